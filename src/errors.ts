@@ -1,0 +1,89 @@
+// The errors of the gateway: what a caller may be told, with the few kinds that code branches on.
+
+/** Parameter name -> why it was refused. */
+export type RefusedParams = Record<string, string>;
+
+export interface GatewayErrorOptions {
+  /** Goes into the answer's `data` beside `status`. */
+  data?: Record<string, unknown>;
+  /** Keys of the answer beside `code`, `message` and `data`. */
+  beside?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** Anything that a caller may be told: an interface error code, an HTTP status and a sentence. The cause is for the log alone. */
+export class GatewayError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly data: Record<string, unknown>;
+  readonly beside: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, code: string, message: string, options: GatewayErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'GatewayError';
+    this.status = status;
+    this.code = code;
+    this.data = options.data ?? {};
+    this.beside = options.beside ?? {};
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** The CMS answered, and the answer is no: its status, code, message and data, still in its own words. */
+export class UpstreamRefused extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly data: Record<string, unknown>;
+
+  constructor(status: number, code: string, message: string, data: Record<string, unknown> = {}) {
+    super(message);
+    this.name = 'UpstreamRefused';
+    this.status = status;
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export type AwayReason =
+  | 'refused'
+  | 'timeout'
+  | 'reset'
+  | 'status'
+  | 'not-json'
+  | 'too-large'
+  | 'busy'
+  | 'breaker-open';
+
+/** The CMS gave no usable answer. `outcomeUnknown`: a write may or may not have been carried out. */
+export class UpstreamAway extends Error {
+  readonly reason: AwayReason;
+  readonly retryAfterS: number;
+  readonly outcomeUnknown: boolean;
+
+  constructor(
+    reason: AwayReason,
+    message: string,
+    options: { retryAfterS?: number; outcomeUnknown?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'UpstreamAway';
+    this.reason = reason;
+    this.retryAfterS = options.retryAfterS ?? 5;
+    this.outcomeUnknown = options.outcomeUnknown ?? false;
+  }
+}
+
+/** The operator's mistake, found before anything is served: which key or place, why, and what to do. Ends the process with exit code 2. */
+export class ConfigError extends Error {
+  readonly place: string;
+  readonly advice: string;
+
+  constructor(place: string, reason: string, advice = '') {
+    super(`${place}: ${reason}${advice ? `\n  ${advice}` : ''}`);
+    this.name = 'ConfigError';
+    this.place = place;
+    this.advice = advice;
+  }
+}

@@ -1,0 +1,36 @@
+// Everything that can be observed in the gateway, as one union; log and metrics are two readers of it.
+
+import type { AwayReason } from '../errors.ts';
+
+/** How a public read was answered. */
+export type CacheOutcome = 'hit' | 'miss' | 'not-modified' | 'stale' | 'none';
+
+export type Observation =
+  | {
+      type: 'request';
+      id: string;
+      method: string;
+      route: string;
+      status: number;
+      cache: CacheOutcome;
+      durationMs: number;
+    }
+  | { type: 'request-failed'; id: string; error: unknown }
+  | { type: 'upstream-call'; method: string; path: string; status: number; durationMs: number; attempt: number }
+  | { type: 'upstream-failed'; method: string; path: string; reason: AwayReason; durationMs: number; message: string }
+  | { type: 'breaker'; state: 'closed' | 'open' | 'half-open' }
+  | { type: 'queue'; waiting: number; running: number }
+  | { type: 'sync-state'; from: string; to: string; why: string }
+  | { type: 'sync-progress'; collection: string; done: number; total: number }
+  | { type: 'sync-round'; requests: number; changed: number; removed: number; durationMs: number }
+  | { type: 'notice'; level: 'info' | 'warn'; message: string };
+
+/** Hands an observation to whoever listens. Must not throw and must not hold credentials. */
+export type Observe = (observation: Observation) => void;
+
+/** Several readers as one. */
+export function observers(...readers: Observe[]): Observe {
+  return (observation) => {
+    for (const read of readers) read(observation);
+  };
+}

@@ -1,0 +1,65 @@
+// What any CMS must be able to do for the gateway, in its own posts and terms; what they mean is the mapping's business.
+
+import type { ImageRecord, Site } from '../records.ts';
+
+/** A post or term as the CMS answers it. */
+export type Native = Record<string, unknown>;
+
+/** The caller's own credentials: the `Authorization` header as it came, or nothing for an anonymous caller. Never logged, never a cache key. */
+export type Credentials = string | undefined;
+
+/** Who the CMS says a caller is. */
+export interface Account {
+  userId: number;
+  roles: string[];
+  /** Names of the capabilities that are granted. */
+  capabilities: ReadonlySet<string>;
+}
+
+export interface NativePage {
+  items: Native[];
+  total: number;
+  totalPages: number;
+  /** The CMS's clock when it answered (its `Date` header), milliseconds since 1970. */
+  serverTimeMs: number;
+}
+
+export type Query = Record<string, string | number | boolean>;
+
+export interface CallOptions {
+  credentials?: Credentials;
+  signal?: AbortSignal;
+  /** Sent on to the CMS as `X-Request-Id`. */
+  requestId?: string;
+}
+
+/** What the collection itself says: which statuses may be asked, which capabilities its actions need. Empty where it does not tell. */
+export interface CollectionFacts {
+  statuses: string[];
+  /** `edit_posts`, `publish_posts`, `edit_others_posts`, `read_private_posts`, `edit_terms` ... -> the capability's name on this site. */
+  capabilities: Record<string, string>;
+  /** Names of the registered `meta` keys (and other top-level fields) that a write may carry; undefined when the CMS does not show its schema. */
+  writable: string[] | undefined;
+}
+
+/**
+ * One CMS. `base` is a collection's own name there (`rest_base`), for posts and terms alike.
+ * Every call throws `UpstreamRefused` when the CMS answers with an error and `UpstreamAway` when it gives no usable answer.
+ */
+export interface Upstream {
+  site(options?: CallOptions): Promise<Site>;
+  /** Who the credentials belong to. Throws `UpstreamRefused` (401) for bad ones. */
+  account(options: CallOptions): Promise<Account>;
+  facts(base: string, options?: CallOptions): Promise<CollectionFacts>;
+  list(base: string, query: Query, options?: CallOptions): Promise<NativePage>;
+  read(base: string, id: number, query: Query, options?: CallOptions): Promise<Native>;
+  create(base: string, body: Native, options: CallOptions): Promise<Native>;
+  update(base: string, id: number, body: Native, options: CallOptions): Promise<Native>;
+  /** Posts go to the trash unless `force`; terms and media have no trash and are always deleted for good. */
+  remove(base: string, id: number, how: { force: boolean }, options: CallOptions): Promise<Native>;
+  images(ids: number[], options?: CallOptions): Promise<ImageRecord[]>;
+  upload(image: { bytes: Uint8Array; mimeType: string; filename: string }, options: CallOptions): Promise<ImageRecord>;
+  /** Whether a public post of any type has this id: tells "another type" from "nothing". */
+  exists(id: number, options?: CallOptions): Promise<boolean>;
+  close(): Promise<void>;
+}
