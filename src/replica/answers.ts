@@ -1,0 +1,90 @@
+// Ready answers: the bytes of a record's public JSON, valid until the record or anything it shows changes.
+
+import { LRUCache } from 'lru-cache';
+import type { CalendarRecord, Kind, TermRecord } from '../records.ts';
+
+export interface ReadyAnswer {
+  /** UTF-8 JSON. */
+  bytes: Uint8Array;
+  etag: string;
+}
+
+/** What an answer can depend on; posts share one id space, terms have one a kind. */
+export type Touched = Kind | 'image';
+
+export interface Answers {
+  get(mount: number | string, kind: Kind, id: number, version: number): ReadyAnswer | undefined;
+  set(mount: number | string, record: CalendarRecord, answer: ReadyAnswer, version: number): void;
+  /** Something changed with `version`: answers made before that and showing it are no longer given out. */
+  touch(kind: Touched, id: number, version: number): void;
+  clear(): void;
+}
+
+interface Entry extends ReadyAnswer {
+  shows: string[];
+  /** Version at which the answer was made, or last found still valid. */
+  validAt: number;
+}
+
+/** Changes remembered before everything is forgotten instead: a first copy must not pile up a hundred thousand of them. */
+const MAX_TOUCHED = 20_000;
+
+const key = (kind: Touched, id: number) => `${kind}/${id}`;
+
+export function isTermRecord(record: CalendarRecord): record is TermRecord {
+  return record.kind === 'category' || record.kind === 'tag';
+}
+
+/** Keys of everything that the answer of a record shows. Images of venues and organizers are theirs: the store touches those as well. */
+function shownBy(record: CalendarRecord): string[] {
+  const shows = [key(record.kind, record.id)];
+  if (isTermRecord(record)) return shows;
+  if (record.image) shows.push(key('image', record.image));
+  if (record.kind !== 'event') return shows;
+  for (const id of record.categories) shows.push(key('category', id));
+  for (const id of record.tags) shows.push(key('tag', id));
+  for (const id of record.venues) shows.push(key('venue', id));
+  for (const id of record.organizers) shows.push(key('organizer', id));
+  return shows;
+}
+
+/**
+ * Keeps answers up to `maxBytes`, the least used going first. Nothing is dropped on a change: an answer says what it shows, a change is
+ * noted in O(1), and the two are compared when the answer is next asked for. So an event that enters a category of fifty thousand,
+ * whose count all of those show, costs one note.
+ */
+export function createAnswers(maxBytes: number): Answers {
+  const entries = new LRUCache<string, Entry>({
+    maxSize: maxBytes,
+    sizeCalculation: (entry) => entry.bytes.byteLength + 400,
+  });
+  const touched = new Map<string, number>();
+  const entryKey = (mount: number | string, kind: Kind, id: number) => `${mount} ${key(kind, id)}`;
+  const clear = () => {
+    entries.clear();
+    touched.clear();
+  };
+
+  return {
+    get(mount, kind, id, version) {
+      const name = entryKey(mount, kind, id);
+      const entry = entries.get(name);
+      if (entry === undefined || entry.validAt === version) return entry;
+      if (entry.shows.some((shown) => (touched.get(shown) ?? 0) > entry.validAt)) {
+        entries.delete(name);
+        return undefined;
+      }
+      entry.validAt = version;
+      return entry;
+    },
+    set(mount, record, { bytes, etag }, version) {
+      entries.set(entryKey(mount, record.kind, record.id), { bytes, etag, shows: shownBy(record), validAt: version });
+    },
+    touch(kind, id, version) {
+      if (entries.size === 0) return touched.clear();
+      if (touched.size >= MAX_TOUCHED) return clear();
+      touched.set(key(kind, id), version);
+    },
+    clear,
+  };
+}

@@ -1,0 +1,249 @@
+// How records go into the replica's tables and out of them, and what each change touches.
+
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  CalendarRecord,
+  EventRecord,
+  ImageRecord,
+  Kind,
+  LinkedRecord,
+  PostKind,
+  PostRecord,
+  TermRecord,
+} from '../records.ts';
+import { isTermRecord, type Touched } from './answers.ts';
+import type { Database } from './database.ts';
+import { fold, foldForOrder, foldName, secondsBetween, wallNumber } from './fold.ts';
+import { LONG_EVENT_SECONDS, ROLE, type Role } from './schema.ts';
+
+/** Says that answers showing this are no longer right. */
+export type Touch = (kind: Touched, id: number) => void;
+
+/** A batch of changes inside one transaction; `finish` brings the counts in line and must be the last call. */
+export interface Intake {
+  /** Whether anything changed. */
+  put(record: CalendarRecord): boolean;
+  putImage(image: ImageRecord): boolean;
+  remove(kind: Kind | 'image', id: number): boolean;
+  finish(): void;
+}
+
+interface StoredPost {
+  kind: PostKind;
+  record: string;
+}
+
+interface TallyChange {
+  role: number;
+  target: number;
+  status: string;
+  events: number;
+  /** Latest UTC start that came and that went, of events that are not hidden; 0 for none. */
+  cameUtc: number;
+  wentUtc: number;
+}
+
+/** A parsed record is compared by content, so that another order of its keys is no change. */
+function sameRecord(stored: string, text: string): boolean {
+  return stored === text || isDeepStrictEqual(JSON.parse(stored), JSON.parse(text));
+}
+
+function targetsOf(event: EventRecord): [Role, Set<number>][] {
+  return [
+    ['category', new Set(event.categories)],
+    ['tag', new Set(event.tags)],
+    ['venue', new Set(event.venues)],
+    ['organizer', new Set(event.organizers)],
+  ];
+}
+
+const ROLE_NAMES = new Map<number, Role>(Object.entries(ROLE).map(([name, role]) => [role, name as Role]));
+
+/** Begins a batch. `touch` is told of every record, image and count that changed. */
+export function beginIntake(db: Database, touch: Touch): Intake {
+  const tallies = new Map<string, TallyChange>();
+  const before = Number(db.get("SELECT value FROM meta WHERE key = 'longest_s'")?.value);
+  let longestSeconds = before;
+
+  function tally(role: number, target: number, event: EventRecord, events: 1 | -1): void {
+    const name = `${role}/${target}/${event.status}`;
+    let change = tallies.get(name);
+    if (!change) {
+      change = { role, target, status: event.status, events: 0, cameUtc: 0, wentUtc: 0 };
+      tallies.set(name, change);
+    }
+    change.events += events;
+    if (event.hidden) return;
+    const startsUtc = wallNumber(event.startUtc);
+    if (events > 0) change.cameUtc = Math.max(change.cameUtc, startsUtc);
+    else change.wentUtc = Math.max(change.wentUtc, startsUtc);
+  }
+
+  function addEvent(event: EventRecord): void {
+    const [starts, ends, posted] = [wallNumber(event.start), wallNumber(event.end), wallNumber(event.date)];
+    const [hidden, featured] = [event.hidden ? 1 : 0, event.featured ? 1 : 0];
+    db.run(
+      'INSERT INTO event (id, hidden, status, starts, posted, ends, author, featured, parent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      ...[event.id, hidden, event.status, starts, posted, ends, event.author, featured, event.parent],
+    );
+    const seconds = secondsBetween(starts, ends);
+    if (!(seconds >= 0 && seconds <= LONG_EVENT_SECONDS)) db.run('INSERT INTO odd_event (id) VALUES (?)', event.id);
+    else longestSeconds = Math.max(longestSeconds, seconds);
+    for (const [role, targets] of targetsOf(event)) {
+      for (const target of targets) {
+        db.run(
+          `INSERT INTO event_link (role, target, hidden, status, starts, posted, id, ends, starts_utc, author, featured)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          ...[ROLE[role], target, hidden, event.status, starts, posted, event.id, ends],
+          ...[wallNumber(event.startUtc), event.author, featured],
+        );
+        tally(ROLE[role], target, event, 1);
+      }
+    }
+  }
+
+  function dropEvent(event: EventRecord): void {
+    db.run('DELETE FROM event WHERE id = ?', event.id);
+    db.run('DELETE FROM odd_event WHERE id = ?', event.id);
+    const [starts, posted] = [wallNumber(event.start), wallNumber(event.date)];
+    for (const [role, targets] of targetsOf(event)) {
+      for (const target of targets) {
+        db.run(
+          `DELETE FROM event_link
+           WHERE role = ? AND target = ? AND hidden = ? AND status = ? AND starts = ? AND posted = ? AND id = ?`,
+          ...[ROLE[role], target, event.hidden ? 1 : 0, event.status, starts, posted, event.id],
+        );
+        tally(ROLE[role], target, event, -1);
+      }
+    }
+  }
+
+  function putText(id: number, text: string): void {
+    const folded = fold(text);
+    const old = db.get<{ folded: string }>('SELECT folded FROM event_text WHERE id = ?', id);
+    if (old === undefined) db.run('INSERT INTO event_text (id, folded) VALUES (?, ?)', id, folded);
+    else if (old.folded !== folded) db.run('UPDATE event_text SET folded = ? WHERE id = ?', folded, id);
+  }
+
+  function putLinked(record: LinkedRecord): void {
+    db.run(
+      'INSERT OR REPLACE INTO linked (kind, id, status, author, posted, folded) VALUES (?, ?, ?, ?, ?, ?)',
+      ...[record.kind, record.id, record.status, record.author, wallNumber(record.date), fold(record.searchText)],
+    );
+  }
+
+  function removePost(id: number, stored: StoredPost): void {
+    db.run('DELETE FROM post WHERE id = ?', id);
+    if (stored.kind === 'event') {
+      dropEvent(JSON.parse(stored.record) as EventRecord);
+      db.run('DELETE FROM event_text WHERE id = ?', id);
+    } else db.run('DELETE FROM linked WHERE kind = ? AND id = ?', stored.kind, id);
+    touch(stored.kind, id);
+  }
+
+  const readPost = (id: number) => db.get<StoredPost>('SELECT kind, record FROM post WHERE id = ?', id);
+
+  function putPost(record: PostRecord): boolean {
+    const text = JSON.stringify(record);
+    const stored = readPost(record.id);
+    if (stored?.kind === record.kind && sameRecord(stored.record, text)) return false;
+    // Posts share one id space: the id is now of another type, and the old record is gone.
+    if (stored && stored.kind !== record.kind) removePost(record.id, stored);
+    db.run(
+      'INSERT OR REPLACE INTO post (id, kind, status, slug, modified_utc, image, record) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      ...[record.id, record.kind, record.status, record.slug.toLowerCase(), record.modifiedUtc, record.image, text],
+    );
+    if (record.kind === 'event') {
+      if (stored?.kind === 'event') dropEvent(JSON.parse(stored.record) as EventRecord);
+      addEvent(record);
+      putText(record.id, record.searchText);
+    } else putLinked(record);
+    touch(record.kind, record.id);
+    return true;
+  }
+
+  function putTerm(record: TermRecord): boolean {
+    const text = JSON.stringify(record);
+    const stored = db.get<{ record: string }>(
+      'SELECT record FROM term WHERE kind = ? AND id = ?',
+      record.kind,
+      record.id,
+    );
+    if (stored && sameRecord(stored.record, text)) return false;
+    db.run(
+      `INSERT OR REPLACE INTO term (kind, id, parent, slug, name, name_order, name_plain, description_order, record)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[record.kind, record.id, record.parent, record.slug.toLowerCase(), fold(record.name)],
+      ...[foldForOrder(record.name), foldName(record.name), foldForOrder(record.description), text],
+    );
+    touch(record.kind, record.id);
+    return true;
+  }
+
+  function flushTally({ role, target, status, events, cameUtc, wentUtc }: TallyChange): void {
+    const where = 'role = ? AND target = ? AND status = ?';
+    const old = db.get<{ events: number; latest_utc: number }>(
+      `SELECT events, latest_utc FROM tally WHERE ${where}`,
+      ...[role, target, status],
+    );
+    const count = (old?.events ?? 0) + events;
+    let latestUtc = Math.max(old?.latest_utc ?? 0, cameUtc);
+    // Only who took the latest one away has to look for the next; nobody asks it of terms.
+    if (role >= ROLE.venue && wentUtc > 0 && wentUtc >= latestUtc) {
+      latestUtc = Number(
+        db.get(
+          `SELECT ifnull(max(starts_utc), 0) AS latest FROM event_link WHERE ${where} AND hidden = 0`,
+          ...[role, target, status],
+        )?.latest,
+      );
+    }
+    if (count === 0) db.run(`DELETE FROM tally WHERE ${where}`, role, target, status);
+    else if (count !== old?.events || latestUtc !== old.latest_utc) {
+      db.run(
+        'INSERT OR REPLACE INTO tally (role, target, status, events, latest_utc) VALUES (?, ?, ?, ?, ?)',
+        ...[role, target, status, count, latestUtc],
+      );
+    }
+    const kind = ROLE_NAMES.get(role);
+    if (events !== 0 && status === 'publish' && (kind === 'category' || kind === 'tag')) touch(kind, target);
+  }
+
+  /** The answers of events show the images of their venues and organizers, which stand for them here. */
+  function touchImage(id: number): void {
+    touch('image', id);
+    const sql = "SELECT kind, id FROM post WHERE image = ? AND image <> 0 AND kind IN ('venue', 'organizer')";
+    for (const post of db.all<{ kind: PostKind; id: number }>(sql, id)) touch(post.kind, post.id);
+  }
+
+  return {
+    put: (record) => (isTermRecord(record) ? putTerm(record) : putPost(record)),
+    putImage(image) {
+      const text = JSON.stringify(image);
+      const stored = db.get<{ record: string }>('SELECT record FROM image WHERE id = ?', image.id);
+      if (stored && sameRecord(stored.record, text)) return false;
+      db.run('INSERT OR REPLACE INTO image (id, record) VALUES (?, ?)', image.id, text);
+      touchImage(image.id);
+      return true;
+    },
+    remove(kind, id) {
+      if (kind === 'image') {
+        if (!db.get('DELETE FROM image WHERE id = ? RETURNING id', id)) return false;
+        touchImage(id);
+        return true;
+      }
+      if (kind === 'category' || kind === 'tag') {
+        if (!db.get('DELETE FROM term WHERE kind = ? AND id = ? RETURNING id', kind, id)) return false;
+        touch(kind, id);
+        return true;
+      }
+      const stored = readPost(id);
+      if (stored?.kind !== kind) return false;
+      removePost(id, stored);
+      return true;
+    },
+    finish() {
+      for (const change of tallies.values()) flushTally(change);
+      if (longestSeconds > before) db.run("UPDATE meta SET value = ? WHERE key = 'longest_s'", String(longestSeconds));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// Pieces of SQL with their values, and the conditions that several lists share.
+
+import type { Value } from './database.ts';
+import type { PageWindow, SearchWord, Visibility } from './filters.ts';
+import { fold } from './fold.ts';
+
+export interface Fragment {
+  sql: string;
+  values: Value[];
+}
+
+export const piece = (sql: string, ...values: Value[]): Fragment => ({ sql, values });
+
+/** Fragments one after the other. */
+export function join(fragments: Fragment[], separator: string): Fragment {
+  return { sql: fragments.map(({ sql }) => sql).join(separator), values: fragments.flatMap(({ values }) => values) };
+}
+
+export function every(conditions: Fragment[]): Fragment {
+  return conditions.length === 0 ? piece('1') : join(conditions, ' AND ');
+}
+
+/** `(?, ?, ?)`, filled up to a power of two with the last value so that few shapes of a statement exist. An empty list holds nothing. */
+export function listed(values: readonly Value[]): Fragment {
+  if (values.length === 0) return piece('(NULL)');
+  if (values.length > 16) return piece('(SELECT value FROM json_each(?))', JSON.stringify(values));
+  const size = 2 ** Math.ceil(Math.log2(values.length));
+  const filled = [...values, ...Array<Value>(size - values.length).fill(values.at(-1)!)];
+  return { sql: `(${filled.map(() => '?').join(', ')})`, values: filled };
+}
+
+/** One status that somebody may see, and if only of their own posts, their user id. */
+export interface Sight {
+  status: string;
+  author?: number;
+}
+
+/** Nobody's user id is 0: posts without an author are not an anonymous caller's own. */
+export function sights({ others, own, userId }: Visibility): Sight[] {
+  const seen = new Set(others);
+  const mine = userId > 0 ? [...new Set(own)].filter((status) => !seen.has(status)) : [];
+  return [...[...seen].map((status) => ({ status })), ...mine.map((status) => ({ status, author: userId }))];
+}
+
+/** The same as one condition on the row `alias`. */
+export function visible(visibility: Visibility, alias: string): Fragment {
+  const all = sights(visibility);
+  const others = listed(all.filter(({ author }) => author === undefined).map(({ status }) => status));
+  const own = listed(all.filter(({ author }) => author !== undefined).map(({ status }) => status));
+  if (own.sql === '(NULL)') return piece(`${alias}.status IN ${others.sql}`, ...others.values);
+  return piece(
+    `(${alias}.status IN ${others.sql} OR ${alias}.status IN ${own.sql} AND ${alias}.author = ?)`,
+    ...[...others.values, ...own.values, visibility.userId],
+  );
+}
+
+/** Each word, folded, occurs (or does not) in a column of folded text. */
+export function containsWords(words: readonly SearchWord[], column: string): Fragment[] {
+  return words.map(({ text, not }) => piece(`instr(${column}, ?) ${not ? '=' : '>'} 0`, fold(text)));
+}
+
+export const pageOf = ({ limit, offset }: PageWindow): Fragment => piece('LIMIT ? OFFSET ?', limit, offset);

@@ -1,0 +1,280 @@
+// The replica: the gateway's own copy of the records, in SQLite, with everything that can be asked of it.
+
+import { LRUCache } from 'lru-cache';
+import type { CalendarRecord, ImageRecord, Kind, PostKind, RecordOf, TermKind } from '../records.ts';
+import { POST_KINDS } from '../records.ts';
+import { createAnswers, type ReadyAnswer } from './answers.ts';
+import { type Database, openDatabase } from './database.ts';
+import { findEvents } from './event-query.ts';
+import type { EventFilter, IdPage, LinkedFilter, TermFilter } from './filters.ts';
+import { foldName } from './fold.ts';
+import { beginIntake, type Intake } from './intake.ts';
+import { descendants, findLinked, findTerms, type LinkedKind, termCounts } from './query.ts';
+import { ROLE, SCHEMA_VERSION } from './schema.ts';
+
+export type { ReadyAnswer } from './answers.ts';
+export { isDamage, ReplicaInUse } from './database.ts';
+
+/** A record as id lists are compared by: terms carry no date and are all public. */
+export interface IdRow {
+  id: number;
+  modifiedUtc: string;
+  status: string;
+}
+
+export interface ReplicaOptions {
+  /** Absent: a temporary database that ends with the process. Missing folders are made. */
+  file?: string;
+  /** Site and mapping. A file of another identity is set aside, never half-read. */
+  identity: string;
+  /** Bytes of ready answers kept in memory, 32 MiB by default. */
+  answerBytes?: number;
+}
+
+export interface Replica {
+  /** Why the file that was there was set aside (renamed to `FILE.aside`); undefined when it was not. */
+  readonly setAside: string | undefined;
+  /** Grows with every change that can alter an answer, and never goes back while the process lives. Kept in the file. */
+  readonly version: number;
+  /**
+   * Inserts or replaces records and images in one transaction; returns how many really changed. Records equal to the stored ones change
+   * nothing and leave the version alone. An id that was of another post kind changes its kind.
+   */
+  put(records: readonly CalendarRecord[], images?: readonly ImageRecord[]): number;
+  /** Returns how many were there. Records that refer to a removed one keep their reference, as in the CMS. */
+  remove(kind: Kind | 'image', ids: readonly number[]): number;
+  get<K extends Kind>(kind: K, id: number): RecordOf[K] | undefined;
+  /** Those that exist, by id. */
+  getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]>;
+  kindOf(id: number): PostKind | undefined;
+  /** Ids of all posts of the kind with this slug in whatever status, ascending; without regard to case. */
+  bySlug(kind: PostKind, slug: string): number[];
+  termBySlug(kind: TermKind, slug: string): number | undefined;
+  /** Without regard to case, accents and `&amp;` for `&`; the lowest id of several. */
+  termByName(kind: TermKind, name: string): number | undefined;
+  image(id: number): ImageRecord | undefined;
+  images(ids: readonly number[]): Map<number, ImageRecord>;
+  /** Images that records refer to and the copy does not have, at most `limit`, ascending. */
+  missingImages(limit: number): number[];
+  events(filter: EventFilter): IdPage;
+  linked(kind: LinkedKind, filter: LinkedFilter): IdPage;
+  terms(filter: TermFilter): IdPage;
+  /** Published events with the term, hidden ones included. */
+  termCount(kind: TermKind, id: number): number;
+  termCounts(kind: TermKind, ids: readonly number[]): Map<number, number>;
+  /** The categories and everything below them, each once. */
+  descendants(categoryIds: readonly number[]): number[];
+  /** For comparing id lists: ascending by id, after `after`, at most `limit`, of these statuses. Terms ignore `statuses`. */
+  ids(kind: Kind, options?: { statuses?: readonly string[]; after?: number; limit?: number }): IdRow[];
+  /** Events, hidden ones and all statuses included, whose answer shows this; an image also through a venue or organizer. */
+  eventsWith(kind: Exclude<Kind, 'event'> | 'image', id: number): number[];
+  /** A ready answer that is still right; kept per mount, in memory, the least used going first. */
+  answer(mount: number | string, kind: Kind, id: number): ReadyAnswer | undefined;
+  /** Those that are ready, by id. */
+  answers(mount: number | string, kind: Kind, ids: readonly number[]): Map<number, ReadyAnswer>;
+  /**
+   * Keeps the answer made of `record`, which must have been read at the current version (no `await` in between). What the answer
+   * shows beyond it is known from the record's references; anything else (the site's name) needs `dropAnswers` when it changes.
+   */
+  setAnswer(mount: number | string, record: CalendarRecord, answer: ReadyAnswer): void;
+  dropAnswers(): void;
+  state(key: string): string | undefined;
+  setState(key: string, value: string | undefined): void;
+  /** All or nothing; may be nested. `body` must not wait. */
+  transaction<T>(body: () => T): T;
+  counts(): Record<Kind, number>;
+  /** Empties the copy, its state included; the version grows. */
+  dropAll(): void;
+  /** What SQLite finds wrong with the file; nothing, if all is well. Reads the whole file. */
+  integrityCheck(): string[];
+  close(): void;
+}
+
+const ANSWER_BYTES = 32 * 1024 * 1024;
+const KEPT_TOTALS = 500;
+
+const isTerm = (kind: Kind): kind is TermKind => kind === 'category' || kind === 'tag';
+
+function parse<T>(row: { record: string } | undefined): T | undefined {
+  return row === undefined ? undefined : (JSON.parse(row.record) as T);
+}
+
+function parseRows<T>(rows: { id: number; record: string }[]): Map<number, T> {
+  return new Map(rows.map(({ id, record }) => [id, JSON.parse(record) as T]));
+}
+
+/** Everything that reads one record or a few, without the lists. */
+function lookups(db: Database) {
+  const IN_IDS = 'IN (SELECT value FROM json_each(?))';
+  return {
+    get<K extends Kind>(kind: K, id: number) {
+      const table = isTerm(kind) ? 'term' : 'post';
+      return parse<RecordOf[K]>(db.get(`SELECT record FROM ${table} WHERE kind = ? AND id = ?`, kind, id));
+    },
+    getMany<K extends Kind>(kind: K, ids: readonly number[]) {
+      const table = isTerm(kind) ? 'term' : 'post';
+      const sql = `SELECT id, record FROM ${table} WHERE kind = ? AND id ${IN_IDS}`;
+      return parseRows<RecordOf[K]>(db.all(sql, kind, JSON.stringify(ids)));
+    },
+    kindOf: (id: number) => db.get<{ kind: PostKind }>('SELECT kind FROM post WHERE id = ?', id)?.kind,
+    bySlug: (kind: PostKind, slug: string) =>
+      db
+        .all<{ id: number }>('SELECT id FROM post WHERE slug = ? AND kind = ? ORDER BY id', slug.toLowerCase(), kind)
+        .map(({ id }) => id),
+    termBySlug: (kind: TermKind, slug: string) =>
+      db.get<{ id: number }>(
+        'SELECT id FROM term WHERE kind = ? AND slug = ? ORDER BY id LIMIT 1',
+        kind,
+        slug.toLowerCase(),
+      )?.id,
+    termByName: (kind: TermKind, name: string) =>
+      db.get<{ id: number }>(
+        'SELECT id FROM term WHERE kind = ? AND name_plain = ? ORDER BY id LIMIT 1',
+        kind,
+        foldName(name),
+      )?.id,
+    image: (id: number) => parse<ImageRecord>(db.get('SELECT record FROM image WHERE id = ?', id)),
+    images: (ids: readonly number[]) =>
+      parseRows<ImageRecord>(db.all(`SELECT id, record FROM image WHERE id ${IN_IDS}`, JSON.stringify(ids))),
+    missingImages: (limit: number) =>
+      db
+        .all<{ id: number }>(
+          `SELECT DISTINCT image AS id FROM post p WHERE image <> 0
+           AND NOT EXISTS (SELECT 1 FROM image i WHERE i.id = p.image) ORDER BY image LIMIT ?`,
+          limit,
+        )
+        .map(({ id }) => id),
+    ids(
+      kind: Kind,
+      { statuses, after = 0, limit = -1 }: { statuses?: readonly string[]; after?: number; limit?: number } = {},
+    ) {
+      const wanted = statuses ? JSON.stringify(statuses) : 'any';
+      const sql = isTerm(kind)
+        ? "SELECT id, '' AS modifiedUtc, 'publish' AS status FROM term WHERE kind = ?1 AND id > ?2 AND ?3 <> '' ORDER BY id LIMIT ?4"
+        : `SELECT id, modified_utc AS modifiedUtc, status FROM post WHERE kind = ?1 AND id > ?2
+           AND (?3 = 'any' OR status IN (SELECT value FROM json_each(?3))) ORDER BY id LIMIT ?4`;
+      return db.all<IdRow>(sql, kind, after, wanted, limit);
+    },
+    eventsWith(kind: Exclude<Kind, 'event'> | 'image', id: number): number[] {
+      const sql =
+        kind === 'image'
+          ? `SELECT id FROM post WHERE image = ?1 AND image <> 0 AND kind = 'event'
+             UNION SELECT l.id FROM post p CROSS JOIN event_link l
+               ON l.target = p.id AND l.role = CASE p.kind WHEN 'venue' THEN ${ROLE.venue} ELSE ${ROLE.organizer} END
+             WHERE p.image = ?1 AND p.image <> 0 AND p.kind IN ('venue', 'organizer')
+             ORDER BY 1`
+          : `SELECT id FROM event_link WHERE role = ${ROLE[kind]} AND target = ?1 ORDER BY id`;
+      return db.all<{ id: number }>(sql, id).map((row) => row.id);
+    },
+    counts(): Record<Kind, number> {
+      const counts: Record<Kind, number> = { event: 0, venue: 0, organizer: 0, category: 0, tag: 0 };
+      for (const kind of POST_KINDS)
+        counts[kind] = Number(db.get('SELECT count(*) AS n FROM post WHERE kind = ?', kind)?.n);
+      for (const { kind, n } of db.all<{ kind: TermKind; n: number }>(
+        'SELECT kind, count(*) AS n FROM term GROUP BY kind',
+      )) {
+        counts[kind] = n;
+      }
+      return counts;
+    },
+    state: (key: string) => db.get<{ value: string }>('SELECT value FROM state WHERE key = ?', key)?.value,
+    setState(key: string, value: string | undefined) {
+      if (value === undefined) db.run('DELETE FROM state WHERE key = ?', key);
+      else db.run('INSERT OR REPLACE INTO state (key, value) VALUES (?, ?)', key, value);
+    },
+  };
+}
+
+/**
+ * Opens the copy, or begins one. Throws `ReplicaInUse` when another process has the file, and what the file system says when it cannot be
+ * written. Calls may throw SQLite's errors (a full disk: the change is undone and the copy goes on; `isDamage`: begin anew).
+ */
+export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: ReplicaOptions): Replica {
+  const db = openDatabase(file, `${SCHEMA_VERSION} ${identity}`);
+  const ready = createAnswers(answerBytes);
+  const totals = new LRUCache<string, number>({ max: KEPT_TOTALS });
+  let version = Number(db.get("SELECT value FROM meta WHERE key = 'version'")?.value);
+  const found = lookups(db);
+
+  /** The next version is taken before the change and not given back when that fails: no two contents ever share one. */
+  function change(body: (intake: Intake) => number): number {
+    return db.transaction(() => {
+      const next = version + 1;
+      const intake = beginIntake(db, (kind, id) => ready.touch(kind, id, next));
+      try {
+        const changed = body(intake);
+        intake.finish();
+        if (changed === 0) return 0;
+        advance(next);
+        return changed;
+      } catch (error) {
+        version = next;
+        throw error;
+      }
+    });
+  }
+
+  function advance(next: number): void {
+    version = next;
+    totals.clear();
+    db.run("UPDATE meta SET value = ? WHERE key = 'version'", String(next));
+  }
+
+  return {
+    setAside: db.setAside,
+    get version() {
+      return version;
+    },
+    put: (records, images = []) =>
+      change((intake) => {
+        let changed = 0;
+        for (const image of images) if (intake.putImage(image)) changed += 1;
+        for (const record of records) if (intake.put(record)) changed += 1;
+        return changed;
+      }),
+    remove: (kind, ids) => change((intake) => ids.filter((id) => intake.remove(kind, id)).length),
+    ...found,
+    events(filter) {
+      const { limit: _limit, offset: _offset, ...conditions } = filter;
+      const name = JSON.stringify(conditions);
+      const page = findEvents(db, filter, totals.get(name));
+      totals.set(name, page.total);
+      return page;
+    },
+    linked: (kind, filter) => findLinked(db, kind, filter),
+    terms: (filter) => findTerms(db, filter),
+    termCount: (kind, id) => termCounts(db, kind, [id]).get(id) ?? 0,
+    termCounts: (kind, ids) => termCounts(db, kind, ids),
+    descendants: (ids) => descendants(db, ids),
+    answer: (mount, kind, id) => ready.get(mount, kind, id, version),
+    answers(mount, kind, ids) {
+      const answers = new Map<number, ReadyAnswer>();
+      for (const id of ids) {
+        const answer = ready.get(mount, kind, id, version);
+        if (answer) answers.set(id, answer);
+      }
+      return answers;
+    },
+    setAnswer: (mount, record, answer) => ready.set(mount, record, answer, version),
+    dropAnswers: () => ready.clear(),
+    transaction(body) {
+      try {
+        return db.transaction(body);
+      } catch (error) {
+        // What was undone may have been counted, or made into answers, while it stood.
+        version += 1;
+        totals.clear();
+        ready.clear();
+        throw error;
+      }
+    },
+    dropAll: () =>
+      db.transaction(() => {
+        db.clear();
+        ready.clear();
+        advance(version + 1);
+      }),
+    integrityCheck: () => db.integrityCheck(),
+    close: () => db.close(),
+  };
+}
