@@ -1,0 +1,193 @@
+/** Owns the reading of date texts as PHP's `strtotime` reads them, with the zone a text may name. */
+
+import { strtotimeUtc } from './strtotime.ts';
+import { dayStartMs, earliestMs, formatWall, latestMs } from './wall.ts';
+import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
+
+/** A date text that was understood. */
+export type PhpDate = {
+  /** The moment, milliseconds since 1970, in whole seconds. */
+  epochMs: number;
+  /** The clock reading `YYYY-MM-DD HH:MM:SS` in `zone`: what was written, rolled over where no such day or hour exists. */
+  wall: string;
+  /** Whether the text itself names a zone or offset, or is `@seconds`. */
+  zoneNamed: boolean;
+  /** The zone named in the text (UTC for `@seconds`), otherwise the zone given. */
+  zone: Zone;
+};
+
+const DAY_MS = 86_400_000;
+const LONGEST_TEXT = 200;
+
+/**
+ * Reads a date text as PHP 8.2 does (interface-behaviour 3.1, 5.1, 5.4): dates in its many spellings, relative words,
+ * `@seconds`, a zone or offset in the text. Relative words go by the clock of the zone named in the text, otherwise of the
+ * zone given. A text with a zone in front of the year (`Sun Mar 1 10:00:00 UTC 2026`) is read too. All digits are no special case here; whoever takes Unix seconds asks `unixSeconds` first.
+ *
+ * @param text the text as sent
+ * @param context `nowMs`: what "now" is, milliseconds since 1970; `zone`: the zone a text without one is in
+ * @returns `undefined` for what PHP refuses, and for moments outside the years 0000 to 9999
+ */
+export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone }): PhpDate | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '' || trimmed.length > LONGEST_TEXT) return undefined;
+  if (trimmed.startsWith('@')) return readTimestamp(trimmed, context.nowMs);
+  const split = splitZone(trimmed);
+  if (!split) return undefined;
+
+  const zone = split.zone ?? context.zone;
+  const nowMs = Math.floor(context.nowMs / 1000) * 1000;
+  const nowWall = epochToWallMs(nowMs, zone);
+  const rest = split.rest === '' ? 'now' : split.rest;
+  const wall = readWall(rest, nowWall);
+  if (wall === undefined) return undefined;
+  // Hours, minutes and seconds from now are elapsed time, whatever the clock is set to meanwhile.
+  const epochMs = ELAPSED.test(rest) ? nowMs + wall - nowWall : wallMsToEpoch(wall, zone);
+  return dateAt(epochMs, zone, split.zone !== undefined);
+}
+
+/**
+ * Reads a text that is nothing but a number, as PHP's `is_numeric` takes it without exponents: `1772359200`, `-5`, `12.7`
+ * (fractions are cut off). The caller decides whether numbers count as Unix seconds (interface-behaviour 3.1, 5.1).
+ *
+ * @returns seconds since 1970, or `undefined` when it is no number or lies outside the years 0000 to 9999
+ */
+export function unixSeconds(text: string): number | undefined {
+  if (!/^[+-]?\d+(?:\.\d*)?$/.test(text.trim())) return undefined;
+  const seconds = Math.trunc(Number(text)) + 0;
+  return seconds * 1000 >= earliestMs && seconds * 1000 <= latestMs ? seconds : undefined;
+}
+
+function dateAt(epochMs: number, zone: Zone, zoneNamed: boolean): PhpDate | undefined {
+  const wall = epochToWallMs(epochMs, zone);
+  if (wall < earliestMs || wall > latestMs) return undefined;
+  return { epochMs, wall: formatWall(wall), zoneNamed, zone };
+}
+
+function readTimestamp(text: string, nowMs: number): PhpDate | undefined {
+  const parts = /^@(-?\d{1,15})(?:\.\d+)?(?=\s|$)(.*)$/s.exec(text);
+  if (!parts) return undefined;
+  const [, seconds = '0', rest = ''] = parts;
+  const epochMs = rest.trim() === '' ? Number(seconds) * 1000 : strtotimeUtc(`@${seconds}${rest}`, nowMs);
+  return epochMs === undefined ? undefined : dateAt(epochMs, utcZone, true);
+}
+
+// An offset follows a time, a blank or nothing, and no unit follows it: `10:00+02:00`, `5pm -0300`, but not `+1 week`.
+const OFFSET =
+  /(?<=:\d{1,2}(?:\.\d+)?|t\d{2,6}(?:\.\d+)?|\d ?[ap]\.?m\.?|\s|\(|^)(?:GMT|UTC)?[+-]\d{1,2}(?::?\d{2})?(?=$|\)|\s+\d)/i;
+const NAME = /(?<=[\s\d(]|^)[A-Za-z][A-Za-z_]*(?:\/[A-Za-z][A-Za-z0-9_+-]*)+(?=$|[\s)])/;
+const WORD = /(?<![A-Za-z/])[A-Za-z]{1,6}(?![A-Za-z/])/g;
+
+/** Takes the zone out of a text. `undefined` when it names two, which PHP refuses. */
+function splitZone(text: string): { rest: string; zone: Zone | undefined } | undefined {
+  let rest = text;
+  const found: Zone[] = [];
+  for (const pattern of [OFFSET, NAME]) {
+    for (let match = pattern.exec(rest); match; match = pattern.exec(rest)) {
+      const zone = parseZone(match[0].replace(/^(?:gmt|utc)/i, ''));
+      if (!zone) break;
+      found.push(zone);
+      rest = cut(rest, match.index, match[0].length);
+    }
+  }
+  for (const match of [...rest.matchAll(WORD)].reverse()) {
+    const zone = isZoneWord(rest, match[0], match.index) ? parseZone(match[0]) : undefined;
+    if (!zone) continue;
+    found.push(zone);
+    rest = cut(rest, match.index, match[0].length);
+  }
+  return found.length > 1 ? undefined : { rest: rest.trim(), zone: found[0] };
+}
+
+/** Cuts a part out, together with the brackets around it. */
+function cut(text: string, at: number, length: number): string {
+  const before = text.slice(0, at);
+  const after = text.slice(at + length);
+  const bracketed = before.endsWith('(') && after.startsWith(')');
+  return `${bracketed ? before.slice(0, -1) : before} ${bracketed ? after.slice(1) : after}`;
+}
+
+/** Single letters are zones (A to Z without J), but also the T of a time, Roman months and parts of `a.m.`. */
+function isZoneWord(text: string, word: string, at: number): boolean {
+  if (word.length > 1) return true;
+  const before = text.slice(0, at);
+  const after = text.slice(at + 1);
+  if (!/^(?:$|[\s)])/.test(after)) return false;
+  if (/^z$/i.test(word)) return /(?:^|[\d\s(])$/.test(before);
+  return /(?:^|\s|\()$/.test(before) && !/^\s*\d/.test(after);
+}
+
+const UNIT = '(?:sec|second|min|minute|hour)s?';
+const ELAPSED = new RegExp(
+  `^(?:now|(?:now\\s*)?[+-]?\\s*\\d+\\s*${UNIT}(?:[\\s,]+[+-]?\\s*\\d+\\s*${UNIT})*(?:\\s+ago)?)$`,
+  'i',
+);
+const DAY_OF_YEAR = /(?<![\d.:+-])(\d{4})[-.]?(\d{3})(?![\d:.-])/;
+const WEEKDAYS = /(?:([+-]?\s*\d+)|(next)|(last|previous))\s*weekdays?\b(\s+ago\b)?/i;
+const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth'.split(' ');
+const DAY_OF_MONTH = new RegExp(
+  `\\b(${ORDINALS.join('|')}|last)\\s+((?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)\\s+of\\b`,
+  'i',
+);
+const LOG_DATE = /^(\d{1,2})\/([a-z]{3})\/(\d{4}):/i;
+const CLOCK_TIME = /\d\s*[ap]\.?m\b|\d[:.]\d\d|\bnoon\b/i;
+
+/** Reads a text without a zone; all times here are clock readings as if in UTC. Covers what locutus leaves out. */
+function readWall(text: string, now: number): number | undefined {
+  const dayOfYear = DAY_OF_YEAR.exec(text);
+  if (dayOfYear) {
+    const [whole, year = '', day = ''] = dayOfYear;
+    if (Number(day) >= 1 && Number(day) <= 366) {
+      const date = formatWall(dayStartMs(Number(year), 0, Number(day))).slice(0, 10);
+      return strtotimeUtc(text.replace(whole, date), now);
+    }
+  }
+  const dayOfMonth = DAY_OF_MONTH.exec(text);
+  if (dayOfMonth) return readDayOfMonth(text, dayOfMonth, now);
+  const weekdays = WEEKDAYS.exec(text);
+  if (weekdays) {
+    const [whole, count, next, , ago] = weekdays;
+    const from = strtotimeUtc(text.replace(whole, '').trim() || 'now', now);
+    const amount = count === undefined ? (next ? 1 : -1) : Number(count.replace(/\s/g, ''));
+    return from === undefined ? undefined : addWeekdays(from, ago ? -amount : amount);
+  }
+  // A web server's log writes a colon between date and time; locutus takes that only together with an offset.
+  return strtotimeUtc(text.replace(LOG_DATE, '$1 $2 $3 '), now);
+}
+
+/** `first monday of january 2026`, `last friday of next month 10:00`: midnight unless a time is given. */
+function readDayOfMonth(text: string, match: RegExpExecArray, now: number): number | undefined {
+  const [whole, ordinal = '', dayName = ''] = match;
+  const month = text.replace(whole, '').trim();
+  const base = strtotimeUtc(`first day of ${month || 'this month'}`, now);
+  if (base === undefined) return undefined;
+  const timeOfDay = CLOCK_TIME.test(month) ? base - startOf(base) : 0;
+  const weekday = DAY_NAMES.indexOf(dayName.slice(0, 3).toLowerCase());
+  const first = startOf(base);
+  const nth = ORDINALS.indexOf(ordinal.toLowerCase());
+  if (nth >= 0) return first + ((weekday - dayOf(first) + 7) % 7) * DAY_MS + nth * 7 * DAY_MS + timeOfDay;
+  const last = new Date(first);
+  const lastDay = dayStartMs(last.getUTCFullYear(), last.getUTCMonth() + 1, 0);
+  return lastDay - ((dayOf(lastDay) - weekday + 7) % 7) * DAY_MS + timeOfDay;
+}
+
+function startOf(ms: number): number {
+  return Math.floor(ms / DAY_MS) * DAY_MS;
+}
+
+function dayOf(ms: number): number {
+  return new Date(ms).getUTCDay();
+}
+
+/** Counts Mondays to Fridays only; the time of day stays. */
+function addWeekdays(from: number, amount: number): number | undefined {
+  if (Math.abs(amount) > 100_000) return undefined;
+  const step = Math.sign(amount) * DAY_MS;
+  let at = from;
+  for (let left = Math.abs(amount); left > 0; ) {
+    at += step;
+    if (dayOf(at) % 6 !== 0) left -= 1;
+  }
+  return at;
+}

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { costAnswer, decodeCost, encodeCost, normaliseCost } from '../../src/calendar/cost.ts';
+
+/** Sent, `cost`, symbol, position, values: the table of interface-behaviour 1.5. */
+type Row = [unknown, string, string, string, string[]];
+
+const same: Row[] = [
+  ['10', '$10', '', '', ['10']],
+  [10, '$10', '', '', ['10']],
+  ['  10  ', '$10', '', '', ['10']],
+  ['<b>10</b>', '$10', '', '', ['10']],
+  [['10'], '$10', '', '', ['10']],
+  [['10', '10'], '$10', '', '', ['10']],
+  [{ a: '10' }, '$10', '', '', ['10']],
+  ['$10', '$10', '$', 'prefix', ['10']],
+  ['$ 10', '$10', '$', 'prefix', ['10']],
+  ['10$', '10$', '$', 'postfix', ['10']],
+  ['10.50', '$10.50', '', '', ['10.50']],
+  ['10.00', '$10.00', '', '', ['10.00']],
+  ['10.999', '$10.999', '', '', ['10.999']],
+  ['1000000', '$1000000', '', '', ['1000000']],
+  [10.5, '$10.5', '', '', ['10.5']],
+  ['10-20', '$10 – $20', '', '', ['10', '20']],
+  ['$10-20', '$10 – $20', '', '', ['10', '20']],
+  ['$10 - $20', '$10 – $20', '', '', ['10', '20']],
+  ['€10 - €20', '$10 – $20', '', '', ['10', '20']],
+  ['10 - 20 USD', '$10 – $20', '', '', ['10', '20']],
+  ['10 20', '$10 – $20', '', '', ['10', '20']],
+  ['10/20', '$10 – $20', '', '', ['10', '20']],
+  ['from 10 to 20', '$10 – $20', '', '', ['10', '20']],
+  [['10', '20'], '$10 – $20', '', '', ['10', '20']],
+  [['€10', '20'], '$10 – $20', '', '', ['10', '20']],
+  [['€10', '€20'], '€10 – €20', '€', 'prefix', ['10', '20']],
+  [['10€', '20€'], '10€ – 20€', '€', 'postfix', ['10', '20']],
+  [['10 USD', '20 USD'], '10USD – 20USD', 'USD', 'postfix', ['10', '20']],
+  ['5 - 3', '$3 – $5', '', '', ['3', '5']],
+  ['20 - 10 - 5', '$5 – $20', '', '', ['5', '10', '20']],
+  ['Free', 'Free', '', '', ['free']],
+  ['free', 'free', '', '', ['free']],
+  ['FREE', 'FREE', '', '', ['free']],
+  ['Donation', 'Donation', '', '', ['donation']],
+  ['Pay what you want', 'Pay what you want', '', '', ['pay-what-you-want']],
+  ['a & b', 'a &amp; b', '', '', ['a-b']],
+  ["Don't", 'Don&#039;t', '', '', ['dont']],
+  ['$0', 'Free', '$', 'prefix', ['0']],
+  ['0 €', 'Free', '€', 'postfix', ['0']],
+  ['0.00', 'Free', '', '', ['0.00']],
+  [['0'], 'Free', '', '', ['0']],
+  ['0 - 20', 'Free – $20', '', '', ['0', '20']],
+  [['Free', '20'], '$20', '', '', ['free', '20']],
+  [['Free', '$20'], '$20', '$', 'prefix', ['free', '20']],
+  ['€10', '€10', '€', 'prefix', ['10']],
+  ['£5', '£5', '£', 'prefix', ['5']],
+  ['¥100', '¥100', '¥', 'prefix', ['100']],
+  ['10€', '10€', '€', 'postfix', ['10']],
+  ['10 €', '10€', '€', 'postfix', ['10']],
+  ['AUD 10', 'AUD10', 'AUD', 'prefix', ['10']],
+  ['10 USD', '10USD', 'USD', 'postfix', ['10']],
+  ['10 kr', '10kr', 'kr', 'postfix', ['10']],
+  ['10 dollars', '10dollars', 'dollars', 'postfix', ['10']],
+  ['1,000', '$1,000', '', '', ['1000']],
+  ['10,50', '$10,50', '', '', ['10.50']],
+  [true, '$1', '', '', ['1']],
+  ['', '', '', '', []],
+  [' ', '', '', '', []],
+  [null, '', '', '', []],
+  [false, '', '', '', []],
+  [[], '', '', '', []],
+  [[''], '', '', '', []],
+  [['0$', '20$', '30$'], 'Free – 30$', '$', 'postfix', ['0', '20', '30']],
+];
+
+const meant: Row[] = [
+  ['0', 'Free', '', '', ['0']],
+  [0, 'Free', '', '', ['0']],
+  ['$10 per person', '$10 per person', '$', 'prefix', ['10']],
+  ['Free - 20', 'Free – $20', '', '', ['free', '20']],
+  ['-5', '-$5', '', '', ['-5']],
+  ['-€5', '-€5', '€', 'prefix', ['-5']],
+  ['10-10', '$10', '', '', ['10']],
+  ['€ 10,50', '€10,50', '€', 'prefix', ['10.50']],
+  ['$1,000', '$1,000', '$', 'prefix', ['1000']],
+  ['$1,000.50', '$1,000.50', '$', 'prefix', ['1000.50']],
+  ['1.000,50', '$1.000,50', '', '', ['1000.50']],
+  ['1,234,567', '$1,234,567', '', '', ['1234567']],
+  ['$1,000 - $2,000', '$1,000 – $2,000', '', '', ['1000', '2000']],
+  ['5,00 - 10,00', '$5,00 – $10,00', '', '', ['5.00', '10.00']],
+  ['10, 20', '$10 – $20', '', '', ['10', '20']],
+  ['$5, $10, $15', '$5 – $15', '$', 'prefix', ['5', '10', '15']],
+  [['a', 'b'], 'a, b', '', '', ['a', 'b']],
+  ['$10.', '$10', '$', 'prefix', ['10']],
+  ['<script>', '', '', '', []],
+];
+
+for (const [title, rows] of [
+  ['costs as the original answers them', same],
+  ['costs that say what was meant', meant],
+] as const) {
+  describe(title, () => {
+    for (const [sent, cost, currency_symbol, currency_position, values] of rows) {
+      it(JSON.stringify(sent), () => {
+        expect(costAnswer(normaliseCost(sent))).to.deep.equal({
+          cost,
+          cost_details: { currency_symbol, currency_code: '', currency_position, values },
+        });
+      });
+    }
+  });
+}
+
+describe('costs in the site', () => {
+  it('use its sign on its side', () => {
+    expect(costAnswer(['10', '20'], { symbol: '€', position: 'postfix' }).cost).to.equal('10€ – 20€');
+    expect(costAnswer('£5', { symbol: '€', position: 'postfix' }).cost).to.equal('£5');
+  });
+
+  it('are kept in one text and read back to the same answer', () => {
+    const piece = fc.oneof(
+      fc.string(),
+      fc.constantFrom(...[...same, ...meant].map(([sent]) => sent)),
+      fc.double(),
+      fc.constantFrom('["a","b"]', '[]', '[1]', '["x"]', '[', '\ud800', '日本'),
+    );
+    fc.assert(
+      fc.property(fc.oneof(piece, fc.array(piece), fc.dictionary(fc.string(), piece)), (sent) => {
+        const cost = normaliseCost(sent);
+        const kept = encodeCost(cost);
+        expect(kept).to.be.a('string');
+        expect(decodeCost(kept)).to.deep.equal(cost);
+        expect(costAnswer(decodeCost(kept))).to.deep.equal(costAnswer(cost));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are no cost when nothing is kept', () => {
+    expect(encodeCost([])).to.equal('');
+    expect(decodeCost('')).to.equal('');
+  });
+});

@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parsePhpDate, unixSeconds } from '../../src/time/php-dates.ts';
+import { formatWall, wallMs } from '../../src/time/wall.ts';
+import { parseZone, utcZone, wallToUtc, type Zone } from '../../src/time/zones.ts';
+
+// Recorded from PHP 8.2: unix seconds, null where it refuses; by a UTC clock at 1771000000.
+const { phrases }: { phrases: [string, number | null][] } = JSON.parse(
+  readFileSync(new URL('./php-phrases.json', import.meta.url), 'utf8'),
+);
+const nowMs = 1_771_000_000_000;
+const newYork = parseZone('America/New_York') as Zone;
+
+function wallOf(text: string, zone: Zone = newYork): string | undefined {
+  return parsePhpDate(text, { nowMs, zone })?.wall;
+}
+
+function utcOf(text: string, zone: Zone = newYork): string | undefined {
+  const date = parsePhpDate(text, { nowMs, zone });
+  return date && formatWall(date.epochMs);
+}
+
+describe('date texts as PHP reads them', () => {
+  for (const [text, seconds] of phrases) {
+    it(JSON.stringify(text), () => {
+      const date = parsePhpDate(text, { nowMs, zone: utcZone });
+      expect(date ? date.epochMs / 1000 : null).to.equal(seconds);
+    });
+  }
+
+  it('do not depend on the zone of the process', () => {
+    const before = process.env.TZ;
+    process.env.TZ = 'Australia/Lord_Howe';
+    try {
+      for (const [text, seconds] of phrases) {
+        const date = parsePhpDate(text, { nowMs, zone: utcZone });
+        expect(date ? date.epochMs / 1000 : null, text).to.equal(seconds);
+      }
+      expect(process.env.TZ).to.equal('Australia/Lord_Howe');
+    } finally {
+      if (before === undefined) delete process.env.TZ;
+      else process.env.TZ = before;
+    }
+  });
+
+  for (const text of [
+    '',
+    ' ',
+    '25:00',
+    '2027-03-12 25:00',
+    '2027-13-01',
+    'not a date',
+    'not a date at all',
+    'foo',
+    '2027-03-12 10:00 Mars/Phobos',
+    '2027-03-12 10:00 EST CET',
+    '0000-00-00 00:00:00',
+    '@',
+    'x'.repeat(300),
+  ]) {
+    it(`refuse ${JSON.stringify(text.slice(0, 40))}`, () => {
+      expect(parsePhpDate(text, { nowMs, zone: newYork })).to.equal(undefined);
+    });
+  }
+
+  it('roll over days and hours that do not exist', () => {
+    expect(wallOf('2027-02-30')).to.equal('2027-03-02 00:00:00');
+    expect(wallOf('2027-02-10 24:00:00')).to.equal('2027-02-11 00:00:00');
+    expect(wallOf('2027-03-14 02:30:00')).to.equal('2027-03-14 03:30:00');
+    expect(utcOf('2027-11-07 01:30:00')).to.equal('2027-11-07 05:30:00');
+  });
+
+  it('go by the clock of the zone', () => {
+    // 03:00 UTC on the 14th is still the 13th in New York.
+    const late = { nowMs: Date.UTC(2026, 1, 14, 3), zone: newYork };
+    expect(parsePhpDate('today', late)?.wall).to.equal('2026-02-13 00:00:00');
+    expect(parsePhpDate('tomorrow 10:00', late)?.wall).to.equal('2026-02-14 10:00:00');
+    expect(parsePhpDate('today', { ...late, zone: utcZone })?.wall).to.equal('2026-02-14 00:00:00');
+  });
+
+  it('count hours as elapsed time and days as days', () => {
+    // 01:00 in New York, one hour before the clock goes forward.
+    const before = { nowMs: Date.UTC(2027, 2, 14, 6), zone: newYork };
+    expect(parsePhpDate('+2 hours', before)?.wall).to.equal('2027-03-14 04:00:00');
+    expect(parsePhpDate('+1 day', before)?.wall).to.equal('2027-03-15 01:00:00');
+  });
+
+  const zoned: [string, string, string][] = [
+    ['2041-03-12T23:00:00-08:00', '2041-03-12 23:00:00', '2041-03-13 07:00:00'],
+    ['2041-03-12T00:30:00+02:00', '2041-03-12 00:30:00', '2041-03-11 22:30:00'],
+    ['2027-07-10T10:00:00Z', '2027-07-10 10:00:00', '2027-07-10 10:00:00'],
+    ['2027-07-10t10:00z', '2027-07-10 10:00:00', '2027-07-10 10:00:00'],
+    ['20270710T100000Z', '2027-07-10 10:00:00', '2027-07-10 10:00:00'],
+    ['2027-07-10 10:00:00.000+00:00', '2027-07-10 10:00:00', '2027-07-10 10:00:00'],
+    ['2027-07-10 10:00 EST', '2027-07-10 10:00:00', '2027-07-10 15:00:00'],
+    ['2027-07-10 5pm -0300', '2027-07-10 17:00:00', '2027-07-10 20:00:00'],
+    ['2027-07-10 10:00 GMT+2', '2027-07-10 10:00:00', '2027-07-10 08:00:00'],
+    ['2027-07-10 10:00 (CEST)', '2027-07-10 10:00:00', '2027-07-10 08:00:00'],
+    ['2027-07-10 10:00 Europe/Paris', '2027-07-10 10:00:00', '2027-07-10 08:00:00'],
+    ['Sat Jul 10 10:00:00 UTC 2027', '2027-07-10 10:00:00', '2027-07-10 10:00:00'],
+    ['Sat Jul 10 10:00:00 +0200 2027', '2027-07-10 10:00:00', '2027-07-10 08:00:00'],
+    ['10/Jul/2027:10:00:00 +0200', '2027-07-10 10:00:00', '2027-07-10 08:00:00'],
+    ['2027-07-10 +02:00', '2027-07-10 00:00:00', '2027-07-09 22:00:00'],
+    ['@1771000000', '2026-02-13 16:26:40', '2026-02-13 16:26:40'],
+    ['@-5', '1969-12-31 23:59:55', '1969-12-31 23:59:55'],
+    ['x', '2026-02-13 05:26:40', '2026-02-13 16:26:40'],
+  ];
+  for (const [text, wall, utc] of zoned) {
+    it(`name a zone: ${text}`, () => {
+      expect(wallOf(text)).to.equal(wall);
+      expect(utcOf(text)).to.equal(utc);
+      expect(parsePhpDate(text, { nowMs, zone: newYork })?.zoneNamed).to.equal(true);
+    });
+  }
+
+  for (const text of [
+    '2027-07-10',
+    '2027-07-10 10:00',
+    '10 March 2027',
+    'tomorrow',
+    '+1 week',
+    '10:00 -3 days',
+    '10 a.m.',
+    '1 x 2027',
+    '20270710T100000',
+    '2027-W10',
+    'now',
+    'sat',
+    'thu',
+  ]) {
+    it(`name no zone: ${text}`, () => {
+      expect(parsePhpDate(text, { nowMs, zone: newYork })?.zoneNamed).to.equal(false);
+    });
+  }
+
+  it('find weekdays of a month and count working days', () => {
+    expect(wallOf('last friday of february 2026 10:00')).to.equal('2026-02-27 10:00:00');
+    expect(wallOf('first sunday of march 2026')).to.equal('2026-03-01 00:00:00');
+    // 13 February 2026 is a Friday.
+    expect(wallOf('3 weekdays ago', utcZone)).to.equal('2026-02-10 16:26:40');
+    expect(wallOf('2026-02-14 +1 weekday', utcZone)).to.equal('2026-02-16 00:00:00');
+  });
+
+  const formats: ((wall: string) => string)[] = [
+    (wall) => wall,
+    (wall) => wall.replace(' ', 'T'),
+    (wall) => wall.replaceAll('-', '/'),
+    (wall) => wall.replace(' ', ' \t'),
+    (wall) => `${wall}.000`,
+    (wall) => wall.replace(/(\d+)-(\d+)-(\d+)/, '$3-$2-$1'),
+    (wall) => wall.replace(/(\d+)-(\d+)-(\d+)/, '$3.$2.$1'),
+    (wall) => wall.replace(/(\d+)-(\d+)-(\d+)/, '$2/$3/$1'),
+    (wall) => wall.replace(/(\d+)-(\d+)-(\d+) (\d+):(\d+):(\d+)/, '$1$2$3T$4$5$6'),
+    (wall) => `${named(wall, 'long').month} ${Number(wall.slice(8, 10))}, ${wall.slice(0, 4)} ${wall.slice(11)}`,
+    (wall) => `${Number(wall.slice(8, 10))} ${named(wall, 'short').month} ${wall.slice(0, 4)} ${wall.slice(11)}`,
+    (wall) =>
+      `${named(wall, 'short').weekday}, ${wall.slice(8, 10)} ${named(wall, 'short').month} ${wall.slice(0, 4)} ${wall.slice(11)}`,
+    (wall) =>
+      `${wall.slice(0, 10)} ${Number(wall.slice(11, 13)) % 12 || 12}${wall.slice(13)} ${Number(wall.slice(11, 13)) < 12 ? 'am' : 'PM'}`,
+  ];
+  function named(wall: string, style: 'long' | 'short'): { month: string; weekday: string } {
+    const write = (options: Intl.DateTimeFormatOptions) =>
+      new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(wallMs(wall));
+    return { month: write({ month: style }), weekday: write({ weekday: style }) };
+  }
+  const seconds = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) / 1000 });
+
+  it('read every time back in thirteen spellings, with and without an offset', () => {
+    fc.assert(
+      fc.property(seconds, fc.constantFrom(...formats), (at, format) => {
+        const wall = formatWall(at * 1000);
+        const text = format(wall);
+        expect(wallOf(text, utcZone), text).to.equal(wall);
+        expect(utcOf(`${text} +05:30`), text).to.equal(formatWall((at - 19_800) * 1000));
+        expect(utcOf(`${text} UTC`), text).to.equal(wall);
+        expect(utcOf(text), text).to.equal(wallToUtc(wall, newYork));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('never throw, whatever is sent', () => {
+    const words = fc.constantFrom(
+      ...phrases.flatMap(([text]) => text.split(' ')),
+      'EST',
+      '+2',
+      'of',
+      'ago',
+      '(',
+      'Z',
+      '@1',
+    );
+    const texts = fc.oneof(
+      fc.string(),
+      fc.array(words, { maxLength: 6 }).map((list) => list.join(' ')),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        const date = parsePhpDate(text, { nowMs, zone: newYork });
+        if (date) expect(date.wall).to.match(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('Unix seconds', () => {
+  const rows: [string, number | undefined][] = [
+    ['1738591200', 1_738_591_200],
+    ['2027', 2027],
+    ['0', 0],
+    ['-5', -5],
+    ['12.7', 12],
+    ['1e3', undefined],
+    ['@5', undefined],
+    ['', undefined],
+    ['2027-01-01', undefined],
+    ['20270312100000', undefined],
+  ];
+  for (const [text, expected] of rows) {
+    it(`${JSON.stringify(text)}: ${expected}`, () => {
+      expect(unixSeconds(text)).to.equal(expected);
+    });
+  }
+});

@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  addDays,
+  addMonths,
+  addSeconds,
+  earliestMs,
+  endOfDay,
+  formatWall,
+  latestMs,
+  parseWall,
+  startOfDay,
+  wallDetails,
+} from '../../src/time/wall.ts';
+
+describe('wall-clock texts', () => {
+  it('write and read back every second of the years 0000 to 9999', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: earliestMs / 1000, max: latestMs / 1000 }), (seconds) => {
+        expect(parseWall(formatWall(seconds * 1000))).to.equal(seconds * 1000);
+      }),
+    );
+  });
+
+  it('stay inside the four-digit years', () => {
+    expect(formatWall(latestMs + 86_400_000)).to.equal('9999-12-31 23:59:59');
+    expect(formatWall(earliestMs - 1)).to.equal('0000-01-01 00:00:00');
+  });
+
+  for (const text of ['2027-02-30 10:00:00', '2027-13-01 00:00:00', '2027-01-01 24:00:00', '2027-01-01', '', 'now']) {
+    it(`refuse ${JSON.stringify(text)}`, () => {
+      expect(parseWall(text)).to.equal(undefined);
+    });
+  }
+
+  it('add days, seconds and months', () => {
+    expect(addDays('2028-02-28 10:00:00', 2)).to.equal('2028-03-01 10:00:00');
+    expect(addDays('2027-01-01 00:00:00', -1)).to.equal('2026-12-31 00:00:00');
+    expect(addSeconds('2027-01-01 00:00:00', -1)).to.equal('2026-12-31 23:59:59');
+    expect(addMonths('2026-11-21 02:42:00', 24)).to.equal('2028-11-21 02:42:00');
+    expect(addMonths('2028-02-29 00:00:00', 12)).to.equal('2029-03-01 00:00:00');
+    expect(() => addDays('tomorrow', 1)).to.throw(RangeError);
+  });
+
+  it('know the ends of their day and their parts', () => {
+    expect(startOfDay('2027-01-10 10:20:30')).to.equal('2027-01-10 00:00:00');
+    expect(endOfDay('2027-01-10 10:20:30')).to.equal('2027-01-10 23:59:59');
+    expect(wallDetails('2027-01-10 10:20:30')).to.deep.equal({
+      year: '2027',
+      month: '01',
+      day: '10',
+      hour: '10',
+      minutes: '20',
+      seconds: '30',
+    });
+  });
+});
