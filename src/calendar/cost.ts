@@ -15,9 +15,10 @@ export type CostSettings = { symbol: string; position: 'prefix' | 'postfix' };
 const DEFAULT_SETTINGS: CostSettings = { symbol: '$', position: 'prefix' };
 const RANGE = ' – ';
 const DASHES = '-–—−';
-// Thousands in groups of three; then decimals behind a point or comma, if no further group follows; then plain digits.
+// Thousands in groups of three (at most six groups, so that no text takes long to search); then decimals behind a point
+// or comma, if no further group follows; then plain digits.
 const NUMBER =
-  /[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?(?![\d]|,\d)|[1-9]\d{0,2}(?:\.\d{3})+,\d+(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){2,}(?!\d|[.,]\d)|(?<!\d,)\d+[.,]\d+(?!\d|,\d)|(?<!\d)\.\d+|\d+/g;
+  /[1-9]\d{0,2}(?:,\d{3}){1,6}(?:\.\d+)?(?!\d|,\d)|[1-9]\d{0,2}(?:\.\d{3}){1,6},\d+(?!\d|[.,]\d)|[1-9]\d{0,2}(?:\.\d{3}){2,6}(?!\d|[.,]\d)|(?<!\d,)\d+[.,]\d+(?!\d|,\d)|(?<!\d)\.\d+|\d+/g;
 
 type Amount = { shown: string; value: string };
 type Element = {
@@ -109,11 +110,15 @@ function cutElements(stored: Cost): string[] {
 }
 
 function cutAtCommas(text: string): string[] {
-  const inside = [...text.matchAll(NUMBER)].map((match) => [match.index, match.index + match[0].length] as const);
+  const inside = new Set<number>();
+  for (const match of text.matchAll(NUMBER)) {
+    const comma = match[0].indexOf(',');
+    for (let at = comma; at >= 0; at = match[0].indexOf(',', at + 1)) inside.add(match.index + at);
+  }
   const pieces: string[] = [];
   let from = 0;
   for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) {
-    if (inside.some(([start, end]) => at >= start && at < end)) continue;
+    if (inside.has(at)) continue;
     pieces.push(text.slice(from, at));
     from = at + 1;
   }
