@@ -1,0 +1,62 @@
+// Who may see and change what: the capabilities of an account become rules about statuses and authors, as the CMS applies them.
+
+import type { PostRecord } from '../records.ts';
+import { PUBLIC, type Visibility } from '../replica/filters.ts';
+import type { Account, Credentials } from '../upstream/port.ts';
+
+/** Somebody who asks: nobody in particular, or an account that the CMS vouched for. */
+export interface Caller {
+  credentials: Credentials;
+  account: Account | undefined;
+}
+
+export const ANONYMOUS: Caller = { credentials: undefined, account: undefined };
+
+/** Statuses that only an editor of the record sees, and those a list shows when none is named. */
+export const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash', 'auto-draft', 'inherit'];
+export const ANY_STATUS = ['publish', 'draft', 'pending', 'private', 'future'];
+
+/** Capability names of one collection: WordPress's general name -> this collection's own. */
+export type CapabilityNames = Record<string, string>;
+
+export function can(caller: Caller, capability: string, names: CapabilityNames = {}): boolean {
+  return caller.account?.capabilities.has(names[capability] ?? capability) ?? false;
+}
+
+/** Staff see more than the public does: their own drafts at least (interface-behaviour, "Conventions"). */
+export const isStaff = (caller: Caller, names?: CapabilityNames): boolean => can(caller, 'edit_posts', names);
+
+/** The rule by which the CMS lets this caller read posts of one collection. */
+export function visibilityOf(caller: Caller, names?: CapabilityNames): Visibility {
+  if (!caller.account || !isStaff(caller, names)) return PUBLIC;
+  const editsOthers = can(caller, 'edit_others_posts', names);
+  const readsPrivate = can(caller, 'read_private_posts', names);
+  const others = HIDDEN_STATUSES.filter((status) => (status === 'private' ? readsPrivate : editsOthers));
+  return { others: ['publish', ...others], own: HIDDEN_STATUSES, userId: caller.account.userId };
+}
+
+export function sees(visibility: Visibility, record: Pick<PostRecord, 'status' | 'author'>): boolean {
+  if (visibility.others.includes(record.status)) return true;
+  return visibility.userId !== 0 && record.author === visibility.userId && visibility.own.includes(record.status);
+}
+
+/** The part of a visibility that lies in these statuses. */
+export function within(visibility: Visibility, statuses: readonly string[]): Visibility {
+  const asked = (status: string) => statuses.includes(status);
+  return { others: visibility.others.filter(asked), own: visibility.own.filter(asked), userId: visibility.userId };
+}
+
+/** Whether the CMS would let this caller change the record: own unpublished with `edit_posts`, own published and others' with more (7). */
+export function mayEdit(
+  caller: Caller,
+  record: Pick<PostRecord, 'status' | 'author'>,
+  names?: CapabilityNames,
+): boolean {
+  if (!caller.account || !isStaff(caller, names)) return false;
+  const published = record.status === 'publish' || record.status === 'future';
+  if (record.author !== caller.account.userId) {
+    if (!can(caller, 'edit_others_posts', names)) return false;
+    return record.status !== 'private' || can(caller, 'edit_private_posts', names);
+  }
+  return !published || can(caller, 'edit_published_posts', names);
+}

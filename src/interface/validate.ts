@@ -1,0 +1,124 @@
+// Checks a request against its endpoint's parameters in the original's two stages, and reads the values (interface-behaviour, "Conventions" and 0).
+
+import { Ajv, type ValidateFunction } from 'ajv';
+import { invalidParams, missingParams, type ParamRefusal, wrongType } from '../calendar/refusals.ts';
+import type { Lookups, ValueKind } from './kinds.ts';
+import type { Parameter } from './parameters.ts';
+import type { Endpoint } from './routes.ts';
+import { boolean, numeric } from './values.ts';
+
+export interface Request {
+  /** Values out of the path. */
+  path: Record<string, string>;
+  query: Record<string, unknown>;
+  body: Record<string, unknown>;
+}
+
+export interface Input {
+  path: { id?: number; slug?: string };
+  /** Parameter name -> value as read; only what was sent. */
+  values: Record<string, unknown>;
+  /** Parameter name -> value as sent. */
+  sent: Record<string, unknown>;
+}
+
+const OF_TYPE: Record<NonNullable<ValueKind['typed']>, (value: unknown) => boolean> = {
+  string: (value) => typeof value === 'string',
+  boolean: (value) => boolean(value) !== undefined,
+  integer: (value) => Number.isInteger(numeric(value)),
+};
+
+const ajv = new Ajv({ allErrors: true });
+ajv.addKeyword({
+  keyword: 'accepted',
+  compile: (accepts: (value: unknown) => boolean) => (value: unknown) => value === null || accepts(value),
+});
+ajv.addKeyword({ keyword: 'typed', compile: (type: NonNullable<ValueKind['typed']>) => OF_TYPE[type] });
+
+interface Stages {
+  accepted: ValidateFunction;
+  typed: ValidateFunction;
+}
+
+const compiled = new WeakMap<Endpoint, Stages>();
+
+function stagesOf(endpoint: Endpoint): Stages {
+  let stages = compiled.get(endpoint);
+  if (!stages) {
+    const schema = (keyword: 'accepts' | 'typed', word: string) => ({
+      type: 'object',
+      properties: Object.fromEntries(
+        endpoint.parameters
+          .filter(({ kind, inPath }) => !inPath && kind[keyword])
+          .map(({ name, kind }) => [name, { [word]: kind[keyword] }]),
+      ),
+    });
+    stages = { accepted: ajv.compile(schema('accepts', 'accepted')), typed: ajv.compile(schema('typed', 'typed')) };
+    compiled.set(endpoint, stages);
+  }
+  return stages;
+}
+
+function refusedBy(validate: ValidateFunction, values: Record<string, unknown>): Set<string> {
+  if (validate(values)) return new Set();
+  return new Set(validate.errors?.map((error) => error.instancePath.slice(1)));
+}
+
+/**
+ * First stage: what each value must look like and refer to, reported in declared order. Second stage, reached only when the first
+ * found nothing: JSON types, in the order sent.
+ * @throws GatewayError `rest_missing_callback_param`, `rest_invalid_param`
+ */
+export async function validate(endpoint: Endpoint, request: Request, lookups: Lookups): Promise<Input> {
+  const { parameters } = endpoint;
+  const sent = { ...request.body, ...withoutKeys(request.query, request.body) };
+  const missing = parameters.filter((one) => one.required && !one.inPath && (sent[one.name] ?? null) === null);
+  if (missing.length > 0) throw missingParams(missing.map(({ name }) => name));
+
+  const stages = stagesOf(endpoint);
+  const unaccepted = refusedBy(stages.accepted, sent);
+  const refused: ParamRefusal[] = [];
+  for (const one of parameters) {
+    const refusal = await refusalOf(one, request, sent, unaccepted, lookups);
+    if (refusal) refused.push(refusal);
+  }
+  if (refused.length > 0) throw invalidParams(refused);
+
+  const mistyped = refusedBy(stages.typed, sent);
+  const typeOf = (name: string) => parameters.find((one) => one.name === name && !one.inPath)!.kind.typed!;
+  const wrong = Object.keys(sent).filter((name) => mistyped.has(name));
+  if (wrong.length > 0) throw invalidParams(wrong.map((name) => wrongType(name, typeOf(name))));
+  return read(parameters, request, sent);
+}
+
+async function refusalOf(
+  one: Parameter,
+  request: Request,
+  sent: Record<string, unknown>,
+  unaccepted: Set<string>,
+  lookups: Lookups,
+): Promise<ParamRefusal | undefined> {
+  const { name, kind } = one;
+  const value = one.inPath ? request.path[name] : sent[name];
+  if (value === undefined || value === null) return undefined;
+  const accepted = one.inPath ? !kind.accepts || kind.accepts(value) : !unaccepted.has(name);
+  if (!accepted) return { name };
+  const found = kind.found ? await kind.found(value, lookups) : true;
+  if (typeof found === 'boolean') return found ? undefined : { name };
+  return { name, message: found.message, detail: { ...found, data: { status: 400 } } };
+}
+
+function read(parameters: Parameter[], request: Request, sent: Record<string, unknown>): Input {
+  const input: Input = { path: {}, values: {}, sent };
+  for (const { name, kind, inPath } of parameters) {
+    const value = inPath ? request.path[name] : sent[name];
+    if (value === undefined) continue;
+    const target: Record<string, unknown> = inPath ? input.path : input.values;
+    target[name] = value === null || !kind.read ? value : kind.read(value);
+  }
+  return input;
+}
+
+function withoutKeys(values: Record<string, unknown>, keys: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(keys, key)));
+}
