@@ -118,11 +118,17 @@ export function beginIntake(db: Database, touch: Touch): Intake {
     }
   }
 
-  function putText(id: number, text: string): void {
-    const folded = fold(text);
-    const old = db.get<{ folded: string }>('SELECT folded FROM event_text WHERE id = ?', id);
-    if (old === undefined) db.run('INSERT INTO event_text (id, folded) VALUES (?, ?)', id, folded);
-    else if (old.folded !== folded) db.run('UPDATE event_text SET folded = ? WHERE id = ?', folded, id);
+  /** The index is told by hand: a trigger, like `OR REPLACE`, opens a savepoint, at which FTS5 writes out every single text. */
+  function putText(id: number, folded: string | undefined): void {
+    const old = db.get<{ folded: string }>('SELECT folded FROM event_text WHERE id = ?', id)?.folded;
+    if (old === folded) return;
+    if (old !== undefined) {
+      db.run("INSERT INTO event_words (event_words, rowid, folded) VALUES ('delete', ?, ?)", id, old);
+      db.run('DELETE FROM event_text WHERE id = ?', id);
+    }
+    if (folded === undefined) return;
+    db.run('INSERT INTO event_text (id, folded) VALUES (?, ?)', id, folded);
+    db.run('INSERT INTO event_words (rowid, folded) VALUES (?, ?)', id, folded);
   }
 
   function putLinked(record: LinkedRecord): void {
@@ -136,7 +142,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
     db.run('DELETE FROM post WHERE id = ?', id);
     if (stored.kind === 'event') {
       dropEvent(JSON.parse(stored.record) as EventRecord);
-      db.run('DELETE FROM event_text WHERE id = ?', id);
+      putText(id, undefined);
     } else db.run('DELETE FROM linked WHERE kind = ? AND id = ?', stored.kind, id);
     touch(stored.kind, id);
   }
@@ -149,14 +155,15 @@ export function beginIntake(db: Database, touch: Touch): Intake {
     if (stored?.kind === record.kind && sameRecord(stored.record, text)) return false;
     // Posts share one id space: the id is now of another type, and the old record is gone.
     if (stored && stored.kind !== record.kind) removePost(record.id, stored);
+    if (stored) db.run('DELETE FROM post WHERE id = ?', record.id);
     db.run(
-      'INSERT OR REPLACE INTO post (id, kind, status, slug, modified_utc, image, record) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO post (id, kind, status, slug, modified_utc, image, record) VALUES (?, ?, ?, ?, ?, ?, ?)',
       ...[record.id, record.kind, record.status, record.slug.toLowerCase(), record.modifiedUtc, record.image, text],
     );
     if (record.kind === 'event') {
       if (stored?.kind === 'event') dropEvent(JSON.parse(stored.record) as EventRecord);
       addEvent(record);
-      putText(record.id, record.searchText);
+      putText(record.id, fold(record.searchText));
     } else putLinked(record);
     touch(record.kind, record.id);
     return true;
