@@ -62,6 +62,7 @@ const ROLE_NAMES = new Map<number, Role>(Object.entries(ROLE).map(([name, role])
 /** Begins a batch. `touch` is told of every record, image and count that changed. */
 export function beginIntake(db: Database, touch: Touch): Intake {
   const tallies = new Map<string, TallyChange>();
+  const days = new Map<string, { status: string; day: number; events: number }>();
   const before = Number(db.get("SELECT value FROM meta WHERE key = 'longest_s'")?.value);
   let longestSeconds = before;
 
@@ -79,6 +80,21 @@ export function beginIntake(db: Database, touch: Touch): Intake {
     else change.wentUtc = Math.max(change.wentUtc, startsUtc);
   }
 
+  /** Whether the event is odd; if not and listed, its day is counted. */
+  function countDay(event: EventRecord, events: 1 | -1): boolean {
+    const [starts, ends] = [wallNumber(event.start), wallNumber(event.end)];
+    const seconds = secondsBetween(starts, ends);
+    if (!(seconds >= 0 && seconds <= LONG_EVENT_SECONDS)) return true;
+    if (events > 0) longestSeconds = Math.max(longestSeconds, seconds);
+    if (event.hidden) return false;
+    const day = Math.floor(starts / 1_000_000);
+    const name = `${day}/${event.status}`;
+    const change = days.get(name);
+    if (change) change.events += events;
+    else days.set(name, { status: event.status, day, events });
+    return false;
+  }
+
   function addEvent(event: EventRecord): void {
     const [starts, ends, posted] = [wallNumber(event.start), wallNumber(event.end), wallNumber(event.date)];
     const [hidden, featured] = [event.hidden ? 1 : 0, event.featured ? 1 : 0];
@@ -86,9 +102,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
       'INSERT INTO event (id, hidden, status, starts, posted, ends, author, featured, parent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
       ...[event.id, hidden, event.status, starts, posted, ends, event.author, featured, event.parent],
     );
-    const seconds = secondsBetween(starts, ends);
-    if (!(seconds >= 0 && seconds <= LONG_EVENT_SECONDS)) db.run('INSERT INTO odd_event (id) VALUES (?)', event.id);
-    else longestSeconds = Math.max(longestSeconds, seconds);
+    if (countDay(event, 1)) db.run('INSERT INTO odd_event (id) VALUES (?)', event.id);
     for (const [role, targets] of targetsOf(event)) {
       for (const target of targets) {
         db.run(
@@ -104,7 +118,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
 
   function dropEvent(event: EventRecord): void {
     db.run('DELETE FROM event WHERE id = ?', event.id);
-    db.run('DELETE FROM odd_event WHERE id = ?', event.id);
+    if (countDay(event, -1)) db.run('DELETE FROM odd_event WHERE id = ?', event.id);
     const [starts, posted] = [wallNumber(event.start), wallNumber(event.date)];
     for (const [role, targets] of targetsOf(event)) {
       for (const target of targets) {
@@ -215,6 +229,16 @@ export function beginIntake(db: Database, touch: Touch): Intake {
     if (events !== 0 && status === 'publish' && (kind === 'category' || kind === 'tag')) touch(kind, target);
   }
 
+  function flushDay({ status, day, events }: { status: string; day: number; events: number }): void {
+    if (events === 0) return;
+    db.run(
+      `INSERT INTO event_day (status, day, events) VALUES (?, ?, ?)
+       ON CONFLICT (status, day) DO UPDATE SET events = events + excluded.events`,
+      ...[status, day, events],
+    );
+    if (events < 0) db.run('DELETE FROM event_day WHERE status = ? AND day = ? AND events = 0', status, day);
+  }
+
   /** The answers of events show the images of their venues and organizers, which stand for them here. */
   function touchImage(id: number): void {
     touch('image', id);
@@ -250,6 +274,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
     },
     finish() {
       for (const change of tallies.values()) flushTally(change);
+      for (const change of days.values()) flushDay(change);
       if (longestSeconds > before) db.run("UPDATE meta SET value = ? WHERE key = 'longest_s'", String(longestSeconds));
     },
   };

@@ -54,9 +54,11 @@ export function visible(visibility: Visibility, alias: string): Fragment {
   );
 }
 
-/** Each word, folded, occurs (or does not) in a column of folded text. */
+/** Each word, folded, occurs (or does not) in a column of folded text. `GLOB` minds case, and is several times faster than `instr`. */
 export function containsWords(words: readonly SearchWord[], column: string): Fragment[] {
-  return words.map(({ text, not }) => piece(`instr(${column}, ?) ${not ? '=' : '>'} 0`, fold(text)));
+  return words.map(({ text, not }) =>
+    piece(`${column} ${not ? 'NOT ' : ''}GLOB ?`, `*${fold(text).replace(/[[*?]/g, '[$&]')}*`),
+  );
 }
 
 export const pageOf = ({ limit, offset }: PageWindow): Fragment => piece('LIMIT ? OFFSET ?', limit, offset);

@@ -1,0 +1,253 @@
+// Which index or table to walk for an event list, and the conditions on the rows met there.
+
+import type { Database } from './database.ts';
+import type { DateBound, EventFilter, SearchWord } from './filters.ts';
+import { fold, secondsBefore, wallNumber } from './fold.ts';
+import { ROLE, type Role } from './schema.ts';
+import { containsWords, every, type Fragment, listed, piece, type Sight, sights, visible } from './sql.ts';
+
+/** More walks than this are one walk over all their targets, sorted afterwards. */
+const MAX_WALKS = 48;
+
+/** One way along a table or index: rows `b` with id, starts and posted. */
+export interface Walk {
+  from: string;
+  where: Fragment;
+  /** What the events met are those of, when the filter has several such. */
+  target?: number;
+}
+
+export interface Walks {
+  walks: Walk[];
+  /** The relation by which an event can be met twice, its largest target first. */
+  repeats?: Relation;
+}
+
+export interface Relation {
+  role: Role;
+  targets: number[];
+}
+
+/** Inclusive bounds on the start and end of an event. */
+export interface Range {
+  startsFrom: number;
+  startsTo: number;
+  endsFrom: number;
+  endsTo: number;
+}
+
+const MAX_WALL = 99_991_231_235_959;
+
+export function rangeOf(bounds: readonly DateBound[] = []): Range {
+  const range: Range = { startsFrom: 0, startsTo: MAX_WALL, endsFrom: 0, endsTo: MAX_WALL };
+  for (const { field, op, wall } of bounds) {
+    // Wall numbers are whole: after 10:00:00 is from 10:00:01 on, also where that is no time on a clock (10:00:60).
+    const value = wallNumber(wall) + (op === '>' ? 1 : op === '<' ? -1 : 0);
+    const name = `${field}s${op.startsWith('>') ? 'From' : 'To'}` as keyof Range;
+    range[name] = name.endsWith('From') ? Math.max(range[name], value) : Math.min(range[name], value);
+  }
+  return range;
+}
+
+function within({ startsFrom, startsTo, endsFrom, endsTo }: Range): Fragment[] {
+  const pieces: Fragment[] = [];
+  if (startsFrom > 0) pieces.push(piece('b.starts >= ?', startsFrom));
+  if (startsTo < MAX_WALL) pieces.push(piece('b.starts <= ?', startsTo));
+  if (endsFrom > 0) pieces.push(piece('b.ends >= ?', endsFrom));
+  if (endsTo < MAX_WALL) pieces.push(piece('b.ends <= ?', endsTo));
+  return pieces;
+}
+
+interface Facts {
+  longestSeconds: number;
+  /** Whether there are odd events at all. */
+  odd: boolean;
+}
+
+function factsOf(db: Database): Facts {
+  const sql = "SELECT value, EXISTS (SELECT 1 FROM odd_event) AS odd FROM meta WHERE key = 'longest_s'";
+  const row = db.get<{ value: string; odd: number }>(sql);
+  return { longestSeconds: Number(row?.value), odd: row?.odd === 1 };
+}
+
+/** What the bounds on the end say about the start, for an event that is not odd. */
+function narrowed(range: Range, { longestSeconds }: Facts): Range {
+  return {
+    ...range,
+    startsFrom: Math.max(range.startsFrom, range.endsFrom > 0 ? secondsBefore(range.endsFrom, longestSeconds) : 0),
+    startsTo: Math.min(range.startsTo, range.endsTo),
+  };
+}
+
+/** The event of row `b` refers to one of the targets: a look at the primary key of `event_link`, of which `b` knows every part. */
+export function refersTo({ role, targets }: Relation): Fragment {
+  const list = listed(targets);
+  return piece(
+    `EXISTS (SELECT 1 FROM event_link m WHERE m.role = ${ROLE[role]} AND m.target IN ${list.sql} AND m.hidden = b.hidden
+      AND m.status = b.status AND m.starts = b.starts AND m.posted = b.posted AND m.id = b.id)`,
+    ...list.values,
+  );
+}
+
+export function relationsOf(filter: EventFilter): Relation[] {
+  const relations: [Role, number[] | undefined][] = [
+    ['category', filter.categories],
+    ['tag', filter.tags],
+    ['venue', filter.venues],
+    ['organizer', filter.organizers],
+  ];
+  return relations.flatMap(([role, targets]) => (targets ? [{ role, targets: [...new Set(targets)] }] : []));
+}
+
+/** The relation with the fewest events first, it is the one to walk; of its targets the one with the most first. */
+function smallestFirst(db: Database, relations: Relation[]): Relation[] {
+  const sized = relations.map(({ role, targets }) => {
+    const sql = `SELECT target, sum(events) AS events FROM tally
+      WHERE role = ${ROLE[role]} AND target IN (SELECT value FROM json_each(?)) GROUP BY target`;
+    const rows = db.all<{ target: number; events: number }>(sql, JSON.stringify(targets));
+    const sizes = new Map(rows.map(({ target, events }) => [target, events]));
+    const sorted = targets.toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0));
+    return { role, targets: sorted, events: rows.reduce((sum, { events }) => sum + events, 0) };
+  });
+  return sized.sort((a, b) => a.events - b.events);
+}
+
+const withText = (from: string, words: readonly SearchWord[]) =>
+  words.length === 0 ? from : `${from} CROSS JOIN event_text x ON x.id = b.id`;
+
+/** Everything but the date range, the relations and the words. */
+function plainConditions(filter: EventFilter): Fragment[] {
+  const conditions: Fragment[] = [];
+  if (filter.featured !== undefined) conditions.push(piece(`b.featured = ${filter.featured ? 1 : 0}`));
+  if (filter.parent !== undefined) {
+    conditions.push(piece('b.id IN (SELECT id FROM event WHERE parent = ? AND parent <> 0)', filter.parent));
+  }
+  return conditions;
+}
+
+/** All conditions of a filter on rows `b` of `event`; words are for the caller. */
+function everyCondition(filter: EventFilter, range: Range): Fragment[] {
+  return [
+    piece('b.hidden = 0'),
+    visible(filter.visibility, 'b'),
+    ...within(range),
+    ...plainConditions(filter),
+    ...relationsOf(filter).map(refersTo),
+  ];
+}
+
+/** The odd events that start outside all these spans, which other walks cover. */
+function oddWalk(filter: EventFilter, range: Range, spans: [number, number][], words: readonly SearchWord[]): Walk {
+  const outside = spans.map(([from, to]) => piece('b.starts NOT BETWEEN ? AND ?', from, to));
+  return {
+    from: withText('odd_event o CROSS JOIN event b ON b.id = o.id', words),
+    where: every([...everyCondition(filter, range), ...outside, ...containsWords(words, 'x.folded')]),
+  };
+}
+
+const ofSight = ({ status, author }: Sight): Fragment[] => [
+  piece('b.hidden = 0 AND b.status = ?', status),
+  ...(author === undefined ? [] : [piece('b.author = ?', author)]),
+];
+
+/** The walks in list order along the index of starts, or of the smallest relation. */
+export function orderedWalks(db: Database, filter: EventFilter, words: readonly SearchWord[]): Walks {
+  const range = rangeOf(filter.bounds);
+  const text = containsWords(words, 'x.folded');
+  if (filter.include || filter.parent !== undefined) {
+    const conditions = every([...everyCondition(filter, range), ...text]);
+    if (!filter.include) return { walks: [{ from: withText('event b', words), where: conditions }] };
+    const ids = piece(
+      'json_each(?) j CROSS JOIN event b ON b.id = j.value',
+      JSON.stringify([...new Set(filter.include)]),
+    );
+    const where = piece(conditions.sql, ...ids.values, ...conditions.values);
+    return { walks: [{ from: withText(ids.sql, words), where }] };
+  }
+
+  const facts = factsOf(db);
+  const narrow = narrowed(range, facts);
+  const [base, ...others] = smallestFirst(db, relationsOf(filter));
+  const rest = [...within(narrow), ...plainConditions(filter), ...others.map(refersTo), ...text];
+  const seen = sights(filter.visibility);
+  const walks: Walk[] = [];
+  if (base === undefined) {
+    const from = withText(`event b INDEXED BY ${filter.featured === true ? 'event_featured' : 'event_start'}`, words);
+    for (const sight of seen) walks.push({ from, where: every([...ofSight(sight), ...rest]) });
+  } else {
+    const from = withText('event_link b', words);
+    const role = piece(`b.role = ${ROLE[base.role]}`);
+    if (base.targets.length * seen.length > MAX_WALKS) {
+      const list = listed(base.targets);
+      const target = piece(`b.target IN ${list.sql} AND b.hidden = 0`, ...list.values);
+      walks.push({ from, where: every([role, target, visible(filter.visibility, 'b'), ...rest]) });
+    } else {
+      for (const target of base.targets) {
+        const key = [role, piece('b.target = ?', target)];
+        for (const sight of seen) walks.push({ from, where: every([...key, ...ofSight(sight), ...rest]), target });
+      }
+    }
+  }
+  const isNarrower = narrow.startsFrom !== range.startsFrom || narrow.startsTo !== range.startsTo;
+  if (facts.odd && isNarrower) walks.push(oddWalk(filter, range, [[narrow.startsFrom, narrow.startsTo]], words));
+  return base && base.targets.length > 1 ? { walks, repeats: base } : { walks };
+}
+
+const quoted = (word: string) => `"${word.replaceAll('"', '""')}"`;
+
+/** Trigrams need three letters. */
+const isLong = ({ text }: SearchWord) => [...fold(text)].length >= 3;
+
+/** The walk along the word index for a word of three letters and more, along all texts without one; the other conditions are looked up. */
+export function wordWalk(filter: EventFilter, words: readonly SearchWord[]): Walks {
+  const conditions = everyCondition(filter, rangeOf(filter.bounds));
+  const long = words.filter(isLong);
+  const wanted = long.filter(({ not }) => !not).map(({ text }) => quoted(fold(text)));
+  if (wanted.length === 0) {
+    const where = every([...containsWords(words, 'x.folded'), ...conditions]);
+    return { walks: [{ from: 'event_text x CROSS JOIN event b ON b.id = x.id', where }] };
+  }
+  const unwanted = long.filter(({ not }) => not).map(({ text }) => quoted(fold(text)));
+  const match = `(${wanted.join(' AND ')})${unwanted.length > 0 ? ` NOT (${unwanted.join(' OR ')})` : ''}`;
+  const short = words.filter((word) => !isLong(word));
+  const where = every([piece('event_words MATCH ?', match), ...conditions, ...containsWords(short, 'x.folded')]);
+  return { walks: [{ from: withText('event_words w CROSS JOIN event b ON b.id = w.rowid', short), where }] };
+}
+
+/** A count that is a sum over days and what those leave to walk; undefined where the filter is not one of dates alone. */
+export function dayWalks(db: Database, filter: EventFilter): { days: Fragment; rest: Walks } | undefined {
+  const { include, parent, featured, words = [], visibility } = filter;
+  const alone = relationsOf(filter).length === 0 && words.length === 0;
+  const seen = sights(visibility);
+  if (!alone || include || parent !== undefined || featured !== undefined) return undefined;
+  if (seen.some(({ author }) => author !== undefined)) return undefined;
+
+  const facts = factsOf(db);
+  const range = rangeOf(filter.bounds);
+  const narrow = narrowed(range, facts);
+  // Whoever starts in between fulfils the bounds on the end as well, unless odd.
+  const allTo =
+    range.endsTo < MAX_WALL
+      ? Math.min(range.startsTo, secondsBefore(range.endsTo, facts.longestSeconds))
+      : range.startsTo;
+  const fromDay = Math.ceil(Math.max(range.startsFrom, range.endsFrom) / 1_000_000);
+  const toDay = Math.floor((allTo + 1) / 1_000_000) - 1;
+  if (toDay < fromDay) return undefined;
+
+  const statuses = listed(seen.map(({ status }) => status));
+  const days = piece(
+    `SELECT total(events) FROM event_day WHERE status IN ${statuses.sql} AND day BETWEEN ? AND ?`,
+    ...[...statuses.values, fromDay, toDay],
+  );
+  const edges: [number, number][] = [
+    [narrow.startsFrom, fromDay * 1_000_000 - 1],
+    [(toDay + 1) * 1_000_000, narrow.startsTo],
+  ];
+  const walks = edges.flatMap(([startsFrom, startsTo]) =>
+    seen.map((sight) => ({
+      from: 'event b INDEXED BY event_start',
+      where: every([...ofSight(sight), piece('b.starts BETWEEN ? AND ?', startsFrom, startsTo), ...within(range)]),
+    })),
+  );
+  return { days, rest: { walks: facts.odd ? [...walks, oddWalk(filter, range, edges, [])] : walks } };
+}

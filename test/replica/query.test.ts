@@ -1,0 +1,480 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { CalendarRecord, EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/records.ts';
+import type { EventFilter, LinkedFilter, SearchWord, TermFilter, Visibility } from '../../src/replica/filters.ts';
+import { fold, foldForOrder } from '../../src/replica/fold.ts';
+import { openReplica, type Replica } from '../../src/replica/store.ts';
+import {
+  anyEvent,
+  anyLinked,
+  anyTerm,
+  CATEGORIES,
+  event,
+  PARENTS,
+  STATUSES,
+  TARGETS,
+  term,
+  venue,
+  visibility,
+  WORDS,
+  wall,
+} from './samples.ts';
+
+// The judge: every list again, as a filter over all records, in the words of filters.ts.
+
+const sees = ({ others, own, userId }: Visibility, { status, author }: PostRecord) =>
+  others.includes(status) || (userId !== 0 && author === userId && own.includes(status));
+
+const hasWords = (words: SearchWord[] | undefined, text: string) =>
+  (words ?? []).every((word) => fold(text).includes(fold(word.text)) !== word.not);
+
+const anyOf = (wanted: number[] | undefined, got: number[]) =>
+  wanted === undefined || wanted.some((id) => got.includes(id));
+
+const OPERATORS = {
+  '>=': (a: string, b: string) => a >= b,
+  '>': (a: string, b: string) => a > b,
+  '<=': (a: string, b: string) => a <= b,
+  '<': (a: string, b: string) => a < b,
+};
+
+const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
+/** As SQLite compares text: by code points. */
+const compareText = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+const cut = (ids: number[], { limit, offset }: { limit: number; offset: number }) => ({
+  ids: ids.slice(offset, offset + limit),
+  total: ids.length,
+});
+
+function judgeEvents(events: EventRecord[], filter: EventFilter) {
+  const found = events.filter(
+    (one) =>
+      !one.hidden &&
+      sees(filter.visibility, one) &&
+      (filter.bounds ?? []).every(({ field, op, wall: bound }) => OPERATORS[op](one[field], bound)) &&
+      hasWords(filter.words, one.searchText) &&
+      anyOf(filter.categories, one.categories) &&
+      anyOf(filter.tags, one.tags) &&
+      anyOf(filter.venues, one.venues) &&
+      anyOf(filter.organizers, one.organizers) &&
+      (filter.featured === undefined || one.featured === filter.featured) &&
+      (filter.include === undefined || filter.include.includes(one.id)) &&
+      (filter.parent === undefined || one.parent === filter.parent),
+  );
+  found.sort(
+    (a, b) =>
+      (filter.order === 'start' ? compare(a.start, b.start) : 0) || compare(a.date, b.date) || compare(a.id, b.id),
+  );
+  return cut(
+    found.map(({ id }) => id),
+    filter,
+  );
+}
+
+function judgeLinked(records: LinkedRecord[], events: EventRecord[], filter: LinkedFilter) {
+  const linkedTo = (one: LinkedRecord) => events.filter((other) => other[`${one.kind}s`].includes(one.id));
+  const found = records.filter(
+    (one) =>
+      sees(filter.visibility, one) &&
+      hasWords(filter.words, one.searchText) &&
+      (filter.event === undefined || linkedTo(one).some(({ id }) => id === filter.event)) &&
+      (filter.hasEvents === undefined ||
+        filter.hasEvents === linkedTo(one).some(({ status }) => status === 'publish')) &&
+      (filter.upcomingFromUtc === undefined ||
+        linkedTo(one).some(
+          (other) => !other.hidden && sees(filter.visibility, other) && other.startUtc >= filter.upcomingFromUtc!,
+        )),
+  );
+  found.sort((a, b) => compare(b.date, a.date) || compare(a.id, b.id));
+  return cut(
+    found.map(({ id }) => id),
+    filter,
+  );
+}
+
+function judgeTerms(all: TermRecord[], events: EventRecord[], filter: TermFilter) {
+  const terms = all.filter(({ kind }) => kind === filter.kind);
+  const field = filter.kind === 'category' ? 'categories' : 'tags';
+  const count = (id: number) => events.filter((one) => one.status === 'publish' && one[field].includes(id)).length;
+  const below = (id: number, met = new Set<number>()): number[] =>
+    terms
+      .filter(({ parent }) => parent === id && id !== 0)
+      .flatMap((child) => {
+        if (met.has(child.id)) return [];
+        met.add(child.id);
+        return [child.id, ...below(child.id, met)];
+      });
+  const filled = (one: TermRecord) =>
+    count(one.id) > 0 || (filter.include === undefined && below(one.id).some((id) => count(id) > 0));
+  const found = terms.filter(
+    (one) =>
+      (filter.search === undefined || [one.name, one.slug].some((text) => fold(text).includes(fold(filter.search!)))) &&
+      (filter.include === undefined || filter.include.includes(one.id)) &&
+      (filter.exclude === undefined || !filter.exclude.includes(one.id)) &&
+      (!filter.hideEmpty || filled(one)) &&
+      (filter.parent === undefined || one.parent === filter.parent) &&
+      (filter.event === undefined ||
+        (events.find(({ id }) => id === filter.event)?.[field].includes(one.id) ?? false)) &&
+      (filter.slug === undefined || one.slug.toLowerCase() === filter.slug.toLowerCase()),
+  );
+  const byName = (a: TermRecord, b: TermRecord) => compareText(foldForOrder(a.name), foldForOrder(b.name));
+  const byPlace = (a: TermRecord, b: TermRecord) =>
+    filter.include ? filter.include.indexOf(a.id) - filter.include.indexOf(b.id) : byName(a, b);
+  const orders: Record<TermFilter['orderBy'], (a: TermRecord, b: TermRecord) => number> = {
+    name: byName,
+    id: (a, b) => a.id - b.id,
+    slug: (a, b) => compareText(a.slug.toLowerCase(), b.slug.toLowerCase()),
+    count: (a, b) => count(a.id) - count(b.id),
+    description: (a, b) => compareText(foldForOrder(a.description), foldForOrder(b.description)),
+    parent: (a, b) => a.parent - b.parent,
+    include: byPlace,
+    include_slugs: byPlace,
+    term_group: () => 0,
+    none: () => 0,
+  };
+  const direction = filter.descending ? -1 : 1;
+  found.sort((a, b) => direction * orders[filter.orderBy](a, b) || a.id - b.id);
+  return cut(
+    found.map(({ id }) => id),
+    filter,
+  );
+}
+
+// Arbitrary records and questions.
+
+const page = { limit: fc.constantFrom(0, 3, 100, 100), offset: fc.constantFrom(0, 0, 0, 0, 1, 4) };
+const words = fc.array(
+  fc.record({ text: fc.constantFrom(...WORDS, 'ß', 'az', 'ABR', 'jazz ', ' '), not: fc.boolean() }),
+  { maxLength: 2 },
+);
+const someIds = fc.subarray(TARGETS, { maxLength: 4 });
+const bound = fc.record({ field: fc.constantFrom('start', 'end'), op: fc.constantFrom('>=', '>', '<=', '<'), wall });
+
+/** A question with at most three conditions: with more of them nothing is ever found. */
+function asking<T>(
+  always: Record<string, fc.Arbitrary<unknown>>,
+  conditions: Record<string, fc.Arbitrary<unknown>>,
+): fc.Arbitrary<T> {
+  return fc
+    .tuple(fc.record(always), fc.record(conditions), fc.subarray(Object.keys(conditions), { maxLength: 3 }))
+    .map(([fixed, all, kept]) => ({ ...fixed, ...Object.fromEntries(kept.map((name) => [name, all[name]])) }) as T);
+}
+
+const eventFilter = asking<EventFilter>(
+  { ...page, visibility, order: fc.constantFrom('start', 'date') },
+  {
+    bounds: fc.array(bound, { maxLength: 3 }),
+    words,
+    categories: someIds,
+    tags: someIds,
+    venues: someIds,
+    organizers: someIds.map((ids) => ids.map((id) => id + 10)),
+    featured: fc.boolean(),
+    include: fc.array(fc.integer({ min: 100, max: 130 }), { maxLength: 20 }),
+    parent: fc.constantFrom(101, 102),
+  },
+);
+
+const linkedFilter = asking<LinkedFilter>(
+  { ...page, visibility },
+  { words, event: fc.constantFrom(100, 101, 104, 999), hasEvents: fc.boolean(), upcomingFromUtc: wall },
+);
+
+const ORDERS = [
+  'name',
+  'id',
+  'slug',
+  'count',
+  'description',
+  'term_group',
+  'include',
+  'include_slugs',
+  'parent',
+  'none',
+] as const;
+const termFilter = asking<TermFilter>(
+  {
+    ...page,
+    kind: fc.constantFrom('category', 'tag'),
+    orderBy: fc.constantFrom(...ORDERS),
+    descending: fc.boolean(),
+    hideEmpty: fc.boolean(),
+  },
+  {
+    search: fc.constantFrom('E', 'é', 'food', '%', '_', 'drink', 'only'),
+    include: someIds,
+    exclude: someIds,
+    parent: fc.constantFrom(...PARENTS),
+    event: fc.constantFrom(100, 101, 104, 999),
+    slug: fc.constantFrom('JAZZ', 'only-3', 'none'),
+  },
+);
+
+const records = fc
+  .tuple(
+    fc.tuple(...Array.from({ length: 25 }, (_, n) => anyEvent(100 + n))),
+    fc.tuple(...TARGETS.map((id) => anyLinked('venue', id))),
+    fc.tuple(...TARGETS.map((id) => anyLinked('organizer', id + 10))),
+    fc.tuple(
+      ...[...CATEGORIES, ...PARENTS].map((id) => anyTerm('category', id)),
+      ...TARGETS.map((id) => anyTerm('tag', id)),
+    ),
+    fc.array(fc.nat(24), { maxLength: 8 }),
+    fc.tuple(...Array.from({ length: 25 }, (_, n) => anyEvent(100 + n))),
+  )
+  .map(([events, venues, organizers, terms, again, later]) => {
+    // Organizers have ids of their own: posts share one id space.
+    const moved = (one: EventRecord) => ({ ...one, organizers: one.organizers.map((id) => id + 10) });
+    return {
+      first: [...events.map(moved), ...venues, ...organizers, ...terms] as CalendarRecord[],
+      changed: again.map((n) => moved(later[n]!)),
+      gone: again.slice(0, 2).map((n) => 100 + ((n + 7) % 25)),
+    };
+  });
+
+type World = typeof records extends fc.Arbitrary<infer T> ? T : never;
+
+/** Records put, some of them changed and some removed: what a list is made of must not depend on the way there. */
+function build({ first, changed, gone }: World): {
+  replica: Replica;
+  events: EventRecord[];
+  linked: LinkedRecord[];
+  terms: TermRecord[];
+} {
+  const replica = openReplica({ identity: 'test' });
+  replica.put(first);
+  replica.put(changed);
+  replica.remove('event', gone);
+  const now = new Map<string, CalendarRecord>();
+  for (const record of [...first, ...changed]) now.set(`${record.kind}/${record.id}`, record);
+  for (const id of gone) now.delete(`event/${id}`);
+  const all = [...now.values()];
+  return {
+    replica,
+    events: all.filter((one) => one.kind === 'event'),
+    linked: all.filter((one) => one.kind === 'venue' || one.kind === 'organizer'),
+    terms: all.filter((one) => one.kind === 'category' || one.kind === 'tag') as TermRecord[],
+  };
+}
+
+describe('replica/query', () => {
+  it('answers event lists as a filter over all records does', () => {
+    fc.assert(
+      fc.property(records, fc.array(eventFilter, { minLength: 30, maxLength: 30 }), (world, filters) => {
+        const { replica, events } = build(world);
+        try {
+          for (const filter of filters)
+            expect(replica.events(filter), JSON.stringify(filter)).to.deep.equal(judgeEvents(events, filter));
+        } finally {
+          replica.close();
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('answers lists of venues and organizers likewise', () => {
+    fc.assert(
+      fc.property(records, fc.array(linkedFilter, { minLength: 20, maxLength: 20 }), (world, filters) => {
+        const { replica, events, linked } = build(world);
+        try {
+          for (const kind of ['venue', 'organizer'] as const) {
+            const ofKind = linked.filter((one) => one.kind === kind);
+            for (const filter of filters) {
+              expect(replica.linked(kind, filter), JSON.stringify(filter)).to.deep.equal(
+                judgeLinked(ofKind, events, filter),
+              );
+            }
+          }
+        } finally {
+          replica.close();
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('answers lists of terms likewise, and counts them', () => {
+    fc.assert(
+      fc.property(records, fc.array(termFilter, { minLength: 20, maxLength: 20 }), (world, filters) => {
+        const { replica, events, terms } = build(world);
+        try {
+          for (const filter of filters)
+            expect(replica.terms(filter), JSON.stringify(filter)).to.deep.equal(judgeTerms(terms, events, filter));
+          const count = events.filter((one) => one.status === 'publish' && one.categories.includes(3)).length;
+          expect(replica.termCount('category', 3)).to.equal(count);
+        } finally {
+          replica.close();
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  describe('where an index does the counting', () => {
+    const size = 3600;
+    let replica: Replica;
+    let events: EventRecord[];
+
+    before(() => {
+      const cycle = <T>(values: T[], n: number) => values[n % values.length]!;
+      // Most of a year of events, some of months, some ending before they start: enough that neither texts nor windows are walked whole.
+      events = Array.from({ length: size }, (_, n) => {
+        const startMs = Date.UTC(2026, 0, 1) + ((n * 7919) % 1000) * 8 * 3_600_000;
+        const hours = n % 97 === 0 ? 24 * 90 : n % 89 === 0 ? -5 : 1 + (n % 50);
+        const at = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+        return event(100 + n, {
+          status: cycle(['publish', 'publish', 'publish', 'draft'], n),
+          author: n % 3,
+          start: at(startMs),
+          end: at(startMs + hours * 3_600_000),
+          date: at(Date.UTC(2025, 0, 1) + (n % 3) * 1000),
+          hidden: n % 41 === 0,
+          featured: n % 5 === 0,
+          categories: n % 2 === 0 ? [1] : n % 3 === 0 ? [2, 1] : [2 + (n % 5)],
+          tags: [1 + (n % 6)],
+          searchText: `Straße ${cycle(WORDS, n)} ${n % 400 === 0 ? 'zebra' : ''} ${n}`,
+        });
+      });
+      replica = openReplica({ identity: 'test' });
+      for (let from = 0; from < size; from += 500) replica.put(events.slice(from, from + 500));
+    });
+    after(() => replica.close());
+
+    const at = fc.date({
+      min: new Date('2025-12-01T00:00:00Z'),
+      max: new Date('2027-03-01T00:00:00Z'),
+      noInvalidDate: true,
+    });
+    const anyBound = fc.record({
+      field: fc.constantFrom('start', 'end'),
+      op: fc.constantFrom('>=', '>', '<=', '<'),
+      wall: at.map((date) => date.toISOString().slice(0, 19).replace('T', ' ')),
+    });
+    const manyFilter = asking<EventFilter>(
+      {
+        limit: fc.constantFrom(5, 50),
+        offset: fc.constantFrom(0, 0, 7, 1500),
+        order: fc.constantFrom('start', 'start', 'date'),
+        visibility: fc.oneof(visibility, fc.constant({ others: ['publish', 'draft'], own: [], userId: 0 })),
+      },
+      {
+        limit: fc.constantFrom(5, 50),
+        bounds: fc.array(anyBound, { maxLength: 3 }),
+        words: fc.array(
+          fc.record({
+            text: fc.constantFrom('strasse', 'zebra', 'STRA', 'e ', '%', 'jazz', '日本語', '99'),
+            not: fc.constantFrom(false, false, true),
+          }),
+          { maxLength: 3 },
+        ),
+        categories: fc.subarray(CATEGORIES, { minLength: 1 }),
+        tags: someIds,
+        featured: fc.boolean(),
+      },
+    );
+
+    it('gives the same totals and pages', () => {
+      fc.assert(
+        fc.property(manyFilter, (filter) => {
+          expect(replica.events(filter)).to.deep.equal(judgeEvents(events, filter));
+        }),
+        { numRuns: 400 },
+      );
+    });
+
+    it('counts any combination of dates by days', () => {
+      const visible = fc.subarray(STATUSES).map((others) => ({ others, own: [], userId: 0 }));
+      fc.assert(
+        fc.property(fc.array(anyBound, { maxLength: 4 }), visible, (bounds, seen) => {
+          const filter: EventFilter = {
+            visibility: seen,
+            bounds: bounds as NonNullable<EventFilter['bounds']>,
+            order: 'start',
+            limit: 3,
+            offset: 0,
+          };
+          expect(replica.events(filter)).to.deep.equal(judgeEvents(events, filter));
+        }),
+        { numRuns: 300 },
+      );
+    });
+
+    it('takes more targets than it walks one by one', () => {
+      const categories = Array.from({ length: 120 }, (_, n) => n + 1);
+      for (const order of ['start', 'date'] as const) {
+        const filter: EventFilter = {
+          visibility: { others: ['publish', 'draft'], own: [], userId: 0 },
+          categories,
+          order,
+          limit: 40,
+          offset: 9,
+        };
+        expect(replica.events(filter)).to.deep.equal(judgeEvents(events, filter));
+        const until = { ...filter, bounds: [{ field: 'end' as const, op: '<' as const, wall: '2026-06-01 00:00:00' }] };
+        expect(replica.events(until)).to.deep.equal(judgeEvents(events, until));
+      }
+    });
+  });
+
+  it('finds text without regard to case and accents, and takes signs as they are', () => {
+    const replica = openReplica({ identity: 'test' });
+    replica.put([
+      event(1, { searchText: 'Le Café d’Été, Straße' }),
+      event(2, { searchText: '100% sure_thing' }),
+      event(3, { searchText: '<b>zeb</b>ra' }),
+    ]);
+    const find = (text: string, not = false) =>
+      replica.events({
+        visibility: { others: ['publish'], own: [], userId: 0 },
+        words: [{ text, not }],
+        order: 'start',
+        limit: 9,
+        offset: 0,
+      }).ids;
+    // interface-behaviour 3.2: substring, case and accents folded, `%` and `_` literal, HTML source.
+    expect(find('cafe')).to.deep.equal([1]);
+    expect(find('ÉTÉ')).to.deep.equal([1]);
+    expect(find('strasse')).to.deep.equal([1]);
+    expect(find('STRAßE')).to.deep.equal([1]);
+    expect(find('0%')).to.deep.equal([2]);
+    expect(find('1%')).to.deep.equal([]);
+    expect(find('_')).to.deep.equal([2]);
+    expect(find('sure thing')).to.deep.equal([]);
+    expect(find('zebra')).to.deep.equal([]);
+    expect(find('zeb')).to.deep.equal([3]);
+    expect(find('<b>')).to.deep.equal([3]);
+    expect(find('cafe', true)).to.deep.equal([2, 3]);
+    replica.close();
+  });
+
+  it('keeps hidden events out of lists, but a venue used by one is not without events', () => {
+    const replica = openReplica({ identity: 'test' });
+    replica.put([event(1, { hidden: true, venues: [5], categories: [8] }), venue(5), term('category', 8)]);
+    const seen = { visibility: { others: ['publish'], own: [], userId: 0 }, limit: 9, offset: 0 };
+    expect(replica.events({ ...seen, include: [1], order: 'date' }).total).to.equal(0);
+    expect(replica.linked('venue', { ...seen, hasEvents: false }).ids).to.deep.equal([]);
+    expect(replica.linked('venue', { ...seen, upcomingFromUtc: '2026-01-01 00:00:00' }).ids).to.deep.equal([]);
+    expect(replica.termCount('category', 8)).to.equal(1);
+    replica.close();
+  });
+
+  it('finds everything below categories, also where they are their own ancestors', () => {
+    const replica = openReplica({ identity: 'test' });
+    const parents: [number, number][] = [
+      [1, 0],
+      [2, 1],
+      [3, 2],
+      [4, 0],
+      [5, 6],
+      [6, 5],
+    ];
+    replica.put(parents.map(([id, parent]) => term('category', id, { parent })));
+    expect(replica.descendants([1]).sort()).to.deep.equal([1, 2, 3]);
+    expect(replica.descendants([2, 4, 2]).sort()).to.deep.equal([2, 3, 4]);
+    expect(replica.descendants([5]).sort()).to.deep.equal([5, 6]);
+    expect(replica.descendants([99])).to.deep.equal([99]);
+    replica.close();
+  });
+});
