@@ -9,6 +9,8 @@ export interface GatewayErrorOptions {
   /** Keys of the answer beside `code`, `message` and `data`. */
   beside?: Record<string, unknown>;
   headers?: Record<string, string>;
+  /** The one kind of answer that has no `data` at all. */
+  withoutData?: boolean;
   cause?: unknown;
 }
 
@@ -19,6 +21,7 @@ export class GatewayError extends Error {
   readonly data: Record<string, unknown>;
   readonly beside: Record<string, unknown>;
   readonly headers: Record<string, string>;
+  readonly withoutData: boolean;
 
   constructor(status: number, code: string, message: string, options: GatewayErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -28,6 +31,7 @@ export class GatewayError extends Error {
     this.data = options.data ?? {};
     this.beside = options.beside ?? {};
     this.headers = options.headers ?? {};
+    this.withoutData = options.withoutData ?? false;
   }
 }
 

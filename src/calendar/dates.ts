@@ -138,19 +138,12 @@ export function eventTimes(
   return { start, end, timezone, allDay };
 }
 
-/** A date text of a write, on the clock of `zone`. */
-function writtenWall(text: string, nowMs: number, zone: Zone): WallTime {
+/** A date text of a write, on the clock of `zone`: Unix seconds and texts that name a zone are instants. */
+export function writtenWall(text: string, nowMs: number, zone: Zone): WallTime {
   const seconds = unixSeconds(text);
   if (seconds !== undefined) return wallAt(seconds * SECOND_MS, zone);
   const date = parsePhpDate(text, { nowMs, zone })!;
   return wallAt(date.epochMs, zone);
-}
-
-/** A publication date on the site's clock; an offset in the text is dropped, as in the original (interface-behaviour 5.1, `date`). */
-export function publicationWall(text: string, nowMs: number, zone: Zone): WallTime {
-  const seconds = unixSeconds(text);
-  if (seconds !== undefined) return formatWall(seconds * SECOND_MS);
-  return parsePhpDate(text, { nowMs, zone })!.wall;
 }
 
 /** UTC of a wall-clock time in a zone given by name; the site's zone where the name is unknown. */

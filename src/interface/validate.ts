@@ -1,6 +1,7 @@
 // Checks a request against its endpoint's parameters in the original's two stages, and reads the values (interface-behaviour, "Conventions" and 0).
 
 import { Ajv, type ValidateFunction } from 'ajv';
+import type { Input } from '../calendar/backing.ts';
 import { invalidParams, missingParams, type ParamRefusal, wrongType } from '../calendar/refusals.ts';
 import type { Lookups, ValueKind } from './kinds.ts';
 import type { Parameter } from './parameters.ts';
@@ -12,14 +13,6 @@ export interface Request {
   path: Record<string, string>;
   query: Record<string, unknown>;
   body: Record<string, unknown>;
-}
-
-export interface Input {
-  path: { id?: number; slug?: string };
-  /** Parameter name -> value as read; only what was sent. */
-  values: Record<string, unknown>;
-  /** Parameter name -> value as sent. */
-  sent: Record<string, unknown>;
 }
 
 const OF_TYPE: Record<NonNullable<ValueKind['typed']>, (value: unknown) => boolean> = {
@@ -109,12 +102,18 @@ async function refusalOf(
 }
 
 function read(parameters: Parameter[], request: Request, sent: Record<string, unknown>): Input {
-  const input: Input = { path: {}, values: {}, sent };
-  for (const { name, kind, inPath } of parameters) {
+  const input: Input = { path: {}, values: {}, sent, fields: {}, parameterOf: {} };
+  for (const { name, kind, inPath, field = name } of parameters) {
     const value = inPath ? request.path[name] : sent[name];
     if (value === undefined) continue;
-    const target: Record<string, unknown> = inPath ? input.path : input.values;
-    target[name] = value === null || !kind.read ? value : kind.read(value);
+    const found = value === null || !kind.read ? value : kind.read(value);
+    if (inPath) {
+      Object.assign(input.path, { [name]: found });
+      continue;
+    }
+    input.values[name] = found;
+    input.fields[field] = found;
+    input.parameterOf[field] = name;
   }
   return input;
 }

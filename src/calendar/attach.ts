@@ -1,0 +1,105 @@
+// What an event's body attaches: terms by id, slug or name, and venues and organizers by id or data. New ones are created, and taken back on failure.
+
+import { UpstreamRefused } from '../errors.ts';
+import type { TermKind } from '../records.ts';
+import { type Asked, type Backing, callOptions, writableKind } from './backing.ts';
+import { failedLink, type Linked, type LinkedKind } from './linked.ts';
+import { translate } from './translate.ts';
+import { takeBack, type Undo } from './writes.ts';
+
+/**
+ * Ids of the terms that a body names (interface-behaviour 5.5): numbers are ids, and unknown ones are dropped; other texts are slugs
+ * or names, created where there is no such term.
+ */
+export async function attachTerms(
+  backing: Backing,
+  kind: TermKind,
+  items: unknown[],
+  asked: Asked,
+  undo: Undo,
+): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const item of items) {
+    const text = item === null || item === undefined || item === false ? '' : String(item).trim();
+    if (text === '') continue;
+    if (/^-?\d+$/.test(text)) {
+      const id = Math.abs(Number(text));
+      if (id > 0 && (await termExists(backing, kind, id, asked))) ids.add(id);
+      continue;
+    }
+    ids.add(findTerm(backing, kind, text) ?? (await createTerm(backing, kind, text, asked, undo)));
+  }
+  return [...ids];
+}
+
+export function findTerm(backing: Backing, kind: TermKind, text: string): number | undefined {
+  return backing.replica.termBySlug(kind, text) ?? backing.replica.termByName(kind, text);
+}
+
+/** Whether there is such a term: in the copy, or in the CMS and then in the copy. */
+export async function termExists(backing: Backing, kind: TermKind, id: number, asked: Asked): Promise<boolean> {
+  if (backing.replica.get(kind, id)) return true;
+  const mapping = backing.mapping.kinds[kind];
+  if (!mapping || id > 2 ** 53 - 1) return false;
+  try {
+    const native = await backing.upstream.read(mapping.base, id, {}, callOptions(asked));
+    backing.replica.put([mapping.read(native, backing.site())]);
+    return true;
+  } catch (error) {
+    if (error instanceof UpstreamRefused) return false;
+    throw error;
+  }
+}
+
+async function createTerm(backing: Backing, kind: TermKind, name: string, asked: Asked, undo: Undo): Promise<number> {
+  const mapping = writableKind(backing, kind);
+  try {
+    const native = await backing.upstream.create(
+      mapping.base,
+      mapping.write({ name }, { site: backing.site() }),
+      callOptions(asked),
+    );
+    const record = mapping.read(native, backing.site());
+    backing.replica.put([record]);
+    backing.sync.wrote(kind, record.id);
+    undo.add(() => takeBack(backing, kind, record.id, asked));
+    return record.id;
+  } catch (error) {
+    if (error instanceof UpstreamRefused && error.code === 'term_exists') {
+      const id = Number(error.data.term_id);
+      await termExists(backing, kind, id, asked);
+      return id;
+    }
+    throw translate(error, { kind, anonymous: false });
+  }
+}
+
+/** Ids of the venues or organizers that a body names, in order, each once; data makes a new record or finds its twin. */
+export async function attachLinked(
+  backing: Backing,
+  kind: LinkedKind,
+  makers: Record<LinkedKind, Linked>,
+  items: unknown[],
+  asked: Asked,
+  undo: Undo,
+): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const item of items) {
+    if (typeof item !== 'object' || item === null) {
+      ids.add(Number(item));
+      continue;
+    }
+    const data = item as Record<string, unknown>;
+    if (data.id !== undefined) {
+      ids.add(Number(data.id));
+      continue;
+    }
+    try {
+      const record = await makers[kind].make(backing.readFields(kind, data), asked, undo);
+      ids.add(record.id);
+    } catch (error) {
+      throw failedLink(kind, error);
+    }
+  }
+  return [...ids];
+}

@@ -1,0 +1,118 @@
+// What the operations stand on: the copy, the CMS, the mapping between them, and what this site calls its capabilities.
+
+import { LRUCache } from 'lru-cache';
+import type { Kinds, Mapping } from '../mapping/mapping.ts';
+import type { Kind, Site } from '../records.ts';
+import type { Replica } from '../replica/store.ts';
+import type { Sync } from '../replica/sync.ts';
+import type { Zone } from '../time/zones.ts';
+import type { CallOptions, Credentials, Upstream } from '../upstream/port.ts';
+import { siteZone } from './dates.ts';
+import type { Images } from './images.ts';
+import type { Present } from './present.ts';
+import { readOnly } from './refusals.ts';
+import type { Caller, CapabilityNames } from './visibility.ts';
+
+export interface ListSettings {
+  /** Page size when none is asked for, and the largest there is. */
+  perPage: number;
+  maxPerPage: number;
+}
+
+export interface Backing {
+  replica: Replica;
+  upstream: Upstream;
+  mapping: Mapping;
+  sync: Sync;
+  present: Present;
+  /** The service account; without one only public records are copied. */
+  service: Credentials;
+  lists: ListSettings;
+  /** Reads the data of a venue or organizer inside an event's body as its create route would. */
+  readFields(kind: 'venue' | 'organizer', data: Record<string, unknown>): Input;
+  site(): Site;
+  nowMs(): number;
+}
+
+/** A checked request: values as read, of what was sent. */
+export interface Input {
+  path: { id?: number; slug?: string };
+  /** By parameter name. */
+  values: Record<string, unknown>;
+  /** By parameter name, as sent; undeclared ones too. */
+  sent: Record<string, unknown>;
+  /** The same values under the names that records give them. */
+  fields: Record<string, unknown>;
+  /** Record field -> parameter. */
+  parameterOf: Record<string, string>;
+}
+
+/** One request as the operations see it. */
+export interface Asked {
+  caller: Caller;
+  /** Address of the namespace as called. */
+  base: string;
+  requestId?: string;
+  /** The images that this request names, checked before the operation begins. */
+  images: Images;
+}
+
+/** An operation's answer, before it is bytes. */
+export interface Answer {
+  status: number;
+  /** JSON to be written, or bytes that are ready. */
+  body: unknown;
+  headers?: Record<string, string>;
+  /** Records that the answer shows, for purging a CDN: `event-12`. */
+  tags?: string[];
+  /** Public answers: until when the same question has the same answer, unless something changes. */
+  validUntilMs?: number;
+  /** Ready bytes have a stored ETag. */
+  etag?: string;
+}
+
+export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOptions => ({
+  credentials: asked.caller.credentials,
+  ...(asked.requestId === undefined ? {} : { requestId: asked.requestId }),
+});
+
+export const zoneOf = (backing: Backing): Zone => siteZone(backing.site().timezone);
+
+/** The kind's mapping, which every read needs; undefined when the CMS has no such kind. */
+export function kindOf<K extends Kind>(backing: Backing, kind: K): Kinds[K] {
+  return backing.mapping.kinds[kind];
+}
+
+/** The kind's mapping for a write. Throws `GatewayError` when the CMS has no such kind or the mapping may only read it. */
+export function writableKind<K extends Kind>(backing: Backing, kind: K): NonNullable<Kinds[K]> {
+  const found = backing.mapping.kinds[kind];
+  if (!found || found.readOnly) throw readOnly(kind);
+  return found as NonNullable<Kinds[K]>;
+}
+
+const NAMES_KEPT_MS = 10 * 60_000;
+const names = new WeakMap<Backing, LRUCache<string, CapabilityNames>>();
+
+/**
+ * What this site calls the capabilities of a kind's collection. Read with the service account or the caller's own credentials and
+ * kept; where the CMS does not tell, WordPress's general names hold.
+ */
+export async function capabilityNames(backing: Backing, kind: Kind, caller: Caller): Promise<CapabilityNames> {
+  const base = backing.mapping.kinds[kind]?.base;
+  const credentials = backing.service ?? caller.credentials;
+  if (base === undefined || credentials === undefined || !caller.account) return {};
+  let kept = names.get(backing);
+  if (!kept) {
+    kept = new LRUCache({ max: 50, ttl: NAMES_KEPT_MS });
+    names.set(backing, kept);
+  }
+  const known = kept.get(base);
+  if (known) return known;
+  try {
+    const { capabilities } = await backing.upstream.facts(base, { credentials });
+    if (Object.keys(capabilities).length > 0) kept.set(base, capabilities);
+    return capabilities;
+  } catch {
+    return {};
+  }
+}

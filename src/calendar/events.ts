@@ -1,0 +1,179 @@
+// What the operations on events mean: lists out of the copy, single reads, and writes with their linked records, terms and images.
+
+import type { EventFields, EventRecord } from '../records.ts';
+import { attachLinked, attachTerms } from './attach.ts';
+import { type Answer, type Asked, type Backing, capabilityNames, type Input, zoneOf } from './backing.ts';
+import { encodeCost, normaliseCost } from './cost.ts';
+import { type DateParameter, dateWindow, eventTimes, utcOf } from './dates.ts';
+import { eventFilter, eventLinks } from './event-list.ts';
+import type { Linked, LinkedKind } from './linked.ts';
+import { listAnswer, viewing } from './listing.ts';
+import { pageOf } from './paging.ts';
+import { postFields } from './post-fields.ts';
+import { readPost } from './posts.ts';
+import type { Audience, Json } from './present.ts';
+import { kept, ready } from './ready.ts';
+import { invalidParam } from './refusals.ts';
+import { visibilityOf } from './visibility.ts';
+import { createPost, createUndo, editable, mayWrite, trashPost, type Undo, updatePost, type Writer } from './writes.ts';
+
+const FLAGS = ['showMap', 'showMapLink', 'hidden', 'sticky', 'featured'] as const;
+const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
+
+export type Events = ReturnType<typeof createEvents>;
+
+export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked>) {
+  const { present } = backing;
+  const entry = (record: EventRecord, audience: Audience): Json => present.event(record, audience);
+  const single = (record: EventRecord, audience: Audience): Json => present.event(record, audience, { single: true });
+  const writer = ({ parameterOf }: Input): Writer<'event'> => ({
+    kind: 'event',
+    parameterOf: (field) => parameterOf[field],
+  });
+
+  const audienceOf = async (asked: Asked): Promise<Audience> => ({
+    base: asked.base,
+    visibility: visibilityOf(asked.caller, await capabilityNames(backing, 'event', asked.caller)),
+  });
+
+  async function list(input: Input, asked: Asked): Promise<Answer> {
+    const { values } = input;
+    const viewer = await viewing(backing, ['event', 'venue', 'organizer'], input, asked);
+    const page = pageOf(values, backing.lists);
+    const window = dateWindow(values.include === undefined ? (values as Partial<Record<DateParameter, string>>) : {}, {
+      strict: values.strict_dates === true,
+      nowMs: backing.nowMs(),
+      zone: zoneOf(backing),
+      withDefaults: values.include === undefined,
+    });
+    const { ids, total } = backing.replica.events({
+      ...eventFilter(backing, values),
+      visibility: viewer.visibility,
+      bounds: window.bounds,
+      ...page,
+    });
+    const links = eventLinks(input, { status: viewer.status, shown: window.shown, page, total, base: asked.base });
+    const listed = {
+      kind: 'event' as const,
+      name: 'events',
+      ids,
+      total,
+      page,
+      links,
+      show: entry,
+      validUntilMs: window.validUntilMs,
+    };
+    return listAnswer(backing, listed, viewer, asked.base);
+  }
+
+  async function read(id: number, input: Input, asked: Asked): Promise<Answer> {
+    const how = {
+      password: (input.values.password ?? input.sent.password) as string | undefined,
+      editing: input.sent.context === 'edit',
+    };
+    const audience = await audienceOf(asked);
+    const plain = audience.visibility.userId === 0 && !how.password;
+    const tags = [`event-${id}`];
+    const done = plain ? kept(backing, 'event', id, audience, 'single') : undefined;
+    if (done) return { status: 200, body: done.bytes, etag: done.etag, tags, validUntilMs: Number.POSITIVE_INFINITY };
+    const { record, unlocked } = await readPost(backing, 'event', id, asked, how);
+    if (plain && record.status === 'publish' && !record.protected && backing.replica.get('event', id)) {
+      const { bytes, etag } = ready<'event'>(backing, record, audience, 'single', single);
+      return { status: 200, body: bytes, etag, tags, validUntilMs: Number.POSITIVE_INFINITY };
+    }
+    return { status: 200, body: present.event(record, audience, { single: true, unlocked }) };
+  }
+
+  /** The fields that a body sets, with what it names resolved or created. `before` is absent on create. */
+  async function fieldsOf(
+    input: Input,
+    before: EventRecord | undefined,
+    how: { asked: Asked; publisher: boolean; undo: Undo },
+  ): Promise<Partial<EventFields>> {
+    const sent = input.fields;
+    const { asked, undo } = how;
+    const fields: Partial<EventFields> = await postFields(backing, 'event', input, { ...how, creating: !before });
+    Object.assign(fields, timesOf(sent, before));
+    for (const flag of FLAGS) if (sent[flag] !== undefined) fields[flag] = sent[flag] === true;
+    if (sent.cost !== undefined) fields.cost = encodeCost(normaliseCost(sent.cost));
+    if (sent.website !== undefined && (before || sent.website)) fields.website = String(sent.website ?? '');
+    const attached = (value: unknown): unknown[] | undefined =>
+      value === undefined || value === null ? undefined : (value as unknown[]);
+    const categories = attached(sent.categories);
+    const tags = attached(sent.tags);
+    if (categories) fields.categories = await attachTerms(backing, 'category', categories, asked, undo);
+    if (tags) fields.tags = await attachTerms(backing, 'tag', tags, asked, undo);
+    if (sent.venues !== undefined)
+      fields.venues = await attachLinked(backing, 'venue', linked, attached(sent.venues) ?? [], asked, undo);
+    if (sent.organizers !== undefined)
+      fields.organizers = await attachLinked(
+        backing,
+        'organizer',
+        linked,
+        attached(sent.organizers) ?? [],
+        asked,
+        undo,
+      );
+    return fields;
+  }
+
+  /** Start, end and zone when any of them was sent; on update only what is not as before. */
+  function timesOf(sent: Record<string, unknown>, before: EventRecord | undefined): Partial<EventFields> {
+    if (before && TIMES.every((name) => sent[name] === undefined)) return {};
+    const zone = zoneOf(backing);
+    const { timezone: zoneName } = backing.site();
+    const times = eventTimes(sent, before, { zone, zoneName, nowMs: backing.nowMs() });
+    const utc = { startUtc: utcOf(times.start, times.timezone, zone), endUtc: utcOf(times.end, times.timezone, zone) };
+    if (!before) return { ...times, ...utc };
+    const changed = Object.fromEntries(
+      TIMES.filter((name) => sent[name] !== undefined || times[name] !== before[name]).map((name) => [
+        name,
+        times[name],
+      ]),
+    );
+    return { ...changed, ...utc };
+  }
+
+  /** Blank all over is no event. The original's own check comes from WordPress, and only after records on the way were made. */
+  function refuseBlank({ fields }: Input): void {
+    const blank = (value: unknown) => value === undefined || String(value).trim() === '';
+    if (fields.title !== undefined && blank(fields.title) && blank(fields.description) && blank(fields.excerpt))
+      throw invalidParam('title');
+  }
+
+  return {
+    list,
+    read,
+    async create(input: Input, asked: Asked): Promise<Answer> {
+      const { publisher } = await mayWrite(backing, 'event', asked);
+      refuseBlank(input);
+      const undo = createUndo();
+      const record = await undo.guard(async () => {
+        const fields = await fieldsOf(input, undefined, { asked, publisher, undo });
+        const created = await createPost(backing, writer(input), fields, asked);
+        return input.fields.status === 'trash' ? trashPost(backing, 'event', created, asked) : created;
+      });
+      return { status: 201, body: present.event(record, await audienceOf(asked), { unlocked: true }) };
+    },
+    async update(id: number, input: Input, asked: Asked): Promise<Answer> {
+      const { publisher } = await mayWrite(backing, 'event', asked);
+      const before = await editable(backing, 'event', id, asked);
+      refuseBlank(input);
+      const undo = createUndo();
+      const record = await undo.guard(async () => {
+        const fields = await fieldsOf(input, before, { asked, publisher, undo });
+        const changed =
+          Object.keys(fields).length > 0 ? await updatePost(backing, writer(input), id, fields, asked) : before;
+        return input.fields.status === 'trash' && changed.status !== 'trash'
+          ? trashPost(backing, 'event', changed, asked)
+          : changed;
+      });
+      return { status: 200, body: present.event(record, await audienceOf(asked), { unlocked: true }) };
+    },
+    async remove(id: number, _input: Input, asked: Asked): Promise<Answer> {
+      const record = await editable(backing, 'event', id, asked);
+      const trashed = await trashPost(backing, 'event', record, asked);
+      return { status: 200, body: present.event(trashed, await audienceOf(asked), { unlocked: true }) };
+    },
+  };
+}

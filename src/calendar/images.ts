@@ -1,0 +1,95 @@
+// An image that a write names: the id of an uploaded one, the URL of an uploaded one, or a URL elsewhere that is brought in.
+
+import { basename } from 'node:path';
+import { UpstreamRefused } from '../errors.ts';
+import { type FetchedImage, fetchImage } from '../upstream/fetch-image.ts';
+import { type Asked, type Backing, callOptions } from './backing.ts';
+import { invalidParam } from './refusals.ts';
+import { translate } from './translate.ts';
+import { can } from './visibility.ts';
+import type { Undo } from './writes.ts';
+
+/** What a request's images turned out to be, between its checks and its write. */
+export interface Images {
+  /** Whether this may be used as an image. Fetches a foreign URL, which only those who may upload can make the gateway do. */
+  usable(value: string | number): Promise<boolean>;
+  /** Id of the image in the CMS, uploading what was fetched; 0 for `''`. */
+  idOf(value: string, undo: Undo): Promise<number>;
+}
+
+export function createImages(
+  backing: Backing,
+  asked: Pick<Asked, 'caller' | 'requestId'>,
+  fetchFrom: typeof fetchImage = fetchImage,
+): Images {
+  const ids = new Map<string, number>();
+  const fetched = new Map<string, FetchedImage>();
+  const options = callOptions(asked);
+
+  async function uploaded(id: number): Promise<boolean> {
+    if (backing.replica.image(id)) return true;
+    const [image] = await backing.upstream.images([id], options);
+    if (image) backing.replica.put([], [image]);
+    return image !== undefined;
+  }
+
+  /** Id of the upload with this address on the site. */
+  async function atAddress(url: string): Promise<number | undefined> {
+    const host = new URL(backing.site().url).host;
+    if (!URL.canParse(url) || new URL(url).host !== host) return undefined;
+    const name = basename(new URL(url).pathname).replace(/(-\d+x\d+)?\.\w+$/, '');
+    try {
+      const { items } = await backing.upstream.list(
+        'media',
+        { search: name, per_page: 100, _fields: 'id,source_url,mime_type' },
+        options,
+      );
+      const found = items.find((item) => item.source_url === url && String(item.mime_type).startsWith('image/'));
+      return found && Number(found.id);
+    } catch (error) {
+      if (error instanceof UpstreamRefused) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async usable(value) {
+      const text = String(value).trim();
+      if (/^\d+$/.test(text)) {
+        const known = await uploaded(Number(text));
+        if (known) ids.set(text, Number(text));
+        return known;
+      }
+      // Nobody who could not upload makes the gateway fetch anything; whoever may not write at all is told so later.
+      if (!asked.caller.account) return true;
+      if (!can(asked.caller, 'upload_files')) return false;
+      const here = await atAddress(text);
+      if (here !== undefined) {
+        ids.set(text, here);
+        return true;
+      }
+      const image = await fetchFrom(text);
+      if (image) fetched.set(text, image);
+      return image !== undefined;
+    },
+    async idOf(value, undo) {
+      const text = value.trim();
+      if (text === '') return 0;
+      const known = ids.get(text);
+      if (known !== undefined) return known;
+      const image = fetched.get(text);
+      if (!image) throw invalidParam('image');
+      try {
+        const upload = await backing.upstream.upload(image, options);
+        undo.add(() => backing.upstream.remove('media', upload.id, { force: true }, options));
+        backing.replica.put([], [upload]);
+        ids.set(text, upload.id);
+        return upload.id;
+      } catch (error) {
+        throw error instanceof UpstreamRefused
+          ? invalidParam('image')
+          : translate(error, { kind: 'event', anonymous: false });
+      }
+    },
+  };
+}

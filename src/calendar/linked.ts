@@ -1,0 +1,211 @@
+// Venues and organizers: one code, configured twice. Lists, single reads and writes, and creating one from the data in an event's body.
+
+import { GatewayError } from '../errors.ts';
+import type { LinkedRecord, OrganizerFields, RecordOf, VenueFields } from '../records.ts';
+import { formatWall } from '../time/wall.ts';
+import { type Answer, type Asked, type Backing, capabilityNames, type Input } from './backing.ts';
+import { listAnswer, viewing } from './listing.ts';
+import { type Echo, links, pageOf } from './paging.ts';
+import { plainText } from './plain-text.ts';
+import { postFields } from './post-fields.ts';
+import { readPost } from './posts.ts';
+import type { Audience, Json } from './present.ts';
+import { kept, ready } from './ready.ts';
+import { couldNotCreate } from './refusals.ts';
+import { searchWords } from './search.ts';
+import { sees, visibilityOf } from './visibility.ts';
+import {
+  createPost,
+  createUndo,
+  editable,
+  mayWrite,
+  takeBack,
+  trashPost,
+  type Undo,
+  updatePost,
+  type Writer,
+} from './writes.ts';
+
+export type LinkedKind = 'venue' | 'organizer';
+
+const COLLECTION = { venue: 'venues', organizer: 'organizers' } as const;
+const TEXTS = {
+  venue: ['address', 'city', 'country', 'province', 'state', 'zip', 'phone', 'website', 'showMap', 'showMapLink'],
+  organizer: ['phone', 'website', 'email'],
+} as const satisfies { venue: readonly (keyof VenueFields)[]; organizer: readonly (keyof OrganizerFields)[] };
+
+export type Linked = ReturnType<typeof createLinked>;
+
+export function createLinked(backing: Backing, kind: LinkedKind) {
+  const { present } = backing;
+  const entry = (record: LinkedRecord): Json => present.linked(record);
+  const single = (record: LinkedRecord): Json => present.linked(record, { single: true });
+  const writer = ({ parameterOf }: Input): Writer<LinkedKind> => ({ kind, parameterOf: (field) => parameterOf[field] });
+
+  async function list(input: Input, asked: Asked): Promise<Answer> {
+    const { values, sent } = input;
+    const viewer = await viewing(backing, [kind, 'event'], input, asked);
+    const page = pageOf(values, backing.lists);
+    const upcoming = values.only_with_upcoming === true;
+    const { ids, total } = backing.replica.linked(kind, {
+      visibility: viewer.visibility,
+      limit: page.limit,
+      offset: page.offset,
+      ...(values.search === undefined ? {} : { words: searchWords(String(values.search)) }),
+      ...(values.event === undefined ? {} : { event: Number(values.event) }),
+      ...(values.has_events === undefined ? {} : { hasEvents: values.has_events === true }),
+      ...(upcoming ? { upcomingFromUtc: formatWall(backing.nowMs()) } : {}),
+    });
+    const echoes: Echo[] = [
+      { name: 'page', value: String(page.page) },
+      { name: 'per_page', value: String(page.perPage) },
+      ...['event', 'has_events'].filter((name) => name in sent).map((name) => ({ name, value: String(sent[name]) })),
+      { name: 'status', value: viewer.status },
+      ...['search', 'only_with_upcoming']
+        .filter((name) => name in sent)
+        .map((name) => ({ name, value: String(sent[name]) })),
+    ];
+    const address = `${asked.base}/${COLLECTION[kind]}/`;
+    const validUntilMs = upcoming ? backing.nowMs() + 1000 : Number.POSITIVE_INFINITY;
+    const listed = { kind, name: COLLECTION[kind], ids, total, page, show: entry, validUntilMs };
+    return listAnswer(backing, { ...listed, links: links(address, echoes, { ...page, total }) }, viewer, asked.base);
+  }
+
+  async function read(id: number, input: Input, asked: Asked): Promise<Answer> {
+    const how = { password: input.sent.password as string | undefined, editing: input.sent.context === 'edit' };
+    const audience: Audience = { base: asked.base, visibility: visibilityOf(asked.caller) };
+    const plain = !how.password && !how.editing;
+    const tags = [`${kind}-${id}`];
+    const done = plain ? kept(backing, kind, id, audience, 'single') : undefined;
+    if (done) return { status: 200, body: done.bytes, etag: done.etag, tags, validUntilMs: Number.POSITIVE_INFINITY };
+    const { record, unlocked } = await readPost(backing, kind, id, asked, how);
+    if (plain && record.status === 'publish' && backing.replica.get(kind, id)) {
+      const { bytes, etag } = ready<LinkedKind>(backing, record, audience, 'single', single);
+      return { status: 200, body: bytes, etag, tags, validUntilMs: Number.POSITIVE_INFINITY };
+    }
+    return { status: 200, body: present.linked(record, { single: true, unlocked }) };
+  }
+
+  /** The fields of a body; `stateprovince` is found from the others unless it is sent (interface-behaviour 1.2). */
+  async function fieldsOf(
+    input: Input,
+    how: Parameters<typeof postFields>[3],
+  ): Promise<Partial<VenueFields & OrganizerFields>> {
+    const fields: Record<string, unknown> = await postFields(backing, kind, input, how);
+    for (const name of TEXTS[kind]) {
+      const value = input.fields[name];
+      if (value !== undefined) fields[name] = typeof value === 'string' ? cleaned(value) : value;
+    }
+    if (kind === 'venue') {
+      const sent = cleaned(String(input.fields.stateprovince ?? ''));
+      const found = stateProvince(fields);
+      const touched = ['country', 'province', 'state', 'stateprovince'].some(
+        (name) => input.fields[name] !== undefined,
+      );
+      if (touched) fields.stateprovince = sent || found;
+    }
+    return fields;
+  }
+
+  async function make(input: Input, asked: Asked, undo: Undo): Promise<RecordOf[LinkedKind]> {
+    const { publisher } = await mayWrite(backing, kind, asked);
+    const title = String(input.fields.title ?? '');
+    if (title.trim() === '') throw couldNotCreate(kind);
+    const fields = await fieldsOf(input, { asked, publisher, creating: true, undo });
+    const twin = await findTwin(title, fields, asked);
+    if (twin) return twin;
+    const record = await createPost(backing, writer(input), fields, asked);
+    undo.add(() => takeBack(backing, kind, record.id, asked));
+    return input.fields.status === 'trash' ? trashPost(backing, kind, record, asked) : record;
+  }
+
+  /** A record with the same name and nothing that differs from what was sent: it is answered in place of a new one. */
+  async function findTwin(
+    title: string,
+    fields: Record<string, unknown>,
+    asked: Asked,
+  ): Promise<RecordOf[LinkedKind] | undefined> {
+    const name = plainText(title);
+    const word = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
+    if (!word) return undefined;
+    const names = await capabilityNames(backing, kind, asked.caller);
+    const visibility = visibilityOf(asked.caller, names);
+    const { ids } = backing.replica.linked(kind, {
+      visibility,
+      words: [{ text: word, not: false }],
+      limit: 200,
+      offset: 0,
+    });
+    const found = [...backing.replica.getMany(kind, ids).values()].sort((a, b) => a.id - b.id);
+    return found.find(
+      (record) =>
+        record.status !== 'trash' &&
+        sees(visibility, record) &&
+        plainText(record.title) === name &&
+        !differs(record, fields),
+    );
+  }
+
+  function differs(record: LinkedRecord, fields: Record<string, unknown>): boolean {
+    const { description } = fields;
+    if (description && plainText(String(description)) !== plainText(record.description)) return true;
+    if (fields.image && fields.image !== record.image) return true;
+    const stored = record as unknown as Record<string, unknown>;
+    return TEXTS[kind].some((name) => fields[name] !== undefined && fields[name] !== stored[name]);
+  }
+
+  return {
+    list,
+    read,
+    make,
+    async create(input: Input, asked: Asked): Promise<Answer> {
+      await mayWrite(backing, kind, asked);
+      const undo = createUndo();
+      const record = await undo.guard(() => make(input, asked, undo));
+      return { status: 201, body: present.linked(record, { unlocked: true }) };
+    },
+    async update(id: number, input: Input, asked: Asked): Promise<Answer> {
+      const before = await editable(backing, kind, id, asked);
+      const { publisher } = await mayWrite(backing, kind, asked);
+      const title = input.fields.title;
+      if (typeof title === 'string' && title.trim() === '') throw couldNotCreate(kind);
+      const undo = createUndo();
+      const record = await undo.guard(async () => {
+        const fields = await fieldsOf(input, { asked, publisher, creating: false, undo });
+        // An empty description is no change, as in the original (5.7).
+        if (fields.description === '') delete fields.description;
+        const changed =
+          Object.keys(fields).length > 0 ? await updatePost(backing, writer(input), id, fields, asked) : before;
+        return input.fields.status === 'trash' && changed.status !== 'trash'
+          ? trashPost(backing, kind, changed, asked)
+          : changed;
+      });
+      return { status: 200, body: present.linked(record, { unlocked: true }) };
+    },
+    async remove(id: number, _input: Input, asked: Asked): Promise<Answer> {
+      const record = await editable(backing, kind, id, asked);
+      return { status: 200, body: present.linked(await trashPost(backing, kind, record, asked)) };
+    },
+  };
+}
+
+/** State for an address in the United States or without a country, else the province (1.2). */
+function stateProvince(fields: Record<string, unknown>): string {
+  const { country = '', state = '', province = '' } = fields as Record<string, string>;
+  const american = country === '' || country === 'US' || country === 'United States';
+  return american ? state || province : province;
+}
+
+/** Plain text fields are cleaned as they are saved: no tags, no runs of blanks (1.7). */
+function cleaned(text: string): string {
+  return text
+    .replace(/<(script|style)[^>]*>.*?<\/\1>/gis, '')
+    .replace(/<\/?[a-z!][^<>]*>/gi, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+export const failedLink = (kind: LinkedKind, error: unknown): unknown =>
+  error instanceof GatewayError && error.status === 400 && error.code === 'rest_invalid_param'
+    ? couldNotCreate(kind, error)
+    : error;

@@ -1,0 +1,84 @@
+// What the lists of events, venues and organizers share: who sees which statuses, and bytes for the public or JSON for staff.
+
+import type { PostKind, RecordOf } from '../records.ts';
+import { PUBLIC, type Visibility } from '../replica/filters.ts';
+import { type Answer, type Asked, type Backing, capabilityNames, type Input } from './backing.ts';
+import type { Page } from './paging.ts';
+import { totalPages } from './paging.ts';
+import type { Audience, Json } from './present.ts';
+import { joined, readyEntries, type Show } from './ready.ts';
+import { notReady, pageNotFound } from './refusals.ts';
+import { ANY_STATUS, isStaff, visibilityOf, within } from './visibility.ts';
+
+export interface Viewing {
+  /** The statuses that the list covers, narrowed to what the caller may see. */
+  visibility: Visibility;
+  /** What the caller may see at all: decides which linked records are shown. */
+  whole: Visibility;
+  /** As `rest_url` repeats it. */
+  status: string;
+  staff: boolean;
+}
+
+/**
+ * Who is looking at a list, and at which statuses (interface-behaviour 3.3). Brings in what a caller may see beyond the public where no
+ * service account keeps it in the copy.
+ * @throws GatewayError 503 until the first copy is complete
+ */
+export async function viewing(backing: Backing, kinds: PostKind[], input: Input, asked: Asked): Promise<Viewing> {
+  const { complete, percent } = backing.sync.status();
+  if (!complete) throw notReady(percent);
+  const names = await capabilityNames(backing, kinds[0]!, asked.caller);
+  const whole = visibilityOf(asked.caller, names);
+  const staff = isStaff(asked.caller, names);
+  const sent = input.values.status as string[] | undefined;
+  const named = sent && sent.length === 0 ? ['publish', 'private'] : sent;
+  const statuses = named ?? (staff ? ANY_STATUS : ['publish']);
+  if (staff) {
+    const { credentials } = asked.caller;
+    await backing.sync.gather(
+      { credentials, visibility: whole, ...(asked.requestId ? { requestId: asked.requestId } : {}) },
+      kinds,
+    );
+  }
+  const visibility = staff ? within(whole, statuses) : PUBLIC;
+  return { visibility, whole, status: sent ? sent.join(',') : staff ? 'any' : 'publish', staff };
+}
+
+export interface Listed<K extends PostKind> {
+  kind: K;
+  /** Key of the entries in the envelope. */
+  name: string;
+  ids: number[];
+  total: number;
+  page: Page;
+  links: Record<string, string>;
+  show: Show<K>;
+  validUntilMs: number;
+}
+
+/** The list as an answer. Throws 404 for a page behind the last one. */
+export function listAnswer<K extends PostKind>(
+  backing: Backing,
+  listed: Listed<K>,
+  viewer: Viewing,
+  base: string,
+): Answer {
+  const { kind, name, ids, total, page, show } = listed;
+  const pages = totalPages(total, page.perPage);
+  if (page.page > Math.max(pages, 1)) throw pageNotFound(kind);
+  const rest: Json = { ...listed.links, total, total_pages: pages };
+  const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
+  const tags = [...ids.map((id) => `${kind}-${id}`), name];
+  const audience: Audience = { base, visibility: viewer.whole };
+  if (!viewer.staff) {
+    const { bytes, etag } = joined(name, readyEntries(backing, kind, ids, audience, show), rest);
+    return { status: 200, body: bytes, etag, headers, tags, validUntilMs: listed.validUntilMs };
+  }
+  const records = backing.replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
+  const entries = ids.flatMap((id) => {
+    const record = records.get(id);
+    return record ? [show(record, audience)] : [];
+  });
+  return { status: 200, body: { [name]: entries, ...rest }, headers };
+}

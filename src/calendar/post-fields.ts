@@ -1,0 +1,33 @@
+// What events, venues and organizers share when they are written: author, publication date, status and image.
+
+import type { PostFields, PostKind } from '../records.ts';
+import { utcZone } from '../time/zones.ts';
+import { type Asked, type Backing, type Input, zoneOf } from './backing.ts';
+import { writtenWall } from './dates.ts';
+import { mayGiveAuthor, statusFor, type Undo } from './writes.ts';
+
+const AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
+
+/**
+ * The common fields of a body, ready for the mapping. A status `trash` is no status to store: whoever writes moves the record there
+ * afterwards.
+ */
+export async function postFields(
+  backing: Backing,
+  kind: PostKind,
+  { fields: sent }: Input,
+  { asked, publisher, creating, undo }: { asked: Asked; publisher: boolean; creating: boolean; undo: Undo },
+): Promise<Partial<PostFields>> {
+  await mayGiveAuthor(backing, kind, sent.author, asked);
+  const fields: Record<string, unknown> = {};
+  for (const name of AS_SENT) if (sent[name] !== undefined) fields[name] = sent[name];
+  const nowMs = backing.nowMs();
+  if (sent.date !== undefined) fields.date = writtenWall(String(sent.date), nowMs, zoneOf(backing));
+  if (sent.dateUtc !== undefined) fields.dateUtc = writtenWall(String(sent.dateUtc), nowMs, utcZone);
+  const status = statusFor(sent.status as string | undefined, publisher, creating);
+  if (status === 'trash') {
+    if (creating) fields.status = 'draft';
+  } else if (status !== undefined) fields.status = status;
+  if (sent.image !== undefined) fields.image = await asked.images.idOf(String(sent.image), undo);
+  return fields;
+}

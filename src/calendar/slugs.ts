@@ -1,0 +1,68 @@
+// Slug -> id for events, venues and organizers: an LRU cache in front of the copy and of one native question.
+
+import { LRUCache } from 'lru-cache';
+import { UpstreamAway, UpstreamRefused } from '../errors.ts';
+import type { PostKind } from '../records.ts';
+import { type Asked, type Backing, callOptions, capabilityNames } from './backing.ts';
+import { keep } from './posts.ts';
+import { isStaff } from './visibility.ts';
+
+const MAX_SLUGS = 50_000;
+const UNKNOWN_KEPT_MS = 5000;
+const UNKNOWN = 0;
+
+export interface Slugs {
+  /** Id of the post with this slug, public ones first; undefined when there is none that the caller could be told of. */
+  resolve(kind: PostKind, slug: string, asked: Asked): Promise<number | undefined>;
+}
+
+/** Known slugs hold until the record they lead to has another; unknown ones are kept for a short time, apart for staff and public. */
+export function createSlugs(backing: Backing): Slugs {
+  const ids = new LRUCache<string, number>({ max: MAX_SLUGS });
+  const { replica } = backing;
+
+  const stillLeads = (kind: PostKind, slug: string, id: number): boolean =>
+    id === UNKNOWN || replica.get(kind, id)?.slug.toLowerCase() === slug;
+
+  function copied(kind: PostKind, slug: string): number | undefined {
+    const found = [...replica.getMany(kind, replica.bySlug(kind, slug)).values()];
+    return (found.find(({ status }) => status === 'publish') ?? found[0])?.id;
+  }
+
+  async function native(kind: PostKind, slug: string, asked: Asked, staff: boolean): Promise<number | undefined> {
+    const mapping = backing.mapping.kinds[kind];
+    if (!mapping) return undefined;
+    const scope = staff ? { status: 'any', context: 'edit' } : {};
+    try {
+      const { items } = await backing.upstream.list(
+        mapping.base,
+        { ...mapping.listParams, slug, ...scope },
+        callOptions(asked),
+      );
+      if (!items[0]) return undefined;
+      return (await keep(backing, kind, items[0])).id;
+    } catch (error) {
+      if (error instanceof UpstreamRefused || error instanceof UpstreamAway) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async resolve(kind, text, asked) {
+      const slug = encodeURIComponent(text.toLowerCase()).toLowerCase().replaceAll('%25', '%');
+      const staff = isStaff(asked.caller, await capabilityNames(backing, kind, asked.caller));
+      const key = `${kind} ${staff ? 'staff' : 'public'} ${slug}`;
+      const known = ids.get(key);
+      if (known && stillLeads(kind, slug, known)) return known;
+      const here = copied(kind, slug);
+      if (here !== undefined) {
+        ids.set(key, here);
+        return here;
+      }
+      if (known === UNKNOWN) return undefined;
+      const there = await native(kind, slug, asked, staff);
+      ids.set(key, there ?? UNKNOWN, there === undefined ? { ttl: UNKNOWN_KEPT_MS } : {});
+      return there;
+    },
+  };
+}

@@ -1,0 +1,194 @@
+// Categories and tags: lists out of the copy, single reads and writes.
+
+import type { KindMapping } from '../mapping/mapping.ts';
+import type { RecordOf, TermFields, TermKind } from '../records.ts';
+import { PUBLIC, type TermOrder } from '../replica/filters.ts';
+import type { Native } from '../upstream/port.ts';
+import {
+  type Answer,
+  type Asked,
+  type Backing,
+  callOptions,
+  capabilityNames,
+  type Input,
+  writableKind,
+} from './backing.ts';
+import { termId } from './event-list.ts';
+import { type Echo, links, pageOf, totalPages } from './paging.ts';
+import type { Audience, Json } from './present.ts';
+import { joined, kept, ready, readyEntries } from './ready.ts';
+import { forbidden, invalidParam, notReady, parentOfTag } from './refusals.ts';
+import { translate } from './translate.ts';
+import { can } from './visibility.ts';
+
+const COLLECTION = { category: 'categories', tag: 'tags' } as const;
+const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
+/** In links, beside the page: everything that narrows or orders the list. */
+const NARROWING = [
+  'per_page',
+  'search',
+  'exclude',
+  'include',
+  'order',
+  'orderby',
+  'hide_empty',
+  'parent',
+  'post',
+  'event',
+  'slug',
+];
+
+export type Terms = ReturnType<typeof createTerms>;
+
+export function createTerms(backing: Backing, kind: TermKind) {
+  const { present, replica } = backing;
+  const audienceOf = ({ base }: Asked): Audience => ({ base, visibility: PUBLIC });
+  const entry = (record: RecordOf[TermKind], audience: Audience): Json => present.term(record, audience);
+  const single = (record: RecordOf[TermKind], audience: Audience): Json => ({
+    ...present.term(record, audience),
+    _links: nativeLinks(record),
+  });
+
+  /** Hypermedia links into the CMS, as the original has them (1.4). */
+  function nativeLinks(record: RecordOf[TermKind]): Json {
+    const api = `${backing.site().url}/wp-json/wp/v2`;
+    const base = backing.mapping.kinds[kind]?.base ?? COLLECTION[kind];
+    const to = (id: number) => `${api}/${base}/${id}`;
+    return {
+      self: [{ href: to(record.id), targetHints: { allow: ['GET'] } }],
+      collection: [{ href: `${api}/${base}` }],
+      ...(record.parent ? { up: [{ embeddable: true, href: to(record.parent) }] } : {}),
+      curies: [{ name: 'wp', href: 'https://api.w.org/{rel}', templated: true }],
+    };
+  }
+
+  function list(input: Input, asked: Asked): Answer {
+    const { values } = input;
+    const { complete, percent } = backing.sync.status();
+    if (!complete) throw notReady(percent);
+    const page = pageOf(values, backing.lists);
+    const event = values.event ?? values.post;
+    const ids = (texts: unknown) => (texts as string[]).flatMap((text) => termId(backing, kind, text) ?? []);
+    const found = replica.terms({
+      kind,
+      limit: page.limit,
+      offset: page.offset,
+      orderBy: (values.orderby ?? 'name') as TermOrder,
+      descending: values.order === 'desc',
+      hideEmpty: values.hide_empty !== false,
+      ...(values.search === undefined ? {} : { search: String(values.search) }),
+      ...(values.include === undefined ? {} : { include: ids(values.include) }),
+      ...(values.exclude === undefined || values.include !== undefined ? {} : { exclude: ids(values.exclude) }),
+      ...(values.parent === undefined ? {} : { parent: Number(values.parent) }),
+      ...(event === undefined ? {} : { event: Number(event) }),
+      ...(values.slug === undefined ? {} : { slug: String(values.slug) }),
+    });
+    const audience = audienceOf(asked);
+    const pages = totalPages(found.total, page.perPage);
+    const rest = { ...linksOf(input, found.total, page, asked), total: found.total, total_pages: pages };
+    const { bytes, etag } = joined(
+      COLLECTION[kind],
+      readyEntries<TermKind>(backing, kind, found.ids, audience, entry),
+      rest,
+    );
+    const headers = { 'X-TEC-Total': String(found.total), 'X-TEC-TotalPages': String(pages) };
+    const tags = [...found.ids.map((id) => `${kind}-${id}`), COLLECTION[kind]];
+    return { status: 200, body: bytes, etag, headers, tags, validUntilMs: Number.POSITIVE_INFINITY };
+  }
+
+  /** Addresses of a term list: `rest_url` names no page (2.1). */
+  function linksOf(
+    { sent }: Input,
+    total: number,
+    page: ReturnType<typeof pageOf>,
+    { base }: Asked,
+  ): Record<string, string> {
+    const text = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value));
+    const echoes: Echo[] = NARROWING.filter((name) => sent[name] !== undefined).map((name) => ({
+      name,
+      value: text(sent[name]),
+    }));
+    return links(`${base}/${COLLECTION[kind]}/`, echoes, { page: page.page, perPage: page.perPage, total });
+  }
+
+  function read(id: number, asked: Asked): Answer {
+    const audience = audienceOf(asked);
+    const record = replica.get(kind, id);
+    if (!record) throw invalidParam('id');
+    const { bytes, etag } =
+      kept(backing, kind, id, audience, 'single') ?? ready<TermKind>(backing, record, audience, 'single', single);
+    return { status: 200, body: bytes, etag, tags: [`${kind}-${id}`], validUntilMs: Number.POSITIVE_INFINITY };
+  }
+
+  /** Categories are for those who publish, tags for editors: the CMS's own word is the right to manage the taxonomy (7). */
+  async function mayManage(asked: Asked): Promise<void> {
+    if (!asked.caller.account) throw forbidden(true);
+    const names = await capabilityNames(backing, kind, asked.caller);
+    if (!can(asked.caller, 'manage_terms', { manage_terms: 'manage_categories', ...names })) throw forbidden(false);
+  }
+
+  async function write(input: Input, asked: Asked, id: number | undefined): Promise<RecordOf[TermKind]> {
+    await mayManage(asked);
+    if (kind === 'tag' && input.sent.parent !== undefined) throw parentOfTag();
+    const mapping = writableKind(backing, kind) as KindMapping<TermKind>;
+    const fields: Partial<TermFields> = {};
+    for (const name of FIELDS)
+      if (input.fields[name] !== undefined) Object.assign(fields, { [name]: input.fields[name] });
+    if (fields.parent !== undefined && fields.parent === id) delete fields.parent;
+    if (fields.name !== undefined && fields.name.trim() === '')
+      throw invalidParam('name', 'A name is required for this term.');
+    if (fields.name !== undefined && fields.name.length > 200) throw invalidParam('name', 'The name is too long.');
+    try {
+      const body = mapping.write(fields, { site: backing.site() });
+      const { upstream } = backing;
+      const native = await (id === undefined
+        ? upstream.create(mapping.base, body, callOptions(asked))
+        : upstream.update(mapping.base, id, body, callOptions(asked)));
+      return keepTerm(mapping, native);
+    } catch (error) {
+      throw translate(error, { kind, ...(id === undefined ? {} : { id }), anonymous: false });
+    }
+  }
+
+  function keepTerm(mapping: KindMapping<TermKind>, native: Native): RecordOf[TermKind] {
+    const record = mapping.read(native, backing.site());
+    replica.put([record]);
+    backing.sync.wrote(kind, record.id);
+    return record;
+  }
+
+  return {
+    list: async (input: Input, asked: Asked): Promise<Answer> => list(input, asked),
+    read: async (id: number, _input: Input, asked: Asked): Promise<Answer> => read(id, asked),
+    async create(input: Input, asked: Asked): Promise<Answer> {
+      const record = await write(input, asked, undefined);
+      const body = single(record, audienceOf(asked));
+      return { status: 201, body, headers: { Location: `${asked.base}/${COLLECTION[kind]}/${record.id}` } };
+    },
+    async update(id: number, input: Input, asked: Asked): Promise<Answer> {
+      return { status: 200, body: single(await write(input, asked, id), audienceOf(asked)) };
+    },
+    /** Deleted for good; children move up to the parent, as in the CMS. */
+    async remove(id: number, _input: Input, asked: Asked): Promise<Answer> {
+      await mayManage(asked);
+      const record = replica.get(kind, id);
+      if (!record) throw invalidParam('id');
+      const mapping = writableKind(backing, kind);
+      const body = present.term(record, audienceOf(asked));
+      try {
+        await backing.upstream.remove(mapping.base, id, { force: true }, callOptions(asked));
+      } catch (error) {
+        throw translate(error, { kind, id, anonymous: false });
+      }
+      const children = [...replica.getMany(kind, replica.descendants([id])).values()].filter(
+        ({ parent }) => parent === id,
+      );
+      replica.transaction(() => {
+        replica.remove(kind, [id]);
+        replica.put(children.map((child) => ({ ...child, parent: record.parent })));
+      });
+      backing.sync.wrote(kind, id);
+      return { status: 200, body };
+    },
+  };
+}

@@ -1,0 +1,232 @@
+// Writing one record: what the caller may do, one native call, its answer into the copy, and taking back what a refused write left behind.
+
+import { GatewayError, UpstreamRefused } from '../errors.ts';
+import type { KindMapping } from '../mapping/mapping.ts';
+import type { FieldsOf, Kind, PostKind, RecordOf } from '../records.ts';
+import type { Native } from '../upstream/port.ts';
+import { type Asked, type Backing, callOptions, capabilityNames, writableKind } from './backing.ts';
+import { keep, readPost } from './posts.ts';
+import { alreadyTrashed, forbidden, notAnEvent } from './refusals.ts';
+import { translate, unknownId } from './translate.ts';
+import { can, mayEdit } from './visibility.ts';
+
+/** What a request made on its way, to be taken back in reverse when a later step fails. */
+export interface Undo {
+  add(step: () => Promise<unknown>): void;
+  /** Runs `body`; when it throws, takes everything back and says under `data.left_behind` what could not be. */
+  guard<T>(body: () => Promise<T>): Promise<T>;
+}
+
+export function createUndo(): Undo {
+  const steps: (() => Promise<unknown>)[] = [];
+  return {
+    add: (step) => steps.push(step),
+    async guard(body) {
+      try {
+        return await body();
+      } catch (error) {
+        let left = 0;
+        for (const step of steps.reverse()) await step().catch(() => left++);
+        if (left > 0 && error instanceof GatewayError) error.data.left_behind = left;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Throws 401 or 403 unless the caller may write posts of this kind at all; says whether they may publish. */
+export async function mayWrite(backing: Backing, kind: PostKind, asked: Asked): Promise<{ publisher: boolean }> {
+  if (!asked.caller.account) throw forbidden(true);
+  const names = await capabilityNames(backing, kind, asked.caller);
+  if (!can(asked.caller, 'edit_posts', names)) throw forbidden(false);
+  return { publisher: can(asked.caller, 'publish_posts', names) };
+}
+
+/** The status that is stored for the one sent, by role (5.3); `undefined`: none was sent to an update, which keeps the old one. */
+export function statusFor(sent: string | undefined, publisher: boolean, creating: boolean): string | undefined {
+  if (sent === undefined) return creating ? (publisher ? 'publish' : 'draft') : undefined;
+  if (!publisher && ['publish', 'future', 'private'].includes(sent)) return 'pending';
+  return sent;
+}
+
+/** Throws 403 when somebody without the right gives a record another author. */
+export async function mayGiveAuthor(backing: Backing, kind: PostKind, author: unknown, asked: Asked): Promise<void> {
+  if (author === undefined || Number(author) === asked.caller.account?.userId) return;
+  const names = await capabilityNames(backing, kind, asked.caller);
+  if (!can(asked.caller, 'edit_others_posts', names)) throw forbidden(false);
+}
+
+/** The record that an update or delete is about, when the caller may change it. */
+export async function editable<K extends PostKind>(
+  backing: Backing,
+  kind: K,
+  id: number,
+  asked: Asked,
+): Promise<RecordOf[K]> {
+  await mayWrite(backing, kind, asked);
+  const record = backing.replica.get(kind, id) ?? (await unseen(backing, kind, id, asked));
+  const names = await capabilityNames(backing, kind, asked.caller);
+  if (!mayEdit(asked.caller, record, names)) throw forbidden(false);
+  return record;
+}
+
+async function unseen<K extends PostKind>(backing: Backing, kind: K, id: number, asked: Asked): Promise<RecordOf[K]> {
+  if (backing.replica.kindOf(id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
+  try {
+    return (await readPost(backing, kind, id, asked, { editing: true })).record;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code.endsWith('-not-accessible')) throw forbidden(false, error);
+    throw error;
+  }
+}
+
+const parameterAt =
+  <K extends Kind>(mapping: KindMapping<K>, parameterOf: (field: string) => string | undefined) =>
+  (place: string): string | undefined => {
+    for (const [field, at] of mapping.places) if (at === place) return parameterOf(String(field));
+    return undefined;
+  };
+
+/** Errors of the CMS from before it inserted anything: nothing can have been left behind. */
+const BEFORE_INSERT =
+  /^(rest_invalid_param|rest_missing_callback_param|rest_cannot_(create|publish|edit_others|assign_term|assign_sticky)|rest_invalid_author|rest_post_exists|empty_content|rest_forbidden|incorrect_password|invalid_username|invalid_email|rest_not_logged_in)$/;
+
+export interface Writer<K extends PostKind> {
+  kind: K;
+  /** Record field -> parameter, to name what the CMS refuses. */
+  parameterOf: (field: string) => string | undefined;
+}
+
+/** Creates a post in one call. A refusal after the CMS had inserted it takes the orphan away again. */
+export async function createPost<K extends PostKind>(
+  backing: Backing,
+  { kind, parameterOf }: Writer<K>,
+  fields: Partial<FieldsOf[K]>,
+  asked: Asked,
+): Promise<RecordOf[K]> {
+  const mapping = writableKind(backing, kind) as unknown as KindMapping<K>;
+  const body = mapping.write(fields, { site: backing.site() });
+  const options = callOptions(asked);
+  const sinceMs = backing.nowMs();
+  let native: Native;
+  try {
+    native = await backing.upstream.create(mapping.base, body, options);
+  } catch (error) {
+    if (error instanceof UpstreamRefused && !BEFORE_INSERT.test(error.code)) {
+      await removeOrphan(backing, mapping.base, body, sinceMs, asked);
+    }
+    throw translate(error, { kind, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
+  }
+  if (mapping.touchAfterCreate.length > 0) {
+    native = await backing.upstream.update(
+      mapping.base,
+      Number(native.id),
+      only(body, mapping.touchAfterCreate),
+      options,
+    );
+  }
+  return written(backing, kind, native);
+}
+
+/** Changes a post in one call, or two where the CMS keeps several fields in one. */
+export async function updatePost<K extends PostKind>(
+  backing: Backing,
+  { kind, parameterOf }: Writer<K>,
+  id: number,
+  fields: Partial<FieldsOf[K]>,
+  asked: Asked,
+): Promise<RecordOf[K]> {
+  const mapping = writableKind(backing, kind) as unknown as KindMapping<K>;
+  const options = callOptions(asked);
+  try {
+    const before = mapping.mergesInto(fields)
+      ? await backing.upstream.read(mapping.base, id, { context: 'edit' }, options)
+      : undefined;
+    const body = mapping.write(fields, { site: backing.site(), ...(before ? { before } : {}) });
+    return await written(backing, kind, await backing.upstream.update(mapping.base, id, body, options));
+  } catch (error) {
+    throw translate(error, { kind, id, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
+  }
+}
+
+/** Moves a post to the trash. Throws 410 when it is there already. */
+export async function trashPost<K extends PostKind>(
+  backing: Backing,
+  kind: K,
+  record: RecordOf[K],
+  asked: Asked,
+): Promise<RecordOf[K]> {
+  const { base } = writableKind(backing, kind);
+  if (record.status === 'trash') throw alreadyTrashed(kind);
+  try {
+    return await written(
+      backing,
+      kind,
+      await backing.upstream.remove(base, record.id, { force: false }, callOptions(asked)),
+    );
+  } catch (error) {
+    throw translate(error, { kind, id: record.id, anonymous: false });
+  }
+}
+
+async function written<K extends PostKind>(backing: Backing, kind: K, native: Native): Promise<RecordOf[K]> {
+  const record = await keep(backing, kind, native);
+  backing.sync.wrote(kind, record.id);
+  return record;
+}
+
+/** Deletes for good what a request made on its way. */
+export async function takeBack(backing: Backing, kind: Kind, id: number, asked: Asked): Promise<void> {
+  const base = backing.mapping.kinds[kind]!.base;
+  await backing.upstream.remove(base, id, { force: true }, callOptions(asked));
+  backing.replica.remove(kind, [id]);
+}
+
+const CLOCK_SLACK_MS = 120_000;
+
+/**
+ * WordPress inserts a post before it looks at terms and meta: a refusal there leaves the post. It is found as the caller's newest post
+ * with the same title, made since the request began.
+ */
+async function removeOrphan(
+  backing: Backing,
+  base: string,
+  body: Native,
+  sinceMs: number,
+  asked: Asked,
+): Promise<void> {
+  const query = {
+    author: asked.caller.account!.userId,
+    orderby: 'id',
+    order: 'desc',
+    per_page: 5,
+    status: 'any',
+    context: 'edit',
+  };
+  try {
+    const { items } = await backing.upstream.list(
+      base,
+      { ...query, _fields: 'id,title,modified_gmt' },
+      callOptions(asked),
+    );
+    const orphan = items.find((item) => {
+      const title = item.title as { raw?: string } | undefined;
+      return title?.raw === body.title && Date.parse(`${item.modified_gmt}Z`) >= sinceMs - CLOCK_SLACK_MS;
+    });
+    if (orphan) await backing.upstream.remove(base, Number(orphan.id), { force: true }, callOptions(asked));
+  } catch {
+    // The refusal itself is what the caller has to hear; the next full comparison shows what could not be taken away.
+  }
+}
+
+/** The parts of a body at these dotted paths. */
+function only(body: Native, paths: string[]): Native {
+  const part: Native = {};
+  for (const path of paths) {
+    const [top, key] = path.split('.') as [string, string | undefined];
+    const value = body[top];
+    if (key === undefined) part[top] = value;
+    else part[top] = { ...(part[top] as Native | undefined), [key]: (value as Native | undefined)?.[key] };
+  }
+  return part;
+}

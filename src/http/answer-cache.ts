@@ -1,0 +1,87 @@
+// Finished public answers as bytes with a stored ETag: an answer asked again costs a look-up and the sending.
+
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+
+export interface StoredAnswer {
+  bytes: Buffer;
+  etag: string;
+  headers: Readonly<Record<string, string>>;
+  /** Version of the copy that it was made of, and until when it holds. */
+  version: number;
+  validUntilMs: number;
+  /** Compressed forms, made when they are first wanted. */
+  encoded: Map<Encoding, Buffer>;
+  pending: Set<Encoding>;
+}
+
+export type Encoding = 'gzip' | 'br' | 'zstd';
+
+const BROTLI_QUALITY = 5;
+const COMPRESS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+  gzip: promisify(gzip),
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  zstd: promisify(zstdCompress),
+};
+/** Below this, compressing costs more than it saves. */
+const WORTH_BYTES = 1024;
+
+export interface AnswerCache {
+  get(key: string, version: number, nowMs: number): StoredAnswer | undefined;
+  set(key: string, answer: StoredAnswer): void;
+  /** The form that `accepted` (an `Accept-Encoding`) and the store allow now; others are made in the background for the next request. */
+  encoding(answer: StoredAnswer, accepted: string | undefined): { bytes: Buffer; encoding: Encoding | undefined };
+}
+
+export function createAnswerCache(maxBytes: number): AnswerCache {
+  const kept = new LRUCache<string, StoredAnswer>({
+    maxSize: maxBytes,
+    sizeCalculation: (answer) => answer.bytes.length * 2 + 600,
+  });
+
+  function prepare(answer: StoredAnswer, encoding: Encoding): void {
+    if (answer.pending.has(encoding)) return;
+    answer.pending.add(encoding);
+    // Without the compressed form the plain one is sent: nothing depends on this.
+    COMPRESS[encoding](answer.bytes).then(
+      (bytes) => answer.encoded.set(encoding, bytes),
+      () => undefined,
+    );
+  }
+
+  return {
+    get(key, version, nowMs) {
+      const answer = kept.get(key);
+      return answer && answer.version === version && nowMs < answer.validUntilMs ? answer : undefined;
+    },
+    set: (key, answer) => void kept.set(key, answer),
+    encoding(answer, accepted) {
+      const wanted = accepted === undefined || answer.bytes.length < WORTH_BYTES ? undefined : preferred(accepted);
+      if (!wanted) return { bytes: answer.bytes, encoding: undefined };
+      const bytes = answer.encoded.get(wanted);
+      if (bytes) return { bytes, encoding: wanted };
+      prepare(answer, wanted);
+      return { bytes: answer.bytes, encoding: undefined };
+    },
+  };
+}
+
+/** The best form that the header allows; a weight of zero forbids one (RFC 9110, 12.5.3). */
+export function preferred(accepted: string): Encoding | undefined {
+  const allowed = new Set(
+    accepted.split(',').flatMap((part) => {
+      const [name, ...parameters] = part.trim().toLowerCase().split(';');
+      return parameters.some((parameter) => /^\s*q=0(\.0*)?\s*$/.test(parameter)) ? [] : [name];
+    }),
+  );
+  return (['zstd', 'br', 'gzip'] as const).find((encoding) => allowed.has(encoding));
+}
+
+/** Whether `If-None-Match` names this answer: weak comparison (RFC 9110, 13.1.2). */
+export function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header === etag) return true;
+  const bare = (tag: string) => tag.trim().replace(/^W\//, '');
+  return header.trim() === '*' || header.split(',').some((tag) => bare(tag) === bare(etag));
+}

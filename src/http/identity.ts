@@ -1,0 +1,77 @@
+// Which credentials came in, and whose they are: asked of the CMS once, kept a minute under a keyed hash, never the credentials themselves.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { credentialsRefused } from '../calendar/translate.ts';
+import { ANONYMOUS, type Caller } from '../calendar/visibility.ts';
+import { GatewayError, UpstreamRefused } from '../errors.ts';
+import type { Upstream } from '../upstream/port.ts';
+import type { LoginLimit } from './limits.ts';
+
+const KEPT_MS = 60_000;
+/** Wrong credentials may be mended at any moment. */
+const REFUSED_KEPT_MS = 5000;
+const MAX_KEPT = 10_000;
+
+export interface Identity {
+  /** @throws GatewayError 401 for wrong credentials, 403 for a bad nonce, 429 after too many failures; UpstreamAway */
+  callerOf(request: { authorization: string | undefined; nonce: string | undefined; address: string }): Promise<Caller>;
+}
+
+type Found = { caller: Caller } | { refused: GatewayError };
+
+/** The user of a Basic header; undefined for everything that WordPress does not look at: other schemes, broken or empty ones. */
+export function basicUser(authorization: string | undefined): string | undefined {
+  const encoded = /^Basic\s+([A-Za-z0-9+/_=-]+)\s*$/i.exec(authorization ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon > 0 ? text.slice(0, colon) : undefined;
+}
+
+export function createIdentity({ upstream, logins }: { upstream: Upstream; logins: LoginLimit }): Identity {
+  const key = randomBytes(32);
+  const kept = new LRUCache<string, Promise<Found>>({ max: MAX_KEPT, ttl: KEPT_MS });
+
+  async function ask(credentials: string): Promise<Found> {
+    try {
+      return { caller: { credentials, account: await upstream.account({ credentials }) } };
+    } catch (error) {
+      if (!(error instanceof UpstreamRefused) || error.status >= 500) throw error;
+      return { refused: credentialsRefused(error) };
+    }
+  }
+
+  return {
+    async callerOf({ authorization, nonce, address }) {
+      const user = basicUser(authorization);
+      if (user === undefined) {
+        if (nonce !== undefined) throw new GatewayError(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');
+        return ANONYMOUS;
+      }
+      const hash = createHmac('sha256', key).update(authorization!).digest('base64');
+      let found = kept.get(hash);
+      if (!found) {
+        const allowed = await logins.allowed(address, user);
+        if (!allowed.ok) {
+          throw new GatewayError(429, 'rest_too_many_logins', 'Too many failed logins. Try again later.', {
+            headers: { 'Retry-After': String(allowed.retryAfterS) },
+          });
+        }
+        found = ask(authorization!);
+        kept.set(hash, found);
+        found.then(
+          (result) => {
+            if ('caller' in result) return logins.succeeded(address, user);
+            kept.set(hash, found!, { ttl: REFUSED_KEPT_MS });
+            return logins.failed(address, user);
+          },
+          () => kept.delete(hash),
+        );
+      }
+      const result = await found;
+      if ('refused' in result) throw result.refused;
+      return result.caller;
+    },
+  };
+}
