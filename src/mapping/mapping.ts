@@ -2,6 +2,7 @@
 
 import type { FieldsOf, Kind, RecordOf, Site } from '../records.ts';
 import type { Native, Query } from '../upstream/port.ts';
+import type { InlineReader } from './inline.ts';
 
 export interface KindMapping<K extends Kind> {
   kind: K;
@@ -14,6 +15,8 @@ export interface KindMapping<K extends Kind> {
   listParams: Query;
   /** Statuses of the CMS that are asked for in lists, beside the usual ones. */
   statuses: string[];
+  /** `edit`: the fields are only shown where the CMS is asked for editing. */
+  context?: 'view' | 'edit';
   /** The list repeats rows or inflates totals: ids count once and totals are not trusted. */
   dedupe: boolean;
   /** What `_fields` asks for: no more than the mapping reads. */
@@ -24,6 +27,11 @@ export interface KindMapping<K extends Kind> {
   writable: ReadonlySet<keyof FieldsOf[K]>;
   /** Where a field is written, in the CMS's own words (`meta.cost`), for messages and checks. */
   places: ReadonlyMap<keyof FieldsOf[K], string>;
+  /**
+   * Events only: linked records that are text inside the event, read-only. `read` gives the event their ids (made of the text, at
+   * least 2^52); whoever keeps records keeps these beside it.
+   */
+  inline?: { venue?: InlineReader; organizer?: InlineReader };
   /** Native record -> record. Never throws on odd content: what cannot be read is the field's empty value. */
   read(native: Native, site: Site): RecordOf[K];
   /** Fields that change -> native body. `before` is the native record, needed where `mergesInto` says so. Throws `GatewayError` for a value the CMS's format cannot hold. */
