@@ -1,0 +1,142 @@
+// The `snippet` command: one PHP file that sets up a WordPress for a mapping.
+
+import { ConfigError } from '../errors.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import { type MetaKey, metaKeys } from '../mapping/meta-keys.ts';
+import type { KindSource, MappingSource } from '../mapping/source.ts';
+import type { Kind } from '../records.ts';
+import { EDIT_FORM_PHP, NOTICES_PHP, REGISTRATION_PHP } from './snippet-php.ts';
+
+export interface SnippetOptions {
+  /** Where the gateway takes change notices; goes with `noticeSecret`. */
+  noticeUrl?: string;
+  noticeSecret?: string;
+}
+
+type Php = string | number | boolean | readonly Php[] | { readonly [key: string]: Php };
+
+const KINDS: readonly Kind[] = ['event', 'venue', 'organizer', 'category', 'tag'];
+
+/**
+ * Prints the PHP file for `wp-content/mu-plugins/` that a mapping needs (PHP 7.4 and later): post types, taxonomies, meta,
+ * capabilities, and change notices when it is told where to. Types that the mapping calls `existing` are only opened to REST.
+ * Throws `ConfigError` when one of the two notice options is missing.
+ */
+export function snippet(mapping: Mapping, options: SnippetOptions = {}): string {
+  const { noticeUrl, noticeSecret } = options;
+  if ((noticeUrl === undefined) !== (noticeSecret === undefined))
+    throw new ConfigError(
+      'snippet',
+      'change notices need both an address and a secret',
+      'Give --notice-url and --notice-secret.',
+    );
+  const source = mapping.source as unknown as MappingSource;
+  const types = typesOf(source);
+  const taxonomies = taxonomiesOf(source, Object.keys(types).slice(0, 1));
+  const own = Object.values(types).some((type) => !type.existing);
+  const constants = [
+    `const TYPES = ${php(types)};`,
+    `const TAXONOMIES = ${php(taxonomies)};`,
+    ...(noticeUrl !== undefined && noticeSecret !== undefined
+      ? [`const NOTICE_URL = ${php(noticeUrl)};`, `const NOTICE_SECRET = ${php(noticeSecret)};`]
+      : []),
+  ].join('\n');
+  const parts = [REGISTRATION_PHP, ...(own ? [EDIT_FORM_PHP] : []), ...(noticeUrl === undefined ? [] : [NOTICES_PHP])];
+  return `${headOf(mapping)}\n${constants}\n${parts.join('')}`;
+}
+
+function headOf(mapping: Mapping): string {
+  const words = mapping.name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `<?php
+/**
+ * Plugin Name: Calendar gateway: ${mapping.name}
+ * Description: Sets this site up for the mapping "${mapping.name}" of calendar-gateway. Generated; put it into wp-content/mu-plugins/.
+ * Requires PHP: 7.4
+ */
+
+namespace CalendarGateway\\Site${words.join('')};
+
+if (!\\defined('ABSPATH')) {
+    exit;
+}
+`;
+}
+
+interface PhpType {
+  readonly [key: string]: Php;
+  readonly existing: boolean;
+}
+
+function typesOf(source: MappingSource): Record<string, PhpType> {
+  const types: Record<string, PhpType> = {};
+  for (const kind of KINDS) {
+    const about = source[kind];
+    if (about?.posts === undefined) continue;
+    const given = source.wordpress?.posts?.[about.posts];
+    const type = given?.type ?? about.posts;
+    types[type] = {
+      kind,
+      base: about.posts,
+      singular: given?.singular ?? type,
+      plural: given?.plural ?? type,
+      rewrite: given?.rewrite ?? type,
+      icon: given?.icon ?? 'dashicons-calendar-alt',
+      // A type that the mapping does not describe is another plugin's.
+      existing: given?.existing ?? given === undefined,
+      meta: metaOf(kind, about),
+    };
+  }
+  return types;
+}
+
+function taxonomiesOf(source: MappingSource, eventTypes: string[]): Record<string, PhpType> {
+  const taxonomies: Record<string, PhpType> = {};
+  for (const kind of KINDS) {
+    const about = source[kind];
+    if (about?.terms === undefined) continue;
+    const given = source.wordpress?.terms?.[about.terms];
+    const taxonomy = given?.taxonomy ?? about.terms;
+    const existing = given?.existing ?? given === undefined;
+    taxonomies[taxonomy] = {
+      kind,
+      base: about.terms,
+      singular: given?.singular ?? taxonomy,
+      plural: given?.plural ?? taxonomy,
+      rewrite: given?.rewrite ?? taxonomy,
+      hierarchical: given?.hierarchical ?? kind === 'category',
+      existing,
+      // Another plugin's taxonomy is where the plugin put it; only the core's own has to be brought to new types.
+      types: existing && given === undefined ? [] : eventTypes,
+      meta: metaOf(kind, about),
+    };
+  }
+  return taxonomies;
+}
+
+function metaOf(kind: Kind, about: KindSource): Record<string, Php> {
+  return Object.fromEntries(
+    metaKeys(kind, about).map((meta) => [
+      meta.key,
+      { type: meta.type, default: meta.default as Php, hint: hintOf(meta) },
+    ]),
+  );
+}
+
+function hintOf({ field, type }: MetaKey): string {
+  if (field === 'start_date' || field === 'end_date') return type === 'string' ? 'such as 2027-05-01 19:30:00' : '';
+  if (field === 'timezone') return "such as Europe/Paris; blank for the site's";
+  return type === 'array' ? 'numbers, with commas between' : '';
+}
+
+/** A value as PHP writes it. Single quotes, so that nothing inside is interpreted. */
+function php(value: Php, indent = ''): string {
+  if (typeof value === 'string') return `'${value.replace(/\\/g, '\\\\').replace(/'/g, "\\'")}'`;
+  if (typeof value !== 'object') return String(value);
+  const inner = `${indent}    `;
+  const lines = Array.isArray(value)
+    ? value.map((item: Php) => php(item, inner))
+    : Object.entries(value).map(([key, item]) => `${php(key)} => ${php(item as Php, inner)}`);
+  const flat = `[${lines.join(', ')}]`;
+  if (flat.length < 100 && !flat.includes('\n')) return flat;
+  return `[\n${lines.map((line) => `${inner}${line},\n`).join('')}${indent}]`;
+}
