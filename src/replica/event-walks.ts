@@ -58,20 +58,15 @@ function within({ startsFrom, startsTo, endsFrom, endsTo }: Range): Fragment[] {
   return pieces;
 }
 
-interface Facts {
-  longestSeconds: number;
-  /** Whether there are odd events at all. */
-  odd: boolean;
-}
-
-function factsOf(db: Database): Facts {
+/** The longest duration that is not odd, and whether there are odd events at all. */
+function factsOf(db: Database): { longestSeconds: number; odd: boolean } {
   const sql = "SELECT value, EXISTS (SELECT 1 FROM odd_event) AS odd FROM meta WHERE key = 'longest_s'";
   const row = db.get<{ value: string; odd: number }>(sql);
   return { longestSeconds: Number(row?.value), odd: row?.odd === 1 };
 }
 
 /** What the bounds on the end say about the start, for an event that is not odd. */
-function narrowed(range: Range, { longestSeconds }: Facts): Range {
+function narrowed(range: Range, longestSeconds: number): Range {
   return {
     ...range,
     startsFrom: Math.max(range.startsFrom, range.endsFrom > 0 ? secondsBefore(range.endsFrom, longestSeconds) : 0),
@@ -166,7 +161,7 @@ export function orderedWalks(db: Database, filter: EventFilter, words: readonly 
   }
 
   const facts = factsOf(db);
-  const narrow = narrowed(range, facts);
+  const narrow = narrowed(range, facts.longestSeconds);
   const [base, ...others] = smallestFirst(db, relationsOf(filter));
   const rest = [...within(narrow), ...plainConditions(filter), ...others.map(refersTo), ...text];
   const seen = sights(filter.visibility);
@@ -224,7 +219,7 @@ export function dayWalks(db: Database, filter: EventFilter): { days: Fragment; r
 
   const facts = factsOf(db);
   const range = rangeOf(filter.bounds);
-  const narrow = narrowed(range, facts);
+  const narrow = narrowed(range, facts.longestSeconds);
   // Whoever starts in between fulfils the bounds on the end as well, unless odd.
   const allTo =
     range.endsTo < MAX_WALL

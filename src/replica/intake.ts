@@ -11,13 +11,11 @@ import type {
   PostRecord,
   TermRecord,
 } from '../records.ts';
-import { isTermRecord, type Touched } from './answers.ts';
+import { isTermRecord } from './answers.ts';
 import type { Database } from './database.ts';
-import { fold, foldForOrder, foldName, secondsBetween, wallNumber } from './fold.ts';
-import { LONG_EVENT_SECONDS, ROLE, type Role } from './schema.ts';
-
-/** Says that answers showing this are no longer right. */
-export type Touch = (kind: Touched, id: number) => void;
+import { fold, foldForOrder, foldName, wallNumber } from './fold.ts';
+import { ROLE, type Role } from './schema.ts';
+import { beginTallies, type Touch } from './tallies.ts';
 
 /** A batch of changes inside one transaction; `finish` brings the counts in line and must be the last call. */
 export interface Intake {
@@ -31,16 +29,6 @@ export interface Intake {
 interface StoredPost {
   kind: PostKind;
   record: string;
-}
-
-interface TallyChange {
-  role: number;
-  target: number;
-  status: string;
-  events: number;
-  /** Latest UTC start that came and that went, of events that are not hidden; 0 for none. */
-  cameUtc: number;
-  wentUtc: number;
 }
 
 /** A parsed record is compared by content, so that another order of its keys is no change. */
@@ -57,43 +45,9 @@ function targetsOf(event: EventRecord): [Role, Set<number>][] {
   ];
 }
 
-const ROLE_NAMES = new Map<number, Role>(Object.entries(ROLE).map(([name, role]) => [role, name as Role]));
-
 /** Begins a batch. `touch` is told of every record, image and count that changed. */
 export function beginIntake(db: Database, touch: Touch): Intake {
-  const tallies = new Map<string, TallyChange>();
-  const days = new Map<string, { status: string; day: number; events: number }>();
-  const before = Number(db.get("SELECT value FROM meta WHERE key = 'longest_s'")?.value);
-  let longestSeconds = before;
-
-  function tally(role: number, target: number, event: EventRecord, events: 1 | -1): void {
-    const name = `${role}/${target}/${event.status}`;
-    let change = tallies.get(name);
-    if (!change) {
-      change = { role, target, status: event.status, events: 0, cameUtc: 0, wentUtc: 0 };
-      tallies.set(name, change);
-    }
-    change.events += events;
-    if (event.hidden) return;
-    const startsUtc = wallNumber(event.startUtc);
-    if (events > 0) change.cameUtc = Math.max(change.cameUtc, startsUtc);
-    else change.wentUtc = Math.max(change.wentUtc, startsUtc);
-  }
-
-  /** Whether the event is odd; if not and listed, its day is counted. */
-  function countDay(event: EventRecord, events: 1 | -1): boolean {
-    const [starts, ends] = [wallNumber(event.start), wallNumber(event.end)];
-    const seconds = secondsBetween(starts, ends);
-    if (!(seconds >= 0 && seconds <= LONG_EVENT_SECONDS)) return true;
-    if (events > 0) longestSeconds = Math.max(longestSeconds, seconds);
-    if (event.hidden) return false;
-    const day = Math.floor(starts / 1_000_000);
-    const name = `${day}/${event.status}`;
-    const change = days.get(name);
-    if (change) change.events += events;
-    else days.set(name, { status: event.status, day, events });
-    return false;
-  }
+  const tallies = beginTallies(db, touch);
 
   function addEvent(event: EventRecord): void {
     const [starts, ends, posted] = [wallNumber(event.start), wallNumber(event.end), wallNumber(event.date)];
@@ -102,7 +56,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
       'INSERT INTO event (id, hidden, status, starts, posted, ends, author, featured, parent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
       ...[event.id, hidden, event.status, starts, posted, ends, event.author, featured, event.parent],
     );
-    if (countDay(event, 1)) db.run('INSERT INTO odd_event (id) VALUES (?)', event.id);
+    if (tallies.day(event, 1)) db.run('INSERT INTO odd_event (id) VALUES (?)', event.id);
     for (const [role, targets] of targetsOf(event)) {
       for (const target of targets) {
         db.run(
@@ -111,14 +65,14 @@ export function beginIntake(db: Database, touch: Touch): Intake {
           ...[ROLE[role], target, hidden, event.status, starts, posted, event.id, ends],
           ...[wallNumber(event.startUtc), event.author, featured],
         );
-        tally(ROLE[role], target, event, 1);
+        tallies.target(ROLE[role], target, event, 1);
       }
     }
   }
 
   function dropEvent(event: EventRecord): void {
     db.run('DELETE FROM event WHERE id = ?', event.id);
-    if (countDay(event, -1)) db.run('DELETE FROM odd_event WHERE id = ?', event.id);
+    if (tallies.day(event, -1)) db.run('DELETE FROM odd_event WHERE id = ?', event.id);
     const [starts, posted] = [wallNumber(event.start), wallNumber(event.date)];
     for (const [role, targets] of targetsOf(event)) {
       for (const target of targets) {
@@ -127,7 +81,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
            WHERE role = ? AND target = ? AND hidden = ? AND status = ? AND starts = ? AND posted = ? AND id = ?`,
           ...[ROLE[role], target, event.hidden ? 1 : 0, event.status, starts, posted, event.id],
         );
-        tally(ROLE[role], target, event, -1);
+        tallies.target(ROLE[role], target, event, -1);
       }
     }
   }
@@ -201,44 +155,6 @@ export function beginIntake(db: Database, touch: Touch): Intake {
     return true;
   }
 
-  function flushTally({ role, target, status, events, cameUtc, wentUtc }: TallyChange): void {
-    const where = 'role = ? AND target = ? AND status = ?';
-    const old = db.get<{ events: number; latest_utc: number }>(
-      `SELECT events, latest_utc FROM tally WHERE ${where}`,
-      ...[role, target, status],
-    );
-    const count = (old?.events ?? 0) + events;
-    let latestUtc = Math.max(old?.latest_utc ?? 0, cameUtc);
-    // Only who took the latest one away has to look for the next; nobody asks it of terms.
-    if (role >= ROLE.venue && wentUtc > 0 && wentUtc >= latestUtc) {
-      latestUtc = Number(
-        db.get(
-          `SELECT ifnull(max(starts_utc), 0) AS latest FROM event_link WHERE ${where} AND hidden = 0`,
-          ...[role, target, status],
-        )?.latest,
-      );
-    }
-    if (count === 0) db.run(`DELETE FROM tally WHERE ${where}`, role, target, status);
-    else if (count !== old?.events || latestUtc !== old.latest_utc) {
-      db.run(
-        'INSERT OR REPLACE INTO tally (role, target, status, events, latest_utc) VALUES (?, ?, ?, ?, ?)',
-        ...[role, target, status, count, latestUtc],
-      );
-    }
-    const kind = ROLE_NAMES.get(role);
-    if (events !== 0 && status === 'publish' && (kind === 'category' || kind === 'tag')) touch(kind, target);
-  }
-
-  function flushDay({ status, day, events }: { status: string; day: number; events: number }): void {
-    if (events === 0) return;
-    db.run(
-      `INSERT INTO event_day (status, day, events) VALUES (?, ?, ?)
-       ON CONFLICT (status, day) DO UPDATE SET events = events + excluded.events`,
-      ...[status, day, events],
-    );
-    if (events < 0) db.run('DELETE FROM event_day WHERE status = ? AND day = ? AND events = 0', status, day);
-  }
-
   /** The answers of events show the images of their venues and organizers, which stand for them here. */
   function touchImage(id: number): void {
     touch('image', id);
@@ -272,10 +188,6 @@ export function beginIntake(db: Database, touch: Touch): Intake {
       removePost(id, stored);
       return true;
     },
-    finish() {
-      for (const change of tallies.values()) flushTally(change);
-      for (const change of days.values()) flushDay(change);
-      if (longestSeconds > before) db.run("UPDATE meta SET value = ? WHERE key = 'longest_s'", String(longestSeconds));
-    },
+    finish: tallies.finish,
   };
 }
