@@ -111,11 +111,14 @@ function register_keys($object, $subtype, $keys) {
         if ($about['type'] === 'array') {
             $schema['items'] = ['type' => 'integer'];
         }
+        if ($about['type'] === 'object') {
+            $schema = ['type' => 'object', 'additionalProperties' => true];
+        }
         \register_meta($object, $key, [
             'object_subtype' => $subtype,
             'type' => $about['type'],
             'single' => true,
-            'default' => $about['default'],
+            'default' => $about['type'] === 'object' ? (object) [] : $about['default'],
             'show_in_rest' => ['schema' => $schema],
             'auth_callback' => function ($allowed, $name, $id, $user) use ($object) {
                 return \user_can($user, $object === 'term' ? 'edit_term' : 'edit_post', $id);

@@ -13,6 +13,14 @@ export interface SnippetOptions {
   noticeSecret?: string;
 }
 
+/** Collections of WordPress itself, whose names differ from their types'. */
+const CORE: Readonly<Record<string, string>> = {
+  posts: 'post',
+  pages: 'page',
+  categories: 'category',
+  tags: 'post_tag',
+};
+
 type Php = string | number | boolean | readonly Php[] | { readonly [key: string]: Php };
 
 const KINDS: readonly Kind[] = ['event', 'venue', 'organizer', 'category', 'tag'];
@@ -73,7 +81,7 @@ function typesOf(source: MappingSource): Record<string, PhpType> {
     const about = source[kind];
     if (about?.posts === undefined) continue;
     const given = source.wordpress?.posts?.[about.posts];
-    const type = given?.type ?? about.posts;
+    const type = given?.type ?? CORE[about.posts] ?? about.posts;
     types[type] = {
       kind,
       base: about.posts,
@@ -83,7 +91,7 @@ function typesOf(source: MappingSource): Record<string, PhpType> {
       icon: given?.icon ?? 'dashicons-calendar-alt',
       // A type that the mapping does not describe is another plugin's.
       existing: given?.existing ?? given === undefined,
-      meta: metaOf(kind, about),
+      meta: metaOf(kind, about, source.event),
     };
   }
   return types;
@@ -95,7 +103,7 @@ function taxonomiesOf(source: MappingSource, eventTypes: string[]): Record<strin
     const about = source[kind];
     if (about?.terms === undefined) continue;
     const given = source.wordpress?.terms?.[about.terms];
-    const taxonomy = given?.taxonomy ?? about.terms;
+    const taxonomy = given?.taxonomy ?? CORE[about.terms] ?? about.terms;
     const existing = given?.existing ?? given === undefined;
     taxonomies[taxonomy] = {
       kind,
@@ -107,15 +115,15 @@ function taxonomiesOf(source: MappingSource, eventTypes: string[]): Record<strin
       existing,
       // Another plugin's taxonomy is where the plugin put it; only the core's own has to be brought to new types.
       types: existing && given === undefined ? [] : eventTypes,
-      meta: metaOf(kind, about),
+      meta: metaOf(kind, about, source.event),
     };
   }
   return taxonomies;
 }
 
-function metaOf(kind: Kind, about: KindSource): Record<string, Php> {
+function metaOf(kind: Kind, about: KindSource, events: KindSource): Record<string, Php> {
   return Object.fromEntries(
-    metaKeys(kind, about).map((meta) => [
+    metaKeys(kind, about, events).map((meta) => [
       meta.key,
       { type: meta.type, default: meta.default as Php, hint: hintOf(meta) },
     ]),

@@ -18,6 +18,7 @@ export function partsAccess(parts: PartSource[], clock: Clock, below: string, cl
   // A sign that no format letter and no stored text has keeps the parts apart.
   const format = parseDateFormat(parts.map((part) => part.format).join('\n'));
   if (typeof format === 'string') throw new BadLine(`${below}/parts`, format);
+  if (format.writeOnly !== undefined) throw new BadLine(`${below}/parts`, format.writeOnly);
   const codec = dateTextCodec(format, clock);
   const paths = parts.map((part, index) => writablePathOf(part.at, `${below}/parts/${index}/at`));
   return {

@@ -42,7 +42,7 @@ const FITTING: Readonly<Record<FieldType, readonly string[]>> = {
 };
 
 /** The codec of a line, or the usual one of the field's type. Throws `BadLine` for one that does not fit. */
-export function codecOf(source: CodecSource | undefined, type: FieldType, below: string): Codec {
+export function codecOf(source: CodecSource | undefined, type: FieldType, below: string, writeOnly = false): Codec {
   const form = source ?? DEFAULT_CODEC[type];
   const name = typeof form === 'string' ? form : (Object.keys(form)[0] ?? '');
   const options = typeof form === 'string' ? {} : form;
@@ -59,11 +59,11 @@ export function codecOf(source: CodecSource | undefined, type: FieldType, below:
     case 'terms':
       return idsForm(options.ids, below);
     case 'local-datetime':
-      return dates(options['local-datetime'], 'event', below);
+      return dates(options['local-datetime'], 'event', below, writeOnly);
     case 'site-datetime':
-      return dates(options['site-datetime'], 'site', below);
+      return dates(options['site-datetime'], 'site', below, writeOnly);
     case 'utc-datetime':
-      return dates(options['utc-datetime'], 'utc', below);
+      return dates(options['utc-datetime'], 'utc', below, writeOnly);
     case 'unix':
       return unixCodec(options.unix?.wallClockAsUtc ?? false, options.unix?.asText ?? false);
     case 'zone':
@@ -80,8 +80,9 @@ function idsForm(form: string | { objects: string } | undefined, below: string):
   return idsCodec((form as IdsForm | undefined) ?? 'list');
 }
 
-function dates(text: string | undefined, clock: Clock, below: string): Codec {
+function dates(text: string | undefined, clock: Clock, below: string, writeOnly: boolean): Codec {
   const format = parseDateFormat(text ?? 'Y-m-d H:i:s');
   if (typeof format === 'string') throw new BadLine(below, format);
+  if (format.writeOnly !== undefined && !writeOnly) throw new BadLine(below, format.writeOnly);
   return dateTextCodec(format, clock);
 }

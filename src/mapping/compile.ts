@@ -9,6 +9,7 @@ import { type Access, BadLine } from './access.ts';
 import { Unholdable, type Zones } from './codecs.ts';
 import { FIELDS, type FieldInfo, REFERS_TO } from './fields.ts';
 import { type InlineReader, inlineAccess } from './inline.ts';
+import { type Join, type JoinTables, joinedIds, joinOf, storedIds } from './joins.ts';
 import { accessOf, coreAccess } from './lines.ts';
 import type { KindMapping, Kinds, Mapping } from './mapping.ts';
 import { completeEvent, completePost, searchTextOf } from './record.ts';
@@ -21,6 +22,12 @@ interface Field {
   name: string;
   info: FieldInfo;
   access: Access;
+}
+
+/** What only events have. */
+interface Extras {
+  inline: Record<string, InlineReader>;
+  joins: Join[];
 }
 
 /**
@@ -43,11 +50,12 @@ export function compileMapping(json: unknown, file: string): Mapping {
 
 function compileKind(kind: Kind, mapping: MappingSource, file: string): KindMapping<Kind> {
   const source = mapping[kind] as KindSource;
-  const inline: Record<string, InlineReader> = {};
-  const fields = compileFields(kind, mapping, file, inline);
+  const extras: Extras = { inline: {}, joins: [] };
+  const { inline, joins } = extras;
+  const fields = compileFields(kind, mapping, file, extras);
   const writable = fields.filter((field) => field.access.write && !field.info.derived && !source.readOnly);
   const as = source.terms === undefined ? 'posts' : 'terms';
-  const read = readerOf(kind, as, fields, source);
+  const read = readerOf(kind, as, fields, source, joins);
   return {
     kind,
     base: source.posts ?? source.terms ?? '',
@@ -57,22 +65,18 @@ function compileKind(kind: Kind, mapping: MappingSource, file: string): KindMapp
     listParams: source.listParams ?? {},
     statuses: source.statuses ?? [],
     dedupe: source.dedupe ?? false,
-    select: selectOf(kind, as, fields),
+    select: selectOf(kind, as, fields, mapping),
     touchAfterCreate: source.touchAfterCreate ?? [],
     writable: new Set(writable.map((field) => field.info.key)) as KindMapping<Kind>['writable'],
     places: new Map(writable.map((field) => [field.info.key, field.access.place])) as KindMapping<Kind>['places'],
     ...(Object.keys(inline).length > 0 ? { inline } : {}),
+    ...(joins.length > 0 ? { joins } : {}),
     read,
-    ...writerOf(fields, writable, read),
+    ...writerOf(fields, writable, read, joins),
   } as KindMapping<Kind>;
 }
 
-function compileFields(
-  kind: Kind,
-  mapping: MappingSource,
-  file: string,
-  inline: Record<string, InlineReader>,
-): Field[] {
+function compileFields(kind: Kind, mapping: MappingSource, file: string, extras: Extras): Field[] {
   const source = mapping[kind] as KindSource;
   const table = FIELDS[kind];
   for (const name of Object.keys(source.fields ?? {}))
@@ -93,13 +97,18 @@ function compileFields(
         if (refersTo !== 'venue' && refersTo !== 'organizer')
           throw new BadLine('/inline', 'only a venue or an organizer can lie inside an event');
         const made = inlineAccess(refersTo, line.inline);
-        inline[refersTo] = made.reader;
+        extras.inline[refersTo] = made.reader;
         fields.push({ name, info, access: made.access });
         continue;
       }
       const linked = refersTo && mapping[refersTo];
       if (line !== undefined && refersTo && !linked)
         throw new BadLine('', `the mapping does not say where a ${refersTo} is: add "${refersTo}"`);
+      if (typeof line === 'object' && line.via) {
+        if (refersTo !== 'venue' && refersTo !== 'organizer')
+          throw new BadLine('/via', 'only a venue or an organizer is found by another key');
+        extras.joins.push(joinOf(refersTo, line.via));
+      }
       const core = source.terms === undefined ? info.post : info.term;
       if (line !== undefined) fields.push({ name, info, access: accessOf(line, info) });
       else if (linked?.terms !== undefined) fields.push({ name, info, access: accessOf(lastPart(linked.terms), info) });
@@ -118,10 +127,10 @@ function lastPart(base: string): string {
   return base.split('/').at(-1) ?? base;
 }
 
-function readerOf(kind: Kind, as: 'posts' | 'terms', fields: Field[], source: KindSource) {
+function readerOf(kind: Kind, as: 'posts' | 'terms', fields: Field[], source: KindSource, joins: Join[]) {
   const zoneField = fields.find((field) => field.name === 'timezone');
   const defaults = { excerpt: source.fields?.excerpt === undefined };
-  return (native: Native, site: Site): RecordOf[Kind] => {
+  return (native: Native, site: Site, tables: JoinTables = {}): RecordOf[Kind] => {
     const record: Record<string, unknown> = {
       kind,
       id: typeof native.id === 'number' ? native.id : Number(native.id) || 0,
@@ -134,6 +143,7 @@ function readerOf(kind: Kind, as: 'posts' | 'terms', fields: Field[], source: Ki
       const value = access.read(native, zones);
       if (value !== undefined) record[info.key] = value;
     }
+    for (const { field } of joins) record[field] = joinedIds(record[field] as number[], tables[field]);
     if (as === 'posts') completePost(record, native, defaults);
     const whole = record as unknown as RecordOf[Kind];
     if (whole.kind === 'event') completeEvent(whole as EventRecord, site);
@@ -148,13 +158,21 @@ function zonesOf(zoneField: Field | undefined, native: Native | undefined, site:
   return typeof stored === 'string' && stored !== '' ? { event: stored, site: site.timezone } : zones;
 }
 
-function writerOf(fields: Field[], writable: Field[], read: (native: Native, site: Site) => RecordOf[Kind]) {
+function writerOf(
+  fields: Field[],
+  writable: Field[],
+  read: (native: Native, site: Site) => RecordOf[Kind],
+  joins: Join[],
+) {
   const zoneField = fields.find((field) => field.name === 'timezone');
   const ownZone = writable.includes(zoneField as Field);
   const dates = writable.filter((field) => field.info.type === 'wall');
   const instants = dates.filter((field) => field.access.needsZone);
 
-  const write = (fields: object, { site, before }: { site: Site; before?: Native }): Native => {
+  const write = (
+    fields: object,
+    { site, before, joins: tables }: { site: Site; before?: Native; joins?: JoinTables },
+  ): Native => {
     const values: Record<string, unknown> = { ...fields };
     const stored = zonesOf(zoneField, before, site);
     const asked = typeof values.timezone === 'string' && values.timezone !== '' ? values.timezone : stored.event;
@@ -172,13 +190,21 @@ function writerOf(fields: Field[], writable: Field[], read: (native: Native, sit
       const value = values[info.key];
       if (value === undefined) continue;
       try {
-        access.write?.(value, { body, before, zones });
+        access.write?.(joined(info.key, value, tables), { body, before, zones });
       } catch (error) {
         if (error instanceof Unholdable) throw refusedValue(name, error);
         throw error;
       }
     }
     return body;
+  };
+
+  const joined = (key: string, value: unknown, tables: JoinTables | undefined): unknown => {
+    const join = joins.find(({ field }) => field === key);
+    if (!join) return value;
+    const stored = storedIds(value as number[], tables?.[join.field]);
+    if (!stored) throw new Unholdable(`the CMS cannot link this ${join.kind} (is it published?)`);
+    return stored;
   };
 
   const mergesInto = (fields: object): boolean => {
@@ -207,7 +233,13 @@ function refusedValue(name: string, error: Unholdable): GatewayError {
 /** What a search and the rules of excerpts look at, beside the fields. */
 const POST_SELECT = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
 
-function selectOf(kind: Kind, as: 'posts' | 'terms', fields: Field[]): string {
+function selectOf(kind: Kind, as: 'posts' | 'terms', fields: Field[], mapping: MappingSource): string {
   const own = as === 'posts' ? POST_SELECT : kind === 'category' || kind === 'tag' ? ['id', 'count'] : ['id'];
-  return [...new Set([...own, ...fields.flatMap((field) => field.access.select)])].join(',');
+  // The key by which events name a record of this kind is read with it.
+  const names = Object.keys(REFERS_TO).filter((name) => REFERS_TO[name] === kind);
+  const keys = names.flatMap((name) => {
+    const line = mapping.event.fields?.[name];
+    return typeof line === 'object' && line.via?.key !== undefined ? [line.via.key] : [];
+  });
+  return [...new Set([...own, ...fields.flatMap((field) => field.access.select), ...keys])].join(',');
 }

@@ -7,7 +7,8 @@ export interface DateFormat {
   text: string;
   /** Whether it holds the time of day, or the date alone. */
   hasTime: boolean;
-  hasSeconds: boolean;
+  /** Why it cannot be read, only written (`H:i:s` beside a key with the whole date). */
+  writeOnly?: string;
   write(wall: WallTime): string;
   /** @returns `undefined` when the text is not of this format or names no day that exists. */
   read(text: string): WallTime | undefined;
@@ -54,7 +55,7 @@ type Token = { letter: Letter } | { literal: string };
 
 /**
  * Compiles a format; a backslash makes the next sign a literal one (`Y-m-d\TH:i:s`).
- * @returns the reason as a text when a letter is unknown or the date is not complete.
+ * @returns the reason as a text when a letter is unknown.
  */
 export function parseDateFormat(text: string): DateFormat | string {
   const tokens: Token[] = [];
@@ -75,7 +76,8 @@ export function parseDateFormat(text: string): DateFormat | string {
   return {
     text,
     hasTime: has('hour', 'hour12'),
-    hasSeconds: has('second'),
+    ...(whole ? {} : { writeOnly: 'year, month and day must be in it' }),
+    ...(ambiguous ? { writeOnly: 'an hour of twelve (g, h) needs am or pm (a, A)' } : {}),
     write(wall) {
       const digits = (wall.match(/\d+/g) ?? []).map(Number) as unknown as Digits;
       return tokens.map((token) => ('letter' in token ? token.letter.write(digits) : token.literal)).join('');

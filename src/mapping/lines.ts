@@ -20,7 +20,7 @@ export function accessOf(line: string | FieldSource, info: FieldInfo): Access {
   const several = Array.isArray(source.write);
   const writes = [source.write]
     .flat()
-    .map((spot, index) => spotAccess(spot, info, several ? `/write/${index}` : '/write'));
+    .map((spot, index) => spotAccess(spot, info, several ? `/write/${index}` : '/write', true));
   return {
     read: read.read,
     write: (value, target) => {
@@ -52,7 +52,7 @@ function fixedAccess(value: string | number | boolean, info: FieldInfo): Access 
   return { read: () => value, select: [], place: 'fixed', needsZone: false, merges: false };
 }
 
-function spotAccess(line: string | SpotSource, info: FieldInfo, below: string): Access {
+function spotAccess(line: string | SpotSource, info: FieldInfo, below: string, writeOnly = false): Access {
   const spot: SpotSource = typeof line === 'string' ? { at: line } : line;
   if (spot.parts) {
     if (info.type !== 'wall') throw new BadLine(`${below}/parts`, 'only a date is put together of parts');
@@ -63,7 +63,7 @@ function spotAccess(line: string | SpotSource, info: FieldInfo, below: string): 
     if (info.key !== 'cost') throw new BadLine(`${below}/as`, 'only a cost has a currency');
     return currencyAccess(path, spot.as.currency, below);
   }
-  const codec = codecOf(spot.as, info.type, `${below}/as`);
+  const codec = codecOf(spot.as, info.type, `${below}/as`, writeOnly);
   const inner = spot.json === undefined ? undefined : pathOf(spot.json, `${below}/json`);
   const access: Access = {
     read: (native, zones) => {

@@ -3,6 +3,7 @@
 import type { FieldsOf, Kind, RecordOf, Site } from '../records.ts';
 import type { Native, Query } from '../upstream/port.ts';
 import type { InlineReader } from './inline.ts';
+import type { Join, JoinTables } from './joins.ts';
 
 export interface KindMapping<K extends Kind> {
   kind: K;
@@ -32,10 +33,12 @@ export interface KindMapping<K extends Kind> {
    * least 2^52); whoever keeps records keeps these beside it.
    */
   inline?: { venue?: InlineReader; organizer?: InlineReader };
+  /** Events only: fields whose stored ids are not those of the linked records; their tables go into `read` and `write`. */
+  joins?: Join[];
   /** Native record -> record. Never throws on odd content: what cannot be read is the field's empty value. */
-  read(native: Native, site: Site): RecordOf[K];
+  read(native: Native, site: Site, joins?: JoinTables): RecordOf[K];
   /** Fields that change -> native body. `before` is the native record, needed where `mergesInto` says so. Throws `GatewayError` for a value the CMS's format cannot hold. */
-  write(fields: Partial<FieldsOf[K]>, context: { site: Site; before?: Native }): Native;
+  write(fields: Partial<FieldsOf[K]>, context: { site: Site; before?: Native; joins?: JoinTables }): Native;
   /** Whether writing these fields needs the native record (JSON in a string that is merged). */
   mergesInto(fields: Partial<FieldsOf[K]>): boolean;
 }

@@ -1,13 +1,13 @@
 // Which `meta` keys a mapping uses, and what type WordPress has to register each with.
 
 import type { Kind } from '../records.ts';
-import { FIELDS, type FieldInfo } from './fields.ts';
+import { FIELDS, type FieldInfo, REFERS_TO } from './fields.ts';
 import { isObject, parsePath } from './paths.ts';
 import type { FieldSource, KindSource, SpotSource } from './source.ts';
 
 export interface MetaKey {
   key: string;
-  type: 'string' | 'boolean' | 'integer' | 'number' | 'array';
+  type: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
   /** What an unset key reads as. */
   default: string | boolean | number | readonly never[];
   /** The interface field it belongs to. */
@@ -21,15 +21,17 @@ const EMPTY: Readonly<Record<MetaKey['type'], MetaKey['default']>> = {
   integer: 0,
   number: 0,
   array: [],
+  object: [],
 };
 
-/** The keys directly under `meta` that the lines of a kind read or write, each once, in the order of the fields. */
-export function metaKeys(kind: Kind, source: KindSource): MetaKey[] {
+/** The keys directly under `meta` that the lines of a kind read or write, each once, in the order of the fields; with the keys by which `events` find a record of the kind. */
+export function metaKeys(kind: Kind, source: KindSource, events?: KindSource): MetaKey[] {
   const found = new Map<string, MetaKey>();
   const take = (path: string | undefined, type: MetaKey['type'], field: string, writable: boolean): void => {
     const keys = path === undefined ? undefined : parsePath(path);
     const key = keys?.[0] === 'meta' ? keys[1] : undefined;
-    if (typeof key !== 'string') return;
+    if (typeof key !== 'string' || keys === undefined) return;
+    if (keys.length > 2) type = 'object';
     const info = FIELDS[kind][field];
     const fallback = type === 'boolean' && info?.empty === true ? true : EMPTY[type];
     const known = found.get(key);
@@ -51,6 +53,8 @@ export function metaKeys(kind: Kind, source: KindSource): MetaKey[] {
       );
     for (const [spot, writable] of spots) takeSpot(spot, info, (path, type) => take(path, type, field, writable));
   }
+  for (const [field, line] of Object.entries(events?.fields ?? {}))
+    if (REFERS_TO[field] === kind && typeof line === 'object') take(line.via?.key, 'integer', field, false);
   return [...found.values()];
 }
 
