@@ -8,7 +8,8 @@ import type { Audience, Json } from './present.ts';
 
 const COMMA = Buffer.from(',');
 
-const hash = (data: string | Uint8Array): string => createHash('sha1').update(data).digest('base64url').slice(0, 16);
+export const hash = (data: string | Uint8Array): string =>
+  createHash('sha1').update(data).digest('base64url').slice(0, 16);
 
 /** How one record of a kind is shown to the public under one address. */
 export type Show<K extends Kind> = (record: RecordOf[K], audience: Audience) => Json;

@@ -8,6 +8,8 @@ export interface StoredAnswer {
   bytes: Buffer;
   etag: string;
   headers: Readonly<Record<string, string>>;
+  /** The route's name for log and metrics. */
+  route: string;
   /** Version of the copy that it was made of, and until when it holds. */
   version: number;
   validUntilMs: number;

@@ -34,7 +34,7 @@ function invalidJson(cause: unknown): GatewayError {
  * body that is no object neither (interface-behaviour 5). Throws 400 `rest_invalid_json`, 413.
  */
 export function body({ bodyBytes, jsonDepth }: BodyLimits) {
-  const parse = bodyParser({
+  const options: bodyParser.Options & { queryString: object } = {
     enableTypes: ['json', 'form'],
     extendTypes: { json: ['application/*+json'] },
     jsonLimit: `${bodyBytes}b`,
@@ -45,7 +45,8 @@ export function body({ bodyBytes, jsonDepth }: BodyLimits) {
       if (error.status !== undefined && error.status !== 400) throw error;
       throw invalidJson(error);
     },
-  });
+  };
+  const parse = bodyParser(options);
   return async function readBody(ctx: Context, next: Next): Promise<void> {
     if (ctx.request.is('multipart/form-data')) {
       ctx.state.body = await multipart(ctx, bodyBytes);

@@ -8,15 +8,20 @@ import { postExists } from '../calendar/posts.ts';
 import type { Slugs } from '../calendar/slugs.ts';
 import { isStaff } from '../calendar/visibility.ts';
 import { UpstreamRefused } from '../errors.ts';
-import type { Kind, PostKind } from '../records.ts';
 import type { Lookups } from '../interface/kinds.ts';
+import type { Kind, PostKind } from '../records.ts';
 
 const USERS_KEPT_MS = 60_000;
 const users = new LRUCache<string, boolean>({ max: 5000, ttl: USERS_KEPT_MS });
 
 const isPost = (kind: Kind): kind is PostKind => kind !== 'category' && kind !== 'tag';
 
-export async function createLookups(backing: Backing, slugs: Slugs, asked: Asked, kind: Kind | undefined): Promise<Lookups> {
+export async function createLookups(
+  backing: Backing,
+  slugs: Slugs,
+  asked: Asked,
+  kind: Kind | undefined,
+): Promise<Lookups> {
   const names = kind === undefined ? {} : await capabilityNames(backing, kind, asked.caller);
 
   return {

@@ -2,18 +2,18 @@
 
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { Answer, Asked, Backing, Input } from '../calendar/backing.ts';
+import { type Answer, type Asked, type Backing, type Input, zoneOf } from '../calendar/backing.ts';
 import { defaultWindow } from '../calendar/dates.ts';
-import { zoneOf } from '../calendar/backing.ts';
 import type { Events } from '../calendar/events.ts';
+import { createImages } from '../calendar/images.ts';
 import type { Linked } from '../calendar/linked.ts';
-import { eventNotFound, noRoute, unknownNamespace } from '../calendar/refusals.ts';
+import { eventNotFound, invalidParams, noRoute, unknownNamespace } from '../calendar/refusals.ts';
 import type { Slugs } from '../calendar/slugs.ts';
 import type { Terms } from '../calendar/terms.ts';
-import { createImages } from '../calendar/images.ts';
-import { describeNamespace, type DescriptionContext, describeRoute, openApi } from '../interface/describe.ts';
-import { type Endpoint, NAMESPACE, type Route, ROUTES } from '../interface/routes.ts';
+import { type DescriptionContext, describeNamespace, describeRoute, openApi } from '../interface/describe.ts';
+import { type Endpoint, NAMESPACE, ROUTES, type Route } from '../interface/routes.ts';
 import { validate } from '../interface/validate.ts';
+import { list } from '../interface/values.ts';
 import type { Kind, PostKind } from '../records.ts';
 import { type BodyLimits, body } from './body.ts';
 import { createLookups } from './lookups.ts';
@@ -34,6 +34,7 @@ export interface RoutingOptions {
   limits: BodyLimits & { idsPerParameter: number };
 }
 
+const BY_EXPRESSION = { pathAsRegExp: true };
 const PATTERNS = { id: '(\\d+)', slug: '([^/]+)' };
 
 /** `/events/{id}` as an expression that takes any letter case, as the original does (9). */
@@ -43,12 +44,18 @@ const expression = (path: string): RegExp =>
 export function describing(state: State, backing: Backing): DescriptionContext {
   const { start, end } = defaultWindow(backing.nowMs(), zoneOf(backing));
   const namespace = state.mount.replace(/^\/(wp-json\/)?/, '');
-  return { base: state.base, namespace, up: `${backing.site().url}/wp-json/`, perPage: backing.lists.perPage, window: { start, end } };
+  return {
+    base: state.base,
+    namespace,
+    up: `${backing.site().url}/wp-json/`,
+    perPage: backing.lists.perPage,
+    window: { start, end },
+  };
 }
 
 /** The router of one interface, below its mount. Its handlers leave an `Answer` in `ctx.state.answer`. */
 export function createRouting(options: RoutingOptions): Middleware {
-  const router = new Router<State>();
+  const router = new Router();
   const readBody = body(options.limits);
   for (const route of ROUTES) {
     for (const endpoint of route.endpoints) {
@@ -56,12 +63,12 @@ export function createRouting(options: RoutingOptions): Middleware {
         await readBody(ctx, async () => undefined);
         ctx.state.route = `${endpoint.operation} ${route.path || '/'}`;
         ctx.state.answer = await run(options, route, endpoint, ctx);
-      });
+      }, BY_EXPRESSION);
     }
     router.register(expression(route.path), ['OPTIONS'], (ctx) => {
       ctx.state.route = `options ${route.path || '/'}`;
       ctx.state.answer = { status: 200, body: describeRoute(route, describing(ctx.state, options.backing)) };
-    });
+    }, BY_EXPRESSION);
   }
   return router.routes() as unknown as Middleware;
 }
@@ -69,7 +76,12 @@ export function createRouting(options: RoutingOptions): Middleware {
 /** The route that a path below the mount belongs to, whatever the method. */
 export const routeAt = (path: string): Route | undefined => ROUTES.find((route) => expression(route.path).test(path));
 
-async function run({ backing, operations, slugs, limits }: RoutingOptions, route: Route, endpoint: Endpoint, ctx: Context): Promise<Answer> {
+async function run(
+  { backing, operations, slugs, limits }: RoutingOptions,
+  route: Route,
+  endpoint: Endpoint,
+  ctx: Context,
+): Promise<Answer> {
   const state = ctx.state as State;
   const who = { caller: state.caller, requestId: state.requestId };
   const asked: Asked = { ...who, base: state.base, images: createImages(backing, who) };
@@ -78,13 +90,16 @@ async function run({ backing, operations, slugs, limits }: RoutingOptions, route
   const { operation } = endpoint;
   if (operation === 'describe') return describe(state, backing);
   if (operation === 'document') return documentation(state, backing);
-  refuseLongLists(state.query, limits.idsPerParameter);
-  refuseLongLists(state.body ?? {}, limits.idsPerParameter);
+  refuseLongLists(endpoint, { ...state.query, ...state.body }, limits.idsPerParameter);
   const lookups = await createLookups(backing, slugs, asked, route.kind);
   const input = await validate(endpoint, { path, query: state.query, body: state.body ?? {} }, lookups);
   const operate = operations[route.kind as Kind];
   if (operation === 'list' || operation === 'create') return operate[operation](input, asked);
-  return operate[operation === 'delete' ? 'remove' : operation](await idOf(route, operation, input, slugs, asked), input, asked) as Promise<Answer>;
+  return operate[operation === 'delete' ? 'remove' : operation](
+    await idOf(route, operation, input, slugs, asked),
+    input,
+    asked,
+  ) as Promise<Answer>;
 }
 
 /** The id that the path names. An update of an event by an unknown slug is one of event 0 (5.2). */
@@ -108,7 +123,13 @@ function describe(state: State, backing: Backing): Answer {
 function documentation(state: State, backing: Backing): Answer {
   const title = backing.site().name || 'Calendar';
   const description = 'Events, venues, organizers, categories and tags.';
-  const document = openApi({ serverUrl: `${state.base}/`, title, description, perPage: backing.lists.perPage, complete: state.query.complete !== undefined });
+  const document = openApi({
+    serverUrl: `${state.base}/`,
+    title,
+    description,
+    perPage: backing.lists.perPage,
+    complete: state.query.complete !== undefined,
+  });
   return { status: 200, body: document, tags: ['doc'], validUntilMs: Number.POSITIVE_INFINITY };
 }
 
@@ -120,9 +141,8 @@ function decoded(text: string): string {
   }
 }
 
-function refuseLongLists(values: Record<string, unknown>, limit: number): void {
-  for (const [name, value] of Object.entries(values)) {
-    const length = Array.isArray(value) ? value.length : typeof value === 'string' && !FREE_TEXT.has(name) ? commas(value) + 1 : 0;
-    if (length > limit) throw tooMany(name, limit);
-  }
+/** Lists are looked up element by element: more than `limit` of them is refused before the first. */
+function refuseLongLists({ parameters }: Endpoint, values: Record<string, unknown>, limit: number): void {
+  const long = parameters.filter(({ name, kind }) => kind.schema.oneOf && list(values[name]).length > limit);
+  if (long.length > 0) throw invalidParams(long.map(({ name }) => ({ name, message: `More than ${limit} values.` })));
 }

@@ -1,7 +1,11 @@
 // Reshapes an answer at the caller's wish: `_fields`, `_envelope` and `_jsonp` (interface-behaviour 9).
 
+import type { Context, Next } from 'koa';
+import type { Answer } from '../calendar/backing.ts';
 import { GatewayError } from '../errors.ts';
 import { list } from '../interface/values.ts';
+import { errorAnswer } from './error-body.ts';
+import type { State } from './state.ts';
 
 type Json = Record<string, unknown>;
 
@@ -25,8 +29,41 @@ export function wishesOf(query: Json): Wishes {
   return { fields, envelope: query._envelope !== undefined, jsonp };
 }
 
-export const wished = ({ fields, envelope, jsonp }: Wishes): boolean =>
-  fields.length > 0 || envelope || jsonp !== undefined;
+/** Applies what the query wishes to the answer that the rest of the chain leaves. With `_envelope` an error is an answer like any other. */
+export async function shaping(ctx: Context, next: Next): Promise<void> {
+  const state = ctx.state as State;
+  const wishes = wishesOf(state.query);
+  const { fields, envelope, jsonp } = wishes;
+  if (fields.length === 0 && !envelope && jsonp === undefined) return next();
+  let answer: Answer | undefined;
+  try {
+    await next();
+    answer = state.answer;
+  } catch (error) {
+    const { status, body, headers, unexpected } = errorAnswer(error);
+    if (!envelope || unexpected) throw error;
+    answer = { status, body, headers };
+  }
+  if (answer) state.answer = shaped(answer, wishes);
+}
+
+function shaped(answer: Answer, { fields, envelope, jsonp }: Wishes): Answer {
+  const { body: given, etag: _, ...rest } = answer;
+  const body = given instanceof Uint8Array ? JSON.parse(Buffer.from(given).toString('utf8')) : given;
+  const part = answer.status < 400 ? selectFields(body, fields) : body;
+  const whole = envelope ? { body: part, status: answer.status, headers: plainHeaders(answer.headers ?? {}) } : part;
+  const status = envelope ? 200 : answer.status;
+  if (jsonp === undefined) return { ...rest, status, body: whole };
+  // The comment in front keeps the text from being read as anything but a script.
+  const headers = { ...answer.headers, 'Content-Type': 'application/javascript; charset=UTF-8' };
+  return { ...rest, status, headers, body: Buffer.from(`/**/${jsonp}(${JSON.stringify(whole)})`) };
+}
+
+const plainHeaders = (headers: Record<string, string>): Json =>
+  Object.fromEntries([
+    ['Allow', 'GET'],
+    ...Object.entries(headers).map(([name, value]) => [name, /^\d+$/.test(value) ? Number(value) : value]),
+  ]);
 
 /** The parts of `body` that the dotted paths name; a list needs an index, and nothing found is `[]`. */
 export function selectFields(body: unknown, paths: string[]): unknown {

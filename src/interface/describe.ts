@@ -160,7 +160,7 @@ function operation(route: Route, endpoint: Endpoint, context: DocumentContext): 
     operationId: summary.replaceAll(' ', '-').toLowerCase(),
     summary,
     ...(methods.length > 1 ? { description: `${methods.slice(1).join(' and ')} do the same.` } : {}),
-    ...(kind ? { tags: [COLLECTIONS[kind]] } : {}),
+    tags: [kind ? COLLECTIONS[kind] : 'description'],
     security: operation === 'list' || operation === 'read' ? [{}, { password: [] }] : kind ? [{ password: [] }] : [{}],
     parameters: (writes ? keysOf(route) : endpoint.parameters).map((one) => documented(one, route, context)),
     ...(writes ? { requestBody: requestBody(bodyOf(route, endpoint)) } : {}),

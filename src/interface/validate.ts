@@ -121,3 +121,11 @@ function read(parameters: Parameter[], request: Request, sent: Record<string, un
 function withoutKeys(values: Record<string, unknown>, keys: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(keys, key)));
 }
+
+/** Reads data that stands inside another record's body (a venue in an event) with the parameters of its own create route. */
+export function readData(parameters: Parameter[], data: Record<string, unknown>): Input {
+  return read(parameters, { path: {}, query: {}, body: data }, withoutNull(data));
+}
+
+const withoutNull = (data: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));

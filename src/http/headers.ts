@@ -1,0 +1,45 @@
+// Headers that every answer of the interface carries (interface-behaviour 9), and those that say how long it may be kept.
+
+/** Sent whatever the answer is. */
+export const STANDING: Readonly<Record<string, string>> = {
+  'Content-Type': 'application/json; charset=UTF-8',
+  'X-Robots-Tag': 'noindex',
+  'X-Content-Type-Options': 'nosniff',
+  'Access-Control-Expose-Headers': 'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link',
+  'Access-Control-Allow-Headers': 'Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type',
+  Vary: 'Origin, Authorization, Accept-Encoding',
+};
+
+/** For browsers that call from another origin. */
+export const corsHeaders = (origin: string): Record<string, string> => ({
+  'Access-Control-Allow-Origin': origin,
+  'Access-Control-Allow-Methods': 'OPTIONS, GET, POST, PUT, PATCH, DELETE',
+  'Access-Control-Allow-Credentials': 'true',
+});
+
+export interface Freshness {
+  maxAgeS: number;
+  staleWhileRevalidateS: number;
+}
+
+export const publicCaching = ({ maxAgeS, staleWhileRevalidateS }: Freshness): string =>
+  `public, max-age=${maxAgeS}, stale-while-revalidate=${staleWhileRevalidateS}`;
+
+/** As WordPress answers whoever is logged in. */
+export const PRIVATE: Readonly<Record<string, string>> = {
+  Expires: 'Wed, 11 Jan 1984 05:00:00 GMT',
+  'Cache-Control': 'no-cache, must-revalidate, max-age=0, no-store, private',
+};
+
+/** Record names for purging a CDN by record; Fastly and Varnish read the one, Cloudflare and others the other. */
+const MAX_TAGS = 300;
+export function purgeTags(tags: string[]): Record<string, string> {
+  const named = tags.slice(0, MAX_TAGS);
+  return named.length > 0 ? { 'Surrogate-Key': named.join(' '), 'Cache-Tag': named.join(',') } : {};
+}
+
+/** Says that the copy has not been compared with the CMS for a while (RFC 9111, 5.1; `Warning` for older readers). */
+export const staleness = (ageS: number): Record<string, string> => ({
+  Age: String(ageS),
+  Warning: '110 - "Response is Stale"',
+});

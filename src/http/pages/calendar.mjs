@@ -1,0 +1,107 @@
+// The calendar: events of the shown days, filtered by venue and category, out of the interface.
+
+import { showDetails } from './details.mjs';
+import { all, plainText } from './interface.mjs';
+
+// The style sheet has the colours, light and dark; a category keeps its own as long as the list of categories does not change.
+const COLOURS = 8;
+const NARROW = matchMedia('(width < 40rem)');
+const DARK = matchMedia('(prefers-color-scheme: dark)');
+
+const filters = document.querySelector('#filters');
+const notice = document.querySelector('#notice');
+const colours = new Map();
+let asked = new AbortController();
+
+const day = (date) => date.toISOString().slice(0, 10);
+const dayBefore = (date) => new Date(date.getTime() - 86_400_000);
+const dayAfter = (text) => day(new Date(Date.parse(`${text.slice(0, 10)}T00:00:00Z`) + 86_400_000));
+
+/** Everything that touches the shown days, whenever it began: it starts before their end and ends after the day before them. */
+async function events({ start, end }) {
+  asked.abort();
+  asked = new AbortController();
+  await filled;
+  const query = { ends_after: day(dayBefore(start)), starts_before: day(dayBefore(end)) };
+  for (const [name, value] of new FormData(filters)) if (value) query[name] = value;
+  try {
+    const found = await all('events', query, asked.signal);
+    tell('');
+    return found.map(shown);
+  } catch (error) {
+    if (error.name !== 'AbortError') tell(`The events could not be read: ${error.message}`);
+    throw error;
+  }
+}
+
+function tell(message) {
+  notice.hidden = message === '';
+  if (notice.textContent !== message) notice.textContent = message;
+}
+
+/** Times are shown as they are on the clock where the event is. */
+function shown(event) {
+  return {
+    id: String(event.id),
+    title: plainText(event.title),
+    allDay: event.all_day === true,
+    start: event.all_day ? event.start_date.slice(0, 10) : event.start_date.replace(' ', 'T'),
+    end: event.all_day ? dayAfter(event.end_date) : event.end_date.replace(' ', 'T'),
+    color: `var(--category-${colours.get(event.categories[0]?.id) ?? 'none'})`,
+    contrastColor: 'var(--surface)',
+    extendedProps: { event },
+  };
+}
+
+function localNow() {
+  const now = new Date();
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+async function fill(name, collection, label) {
+  const select = filters.elements[name];
+  for (const record of await all(collection, {})) {
+    select.append(new Option(label(record), record.id));
+    if (name === 'categories') colours.set(record.id, colours.size % COLOURS);
+  }
+}
+
+// Before the first events, which take their colours from the categories.
+const filled = Promise.all([
+  fill('venue', 'venues', (venue) => plainText(venue.venue)),
+  fill('categories', 'categories', (category) => `${category.parent ? '\u2013 ' : ''}${plainText(category.name)}`),
+]).catch((error) => tell(`The filters could not be read: ${error.message}`));
+
+const calendar = new FullCalendar.Calendar(document.querySelector('#calendar'), {
+  initialView: NARROW.matches ? 'listMonth' : 'dayGridMonth',
+  headerToolbar: { start: 'title', end: 'dayGridMonth,listMonth prev,today,next' },
+  buttons: { dayGridMonth: { text: 'Month' }, listMonth: { text: 'List' }, today: { text: 'Today' } },
+  timeZone: 'UTC',
+  now: localNow,
+  height: 'auto',
+  dayMaxEvents: 4,
+  firstDay: new Intl.Locale(navigator.language).weekInfo?.firstDay % 7 || 0,
+  colorScheme: DARK.matches ? 'dark' : 'light',
+  eventTimeFormat: { hour: 'numeric', minute: '2-digit' },
+  eventDisplay: 'block',
+  views: {
+    listMonth: {
+      displayEventEnd: false,
+      listDayFormat: { day: 'numeric', month: 'short' },
+      listDayAltFormat: { weekday: 'short' },
+      listItemEventTitleClass: 'list-title',
+      listItemEventTimeClass: 'list-time',
+    },
+  },
+  noEventsText: 'No events in this month',
+  eventInteractive: true,
+  eventClick: ({ event }) => showDetails(event.extendedProps.event),
+  events,
+});
+
+DARK.addEventListener('change', () => calendar.setOption('colorScheme', DARK.matches ? 'dark' : 'light'));
+NARROW.addEventListener('change', () => calendar.changeView(NARROW.matches ? 'listMonth' : 'dayGridMonth'));
+filters.addEventListener('change', () => calendar.refetchEvents());
+document.addEventListener('records-changed', () => calendar.refetchEvents());
+
+calendar.render();

@@ -1,0 +1,27 @@
+// Shows the interface's description with Swagger UI; requests are tried at the address under which this page was opened.
+
+const root = new URL('../../', import.meta.url);
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', paint);
+paint();
+
+const answer = await fetch(new URL('-/openapi.json', root));
+const description = await answer.json();
+const servers = document.body.dataset.mounts
+  .split(' ')
+  .map((mount) => ({ url: `${new URL(mount.replace(/^\//, ''), root).href}/` }));
+
+SwaggerUIBundle({
+  spec: { ...description, servers },
+  dom_id: '#interface',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  tryItOutEnabled: true,
+  displayRequestDuration: true,
+  filter: true,
+  validatorUrl: null,
+  persistAuthorization: false,
+});
