@@ -68,9 +68,8 @@ export function parseDateFormat(text: string): DateFormat | string {
   }
   const parts = tokens.flatMap((token) => ('letter' in token ? [token.letter.part] : []));
   const has = (...names: Part[]): boolean => names.some((name) => parts.includes(name));
-  if (!has('year', 'shortYear') || !has('month', 'monthName') || !has('day'))
-    return 'year, month and day must be in it';
-  if (has('hour12') && !has('half')) return 'an hour of twelve (g, h) needs am or pm (a, A)';
+  const whole = has('year', 'shortYear') && has('month', 'monthName') && has('day');
+  const ambiguous = has('hour12') && !has('half');
   const pattern = tokens.map((token) => ('letter' in token ? token.letter.pattern : escapeRegExp(token.literal)));
   const regExp = new RegExp(`^${pattern.join('')}$`, 'i');
   return {
