@@ -60,22 +60,27 @@ export type AwayReason =
   | 'busy'
   | 'breaker-open';
 
-/** The CMS gave no usable answer. `outcomeUnknown`: a write may or may not have been carried out. */
+/** The CMS gave no usable answer. `outcomeUnknown`: a write may or may not have been carried out. `status`: the HTTP status, where one came. */
 export class UpstreamAway extends Error {
   readonly reason: AwayReason;
   readonly retryAfterS: number;
   readonly outcomeUnknown: boolean;
+  readonly status: number | undefined;
+  /** Whether `retryAfterS` was said by somebody who knows, rather than assumed. */
+  readonly saysWhen: boolean;
 
   constructor(
     reason: AwayReason,
     message: string,
-    options: { retryAfterS?: number; outcomeUnknown?: boolean; cause?: unknown } = {},
+    options: { retryAfterS?: number; outcomeUnknown?: boolean; status?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = 'UpstreamAway';
     this.reason = reason;
     this.retryAfterS = options.retryAfterS ?? 5;
     this.outcomeUnknown = options.outcomeUnknown ?? false;
+    this.status = options.status;
+    this.saysWhen = options.retryAfterS !== undefined;
   }
 }
 

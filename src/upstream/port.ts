@@ -38,7 +38,10 @@ export interface CollectionFacts {
   statuses: string[];
   /** `edit_posts`, `publish_posts`, `edit_others_posts`, `read_private_posts`, `edit_terms` ... -> the capability's name on this site. */
   capabilities: Record<string, string>;
-  /** Names of the registered `meta` keys (and other top-level fields) that a write may carry; undefined when the CMS does not show its schema. */
+  /**
+   * What a write may carry: top-level fields (`title`) and the keys of those that hold several (`meta.start`, `acf.start`); undefined
+   * when the CMS does not show its schema. Fields that plugins add without a schema are missing.
+   */
   writable: string[] | undefined;
 }
 

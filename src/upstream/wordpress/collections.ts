@@ -1,0 +1,87 @@
+// Posts and terms of WordPress: one code for both, since their routes, paging and errors are the same.
+
+import { UpstreamRefused } from '../../errors.ts';
+import type { Upstream } from '../port.ts';
+import type { Call } from './calls.ts';
+import { nativeOf, nativesOf, recordOr } from './refusals.ts';
+
+type Collections = Pick<Upstream, 'list' | 'read' | 'create' | 'update' | 'remove' | 'exists'>;
+
+/** A page beyond the last; terms answer an empty list instead. */
+const PAST_THE_END = 'rest_post_invalid_page_number';
+const NO_TRASH = 'rest_trash_not_supported';
+
+/** The collections of `wp/v2` by their `rest_base` (upstream-wordpress 6: collections, delete). */
+export function createCollections(call: Call): Collections {
+  return {
+    async list(base, query, options) {
+      try {
+        const answer = await call('GET', `wp/v2/${base}`, { query }, options);
+        return {
+          items: nativesOf(answer),
+          total: count(answer.headers['x-wp-total']),
+          totalPages: count(answer.headers['x-wp-totalpages']),
+          serverTimeMs: clock(answer.headers.date),
+        };
+      } catch (error) {
+        if (!isRefused(error, PAST_THE_END)) throw error;
+        return { items: [], total: 0, totalPages: 0, serverTimeMs: Date.now() };
+      }
+    },
+
+    async read(base, id, query, options) {
+      return nativeOf(await call('GET', `wp/v2/${base}/${id}`, { query }, options));
+    },
+
+    async create(base, body, options) {
+      return nativeOf(await call('POST', `wp/v2/${base}`, { json: body }, options));
+    },
+
+    async update(base, id, body, options) {
+      return nativeOf(await call('POST', `wp/v2/${base}/${id}`, { json: body }, options));
+    },
+
+    async remove(base, id, { force }, options) {
+      const remove = async (forGood: boolean) =>
+        nativeOf(await call('DELETE', `wp/v2/${base}/${id}`, { query: forGood ? { force: true } : {} }, options));
+      if (force || base === 'media') return remove(true);
+      try {
+        return await remove(false);
+      } catch (error) {
+        // A site may have switched the trash off for its posts: they are not deleted for good unless that was asked for.
+        if (!isRefused(error, NO_TRASH) || !(await isTaxonomy(call, base))) throw error;
+        return remove(true);
+      }
+    },
+
+    async exists(id, options) {
+      const query = { include: id, type: 'post', subtype: 'any', _fields: 'id' };
+      const found = nativesOf(await call('GET', 'wp/v2/search', { query }, options));
+      if (found.some((item) => item.id === id)) return true;
+      try {
+        await call('GET', `wp/v2/media/${id}`, { query: { _fields: 'id' } }, options);
+        return true;
+      } catch (error) {
+        if (!(error instanceof UpstreamRefused)) throw error;
+        return error.status === 401 || error.status === 403;
+      }
+    },
+  };
+}
+
+async function isTaxonomy(call: Call, base: string): Promise<boolean> {
+  const answer = await call('GET', 'wp/v2/taxonomies');
+  return Object.values(nativeOf(answer)).some((taxonomy) => recordOr(taxonomy).rest_base === base);
+}
+
+function isRefused(error: unknown, code: string): boolean {
+  return error instanceof UpstreamRefused && error.code === code;
+}
+
+function count(header: string | undefined): number {
+  return Number.parseInt(header ?? '', 10) || 0;
+}
+
+function clock(date: string | undefined): number {
+  return Date.parse(date ?? '') || Date.now();
+}

@@ -1,0 +1,36 @@
+// WordPress' way of saying no, and bodies that are not what was asked for.
+
+import { UpstreamAway, UpstreamRefused } from '../../errors.ts';
+import { type Answer, errorCode } from '../answer.ts';
+import type { Native } from '../port.ts';
+
+/** What a refusal is called whose plugin left the code out. */
+const NO_CODE = 'rest_upstream_error';
+
+/** The error body `{code, message, data}` of an answer with a status from 400 on, in the CMS's own words (upstream-wordpress 6). */
+export function refusalOf({ status, json }: Answer): UpstreamRefused {
+  const body = isNative(json) ? json : {};
+  const message = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
+  return new UpstreamRefused(status, errorCode(json) || NO_CODE, message, isNative(body.data) ? body.data : {});
+}
+
+/** The body as one record. @throws UpstreamAway `not-json` when it is something else */
+export function nativeOf({ json, status }: Answer): Native {
+  if (isNative(json)) return json;
+  throw new UpstreamAway('not-json', 'The CMS answered with a list in place of a record.', { status });
+}
+
+/** The body as a list of records. @throws UpstreamAway `not-json` when it is something else */
+export function nativesOf({ json, status }: Answer): Native[] {
+  if (Array.isArray(json) && json.every(isNative)) return json;
+  throw new UpstreamAway('not-json', 'The CMS answered with something else than a list of records.', { status });
+}
+
+export function isNative(value: unknown): value is Native {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value as a record, `{}` for anything else: PHP writes an empty one as `[]`. */
+export function recordOr(value: unknown): Native {
+  return isNative(value) ? value : {};
+}
