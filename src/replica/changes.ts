@@ -1,0 +1,101 @@
+// One look at a collection: what was modified, what the total says, and which scheduled records are due.
+
+import type { PostRecord } from '../records.ts';
+import { type Collection, PER_PAGE, ROW_FIELDS, type Row, rowOf, utcText } from './collections.ts';
+import type { Replica } from './store.ts';
+import type { Taking } from './taking.ts';
+import { walk } from './walk.ts';
+
+/** What a look found: how many records the CMS counts, and when it was asked. */
+export interface Look {
+  total: number;
+  askedAt: number;
+}
+
+/** Terms are read whole at every look up to this many pages; of longer lists a few pages at each. */
+const TERM_PAGES_A_LOOK = 5;
+
+/** A scheduled record that the CMS did not publish for so long will not be asked for at every look any more. */
+const OVERDUE_MS = 10 * 60_000;
+
+export interface Looker {
+  /** Throws what the CMS throws; what was found until then is in the copy. */
+  look(collection: Collection): Promise<Look>;
+}
+
+export function createLooker(replica: Replica, taking: Taking): Looker {
+  const nextTermPage = new Map<string, number>();
+
+  /** Newest modifications first, until a page ends with what was walked past before and is as the copy has it. */
+  async function lookAtPosts(collection: Collection): Promise<Look> {
+    const { kind } = collection;
+    const known = taking.watermark.get(kind) ?? '';
+    let found: Look | undefined;
+    let mark = known;
+    let isKnown = (row: Row) => row.modifiedUtc < known;
+    const differ = new Map<number, true>();
+    const query = { orderby: 'modified', order: 'desc', _fields: ROW_FIELDS };
+    for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), { by: 'offset', inFlight: 1 })) {
+      found ??= { total: page.total, askedAt: page.askedAt };
+      const nowUtc = utcText(page.serverTimeMs);
+      isKnown = (row) => row.modifiedUtc < known && !differ.has(row.id);
+      for (const row of page.items.map(rowOf)) {
+        if (row.id === 0) continue;
+        const copied = taking.copied(collection, row.id);
+        if (copied?.modifiedUtc !== row.modifiedUtc || copied.status !== row.status) differ.set(row.id, true);
+        // A record made with a date to come has that date as its time of modification.
+        if (row.modifiedUtc > mark && row.modifiedUtc <= nowUtc) mark = row.modifiedUtc;
+      }
+      const last = page.items.at(-1);
+      if (!last || isKnown(rowOf(last))) break;
+    }
+    await taking.fetch(collection, [...differ.keys()]);
+    taking.watermark.set(kind, mark);
+    return found ?? { total: 0, askedAt: 0 };
+  }
+
+  /** Terms carry no date: their lists are compared whole. */
+  async function lookAtTerms(collection: Collection): Promise<Look> {
+    const from = nextTermPage.get(collection.kind) ?? 1;
+    const query = { per_page: PER_PAGE, orderby: 'id', order: 'asc', _fields: collection.select };
+    let found: Look | undefined;
+    let page = from;
+    for (let read = 0; read < TERM_PAGES_A_LOOK; read += 1) {
+      const answer = await taking.ask(collection, { ...query, page });
+      found ??= { total: answer.total, askedAt: answer.askedAt };
+      await taking.take(collection, answer.items, answer.askedAt);
+      const last = page * PER_PAGE >= answer.total;
+      page = last ? 1 : page + 1;
+      if (page === from || (last && from === 1)) break;
+    }
+    nextTermPage.set(collection.kind, page);
+    return found ?? { total: 0, askedAt: 0 };
+  }
+
+  /** Publishing what was scheduled changes the status alone. */
+  async function lookAtDue(collection: Collection): Promise<void> {
+    if (!collection.statuses.includes('future')) return;
+    const ids = replica.ids(collection.kind, { statuses: ['future'] }).map(({ id }) => id);
+    if (ids.length === 0) return;
+    const nowMs = taking.serverTimeMs;
+    const [nowUtc, longAgoUtc] = [utcText(nowMs), utcText(nowMs - OVERDUE_MS)];
+    const due = [...replica.getMany(collection.kind, ids).values()].filter((record) => {
+      const { dateUtc } = record as PostRecord;
+      return dateUtc <= nowUtc && dateUtc >= longAgoUtc;
+    });
+    await taking.fetch(
+      collection,
+      due.map(({ id }) => id),
+    );
+  }
+
+  return {
+    async look(collection) {
+      await taking.fetchPending(collection);
+      if (!collection.posts) return lookAtTerms(collection);
+      const found = await lookAtPosts(collection);
+      await lookAtDue(collection);
+      return found;
+    },
+  };
+}

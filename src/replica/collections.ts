@@ -1,0 +1,90 @@
+// What is asked of each of the CMS's collections to keep a copy of it, and the little of a row that comparisons need.
+
+import type { KindMapping, Mapping } from '../mapping/mapping.ts';
+import type { CalendarRecord, Kind, Site } from '../records.ts';
+import type { Credentials, Native, Query } from '../upstream/port.ts';
+
+/** One record kind as the copy asks for it. */
+export interface Collection {
+  kind: Kind;
+  /** The collection's own name in the CMS. */
+  base: string;
+  posts: boolean;
+  /** Ids repeat and totals are not trusted. */
+  dedupe: boolean;
+  /** Sent with every request for the copy: the mapping's own parameters, context and statuses. */
+  scope: Query;
+  /** The mapping's own parameters alone. */
+  params: Query;
+  /** Statuses that the copy holds. */
+  statuses: readonly string[];
+  /** Statuses of this collection that only staff see. */
+  hidden: readonly string[];
+  /** `_fields` of a whole record. */
+  select: string;
+  read(native: Native, site: Site): CalendarRecord;
+}
+
+/** A row without its contents. `modifiedUtc` is `''` for terms. */
+export interface Row {
+  id: number;
+  modifiedUtc: string;
+  status: string;
+}
+
+/** Terms first, so that what an event names is there before it; events last. */
+export const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
+
+const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash'];
+
+export const ROW_FIELDS = 'id,modified_gmt,status';
+
+/** Rows a request; the CMS gives no more. */
+export const PER_PAGE = 100;
+
+/** The collections of a mapping. With a service account records of every status are held, without one only what everybody sees. */
+export function collectionsOf(mapping: Mapping, service: Credentials): Collection[] {
+  return KIND_ORDER.flatMap((kind) => {
+    const map = mapping.kinds[kind] as KindMapping<Kind> | undefined;
+    if (!map) return [];
+    const posts = map.as === 'posts';
+    const hidden = posts ? [...new Set([...HIDDEN_STATUSES, ...map.statuses])] : [];
+    const all = ['publish', ...hidden.filter((status) => status !== 'publish')];
+    const scope: Query = { ...map.listParams };
+    if (service !== undefined) {
+      scope.context = 'edit';
+      if (posts) scope.status = all.join(',');
+    }
+    return [
+      {
+        kind,
+        base: map.base,
+        posts,
+        dedupe: map.dedupe,
+        scope,
+        params: map.listParams,
+        statuses: service === undefined ? ['publish'] : all,
+        hidden: hidden.filter((status) => status !== 'publish'),
+        select: map.select,
+        read: (native: Native, site: Site) => map.read(native, site),
+      },
+    ];
+  });
+}
+
+/** The id of a native row; 0 for what is no row. */
+export function idOf(native: Native): number {
+  const id = Number(native.id);
+  return Number.isSafeInteger(id) && id > 0 ? id : 0;
+}
+
+/** What comparisons need of a native row. */
+export function rowOf(native: Native): Row {
+  const modified = typeof native.modified_gmt === 'string' ? native.modified_gmt.slice(0, 19).replace('T', ' ') : '';
+  return { id: idOf(native), modifiedUtc: modified, status: typeof native.status === 'string' ? native.status : '' };
+}
+
+/** Milliseconds -> `YYYY-MM-DD HH:MM:SS` in UTC, in which `modified` is compared. */
+export function utcText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+}

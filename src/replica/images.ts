@@ -1,0 +1,103 @@
+// The images that records refer to: those the copy lacks, those that were replaced, and those that went.
+
+import { type Collection, PER_PAGE, rowOf, utcText } from './collections.ts';
+import type { Replica } from './store.ts';
+import type { Taking } from './taking.ts';
+
+export interface Pictures {
+  /** Fetches what records refer to and the copy lacks; `progress` is told how many are there and how many are still missing. */
+  fetchMissing(progress?: (done: number, missing: number) => void): Promise<void>;
+  /** Looks at what was modified among the CMS's media. */
+  look(): Promise<void>;
+  /** Missing images are asked for again, and the images of these collections' records are read again at the next look. */
+  again(): void;
+}
+
+const SETTLED_MS = 2_000;
+const IDS_A_SLICE = 500;
+
+export function createPictures(
+  replica: Replica,
+  taking: Taking,
+  collections: readonly Collection[],
+  nowMs: () => number,
+): Pictures {
+  /** Images that records refer to and the CMS does not have. */
+  const absent = new Set<number>();
+  /** The newest media by their time of modification, and since when that is known: to the second, as everything there. */
+  const open = new Map<number, { modifiedUtc: string; seenMs: number }>();
+  let mark = '';
+  let total: number | undefined;
+
+  /** Ids of all images that are in the copy, through the records that refer to them. */
+  async function referenced(): Promise<number[]> {
+    const ids = new Set<number>();
+    for (const { kind, posts } of collections) {
+      if (!posts) continue;
+      let after = 0;
+      for (;;) {
+        const rows = replica.ids(kind, { after, limit: IDS_A_SLICE });
+        const records = replica.getMany(
+          kind,
+          rows.map(({ id }) => id),
+        );
+        for (const record of records.values()) if ('image' in record && record.image !== 0) ids.add(record.image);
+        if (rows.length < IDS_A_SLICE) break;
+        after = rows.at(-1)?.id ?? after;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    return [...ids].filter((id) => replica.image(id) !== undefined);
+  }
+
+  async function fetchMissing(progress?: (done: number, missing: number) => void): Promise<void> {
+    let done = 0;
+    for (;;) {
+      const missing = replica.missingImages(absent.size + PER_PAGE).filter((id) => !absent.has(id));
+      progress?.(done, missing.length);
+      if (missing.length === 0) return;
+      const some = missing.slice(0, PER_PAGE);
+      await taking.fetchImages(some);
+      for (const id of some) if (!replica.image(id)) absent.add(id);
+      done += some.length;
+    }
+  }
+
+  return {
+    fetchMissing,
+    async look() {
+      const read = taking.imagesToRead();
+      for (const id of read) absent.delete(id);
+      const page = await taking.askMedia({
+        orderby: 'modified',
+        order: 'desc',
+        per_page: PER_PAGE,
+        _fields: 'id,modified_gmt',
+      });
+      const nowUtc = utcText(page.serverTimeMs);
+      const seenMs = nowMs();
+      let next = mark;
+      const first = mark === '';
+      for (const row of page.items.map(rowOf)) {
+        if (row.modifiedUtc <= nowUtc && row.modifiedUtc > next) next = row.modifiedUtc;
+        if (first || row.modifiedUtc < mark || !replica.image(row.id)) continue;
+        const known = open.get(row.id);
+        if (known?.modifiedUtc !== row.modifiedUtc) open.set(row.id, { modifiedUtc: row.modifiedUtc, seenMs });
+      }
+      mark = next;
+      const changed = [...open].filter(([, { seenMs: at }]) => at >= 0).map(([id]) => id);
+      // Fewer than before: something went, and nothing says what.
+      const fewer = total !== undefined && page.total < total;
+      total = page.total;
+      await taking.fetchImages([...new Set([...read, ...changed, ...(fewer ? await referenced() : [])])]);
+      for (const [id, known] of open) {
+        if (seenMs >= known.seenMs + SETTLED_MS) open.set(id, { ...known, seenMs: -1 });
+      }
+      for (const [id, known] of open) if (known.seenMs < 0 && known.modifiedUtc < mark) open.delete(id);
+      await fetchMissing();
+    },
+    again() {
+      absent.clear();
+    },
+  };
+}
