@@ -7,11 +7,10 @@ const paint = () => document.documentElement.classList.toggle('dark-mode', dark.
 dark.addEventListener('change', paint);
 paint();
 
-const answer = await fetch(new URL('-/openapi.json', root));
+const servers = document.body.dataset.mounts.split(' ').map((mount) => ({ url: `${new URL(mount, root).href}/` }));
+// With what the plain document leaves out: how to create records.
+const answer = await fetch(`${servers[0].url}doc?complete=1`);
 const description = await answer.json();
-const servers = document.body.dataset.mounts
-  .split(' ')
-  .map((mount) => ({ url: `${new URL(mount.replace(/^\//, ''), root).href}/` }));
 
 SwaggerUIBundle({
   spec: { ...description, servers },

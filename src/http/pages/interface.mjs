@@ -5,7 +5,7 @@ const MOST_PAGES = 40;
 
 // From a module's own address, so that a base path in front of the gateway does no harm.
 const root = new URL('../../', import.meta.url);
-export const base = new URL(document.body.dataset.mount.replace(/^\//, ''), root).href;
+export const base = new URL(document.body.dataset.mount, root).href;
 export const statusUrl = new URL('-/status.json', root).href;
 
 /**

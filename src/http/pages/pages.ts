@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Context, Middleware } from 'koa';
+import { NAMESPACE } from '../../interface/routes.ts';
 import { type Assets, readAssets, sendAsset, withAddresses } from './assets.ts';
 
 /** What anybody may know of the gateway's state: shown on the landing page and answered at `/-/status.json`. */
@@ -16,12 +17,10 @@ export interface PublicStatus {
 }
 
 export interface PagesOptions {
-  /** Paths at which the interface is mounted, with a leading slash; the pages use the first. */
+  /** Paths at which the interface is mounted, with or without a leading slash; the pages use the first. */
   mounts: readonly string[];
   publicUrl: string;
   status: () => PublicStatus;
-  /** The OpenAPI document of the documentation page. */
-  document: () => object;
   enabled: { landing: boolean; documentation: boolean };
 }
 
@@ -83,16 +82,20 @@ export function pages(options: PagesOptions): Middleware {
   };
 }
 
+/** As part of an address: `calendar/events/v1`. */
+const bare = (mount: string | undefined) => (mount ?? NAMESPACE).replace(/^\/|\/$/g, '');
+
 function landingHandlers({ mounts, publicUrl, status, enabled }: PagesOptions, assets: Assets): [string, Handler][] {
   const html = page('landing.html', assets);
+  const mount = bare(mounts[0]);
   return [
     [
       '/',
       (ctx) => {
         sendPage(ctx, html, {
           site: status().site.name || 'Calendar',
-          base: `${publicUrl.replace(/\/$/, '')}${mounts[0]}`,
-          mount: mounts[0]!,
+          base: `${publicUrl.replace(/\/$/, '')}/${mount}`,
+          mount,
           documentation: enabled.documentation ? '' : 'hidden',
         });
       },
@@ -101,10 +104,7 @@ function landingHandlers({ mounts, publicUrl, status, enabled }: PagesOptions, a
   ];
 }
 
-function documentationHandlers(
-  { mounts, status, document, enabled }: PagesOptions,
-  assets: Assets,
-): [string, Handler][] {
+function documentationHandlers({ mounts, status, enabled }: PagesOptions, assets: Assets): [string, Handler][] {
   const html = page('documentation.html', assets);
   return [
     [
@@ -112,12 +112,12 @@ function documentationHandlers(
       (ctx) =>
         sendPage(ctx, html, {
           site: status().site.name || 'Calendar',
-          mounts: mounts.join(' '),
+          mounts: mounts.map(bare).join(' '),
+          document: `${bare(mounts[0])}/doc`,
           landing: enabled.landing ? '' : 'hidden',
         }),
     ],
     ['/docs/', (ctx) => ctx.redirect('../docs')],
-    ['/-/openapi.json', (ctx) => sendJson(ctx, document())],
   ];
 }
 
