@@ -134,6 +134,13 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
     return { ...changed, ...utc };
   }
 
+  /** A sticky event is saved twice by the original: its `modified` is now, where that of others is the publication date that was sent. */
+  async function createAndTouch(fields: Partial<EventFields>, input: Input, asked: Asked): Promise<EventRecord> {
+    const created = await createPost(backing, writer(input), fields, asked);
+    if (!fields.sticky || (fields.date ?? fields.dateUtc) === undefined) return created;
+    return updatePost(backing, writer(input), created.id, { sticky: true }, asked);
+  }
+
   /** Blank all over is no event. The original's own check comes from WordPress, and only after records on the way were made. */
   function refuseBlank({ fields }: Input): void {
     const blank = (value: unknown) => value === undefined || String(value).trim() === '';
@@ -150,7 +157,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       const undo = createUndo();
       const record = await undo.guard(async () => {
         const fields = await fieldsOf(input, undefined, { asked, publisher, undo });
-        const created = await createPost(backing, writer(input), fields, asked);
+        const created = await createAndTouch(fields, input, asked);
         return input.fields.status === 'trash' ? trashPost(backing, 'event', created, asked) : created;
       });
       return { status: 201, body: present.event(record, await audienceOf(asked), { unlocked: true }) };

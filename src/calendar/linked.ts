@@ -12,7 +12,7 @@ import { readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
 import { kept, ready } from './ready.ts';
 import { couldNotCreate } from './refusals.ts';
-import { searchWords } from './search.ts';
+import { linkedSearchWords } from './search.ts';
 import { sees, visibilityOf } from './visibility.ts';
 import {
   createPost,
@@ -51,7 +51,7 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
       visibility: viewer.visibility,
       limit: page.limit,
       offset: page.offset,
-      ...(values.search === undefined ? {} : { words: searchWords(String(values.search)) }),
+      ...(values.search === undefined ? {} : { words: linkedSearchWords(String(values.search)) }),
       ...(values.event === undefined ? {} : { event: Number(values.event) }),
       ...(values.has_events === undefined ? {} : { hasEvents: values.has_events === true }),
       ...(upcoming ? { upcomingFromUtc: formatWall(backing.nowMs()) } : {}),

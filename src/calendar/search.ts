@@ -14,6 +14,9 @@ const PIECES = /"([^"]*)"|[^\s",+]+/g;
 /** A lone Latin letter or dash says nothing when another word is there. */
 const weak = (word: string): boolean => /^[a-z]$/i.test(word) || word === '-' || STOP_WORDS.has(word.toLowerCase());
 
+/** Venues and organizers: `@` is no part of a word either, so that a domain finds its addresses (observed: `@b.example` finds `a@www.b.example`). */
+export const linkedSearchWords = (text: string): SearchWord[] => searchWords(text.replaceAll('@', ' '));
+
 /** @returns no words at all when the text is blank: everything matches. */
 export function searchWords(text: string): SearchWord[] {
   const whole = text.trim();

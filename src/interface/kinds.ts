@@ -163,14 +163,20 @@ export const parentFilter: ValueKind = {
   read: positiveInteger,
 };
 
-/** The parent of a category that is written; `0` puts it at the top. */
+/** The parent of a new category. */
 export const parentTerm: ValueKind = {
   schema: { type: 'integer' },
-  accepts: (value) => (typeof value === 'string' && value !== '') || typeof value === 'number',
-  found: async (value, lookups) =>
-    numeric(value) === 0 || (await lookups.term('category', String(value))) !== undefined,
+  accepts: (value) => (typeof value === 'string' && !empty(value)) || typeof value === 'number',
+  found: async (value, lookups) => (await lookups.term('category', String(value))) !== undefined,
   typed: 'integer',
   read: numeric,
+};
+
+/** The parent of a category that is changed: `0` puts it back at the top. */
+export const movedTo: ValueKind = {
+  ...parentTerm,
+  accepts: (value) => numeric(value) === 0 || parentTerm.accepts!(value),
+  found: (value, lookups) => numeric(value) === 0 || parentTerm.found!(value, lookups),
 };
 
 export function oneOf(words: readonly string[]): ValueKind {

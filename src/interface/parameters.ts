@@ -188,11 +188,13 @@ export const termList = (kind: TermKind, what: string): Parameter[] => [
   parameter('slug', kinds.text, 'The one with this slug'),
 ];
 
-export const termFields = (kind: TermKind): Parameter[] => [
+const PARENT = { create: kinds.parentTerm, update: kinds.movedTo };
+
+export const termFields = (kind: TermKind, operation: keyof typeof PARENT): Parameter[] => [
   parameter('name', kinds.text, 'Name', { required: true }),
   parameter('description', kinds.text, 'Description, HTML'),
   parameter('slug', kinds.text, 'Slug'),
-  ...(kind === 'category' ? [parameter('parent', kinds.parentTerm, 'Id of the parent category, 0 for none')] : []),
+  ...(kind === 'category' ? [parameter('parent', PARENT[operation], 'Id of the parent category')] : []),
 ];
 
 /** In the path of an event's own route; which id exists is the handler's to say (404, not 400). */

@@ -82,10 +82,16 @@ function posts(kind: PostKind, list: Parameter[], fields: Parameter[]): Route[] 
 
 function terms(kind: TermKind): Route[] {
   const path = `/${COLLECTIONS[kind]}`;
-  const fields = parameters.termFields(kind);
   return [
-    { path, kind, endpoints: [get('list', ...parameters.termList(kind, COLLECTIONS[kind])), create(fields)] },
-    item(`${path}/{id}`, kind, 'id', [parameters.recordId(kind)], fields),
+    {
+      path,
+      kind,
+      endpoints: [
+        get('list', ...parameters.termList(kind, COLLECTIONS[kind])),
+        create(parameters.termFields(kind, 'create')),
+      ],
+    },
+    item(`${path}/{id}`, kind, 'id', [parameters.recordId(kind)], parameters.termFields(kind, 'update')),
   ];
 }
 

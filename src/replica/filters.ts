@@ -56,7 +56,7 @@ export interface LinkedFilter extends PageWindow {
   words?: SearchWord[];
   /** Linked to this event, whatever its status. */
   event?: number;
-  /** true: linked to at least one published event; false: to none. */
+  /** true: linked to at least one published or private event; false: to none. */
   hasEvents?: boolean;
   /** Linked to an event that starts at or after `nowUtc` (compared in UTC) and that `visibility` shows. */
   upcomingFromUtc?: WallTime;

@@ -37,8 +37,8 @@ function upcoming(kind: LinkedKind, { visibility, upcomingFromUtc }: LinkedFilte
 }
 
 /**
- * Ids and total of a list of venues or organizers. `hasEvents` counts every published event, those left out of lists too: a venue is not
- * unused because its event is not listed (interface-behaviour 3.5).
+ * Ids and total of a list of venues or organizers. `hasEvents` counts every published or private event, as the original does for
+ * everybody, those left out of lists too: a venue is not unused because its event is not listed (interface-behaviour 3.5).
  */
 export function findLinked(db: Database, kind: LinkedKind, filter: LinkedFilter): IdPage {
   const conditions = [
@@ -53,7 +53,7 @@ export function findLinked(db: Database, kind: LinkedKind, filter: LinkedFilter)
   if (filter.hasEvents !== undefined) {
     const not = filter.hasEvents ? '' : 'NOT ';
     conditions.push(
-      piece(`l.id ${not}IN (SELECT target FROM tally WHERE role = ${ROLE[kind]} AND status = 'publish')`),
+      piece(`l.id ${not}IN (SELECT target FROM tally WHERE role = ${ROLE[kind]} AND status IN ('publish', 'private'))`),
     );
   }
   if (filter.upcomingFromUtc !== undefined) conditions.push(upcoming(kind, filter));

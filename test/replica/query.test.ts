@@ -80,7 +80,7 @@ function judgeLinked(records: LinkedRecord[], events: EventRecord[], filter: Lin
       hasWords(filter.words, one.searchText) &&
       (filter.event === undefined || linkedTo(one).some(({ id }) => id === filter.event)) &&
       (filter.hasEvents === undefined ||
-        filter.hasEvents === linkedTo(one).some(({ status }) => status === 'publish')) &&
+        filter.hasEvents === linkedTo(one).some(({ status }) => status === 'publish' || status === 'private')) &&
       (filter.upcomingFromUtc === undefined ||
         linkedTo(one).some(
           (other) => !other.hidden && sees(filter.visibility, other) && other.startUtc >= filter.upcomingFromUtc!,

@@ -29,7 +29,9 @@ async function events({ start, end }) {
     tell('');
     return found.map(shown);
   } catch (error) {
-    if (error.name !== 'AbortError') tell(`The events could not be read: ${error.message}`);
+    // Asked anew meanwhile: this answer is not shown.
+    if (error.name === 'AbortError') return [];
+    tell(`The events could not be read: ${error.message}`);
     throw error;
   }
 }
@@ -60,17 +62,27 @@ function localNow() {
 
 async function fill(name, collection, label) {
   const select = filters.elements[name];
-  for (const record of await all(collection, {})) {
-    select.append(new Option(label(record), record.id));
-    if (name === 'categories') colours.set(record.id, colours.size % COLOURS);
+  const records = await all(collection, {});
+  const chosen = select.value;
+  select.length = 1;
+  select.append(...records.map((record) => new Option(label(record), record.id)));
+  select.value = records.some(({ id }) => String(id) === chosen) ? chosen : '';
+  return records;
+}
+
+async function fillFilters() {
+  try {
+    await fill('venue', 'venues', (venue) => plainText(venue.venue));
+    const indent = ({ parent }) => (parent ? '\u2013 ' : '');
+    const categories = await fill('categories', 'categories', (one) => indent(one) + plainText(one.name));
+    for (const [place, { id }] of categories.entries()) colours.set(id, place % COLOURS);
+  } catch (error) {
+    tell(`The filters could not be read: ${error.message}`);
   }
 }
 
-// Before the first events, which take their colours from the categories.
-const filled = Promise.all([
-  fill('venue', 'venues', (venue) => plainText(venue.venue)),
-  fill('categories', 'categories', (category) => `${category.parent ? '\u2013 ' : ''}${plainText(category.name)}`),
-]).catch((error) => tell(`The filters could not be read: ${error.message}`));
+// The first events wait for it: they take their colours from the categories.
+const filled = fillFilters();
 
 const calendar = new FullCalendar.Calendar(document.querySelector('#calendar'), {
   initialView: NARROW.matches ? 'listMonth' : 'dayGridMonth',
@@ -104,6 +116,9 @@ const calendar = new FullCalendar.Calendar(document.querySelector('#calendar'), 
 DARK.addEventListener('change', () => calendar.setOption('colorScheme', DARK.matches ? 'dark' : 'light'));
 NARROW.addEventListener('change', () => calendar.changeView(NARROW.matches ? 'listMonth' : 'dayGridMonth'));
 filters.addEventListener('change', () => calendar.refetchEvents());
-document.addEventListener('records-changed', () => calendar.refetchEvents());
+document.addEventListener('records-changed', async () => {
+  await fillFilters();
+  calendar.refetchEvents();
+});
 
 calendar.render();

@@ -1,0 +1,176 @@
+// `npm run test:live`: a real WordPress, the gateway in front of it as a process, the live tests, and the recorded answers where they are at hand.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
+import differences from './differences.json' with { type: 'json' };
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const CONFORMANCE = resolve(ROOT, '../shared/conformance/run.mjs');
+const READY_TIMEOUT_MS = 60_000;
+
+interface Tally {
+  passed: number;
+  failed: number;
+}
+
+const say = (text: string): void => void process.stderr.write(`live: ${text}\n`);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+interface Gateway {
+  url: string;
+  adminUrl: string;
+  process: ChildProcess;
+}
+
+/** The gateway as operators run it: its own process, configured by the environment. */
+async function startGateway(sandbox: Sandbox, { service }: { service: boolean }): Promise<Gateway> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const config = join(mkdtempSync(join(tmpdir(), 'calendar-live-')), 'config.json');
+  // The site of the recorded answers shows ten posts a page.
+  writeFileSync(config, JSON.stringify({ lists: { perPage: 10 }, limits: { requestsPerMinute: 1_000_000 } }));
+  const { user, applicationPassword } = sandbox.credentials.admin;
+  const child = spawn(process.execPath, ['src/main.ts', 'serve', '--config', config], {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      CALENDAR_UPSTREAM_URL: sandbox.url,
+      ...(service ? { CALENDAR_UPSTREAM_USER: user, CALENDAR_UPSTREAM_PASSWORD: applicationPassword } : {}),
+      CALENDAR_MAPPING: 'wordpress-meta',
+      CALENDAR_HOST: '127.0.0.1',
+      CALENDAR_PORT: String(port),
+      CALENDAR_ADMIN_PORT: String(adminPort),
+      CALENDAR_SYNC_INTERVAL: '2',
+      CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
+      CALENDAR_NOTICE_SECRET: 'live-suite',
+    },
+  });
+  const gateway = { url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}`, process: child };
+  const until = Date.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    const ready = await fetch(`${gateway.adminUrl}/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (ready) return gateway;
+    if (Date.now() > until || child.exitCode !== null) throw new Error('the gateway did not become ready');
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}
+
+async function stopGateway({ process: child }: Gateway): Promise<void> {
+  child.kill('SIGTERM');
+  if (child.exitCode === null) await once(child, 'exit');
+}
+
+async function run(command: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(process.execPath, command, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...env } });
+  const [code] = await once(child, 'exit');
+  return Number(code);
+}
+
+/** The project's own live tests; mocha writes its counts where we ask. */
+async function ownTests(sandbox: Sandbox, gateway: Gateway): Promise<Tally> {
+  const report = join(mkdtempSync(join(tmpdir(), 'calendar-mocha-')), 'report.json');
+  const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js');
+  const told = {
+    LIVE_GATEWAY: gateway.url,
+    LIVE_ADMIN: gateway.adminUrl,
+    LIVE_SITE: sandbox.url,
+    LIVE_USERS: JSON.stringify(sandbox.credentials),
+    LIVE_DIR: sandbox.dataDir,
+  };
+  await run(
+    [
+      mocha,
+      '--no-config',
+      '--timeout',
+      '60000',
+      '--reporter',
+      'json',
+      '--reporter-option',
+      `output=${report}`,
+      'test/live/**/*.test.ts',
+    ],
+    told,
+  );
+  const { stats, failures } = JSON.parse(readFileSync(report, 'utf8'));
+  for (const failure of failures) say(`FAIL ${failure.fullTitle}: ${failure.err.message}`);
+  say(`live tests: ${stats.passes} passed, ${stats.failures} failed`);
+  return { passed: stats.passes, failed: stats.failures };
+}
+
+/** The recorded answers. What differs on purpose (differences.json) does not count as failed. */
+async function conformance(title: string, sandbox: Sandbox, gateway: Gateway, more: string[] = []): Promise<Tally> {
+  if (!existsSync(CONFORMANCE)) return { passed: 0, failed: 0 };
+  say(`recorded answers, ${title}`);
+  const report = join(mkdtempSync(join(tmpdir(), 'calendar-conformance-')), 'report.json');
+  const auth = Object.entries(sandbox.credentials).map(
+    ([role, one]) => `${role}=${one.user}:${one.applicationPassword}`,
+  );
+  const media = ['--media', `${sandbox.url}/wp-json/wp/v2/media`, '--origin', sandbox.url];
+  await run(
+    [
+      CONFORMANCE,
+      '--base',
+      `${gateway.url}/calendar/events/v1`,
+      '--auth',
+      auth.join(','),
+      ...media,
+      '--json',
+      report,
+      ...more,
+    ],
+    {},
+  );
+  const { steps } = JSON.parse(readFileSync(report, 'utf8')) as { steps: { step: string; result: string }[] };
+  const known = differences.steps as Record<string, string>;
+  const failed = steps.filter(({ step, result }) => result === 'fail' && !(step in known)).length;
+  return { passed: steps.filter(({ result }) => result === 'pass').length, failed };
+}
+
+async function main(): Promise<number> {
+  const dir = mkdtempSync(join(tmpdir(), 'calendar-site-'));
+  const tallies: Tally[] = [];
+  const sandbox = await startSandbox({ dir, port: 0, fresh: true });
+  try {
+    say(`WordPress (${sandbox.way}) at ${sandbox.url}`);
+    const gateway = await startGateway(sandbox, { service: true });
+    try {
+      tallies.push(await ownTests(sandbox, gateway));
+      tallies.push(await conformance('with a service account', sandbox, gateway));
+      tallies.push(await conformance('a second time on the same site', sandbox, gateway, ['--shuffle', '11']));
+    } finally {
+      await stopGateway(gateway);
+    }
+    const bare = await startGateway(sandbox, { service: false });
+    try {
+      tallies.push(await conformance('without a service account', sandbox, bare));
+    } finally {
+      await stopGateway(bare);
+    }
+  } finally {
+    await sandbox.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+  const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
+  const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed > 0 || passed === 0 ? 1 : 0;
+}
+
+process.exitCode = await main();
