@@ -53,7 +53,8 @@ function readParts(
   return read(texts.join('\n'), zones) ?? read(texts.find((text) => text !== '') ?? '', zones);
 }
 
-const AMOUNT = /^(?<before>[^\d.,]*)(?<amount>\d[\d.,]*)(?<after>[^\d.,]*)$/u;
+// Blanks would be lost between the two, so `10 USD` is kept as it is.
+const AMOUNT = /^(?<before>[^\d.,\s]*)(?<amount>\d[\d.,]*)(?<after>[^\d.,\s]*)$/u;
 
 /** A cost of one amount whose sign is kept beside it, before or behind; any other text is kept whole, without a sign. */
 export function currencyAccess(
@@ -73,9 +74,9 @@ export function currencyAccess(
       return valueAt(native, positionPath) === suffix ? cost + symbol : symbol + cost;
     },
     write: (value, { body }) => {
-      const found = AMOUNT.exec(String(value).trim())?.groups;
-      const before = found?.before?.trim() ?? '';
-      const after = found?.after?.trim() ?? '';
+      const found = AMOUNT.exec(String(value))?.groups;
+      const before = found?.before ?? '';
+      const after = found?.after ?? '';
       const single = found !== undefined && (before === '') !== (after === '');
       putAt(body, path, single ? found.amount : String(value));
       putAt(body, symbolPath, single ? before || after : '');

@@ -84,7 +84,7 @@ function compileFields(kind: Kind, mapping: MappingSource, file: string, extras:
       throw refusal(
         file,
         `/${kind}/fields/${name}`,
-        `the interface has no such field of a ${kind}`,
+        `the interface has no such field of ${article(kind)} ${kind}`,
         `Its fields are: ${Object.keys(table).join(', ')}.`,
       );
   const fields: Field[] = [];
@@ -103,7 +103,7 @@ function compileFields(kind: Kind, mapping: MappingSource, file: string, extras:
       }
       const linked = refersTo && mapping[refersTo];
       if (line !== undefined && refersTo && !linked)
-        throw new BadLine('', `the mapping does not say where a ${refersTo} is: add "${refersTo}"`);
+        throw new BadLine('', `the mapping does not say where ${article(refersTo)} ${refersTo} is: add "${refersTo}"`);
       if (typeof line === 'object' && line.via) {
         if (refersTo !== 'venue' && refersTo !== 'organizer')
           throw new BadLine('/via', 'only a venue or an organizer is found by another key');
@@ -120,6 +120,10 @@ function compileFields(kind: Kind, mapping: MappingSource, file: string, extras:
     }
   }
   return fields;
+}
+
+function article(kind: Kind): string {
+  return /^[aeo]/.test(kind) ? 'an' : 'a';
 }
 
 /** A collection may lie under a namespace of its own; posts name their terms by the last part. */

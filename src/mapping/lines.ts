@@ -14,7 +14,7 @@ export function accessOf(line: string | FieldSource, info: FieldInfo): Access {
   if (source.value !== undefined) return fixedAccess(source.value, info);
   if (source.read === undefined && source.write !== undefined)
     throw new BadLine('/write', '"write" goes with "read"; "at" is for both');
-  const read = spotAccess(source.read ?? source, info, source.read === undefined ? '' : '/read');
+  const read = spotAccess(source.read ?? line, info, source.read === undefined ? '' : '/read');
   if (source.readOnly || (source.read !== undefined && source.write === undefined)) return withoutWrite(read);
   if (source.write === undefined) return read;
   const several = Array.isArray(source.write);

@@ -1,0 +1,361 @@
+import { expect } from 'chai';
+import { loadMapping } from '../../src/mapping/load.ts';
+import { mappingWith, site } from './samples.ts';
+
+const { event, venue, organizer, category, tag } = loadMapping('wordpress-meta').kinds;
+
+/** An event as WordPress 7.1.1 answers it with context=edit, cut to what the mapping asks for. */
+const native = {
+  id: 4,
+  date: '2026-11-20T21:44:08',
+  date_gmt: '2026-11-21T02:44:08',
+  modified: '2026-11-20T21:45:00',
+  modified_gmt: '2026-11-21T02:45:00',
+  slug: 'test-q-ab',
+  status: 'publish',
+  link: 'http://cms.example/event/test-q-ab/',
+  title: { raw: 'Tést "q" & a\\b', rendered: 'Tést &#8220;q&#8221; &#038; a\\b' },
+  content: { raw: 'Body', rendered: '<p>Body</p>\n', protected: false },
+  excerpt: { raw: '', rendered: '<p>Body</p>\n', protected: false },
+  author: 1,
+  featured_media: 9,
+  event_categories: [2],
+  tags: [3],
+  meta: {
+    start_date: '2027-01-10 10:00:00',
+    end_date: '2027-01-10 12:00:00',
+    timezone: 'europe/Paris',
+    all_day: false,
+    cost: '$10',
+    website: 'http://a.example/',
+    show_map: true,
+    venue_ids: [5],
+    organizer_ids: [7, 6],
+  },
+};
+
+describe('wordpress-meta', () => {
+  it('reads an event', () => {
+    expect(event.read(native, site)).to.deep.equal({
+      kind: 'event',
+      id: 4,
+      status: 'publish',
+      slug: 'test-q-ab',
+      author: 1,
+      date: '2026-11-20 21:44:08',
+      dateUtc: '2026-11-21 02:44:08',
+      modified: '2026-11-20 21:45:00',
+      modifiedUtc: '2026-11-21 02:45:00',
+      url: 'http://cms.example/event/test-q-ab/',
+      title: 'Tést &#8220;q&#8221; &#038; a\\b',
+      description: '<p>Body</p>',
+      // WordPress generated one; the interface shows what somebody wrote.
+      excerpt: '',
+      protected: false,
+      image: 9,
+      allDay: false,
+      start: '2027-01-10 10:00:00',
+      end: '2027-01-10 12:00:00',
+      startUtc: '2027-01-10 09:00:00',
+      endUtc: '2027-01-10 11:00:00',
+      timezone: 'europe/Paris',
+      cost: '$10',
+      website: 'http://a.example/',
+      showMap: true,
+      showMapLink: false,
+      hidden: false,
+      sticky: false,
+      featured: false,
+      parent: 0,
+      categories: [2],
+      tags: [3],
+      venues: [5],
+      organizers: [7, 6],
+      searchText: 'Tést "q" & a\\b\nBody',
+    });
+  });
+
+  it('writes only what changes', () => {
+    expect(
+      event.write({ title: 'T', description: 'D', image: 0, cost: '', dateUtc: '2026-01-02 03:04:05' }, { site }),
+    ).to.deep.equal({
+      title: 'T',
+      content: 'D',
+      featured_media: 0,
+      date_gmt: '2026-01-02T03:04:05',
+      meta: { cost: '' },
+    });
+    expect(event.write({}, { site })).to.deep.equal({});
+    expect(event.write({ url: 'x', modified: 'y', startUtc: 'z' }, { site })).to.deep.equal({});
+  });
+
+  it('asks for nothing it does not read, and not for passwords', () => {
+    const paths = event.select.split(',');
+    expect(paths).to.include.members([
+      'id',
+      'title.rendered',
+      'excerpt.raw',
+      'meta.start_date',
+      'event_categories',
+      'tags',
+    ]);
+    expect(paths).to.not.include.members(['meta', 'title', 'password', '_links']);
+    expect(new Set(paths).size).to.equal(paths.length);
+  });
+
+  it('shows no publication date of what was never published', () => {
+    for (const status of ['draft', 'pending', 'auto-draft'])
+      expect(event.read({ ...native, status }, site).dateUtc).to.equal('0000-00-00 00:00:00');
+    expect(event.read({ ...native, status: 'private' }, site).dateUtc).to.equal('2026-11-21 02:44:08');
+  });
+
+  it('makes whole days of an all-day event', () => {
+    const record = event.read({ ...native, meta: { ...native.meta, all_day: true } }, site);
+    expect(record).to.include({
+      start: '2027-01-10 00:00:00',
+      end: '2027-01-10 23:59:59',
+      startUtc: '2027-01-09 23:00:00',
+    });
+  });
+
+  it('falls back to the site zone for a blank or bad one', () => {
+    const zoned = (timezone: string) => event.read({ ...native, meta: { ...native.meta, timezone } }, site);
+    expect(zoned('')).to.include({ timezone: 'America/New_York', startUtc: '2027-01-10 15:00:00' });
+    expect(zoned('Mars/X')).to.include({ timezone: 'Mars/X', startUtc: '2027-01-10 15:00:00' });
+  });
+
+  it('searches rendered text where no source is shown, entities and typography undone', () => {
+    const record = event.read({ id: 1, title: { rendered: 'Don&#8217;t &amp; 2&#215;4' } }, site);
+    expect(record.searchText.split('\n')).to.include.members(['Don’t & 2×4', "Don't & 2x4"]);
+  });
+
+  it('shows the map of a venue unless told otherwise', () => {
+    expect(venue?.read({ id: 1, meta: {} }, site)).to.include({ showMap: true, showMapLink: true });
+    expect(venue?.read({ id: 1, meta: { show_map: false } }, site)).to.include({ showMap: false, showMapLink: true });
+    expect(event.read({ id: 1, meta: {} }, site)).to.include({ showMap: false, showMapLink: false });
+  });
+
+  it('searches the texts of a venue, but neither country nor website, and all of an organizer', () => {
+    const meta = {
+      address: '1 A St',
+      city: 'C',
+      country: 'France',
+      zip: '10001',
+      phone: '555',
+      website: 'http://v',
+      email: 'e@x',
+    };
+    expect(venue?.read({ id: 1, title: { rendered: 'Hall' }, meta }, site).searchText).to.equal(
+      'Hall\n1 A St\nC\n10001\n555',
+    );
+    expect(organizer?.read({ id: 1, title: { rendered: 'Ann' }, meta }, site).searchText).to.equal(
+      'Ann\n555\ne@x\nhttp://v',
+    );
+  });
+
+  it('reads and writes terms', () => {
+    const term = {
+      id: 8,
+      name: 'R &amp; B',
+      slug: 'r-b',
+      description: '',
+      link: 'http://cms.example/x/',
+      parent: 7,
+      count: 2,
+    };
+    expect(category?.read(term, site)).to.deep.equal({
+      kind: 'category',
+      id: 8,
+      name: 'R &amp; B',
+      slug: 'r-b',
+      description: '',
+      parent: 7,
+      url: 'http://cms.example/x/',
+    });
+    expect(tag?.read(term, site).parent).to.equal(0);
+    expect(category?.write({ name: 'N', parent: 0 }, { site })).to.deep.equal({ name: 'N', parent: 0 });
+  });
+
+  it('never throws on odd content', () => {
+    const odd: unknown[] = [
+      null,
+      0,
+      '',
+      'x',
+      [],
+      [[]],
+      {},
+      true,
+      Number.NaN,
+      { rendered: 5 },
+      '0000-00-00 00:00:00',
+      '2027-02-30 10:00:00',
+    ];
+    const kinds = Object.values(loadMapping('gatherpress').kinds).concat(event, venue ?? [], category ?? []);
+    for (const kind of kinds)
+      for (const value of odd) {
+        const keys = kind.select.split(',').map((path) => path.split('.')[0] ?? '');
+        const flat = Object.fromEntries(keys.map((key) => [key, value]));
+        const deep = Object.fromEntries(kind.select.split(',').map((path) => [path.split('.').at(-1) ?? '', value]));
+        expect(() => kind.read({ ...flat, id: 1 }, site)).to.not.throw();
+        expect(() => kind.read({ id: 1, meta: deep, title: deep, content: deep, excerpt: deep }, site)).to.not.throw();
+      }
+  });
+});
+
+describe('zones and instants', () => {
+  const utc = {
+    start_date: { at: 'meta.s', as: 'utc-datetime' },
+    end_date: { at: 'meta.e', as: 'utc-datetime' },
+    timezone: 'meta.z',
+  };
+  const before = { id: 1, meta: { s: '2027-01-10 15:00:00', e: '2027-01-10 17:00:00', z: 'America/New_York' } };
+
+  it('keeps the clock time when the zone alone changes', () => {
+    const kind = mappingWith(utc).kinds.event;
+    expect(kind.mergesInto({ timezone: 'Europe/Paris' })).to.equal(true);
+    expect(kind.write({ timezone: 'Europe/Paris' }, { site, before })).to.deep.equal({
+      meta: { s: '2027-01-10 09:00:00', e: '2027-01-10 11:00:00', z: 'Europe/Paris' },
+    });
+  });
+
+  it('writes in the stored zone when none is sent', () => {
+    const kind = mappingWith(utc).kinds.event;
+    const stored = { id: 1, meta: { ...before.meta, z: 'Europe/Paris' } };
+    expect(kind.mergesInto({ start: '2027-01-10 10:00:00' })).to.equal(true);
+    expect(kind.write({ start: '2027-01-10 10:00:00' }, { site, before: stored })).to.deep.equal({
+      meta: { s: '2027-01-10 09:00:00' },
+    });
+    expect(kind.mergesInto({ start: 'x', end: 'y', timezone: 'z' })).to.equal(false);
+    expect(kind.mergesInto({ title: 'x' })).to.equal(false);
+  });
+
+  it('keeps the instant on a site that knows its own zone only', () => {
+    const kind = mappingWith({}).kinds.event;
+    expect(kind.writable.has('timezone')).to.equal(false);
+    expect(kind.write({ start: '2027-01-10 16:00:00', timezone: 'Europe/Paris' }, { site })).to.deep.equal({
+      meta: { start: '2027-01-10 10:00:00' },
+    });
+  });
+});
+
+describe('JSON in a text', () => {
+  const kind = loadMapping('gatherpress').kinds.event;
+  const stored =
+    '{"dateTimeStart":"2027-01-10 10:00:00","dateTimeEnd":"2027-01-10 12:00:00","timezone":"Europe/Paris","x":1}';
+
+  it('keeps what it does not change', () => {
+    expect(kind.mergesInto({ end: '2027-01-10 13:00:00' })).to.equal(true);
+    const body = kind.write(
+      { end: '2027-01-10 13:00:00' },
+      { site, before: { id: 1, meta: { gatherpress_datetime: stored } } },
+    );
+    expect(body).to.deep.equal({ meta: { gatherpress_datetime: stored.replace('12:00:00', '13:00:00') } });
+  });
+
+  it('puts several fields into one text, the zone in a form that the plugin takes', () => {
+    const body = kind.write({ start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00', timezone: 'UTC+2' }, { site });
+    expect(body).to.deep.equal({
+      meta: {
+        gatherpress_datetime:
+          '{"dateTimeStart":"2027-01-10 10:00:00","dateTimeEnd":"2027-01-10 12:00:00","timezone":"+02:00"}',
+      },
+    });
+  });
+});
+
+describe('venues that are something else', () => {
+  it('a post that events name by the term of its slug', () => {
+    const kind = loadMapping('gatherpress').kinds.event;
+    const [join] = kind.joins ?? [];
+    expect(join).to.include({ field: 'venues', kind: 'venue', terms: '_gatherpress_venue' });
+    const table = join?.table(
+      [
+        { id: 40, slug: 'hall' },
+        { id: 41, slug: 'draft' },
+      ],
+      [
+        { id: 7, slug: '_hall' },
+        { id: 8, slug: 'online-event' },
+      ],
+    );
+    const joins = table ? { venues: table } : {};
+    expect(kind.read({ id: 1, _gatherpress_venue: [7, 8] }, site, joins).venues).to.deep.equal([40]);
+    expect(kind.read({ id: 1, _gatherpress_venue: [7] }, site).venues).to.deep.equal([]);
+    expect(kind.write({ venues: [40] }, { site, joins })).to.deep.equal({ _gatherpress_venue: [7] });
+    expect(kind.write({ venues: [] }, { site, joins })).to.deep.equal({ _gatherpress_venue: [] });
+    expect(() => kind.write({ venues: [41] }, { site, joins })).to.throw('Invalid parameter(s): venue');
+  });
+
+  it('a post that events name by another key', () => {
+    const kinds = loadMapping('events-manager').kinds;
+    expect(kinds.venue?.select.split(',')).to.include('meta._location_id');
+    const table = kinds.event.joins?.[0]?.table([{ id: 40, meta: { _location_id: '3' } }], []);
+    expect(
+      kinds.event.read({ id: 1, meta: { _location_id: '3' } }, site, table ? { venues: table } : {}).venues,
+    ).to.deep.equal([40]);
+  });
+
+  it('a term', () => {
+    const kinds = loadMapping('modern-events-calendar').kinds;
+    const term = { id: 9, name: 'Hall', slug: 'hall', link: 'http://cms.example/hall/', meta: { address: '1 A St' } };
+    expect(kinds.venue?.as).to.equal('terms');
+    expect(kinds.venue?.read(term, site)).to.include({
+      id: 9,
+      title: 'Hall',
+      status: 'publish',
+      address: '1 A St',
+      showMap: true,
+    });
+    const meta = {
+      mec_location_id: '9',
+      mec_start_date: '2027-05-01',
+      mec_start_time_hour: '7',
+      mec_start_time_minutes: '5',
+      mec_start_time_ampm: 'PM',
+    };
+    expect(kinds.event.read({ id: 1, meta }, site)).to.deep.include({
+      venues: [9],
+      start: '2027-05-01 19:05:00',
+      end: '2027-05-01 19:05:00',
+    });
+  });
+
+  it('text inside the event', () => {
+    const kind = mappingWith({ venue: { inline: { venue: 'meta.where', city: 'meta.town' } } }).kinds.event;
+    const inside = { id: 1, meta: { where: 'Old Mill', town: 'Ely' } };
+    const record = kind.inline?.venue?.(inside, site);
+    expect(record).to.include({ kind: 'venue', title: 'Old Mill', city: 'Ely', status: 'publish', showMap: true });
+    expect(kind.read(inside, site).venues).to.deep.equal([record?.id]);
+    expect(record?.id)
+      .to.be.at.least(2 ** 52)
+      .and.at.most(Number.MAX_SAFE_INTEGER);
+    expect(kind.read({ id: 2, meta: { where: ' ' } }, site).venues).to.deep.equal([]);
+    expect(kind.writable.has('venues')).to.equal(false);
+  });
+});
+
+describe('the quirks of a kind', () => {
+  it('are handed on', () => {
+    expect(loadMapping('gatherpress').kinds.event.listParams).to.deep.equal({ gatherpress_event_query: 'all' });
+    expect(loadMapping('tribe-events-native').kinds.event.touchAfterCreate).to.deep.equal(['meta._EventStartDate']);
+    expect(loadMapping('wp-event-manager').kinds.event.statuses).to.deep.equal(['expired']);
+    expect(loadMapping('event-organiser').kinds.event).to.include({ dedupe: true, readOnly: true });
+    expect(loadMapping('event-organiser').kinds.event.writable.size).to.equal(0);
+    expect(loadMapping('events-manager').kinds.event.context).to.equal('edit');
+    expect(loadMapping('events-manager').requiresHelper).to.equal(true);
+  });
+
+  it('WP Event Manager gets date and time in two keys', () => {
+    const { event: listing } = loadMapping('wp-event-manager').kinds;
+    expect(listing.write({ start: '2027-05-01 19:30:00', venues: [] }, { site })).to.deep.equal({
+      meta: { _event_start_date: '2027-05-01 19:30:00', _event_start_time: '19:30:00', _event_venue_ids: 0 },
+    });
+  });
+
+  it('Advanced Custom Fields clears relations with null', () => {
+    expect(loadMapping('acf').kinds.event.write({ venues: [], organizers: [3] }, { site })).to.deep.equal({
+      acf: { venue: null, organizer: [3] },
+    });
+  });
+});

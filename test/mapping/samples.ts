@@ -1,0 +1,25 @@
+// What the tests of the mapping share: a site, and mappings made of a few lines.
+
+import { compileMapping } from '../../src/mapping/compile.ts';
+import type { Mapping } from '../../src/mapping/mapping.ts';
+import type { Site } from '../../src/records.ts';
+
+export const site: Site = { url: 'http://cms.example', name: 'Town', timezone: 'America/New_York' };
+
+/** A mapping source whose events have these lines, beside the two required ones. */
+export function sourceWith(fields: object, more: object = {}): Record<string, unknown> {
+  return {
+    name: 'sample',
+    upstream: 'wordpress',
+    event: { posts: 'events', fields: { start_date: 'meta.start', end_date: 'meta.end', ...fields } },
+    venue: { posts: 'venues' },
+    organizer: { posts: 'organizers' },
+    category: { terms: 'event_categories' },
+    tag: { terms: 'tags' },
+    ...more,
+  };
+}
+
+export function mappingWith(fields: object, more: object = {}): Mapping {
+  return compileMapping(sourceWith(fields, more), 'sample');
+}
