@@ -61,9 +61,20 @@ async function kindOf(call: Call, base: string, options: CallOptions | undefined
 }
 
 function capabilitiesOf(kind: Native | undefined): Record<string, string> {
-  const named = Object.entries(recordOr(kind?.capabilities));
-  return Object.fromEntries(named.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+  const named = Object.entries(recordOr(kind?.capabilities)).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return Object.fromEntries(named.map(([general, own]) => [general, GRANTED_AS[own] ?? own]));
 }
+
+/** WordPress's own taxonomies name capabilities that no role has: `map_meta_cap` turns them into these. */
+const GRANTED_AS: Record<string, string> = {
+  manage_post_tags: 'manage_categories',
+  edit_post_tags: 'manage_categories',
+  delete_post_tags: 'manage_categories',
+  assign_post_tags: 'edit_posts',
+  edit_categories: 'manage_categories',
+  delete_categories: 'manage_categories',
+  assign_categories: 'edit_posts',
+};
 
 /** Read from the collection's own description, `OPTIONS`: its arguments and its schema. */
 async function rulesOf(call: Call, base: string, options: CallOptions | undefined) {

@@ -8,7 +8,7 @@ import { nativeOf, nativesOf, recordOr } from './refusals.ts';
 const FIELDS = 'id,source_url,media_details,mime_type';
 const CHUNK = 100;
 
-/** Images by id and by upload (upstream-wordpress 6: media). */
+/** Images by id, other uploads left out, and by upload (upstream-wordpress 6: media). */
 export function createMedia(call: Call): Pick<Upstream, 'images' | 'upload'> {
   return {
     async images(ids, options) {
@@ -17,6 +17,7 @@ export function createMedia(call: Call): Pick<Upstream, 'images' | 'upload'> {
       for (let from = 0; from < wanted.length; from += CHUNK) {
         const query = { include: wanted.slice(from, from + CHUNK).join(','), per_page: CHUNK, _fields: FIELDS };
         for (const item of nativesOf(await call('GET', 'wp/v2/media', { query }, options))) {
+          if (!text(item.mime_type).startsWith('image/')) continue;
           const image = imageOf(item);
           found.set(image.id, image);
         }
