@@ -1,27 +1,21 @@
-// The process: for now only the `snippet` command.
+// The process: finds the command, runs it, and turns the operator's mistakes into one clear line and exit code 2.
 
-import { parseArgs } from 'node:util';
-import { snippet } from './cli/snippet.ts';
+import { commands, usage } from './cli/commands.ts';
 import { ConfigError } from './errors.ts';
-import { loadMapping } from './mapping/load.ts';
+
+// Date texts are read on the site's clock, never on this machine's; locutus reads the process's zone.
+process.env.TZ = 'UTC';
+
+const [name = 'help', ...args] = process.argv.slice(2);
+const command = commands[name];
 
 try {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      mapping: { type: 'string', default: 'wordpress-meta' },
-      'notice-url': { type: 'string' },
-      'notice-secret': { type: 'string' },
-    },
-  });
-  if (positionals[0] !== 'snippet') throw new ConfigError(positionals[0] ?? 'command', 'is not known', 'Try: snippet');
-  const options = {
-    ...(values['notice-url'] === undefined ? {} : { noticeUrl: values['notice-url'] }),
-    ...(values['notice-secret'] === undefined ? {} : { noticeSecret: values['notice-secret'] }),
-  };
-  process.stdout.write(snippet(loadMapping(values.mapping), options));
+  if (name === 'help' || name === '--help' || name === '-h') process.stdout.write(usage());
+  else if (!command) throw new ConfigError(name, 'there is no such command', usage());
+  else if (args.includes('--help') || args.includes('-h')) process.stdout.write(command.help);
+  else process.exitCode = await command.run(args);
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
-  console.error(error.message);
+  process.stderr.write(`calendar-gateway: ${error.message}\n`);
   process.exitCode = 2;
 }

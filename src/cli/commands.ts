@@ -1,0 +1,77 @@
+// The operator's commands: what each is for, its help, and what runs it.
+
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { ConfigError } from '../errors.ts';
+import { loadMapping } from '../mapping/load.ts';
+import { serve } from './serve.ts';
+import { snippet } from './snippet.ts';
+
+export interface Command {
+  about: string;
+  help: string;
+  /** Runs it; resolves with the exit code, or never for what stays up. */
+  run(args: string[]): Promise<number>;
+}
+
+/** Options of a command. Throws `ConfigError` for unknown ones. */
+export function optionsOf<T extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: T) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    throw new ConfigError('command line', error instanceof Error ? error.message : String(error), 'Try --help.');
+  }
+}
+
+export const commands: Record<string, Command> = {
+  serve: {
+    about: 'serve the calendar interface',
+    help: `calendar-gateway serve [--config FILE]
+
+Serves calendar/events/v1 in front of the site that the configuration names. Settings come from config/default.json, then from
+FILE, then from the environment; the last one counts.
+
+  CALENDAR_UPSTREAM_URL        the site's address, such as https://example.org
+  CALENDAR_UPSTREAM_USER       a service account, so that non-public records are copied too
+  CALENDAR_UPSTREAM_PASSWORD   its application password
+  CALENDAR_MAPPING             a name in mappings/ or a path
+  CALENDAR_HOST, CALENDAR_PORT             where to listen (port 3000)
+  CALENDAR_ADMIN_PORT                      /live, /ready, /metrics, /status (port 3001, loopback only)
+  CALENDAR_PUBLIC_URL                      the address that answers name
+  CALENDAR_MOUNTS                          further prefixes, separated by commas
+  CALENDAR_DATA_DIR                        keep the copy in a file here, for a start without waiting
+  CALENDAR_SYNC_INTERVAL                   seconds between two looks at the site (10)
+  CALENDAR_NOTICE_SECRET                   shared with the snippet's change notices
+`,
+    async run(args) {
+      const { values } = optionsOf(args, { config: { type: 'string' } });
+      return serve(values.config);
+    },
+  },
+  snippet: {
+    about: 'print the PHP file that a WordPress site needs for a mapping',
+    help: `calendar-gateway snippet --mapping NAME [--notice-url URL --notice-secret SECRET]
+
+Prints one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the mapping. With a notice
+URL (http://GATEWAY:3001/-/changes) and the secret that the gateway has in CALENDAR_NOTICE_SECRET, the site also tells the
+gateway of every change at once.
+`,
+    async run(args) {
+      const { values } = optionsOf(args, {
+        mapping: { type: 'string', default: 'wordpress-meta' },
+        'notice-url': { type: 'string' },
+        'notice-secret': { type: 'string' },
+      });
+      const notices = {
+        ...(values['notice-url'] === undefined ? {} : { noticeUrl: values['notice-url'] }),
+        ...(values['notice-secret'] === undefined ? {} : { noticeSecret: values['notice-secret'] }),
+      };
+      process.stdout.write(snippet(loadMapping(values.mapping), notices));
+      return 0;
+    },
+  },
+};
+
+export function usage(): string {
+  const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
+  return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more.\n`;
+}

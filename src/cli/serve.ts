@@ -1,0 +1,68 @@
+// `serve`: reads the configuration, checks that the site can be reached, starts the gateway and ends it on a signal.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, loadConfig, serviceCredentials } from '../config.ts';
+import { ConfigError, UpstreamAway, UpstreamRefused } from '../errors.ts';
+import { createGateway } from '../gateway.ts';
+import { createLog } from '../observe/log.ts';
+import { createWordPress } from '../upstream/wordpress/wordpress.ts';
+
+/** Runs until SIGINT or SIGTERM; a second signal ends at once. Resolves with the exit code. Throws `ConfigError`. */
+export async function serve(configFile: string | undefined): Promise<number> {
+  const config = loadConfig({ ...(configFile === undefined ? {} : { file: configFile }), env: process.env });
+  const log = createLog(config.log);
+  if (!hasCopy(config)) await reach(config);
+  const gateway = createGateway(config, log);
+  const { url, adminUrl } = await gateway.start();
+  log({ type: 'notice', level: 'info', message: `serving ${config.mounts.map((mount) => url + mount).join(' and ')}` });
+  log({ type: 'notice', level: 'info', message: `pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status` });
+  const signal = await nextSignal();
+  log({ type: 'notice', level: 'info', message: `${signal}: finishing what is under way; once more ends at once` });
+  void nextSignal().then(() => process.exit(1));
+  await gateway.stop();
+  return 0;
+}
+
+/** A copy on disk answers while the site is away, so that an unreachable site is no reason not to start. */
+const hasCopy = ({ dataDir }: Config): boolean => dataDir !== undefined && existsSync(join(dataDir, 'calendar.sqlite'));
+
+async function reach(config: Config): Promise<void> {
+  const upstream = createWordPress({
+    url: config.upstream.url,
+    observe: () => undefined,
+    limits: config.upstream.limits,
+  });
+  const credentials = serviceCredentials(config);
+  try {
+    await upstream.site({ credentials: undefined });
+    if (credentials) await upstream.account({ credentials });
+  } catch (error) {
+    if (error instanceof UpstreamRefused && (error.status === 401 || error.status === 403)) {
+      throw new ConfigError(
+        'CALENDAR_UPSTREAM_USER',
+        `the site does not accept this user with this application password (${error.code})`,
+        'Make an application password in wp-admin under Users > Profile, or leave user and password out to copy public records only.',
+      );
+    }
+    if (!(error instanceof UpstreamAway || error instanceof UpstreamRefused)) throw error;
+    throw new ConfigError(
+      'CALENDAR_UPSTREAM_URL',
+      `${config.upstream.url} does not answer as a WordPress site: ${error.message}`,
+      'Check the address in a browser (its REST API is usually at /wp-json/) and that this machine may reach it.',
+    );
+  } finally {
+    await upstream.close();
+  }
+}
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+    const heard = (signal: NodeJS.Signals) => {
+      for (const name of signals) process.off(name, heard);
+      resolve(signal);
+    };
+    for (const name of signals) process.on(name, heard);
+  });
+}
