@@ -1,7 +1,7 @@
 // One look at a collection: what was modified, what the total says, and which scheduled records are due.
 
 import type { PostRecord } from '../records.ts';
-import { type Collection, PER_PAGE, ROW_FIELDS, type Row, rowOf, utcText } from './collections.ts';
+import { type Collection, ROW_FIELDS, type Row, rowOf, utcText } from './collections.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 import { walk } from './walk.ts';
@@ -35,7 +35,11 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     let isKnown = (row: Row) => row.modifiedUtc < known;
     const differ = new Map<number, true>();
     const query = { orderby: 'modified', order: 'desc', _fields: ROW_FIELDS };
-    for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), { by: 'offset', inFlight: 1 })) {
+    for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), {
+      by: 'offset',
+      inFlight: 1,
+      pageSize: taking.pageSize,
+    })) {
       found ??= { total: page.total, askedAt: page.askedAt };
       const nowUtc = utcText(page.serverTimeMs);
       isKnown = (row) => row.modifiedUtc < known && !differ.has(row.id);
@@ -57,14 +61,14 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
   /** Terms carry no date: their lists are compared whole. */
   async function lookAtTerms(collection: Collection): Promise<Look> {
     const from = nextTermPage.get(collection.kind) ?? 1;
-    const query = { per_page: PER_PAGE, orderby: 'id', order: 'asc', _fields: collection.select };
+    const query = { per_page: taking.pageSize, orderby: 'id', order: 'asc', _fields: collection.select };
     let found: Look | undefined;
     let page = from;
     for (let read = 0; read < TERM_PAGES_A_LOOK; read += 1) {
       const answer = await taking.ask(collection, { ...query, page });
       found ??= { total: answer.total, askedAt: answer.askedAt };
       await taking.take(collection, answer.items, answer.askedAt);
-      const last = page * PER_PAGE >= answer.total;
+      const last = page * taking.pageSize >= answer.total;
       page = last ? 1 : page + 1;
       if (page === from || (last && from === 1)) break;
     }

@@ -39,8 +39,8 @@ const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash'];
 
 export const ROW_FIELDS = 'id,modified_gmt,status';
 
-/** Rows a request; the CMS gives no more. */
-export const PER_PAGE = 100;
+/** Rows a request: the most that WordPress gives. */
+export const PAGE_SIZE = 100;
 
 /** The collections of a mapping. With a service account records of every status are held, without one only what everybody sees. */
 export function collectionsOf(mapping: Mapping, service: Credentials): Collection[] {

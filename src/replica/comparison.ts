@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UpstreamRefused } from '../errors.ts';
-import { type Collection, idOf, PER_PAGE, ROW_FIELDS, type Row, rowOf } from './collections.ts';
+import { type Collection, idOf, ROW_FIELDS, type Row, rowOf } from './collections.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 import { type Cursor, walk } from './walk.ts';
@@ -55,7 +55,7 @@ export function createComparison(replica: Replica, taking: Taking, hasService: b
   async function lookAtNewest(collection: Collection): Promise<number> {
     let total = 0;
     for (const orderby of ['id', 'date']) {
-      const query = { orderby, order: 'desc', per_page: PER_PAGE, _fields: ROW_FIELDS };
+      const query = { orderby, order: 'desc', per_page: taking.pageSize, _fields: ROW_FIELDS };
       const page = await taking.ask(collection, query);
       total = page.total;
       const missing = page.items.map(rowOf).filter((row) => row.id !== 0 && differs(collection, row));
@@ -68,26 +68,27 @@ export function createComparison(replica: Replica, taking: Taking, hasService: b
     return total;
   }
 
-  /** The whole list of ids; `undefined` when it changed too much while it was read. */
+  /** The whole list of ids, and which of them the copy has otherwise. */
   async function walkIds(collection: Collection) {
     const ids = new Set<number>();
     const differing: number[] = [];
-    let [total, rows, sound, firstAskedAt] = [0, 0, true, 0];
+    let total = 0;
     const by = collection.posts ? 'offset' : 'page';
     const query = { orderby: 'id', order: 'asc', _fields: collection.posts ? ROW_FIELDS : 'id' };
-    for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), { by, inFlight: 3 })) {
-      firstAskedAt ||= page.askedAt;
+    for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), {
+      by,
+      inFlight: 3,
+      pageSize: taking.pageSize,
+    })) {
       for (const row of page.items.map(rowOf)) {
         if (row.id === 0 || ids.has(row.id)) continue;
         ids.add(row.id);
         if (differs(collection, row)) differing.push(row.id);
       }
       total = page.total;
-      rows += page.items.length;
-      sound = page.sound;
       await nextTurn();
     }
-    return { ids, differing, total, rows, sound };
+    return { ids, differing, total };
   }
 
   async function compareAll(collection: Collection): Promise<void> {
@@ -143,7 +144,12 @@ export function createSlowPass(collection: Collection, replica: Replica, taking:
   return {
     async go(pages) {
       let read = 0;
-      for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), { by, from, inFlight: 1 })) {
+      for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), {
+        by,
+        from,
+        inFlight: 1,
+        pageSize: taking.pageSize,
+      })) {
         await taking.take(collection, page.items, page.askedAt);
         for (const item of page.items) seen.add(idOf(item));
         from = page.next;

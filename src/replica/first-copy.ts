@@ -67,6 +67,7 @@ export async function copyAll(options: FirstCopyOptions): Promise<void> {
       by: collection.posts ? 'offset' : 'page',
       from: at.next,
       inFlight: PAGES_IN_FLIGHT,
+      pageSize: taking.pageSize,
     });
     for await (const page of pages) {
       await taking.take(collection, page.items, page.askedAt);
@@ -75,7 +76,7 @@ export async function copyAll(options: FirstCopyOptions): Promise<void> {
       at.finished = page.last;
       at.done = page.last
         ? page.total
-        : Math.min(page.total, collection.posts ? page.next.at : (page.next.at - 1) * 100);
+        : Math.min(page.total, collection.posts ? page.next.at : (page.next.at - 1) * taking.pageSize);
       save();
       tell(collection.kind, at.done, at.total);
     }

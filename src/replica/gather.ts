@@ -36,7 +36,7 @@ export async function gatherFor(
     const seen = new Set<number>();
     let begunAt = 0;
     const ask = (place: object) => taking.ask(collection, { ...query, ...place }, { scope, options });
-    for await (const page of walk(ask, { by: 'page', inFlight: 2 })) {
+    for await (const page of walk(ask, { by: 'page', inFlight: 2, pageSize: taking.pageSize })) {
       begunAt ||= page.askedAt;
       for (const item of page.items) seen.add(idOf(item));
       await taking.take(collection, page.items, page.askedAt, true);

@@ -1,6 +1,6 @@
 // The images that records refer to: those the copy lacks, those that were replaced, and those that went.
 
-import { type Collection, PER_PAGE, rowOf, utcText } from './collections.ts';
+import { type Collection, rowOf, utcText } from './collections.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 
@@ -53,10 +53,10 @@ export function createPictures(
   async function fetchMissing(progress?: (done: number, missing: number) => void): Promise<void> {
     let done = 0;
     for (;;) {
-      const missing = replica.missingImages(absent.size + PER_PAGE).filter((id) => !absent.has(id));
+      const missing = replica.missingImages(absent.size + taking.pageSize).filter((id) => !absent.has(id));
       progress?.(done, missing.length);
       if (missing.length === 0) return;
-      const some = missing.slice(0, PER_PAGE);
+      const some = missing.slice(0);
       await taking.fetchImages(some);
       for (const id of some) if (!replica.image(id)) absent.add(id);
       done += some.length;
@@ -71,7 +71,7 @@ export function createPictures(
       const page = await taking.askMedia({
         orderby: 'modified',
         order: 'desc',
-        per_page: PER_PAGE,
+        per_page: taking.pageSize,
         _fields: 'id,modified_gmt',
       });
       const nowUtc = utcText(page.serverTimeMs);

@@ -6,7 +6,7 @@ import type { Observe } from '../observe/events.ts';
 import type { Kind, PostKind, Site } from '../records.ts';
 import type { Credentials, Upstream } from '../upstream/port.ts';
 import { createLooker } from './changes.ts';
-import { type Collection, collectionsOf } from './collections.ts';
+import { type Collection, collectionsOf, PAGE_SIZE } from './collections.ts';
 import { createComparison, createSlowPass, type SlowPass } from './comparison.ts';
 import type { Visibility } from './filters.ts';
 import { copyAll, loadProgress } from './first-copy.ts';
@@ -68,6 +68,8 @@ export interface SyncOptions {
   nowMs?: () => number;
   /** Time between the beginnings of two passes that read everything again; ten minutes. */
   passMs?: number;
+  /** Rows a request: 100, the most that WordPress gives. */
+  pageSize?: number;
 }
 
 const PASS_MS = 10 * 60_000;
@@ -78,12 +80,13 @@ const NO_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
 /** Makes the keeper of a copy. Nothing happens before `start`. */
 export function createSync(options: SyncOptions): Sync {
-  const { replica, upstream, mapping, service, intervalMs, observe, nowMs = Date.now, passMs = PASS_MS } = options;
+  const { replica, upstream, mapping, service, intervalMs, observe, nowMs = Date.now } = options;
+  const { passMs = PASS_MS, pageSize = PAGE_SIZE } = options;
   const stopping = new AbortController();
   const collections = collectionsOf(mapping, service);
   let site = JSON.parse(replica.state('sync.site') ?? 'null') as Site | null;
   const taking = createTaking({
-    ...{ replica, upstream, collections, service, nowMs },
+    ...{ replica, upstream, collections, service, nowMs, pageSize },
     site: () => site ?? NO_SITE,
     signal: stopping.signal,
   });

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CalendarRecord, ImageRecord, Kind, PostRecord, Site } from '../records.ts';
 import type { CallOptions, Credentials, Native, Query, Upstream } from '../upstream/port.ts';
-import { type Collection, idOf, PER_PAGE, type Row } from './collections.ts';
+import { type Collection, idOf, type Row } from './collections.ts';
 import type { Replica } from './store.ts';
 import type { AskedPage } from './walk.ts';
 
@@ -14,6 +14,7 @@ export interface TakingOptions {
   service: Credentials;
   site: () => Site;
   nowMs: () => number;
+  pageSize: number;
   signal: AbortSignal;
 }
 
@@ -25,6 +26,8 @@ export interface Counts {
 
 export interface Taking {
   readonly counts: Counts;
+  /** Rows a request. */
+  readonly pageSize: number;
   /** The CMS's clock in its latest answer, milliseconds; 0 before the first. */
   readonly serverTimeMs: number;
   /** One page of a collection, with the scope of the copy or a caller's own. */
@@ -64,7 +67,7 @@ const SLICE = 50;
 const SETTLED_MS = 2_000;
 
 export function createTaking(options: TakingOptions): Taking {
-  const { replica, upstream, collections, service, nowMs, signal } = options;
+  const { replica, upstream, collections, service, nowMs, pageSize, signal } = options;
   const counts: Counts = { requests: 0, changed: 0, removed: 0 };
   let moment = 0;
   let serverTimeMs = 0;
@@ -199,11 +202,11 @@ export function createTaking(options: TakingOptions): Taking {
     const natives: Native[] = [];
     let askedAt = 0;
     for (let page = 1; ; page += 1) {
-      const query = { include: ids.join(','), per_page: PER_PAGE, page, _fields: collection.select };
+      const query = { include: ids.join(','), per_page: pageSize, page, _fields: collection.select };
       const answer = await ask(collection, query);
       askedAt ||= answer.askedAt;
       natives.push(...answer.items);
-      if (page * PER_PAGE >= answer.total || answer.items.length === 0) return { natives, askedAt };
+      if (page * pageSize >= answer.total || answer.items.length === 0) return { natives, askedAt };
     }
   }
 
@@ -212,7 +215,7 @@ export function createTaking(options: TakingOptions): Taking {
   }
 
   async function fetch(collection: Collection, ids: readonly number[]): Promise<void> {
-    const size = collection.dedupe ? 20 : PER_PAGE;
+    const size = collection.dedupe ? Math.ceil(pageSize / 5) : pageSize;
     for (let from = 0; from < ids.length; from += size) {
       const some = ids.slice(from, from + size);
       const { natives, askedAt } = await byIds(collection, some);
@@ -227,8 +230,8 @@ export function createTaking(options: TakingOptions): Taking {
   }
 
   async function fetchImages(ids: readonly number[]): Promise<void> {
-    for (let from = 0; from < ids.length; from += PER_PAGE) {
-      const some = ids.slice(from, from + PER_PAGE);
+    for (let from = 0; from < ids.length; from += pageSize) {
+      const some = ids.slice(from, from + pageSize);
       counts.requests += 1;
       const found: ImageRecord[] = await upstream.images([...some], mine());
       counts.changed += replica.put([], found);
@@ -252,6 +255,7 @@ export function createTaking(options: TakingOptions): Taking {
 
   return {
     counts,
+    pageSize,
     get serverTimeMs() {
       return serverTimeMs;
     },

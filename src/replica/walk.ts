@@ -1,7 +1,7 @@
 // Walking through a whole list of the CMS, page by page, without losing a row while the list changes under the walk.
 
 import type { Native, NativePage, Query } from '../upstream/port.ts';
-import { idOf, PER_PAGE } from './collections.ts';
+import { idOf } from './collections.ts';
 
 /** A page, and when it was asked for: a number that grows with every request and every write. */
 export interface AskedPage extends NativePage {
@@ -26,6 +26,8 @@ export interface WalkOptions {
   /** `offset`: pages overlap by one row, which shows whether the list moved. `page`: for lists that know no offset, or that leave rows out. */
   by: 'offset' | 'page';
   from?: Cursor | undefined;
+  /** Rows a page. */
+  pageSize: number;
   /** Requests at a time. */
   inFlight: number;
 }
@@ -45,10 +47,11 @@ function joins(items: readonly Native[], anchor: number): boolean {
  * away, pages are read again from further back. Throws what `ask` throws.
  */
 export async function* walk(ask: (query: Query) => Promise<AskedPage>, how: WalkOptions): AsyncGenerator<WalkedPage> {
+  const { pageSize } = how;
   const byOffset = how.by === 'offset';
   const first = byOffset ? 0 : 1;
-  const stride = byOffset ? PER_PAGE - 1 : 1;
-  const rowsBefore = (at: number) => (byOffset ? at : (at - 1) * PER_PAGE);
+  const stride = byOffset ? pageSize - 1 : 1;
+  const rowsBefore = (at: number) => (byOffset ? at : (at - 1) * pageSize);
   const ahead = new Map<number, Promise<AskedPage>>();
   let { at, anchor } = how.from ?? { at: first, anchor: 0 };
   let total = 0;
@@ -57,7 +60,7 @@ export async function* walk(ask: (query: Query) => Promise<AskedPage>, how: Walk
   function asked(place: number): Promise<AskedPage> {
     let page = ahead.get(place);
     if (!page) {
-      page = ask(byOffset ? { per_page: PER_PAGE, offset: place } : { per_page: PER_PAGE, page: place });
+      page = ask(byOffset ? { per_page: pageSize, offset: place } : { per_page: pageSize, page: place });
       // A page that nobody waits for any more must not end the process.
       page.catch(() => {});
       ahead.set(place, page);
@@ -77,7 +80,7 @@ export async function* walk(ask: (query: Query) => Promise<AskedPage>, how: Walk
       ahead.clear();
       continue;
     }
-    const last = rowsBefore(at) + PER_PAGE >= total;
+    const last = rowsBefore(at) + pageSize >= total;
     const lastItem = page.items.at(-1);
     anchor = lastItem ? idOf(lastItem) : anchor;
     at += stride;

@@ -1,0 +1,347 @@
+// The copy keeps in step with a CMS that changes in every way WordPress changes.
+
+import { expect } from 'chai';
+import { away, fakeWordPress, SERVICE } from './fake-wordpress.ts';
+import { expectSame, PASS_MS, type TestSite, testSite, titleOf } from './sync-site.ts';
+
+describe('sync', () => {
+  let site: TestSite;
+
+  function begin(options: Parameters<typeof testSite>[0] = {}): TestSite {
+    site = testSite(options);
+    const { cms } = site;
+    const category = cms.createTerm('event_categories');
+    cms.createTerm('tags');
+    const venue = cms.create('venues');
+    cms.create('organizers');
+    const picture = cms.createMedia();
+    for (let n = 0; n < 23; n += 1) {
+      cms.clockMs += 60_000;
+      cms.create('events', {
+        meta: { start_date: '2026-05-01 10:00:00', end_date: '2026-05-01 12:00:00', venue_ids: [venue.id] },
+        terms: { event_categories: n % 2 ? [category.id] : [], tags: [] },
+        featured: n === 3 ? picture.id : 0,
+      });
+    }
+    cms.clockMs += 60_000;
+    return site;
+  }
+
+  async function copied(options?: Parameters<typeof testSite>[0]): Promise<TestSite> {
+    begin(options);
+    site.sync.start();
+    await site.sync.complete();
+    return site;
+  }
+
+  afterEach(() => site.close());
+
+  describe('the first copy', () => {
+    it('brings in everything, with progress', async () => {
+      await copied();
+      expectSame(site);
+      expect(site.sync.status()).to.include({ state: 'live', complete: true, percent: 100 });
+      expect(site.sync.status().collections.event).to.deep.equal({ done: 23, total: 23 });
+      expect(site.seen.some(({ type }) => type === 'sync-progress')).to.equal(true);
+    });
+
+    it('loses nothing when records go and come in the middle of it', async () => {
+      begin();
+      let requests = 0;
+      site.cms.before = () => {
+        requests += 1;
+        const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
+        if (requests > 10 && requests % 2 === 0) site.cms.erase(events[0]!.id);
+        if (requests > 10 && requests % 3 === 0) site.cms.create('events', { dateS: 1_000_000_000 });
+        if (requests > 20) site.cms.before = undefined;
+      };
+      site.sync.start();
+      await site.sync.complete();
+      await site.look();
+      expectSame(site);
+    });
+
+    it('goes on where it was after a restart', async () => {
+      begin();
+      let events = 0;
+      site.cms.before = ({ base, query }) => {
+        if (base === 'events' && query.orderby === 'id' && ++events > 3) away();
+      };
+      site.sync.start();
+      while (site.sync.status().state !== 'away') await new Promise(setImmediate);
+      expect(site.sync.status()).to.include({ complete: false });
+      expect(site.sync.status().percent).to.be.within(1, 99);
+      site.cms.before = undefined;
+      site.cms.requests = [];
+      await site.restart();
+      await site.sync.complete();
+      expectSame(site);
+      expect(site.cms.requests.some(({ base, query }) => base === 'venues' && query.orderby === 'id')).to.equal(false);
+    });
+  });
+
+  describe('an idle round', () => {
+    it('asks each collection, and the media, once', async () => {
+      await copied({ pageSize: 100 });
+      await site.look();
+      await site.look();
+      site.cms.requests = [];
+      await site.look();
+      expect(site.cms.requests.map(({ base }) => base)).to.deep.equal([
+        ...['event_categories', 'tags', 'venues', 'organizers', 'events', 'media'],
+      ]);
+    });
+  });
+
+  describe('one look is enough for', () => {
+    const cases: Record<string, (id: number) => void> = {
+      'a creation': () => site.cms.create('events', { dateS: Math.floor(site.cms.clockMs / 1000) }),
+      'a creation dated back': () => site.cms.create('events', { dateS: 1_000_000_000 }),
+      'many creations dated back in the middle of others': () => {
+        for (let n = 0; n < 17; n += 1) site.cms.create('events', { dateS: 1_000_000_000 });
+      },
+      'a creation dated ahead': () => site.cms.create('events', { dateS: 4_000_000_000, status: 'future' }),
+      'an edit': (id) => site.cms.edit(id, { title: 'Changed' }),
+      'more edits than a page holds': () => {
+        for (const { id, base } of site.cms.posts.values()) if (base === 'events') site.cms.edit(id, { title: 'All' });
+      },
+      'a slug change': (id) => site.cms.edit(id, { slug: 'other' }),
+      'an unpublished record': (id) => site.cms.edit(id, { status: 'draft' }),
+      trash: (id) => site.cms.trash(id),
+      'trash and back': (id) => {
+        site.cms.trash(id);
+        site.cms.edit(id, { status: 'publish', slug: 'back' });
+      },
+      'a permanent deletion': (id) => site.cms.erase(id),
+      'several permanent deletions': (id) => {
+        for (let n = 0; n < 5; n += 1) site.cms.erase(id + 2 * n);
+      },
+      'a deletion and a creation': (id) => {
+        site.cms.erase(id);
+        site.cms.create('events');
+      },
+      'a term that is renamed': () => {
+        for (const term of site.cms.terms.values()) term.name = 'Renamed';
+      },
+      'a term that comes': () => site.cms.createTerm('tags'),
+      'a term that is deleted': () => site.cms.eraseTerm(1),
+      'a term that is merged': () => site.cms.eraseTerm(1, site.cms.createTerm('event_categories').id),
+      'a venue that is edited': () => site.cms.edit(3, { title: 'Hall' }),
+      'a venue that is deleted': () => site.cms.erase(3),
+      'an image that is replaced': () => site.cms.replaceMedia(5),
+      'an image that is deleted': () => site.cms.eraseMedia(5),
+      'a new image': (id) => site.cms.edit(id, { featured: site.cms.createMedia().id }),
+    };
+    for (const [name, change] of Object.entries(cases)) {
+      for (const service of [SERVICE, undefined]) {
+        it(`${name} ${service ? 'with' : 'without'} a service account`, async () => {
+          await copied({ service });
+          await site.look();
+          change(10);
+          await site.look();
+          expectSame(site);
+        });
+      }
+    }
+
+    it('a publication by the clock', async () => {
+      for (const service of [SERVICE, undefined]) {
+        await copied({ service });
+        const dateS = Math.floor(site.cms.clockMs / 1000) + 60;
+        const { id } = site.cms.create('events', { status: 'future', dateS });
+        await site.look();
+        site.pass(60_000);
+        site.cms.cron();
+        await site.look();
+        expect(site.replica.get('event', id)?.status).to.equal('publish');
+        expectSame(site);
+        if (service) await site.close();
+      }
+    });
+  });
+
+  it('sees the second of two changes in the same second', async () => {
+    await copied();
+    site.cms.edit(10, { title: 'First' });
+    await site.sync.look();
+    expect(titleOf(site.replica, 'event', 10)).to.equal('First');
+    site.cms.edit(10, { title: 'Second' });
+    await site.look();
+    expect(titleOf(site.replica, 'event', 10)).to.equal('Second');
+  });
+
+  it('does not look at the clocks of both machines together', async () => {
+    for (const skewMs of [-3_600_000, 3_600_000]) {
+      await copied({ skewMs });
+      site.cms.edit(10, { title: 'First' });
+      await site.sync.look();
+      site.cms.edit(10, { title: 'Second' });
+      site.cms.edit(11, { title: 'Other' });
+      await site.look();
+      expectSame(site);
+      if (skewMs < 0) await site.close();
+    }
+  });
+
+  it('mends in the slow pass what neither a date nor a total betrays', async () => {
+    await copied();
+    site.cms.quietly(10, { meta: { start_date: '2027-01-01 10:00:00', end_date: '2027-01-01 12:00:00' } });
+    site.cms.quietly(12, { terms: { event_categories: [], tags: [2] } });
+    await site.look();
+    expect(site.replica.get('event', 10)?.start).to.equal('2026-05-01 10:00:00');
+    await site.quiet();
+    expect(site.replica.get('event', 10)?.start).to.equal('2027-01-01 10:00:00');
+    expectSame(site);
+  });
+
+  it('reads everything again when the site moves to another zone', async () => {
+    await copied();
+    site.cms.siteFacts = { ...site.cms.siteFacts, timezone: 'UTC', name: 'Moved' };
+    await site.quiet();
+    expect(site.sync.site()).to.deep.equal(site.cms.siteFacts);
+    expectSame(site);
+  });
+
+  it('takes rows that repeat once, and trusts no total there', async () => {
+    const { mapping } = await import('./sync-site.ts');
+    const event = { ...mapping.kinds.event, dedupe: true };
+    site = testSite({ mapping: { ...mapping, kinds: { ...mapping.kinds, event } } });
+    site.cms.repeats = 3;
+    for (let n = 0; n < 12; n += 1) site.cms.create('events');
+    site.sync.start();
+    await site.sync.complete();
+    expectSame(site);
+    site.cms.erase(4);
+    site.cms.edit(5, { title: 'Changed' });
+    await site.look();
+    expectSame(site);
+  });
+
+  describe('a write of our own', () => {
+    it('is not undone by a look that began before it', async () => {
+      await copied();
+      site.cms.edit(10, { title: 'Before' });
+      site.cms.before = ({ query }) => {
+        if (!String(query.include ?? '').includes('10')) return;
+        site.cms.before = undefined;
+        // Answered with the old state, while the gateway writes.
+        queueMicrotask(() => {
+          site.cms.edit(10, { title: 'Ours' });
+          const record = site.replica.get('event', 10)!;
+          site.replica.put([{ ...record, title: 'Ours' }]);
+          site.sync.wrote('event', 10);
+        });
+      };
+      await site.look();
+      await site.look();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Ours');
+      expectSame(site);
+    });
+
+    it('that deletes is not undone either', async () => {
+      await copied();
+      site.cms.edit(10, { title: 'Before' });
+      site.cms.before = ({ query }) => {
+        if (!String(query.include ?? '').includes('10')) return;
+        site.cms.before = undefined;
+        queueMicrotask(() => {
+          site.cms.erase(10);
+          site.replica.remove('event', [10]);
+          site.sync.wrote('event', 10);
+        });
+      };
+      await site.look();
+      expect(site.replica.get('event', 10)).to.equal(undefined);
+    });
+  });
+
+  describe('a change notice', () => {
+    it('fetches and removes at once', async () => {
+      await copied();
+      site.cms.edit(10, { title: 'Told' });
+      site.cms.erase(12);
+      const made = site.cms.create('events');
+      site.cms.replaceMedia(5);
+      await site.sync.changed([
+        ...[10, 12, made.id].map((id) => ({ collection: 'events', id })),
+        { collection: 'media', id: 5 },
+        { collection: 'unknown', id: 1 },
+      ]);
+      expectSame(site);
+    });
+
+    it('waits for the next round when the CMS is away', async () => {
+      await copied();
+      site.cms.quietly(10, { title: 'Told' });
+      site.cms.before = away;
+      await site.sync.changed([{ collection: 'events', id: 10 }]);
+      site.cms.before = undefined;
+      await site.look();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Told');
+    });
+  });
+
+  describe('a CMS that is away', () => {
+    it('is told of, waited for, and caught up with', async () => {
+      await copied();
+      site.cms.before = away;
+      await site.look();
+      expect(site.sync.status()).to.include({ state: 'lagging', complete: true, reason: 'connect ECONNREFUSED' });
+      await site.look();
+      const since = site.nowMs();
+      site.pass(3_600_000);
+      await site.look();
+      expect(site.sync.status()).to.include({ state: 'away', sinceMs: since, complete: true });
+      site.cms.before = undefined;
+      site.cms.edit(10, { title: 'Meanwhile' });
+      site.cms.erase(11);
+      await site.look();
+      expect(site.sync.status().state).to.equal('live');
+      expect(site.sync.status()).not.to.have.property('reason');
+      expectSame(site);
+    });
+
+    it('does not keep a copy on disk from being used', async () => {
+      await copied();
+      site.cms.before = away;
+      await site.restart();
+      await site.sync.complete();
+      await site.look();
+      expect(site.sync.status()).to.include({ complete: true });
+      expect(site.sync.site()).to.deep.equal(site.cms.siteFacts);
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Post 10');
+    });
+
+    it('is away when it refuses the service account, which is named without its password', async () => {
+      await copied();
+      site.cms.serviceIs = 'refused';
+      await site.look();
+      const { state, reason } = site.sync.status();
+      expect(state).to.equal('away');
+      expect(reason).to.contain('"sync"').and.not.contain('secret');
+      expect(site.replica.counts().event).to.equal(23);
+      site.cms.serviceIs = 'editor';
+      await site.look();
+      expect(site.sync.status().state).to.equal('live');
+    });
+
+    it('does not empty the copy when the service account loses its rights', async () => {
+      await copied();
+      site.cms.serviceIs = 'author';
+      await site.look();
+      await site.look();
+      expect(site.sync.status().state).to.equal('away');
+      expect(site.replica.counts().event).to.equal(23);
+    });
+  });
+
+  it('does not end the process or look any more once stopped', async () => {
+    await copied();
+    await site.sync.stop();
+    site.cms.requests = [];
+    await site.sync.look();
+    expect(site.cms.requests).to.deep.equal([]);
+    expect(fakeWordPress().requests).to.deep.equal([]);
+    site.pass(PASS_MS);
+  });
+});
