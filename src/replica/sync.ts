@@ -39,7 +39,7 @@ export interface Sync {
   status(): SyncStatus;
   /** Resolves when the first copy is complete (or a copy on disk was opened); rejects never. */
   complete(): Promise<void>;
-  /** Looks at the CMS now: one round at a time, and callers during a round get the next one. Returns at once while there is no copy yet. */
+  /** Looks at the CMS now: one round at a time, and callers during a round get the next one. While the first copy is not complete it is only urged on. */
   look(): Promise<void>;
   /** Change notice: these records are fetched (or removed) at once. Unknown bases are ignored. Never rejects: what fails is done in the next round. */
   changed(changes: readonly { collection: string; id: number }[]): Promise<void>;
@@ -265,7 +265,11 @@ export function createSync(options: SyncOptions): Sync {
     },
     complete: () => completed.promise,
     async look() {
-      if (!loop || !standing.complete || stopping.signal.aborted) return;
+      if (!loop || stopping.signal.aborted) return;
+      if (!standing.complete) {
+        wake?.();
+        return;
+      }
       next ??= Promise.withResolvers<void>();
       wake?.();
       await next.promise;

@@ -87,10 +87,14 @@ export function testSite(options: SiteOptions = {}): TestSite {
       await site.sync.look();
     },
     async quiet() {
+      while (!site.sync.status().complete) {
+        await site.sync.look();
+        await new Promise(setImmediate);
+      }
       await site.look();
       site.pass(PASS_MS);
       // Some pages a round: enough rounds for the pass to end, and for what it put off.
-      for (let round = 0; round < 12; round += 1) await site.look();
+      for (let round = 0; round < 16; round += 1) await site.look();
     },
     async close() {
       await site.sync.stop();

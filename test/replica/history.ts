@@ -1,0 +1,211 @@
+// Random histories of a CMS and its copy: `node test/replica/history.ts [--runs 1000] [--seed N] [--path P]`. In the quiet state both are the same.
+
+import { parseArgs } from 'node:util';
+import fc from 'fast-check';
+import type { Kind } from '../../src/records.ts';
+import { collectionsOf } from '../../src/replica/collections.ts';
+import { away, type FakePost, type FakeWordPress, SERVICE } from './fake-wordpress.ts';
+import { expectSame, mapping, type TestSite, testSite } from './sync-site.ts';
+
+const BASES = ['events', 'events', 'events', 'venues', 'organizers'];
+const KINDS: Record<string, Kind> = { events: 'event', venues: 'venue', organizers: 'organizer' };
+const STATUSES = ['publish', 'publish', 'draft', 'private', 'pending'];
+
+/** What happens, as data: numbers choose among what is there when it happens. */
+interface Step {
+  what: string;
+  a: number;
+  b: number;
+}
+
+type Change = (cms: FakeWordPress, a: number, b: number) => void;
+
+const pick = <T>(items: readonly T[], n: number): T | undefined => items[n % Math.max(1, items.length)];
+const somePost = (cms: FakeWordPress, n: number) => pick([...cms.posts.values()], n);
+const someEvent = (cms: FakeWordPress, n: number) => {
+  const events = [...cms.posts.values()].filter(({ base }) => base === 'events');
+  return pick(events, n);
+};
+const someTerm = (cms: FakeWordPress, n: number) => pick([...cms.terms.values()], n);
+const someMedia = (cms: FakeWordPress, n: number) => pick([...cms.media.values()], n);
+
+function fieldsOf(cms: FakeWordPress, a: number, b: number): Partial<FakePost> {
+  const terms = [...cms.terms.values()];
+  const ids = (base: string) =>
+    terms.filter((term) => term.base === base && (term.id + b) % 3 === 0).map(({ id }) => id);
+  const venues = [...cms.posts.values()].filter(({ base, id }) => base === 'venues' && (id + a) % 4 === 0);
+  return {
+    title: `Title ${a} ${b}`,
+    slug: `slug-${a}`,
+    featured: b % 3 === 0 ? (someMedia(cms, a)?.id ?? 0) : 0,
+    meta: {
+      start_date: `2026-05-${10 + (a % 10)} 10:00:00`,
+      end_date: '2026-05-28 12:00:00',
+      venue_ids: venues.map(({ id }) => id),
+    },
+    terms: { event_categories: ids('event_categories'), tags: ids('tags') },
+  };
+}
+
+/** Everything that happens behind the gateway's back. */
+const CHANGES: Record<string, Change> = {
+  create: (cms, a, b) => cms.create(pick(BASES, a)!, { ...fieldsOf(cms, a, b), status: pick(STATUSES, b)! }),
+  createMany: (cms, a, b) => {
+    for (let n = 0; n < 7; n += 1) cms.create('events', { ...fieldsOf(cms, a + n, b), status: pick(STATUSES, b + n)! });
+  },
+  createBack: (cms, a, b) => cms.create(pick(BASES, a)!, { ...fieldsOf(cms, a, b), dateS: 1_000_000_000 + b }),
+  schedule: (cms, a, b) => {
+    const dateS = Math.floor(cms.clockMs / 1000) + (b % 40);
+    cms.create('events', { ...fieldsOf(cms, a, b), status: 'future', dateS });
+  },
+  cron: (cms) => cms.cron(),
+  edit: (cms, a, b) => cms.edit(somePost(cms, a)?.id ?? 0, fieldsOf(cms, a, b)),
+  editAll: (cms, a, b) => {
+    for (const { id, base } of cms.posts.values()) if (base === 'events') cms.edit(id, { title: `All ${a} ${b}` });
+  },
+  status: (cms, a, b) => cms.edit(somePost(cms, a)?.id ?? 0, { status: pick(STATUSES, b)! }),
+  trash: (cms, a) => cms.trash(somePost(cms, a)?.id ?? 0),
+  erase: (cms, a) => cms.erase(somePost(cms, a)?.id ?? 0),
+  quietly: (cms, a, b) => cms.quietly(someEvent(cms, a)?.id ?? 0, fieldsOf(cms, a, b)),
+  createTerm: (cms, a) => cms.createTerm(pick(['event_categories', 'tags'], a)!),
+  renameTerm: (cms, a, b) => Object.assign(someTerm(cms, a) ?? {}, { name: `Term ${b}`, slug: `term-${b}` }),
+  eraseTerm: (cms, a) => cms.eraseTerm(someTerm(cms, a)?.id ?? 0),
+  mergeTerm: (cms, a, b) => {
+    const term = someTerm(cms, a);
+    const others = [...cms.terms.values()].filter(({ base, id }) => base === term?.base && id !== term.id);
+    if (term) cms.eraseTerm(term.id, pick(others, b)?.id);
+  },
+  createMedia: (cms) => cms.createMedia(),
+  replaceMedia: (cms, a) => cms.replaceMedia(someMedia(cms, a)?.id ?? 0),
+  eraseMedia: (cms, a) => cms.eraseMedia(someMedia(cms, a)?.id ?? 0),
+};
+
+const changeAt = (n: number) => pick(Object.values(CHANGES), n)!;
+
+/** What the gateway, the network and time do. */
+const DEEDS: Record<string, (site: TestSite, a: number, b: number) => void | Promise<void>> = {
+  look: (site) => site.look(),
+  lookWithin: (site) => site.sync.look(),
+  /** Not waited for: what comes next happens while it looks. */
+  lookBeside: (site) => void site.sync.look(),
+  turn: () => new Promise((resolve) => setImmediate(resolve)),
+  time: (site, a) => site.pass(pick([300, 1_000, 2_500, 20_000], a)!),
+  /** The next requests find the CMS down. */
+  fault(site, a, b) {
+    let left = 1 + (a % 6);
+    let until = b % 4;
+    site.cms.before = () => {
+      if (until-- > 0) return;
+      if (left-- > 0) away();
+      site.cms.before = undefined;
+    };
+  },
+  /** Something changes between two requests. */
+  amid(site, a, b) {
+    let until = a % 12;
+    site.cms.before = () => {
+      if (until-- > 0) return;
+      site.cms.before = undefined;
+      changeAt(b)(site.cms, a, b);
+    };
+  },
+  ourEdit(site, a, b) {
+    const post = someEvent(site.cms, a);
+    if (!post) return;
+    site.cms.edit(post.id, { ...fieldsOf(site.cms, a, b), status: pick(STATUSES, b)! });
+    keep(site, post);
+  },
+  ourCreation(site, a, b) {
+    keep(site, site.cms.create('events', fieldsOf(site.cms, a, b)));
+  },
+  ourDeletion(site, a) {
+    const post = someEvent(site.cms, a);
+    if (!post) return;
+    site.cms.erase(post.id);
+    site.replica.remove('event', [post.id]);
+    site.sync.wrote('event', post.id);
+  },
+  notice(site, a, b) {
+    const post = somePost(site.cms, a);
+    if (!post) return;
+    site.cms.edit(post.id, fieldsOf(site.cms, a, b));
+    return site.sync.changed([{ collection: post.base, id: post.id }]);
+  },
+  noticeBeside(site, a) {
+    const post = somePost(site.cms, a);
+    if (!post) return;
+    site.cms.erase(post.id);
+    void site.sync.changed([{ collection: post.base, id: post.id }]);
+  },
+  restart: (site) => site.restart(),
+};
+
+/** As the calendar does after a write that the CMS accepted. */
+function keep({ cms, replica, sync, service }: TestSite, post: FakePost): void {
+  const collection = collectionsOf(mapping, service).find(({ base }) => base === post.base)!;
+  replica.put([collection.read(cms.nativePost(post), cms.siteFacts)]);
+  sync.wrote(KINDS[post.base]!, post.id);
+}
+
+const names = [...Object.keys(CHANGES), ...Object.keys(CHANGES), ...Object.keys(DEEDS), 'look', 'look', 'time', 'amid'];
+const numbers = fc.nat({ max: 200 });
+const steps = fc.array(fc.record({ what: fc.constantFrom(...names), a: numbers, b: numbers }), { maxLength: 40 });
+
+class Happens implements fc.AsyncCommand<object, TestSite> {
+  readonly step: Step;
+  constructor(step: Step) {
+    this.step = step;
+  }
+  check(): boolean {
+    return true;
+  }
+  async run(_model: object, site: TestSite): Promise<void> {
+    const { what, a, b } = this.step;
+    if (CHANGES[what]) CHANGES[what](site.cms, a, b);
+    else await DEEDS[what]!(site, a, b);
+  }
+  toString(): string {
+    return `${this.step.what}(${this.step.a}, ${this.step.b})`;
+  }
+}
+
+const command = fc.record({ what: fc.constantFrom(...names), a: numbers, b: numbers }).map((step) => new Happens(step));
+
+/** Runs histories; throws with the seed, the path and the shortest history that ends with a difference. */
+export async function runHistories(options: { runs: number; seed?: number; path?: string }): Promise<void> {
+  const { runs, seed, path } = options;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.boolean(),
+      steps,
+      fc.commands([command], { maxCommands: 60 }),
+      async (withService, beforehand, commands) => {
+        const site = testSite({ service: withService ? SERVICE : undefined });
+        try {
+          for (const { what, a, b } of beforehand) CHANGES[what]?.(site.cms, a, b);
+          site.sync.start();
+          await fc.asyncModelRun(() => ({ model: {}, real: site }), commands);
+          site.cms.before = undefined;
+          await site.quiet();
+          expectSame(site);
+        } finally {
+          await site.close();
+        }
+      },
+    ),
+    { numRuns: runs, ...(seed === undefined ? {} : { seed }), ...(path === undefined ? {} : { path }) },
+  );
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { runs: { type: 'string', default: '1000' }, seed: { type: 'string' }, path: { type: 'string' } },
+  });
+  const begun = performance.now();
+  await runHistories({
+    runs: Number(values.runs),
+    ...(values.seed === undefined ? {} : { seed: Number(values.seed) }),
+    ...(values.path === undefined ? {} : { path: values.path }),
+  });
+  console.log(`${values.runs} histories, no difference, ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+}
