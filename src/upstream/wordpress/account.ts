@@ -3,7 +3,7 @@
 import { UpstreamRefused } from '../../errors.ts';
 import type { CallOptions, Native, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
-import { nativeOf, recordOr } from './refusals.ts';
+import { isNative, nativeOf, recordOr } from './refusals.ts';
 
 /** Who, where and by which rules (upstream-wordpress 6: auth, time, discovery). */
 export function createAccount(call: Call): Pick<Upstream, 'site' | 'account' | 'facts'> {
@@ -61,7 +61,9 @@ async function kindOf(call: Call, base: string, options: CallOptions | undefined
 }
 
 function capabilitiesOf(kind: Native | undefined): Record<string, string> {
-  const named = Object.entries(recordOr(kind?.capabilities)).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const named = Object.entries(recordOr(kind?.capabilities)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
   return Object.fromEntries(named.map(([general, own]) => [general, GRANTED_AS[own] ?? own]));
 }
 
@@ -78,7 +80,10 @@ const GRANTED_AS: Record<string, string> = {
 
 /** Read from the collection's own description, `OPTIONS`: its arguments and its schema. */
 async function rulesOf(call: Call, base: string, options: CallOptions | undefined) {
-  const { endpoints, schema } = nativeOf(await call('OPTIONS', `wp/v2/${base}`, {}, options));
+  const { json } = await call('OPTIONS', `wp/v2/${base}`, {}, options);
+  // To OPTIONS of a route that is not there WordPress says yes, and nothing more.
+  if (!isNative(json)) throw new UpstreamRefused(404, 'rest_no_route', `The CMS has no collection "${base}".`);
+  const { endpoints, schema } = json;
   const argsOf = (method: string) =>
     recordOr(
       (Array.isArray(endpoints) ? endpoints : [])
