@@ -59,16 +59,26 @@ export function createRouting(options: RoutingOptions): Middleware {
   const readBody = body(options.limits);
   for (const route of ROUTES) {
     for (const endpoint of route.endpoints) {
-      router.register(expression(route.path), endpoint.methods, async (ctx) => {
-        await readBody(ctx, async () => undefined);
-        ctx.state.route = `${endpoint.operation} ${route.path || '/'}`;
-        ctx.state.answer = await run(options, route, endpoint, ctx);
-      }, BY_EXPRESSION);
+      router.register(
+        expression(route.path),
+        endpoint.methods,
+        async (ctx) => {
+          await readBody(ctx, async () => undefined);
+          ctx.state.route = `${endpoint.operation} ${route.path || '/'}`;
+          ctx.state.answer = await run(options, route, endpoint, ctx);
+        },
+        BY_EXPRESSION,
+      );
     }
-    router.register(expression(route.path), ['OPTIONS'], (ctx) => {
-      ctx.state.route = `options ${route.path || '/'}`;
-      ctx.state.answer = { status: 200, body: describeRoute(route, describing(ctx.state, options.backing)) };
-    }, BY_EXPRESSION);
+    router.register(
+      expression(route.path),
+      ['OPTIONS'],
+      (ctx) => {
+        ctx.state.route = `options ${route.path || '/'}`;
+        ctx.state.answer = { status: 200, body: describeRoute(route, describing(ctx.state, options.backing)) };
+      },
+      BY_EXPRESSION,
+    );
   }
   return router.routes() as unknown as Middleware;
 }

@@ -25,6 +25,7 @@ export interface Looker {
 
 export function createLooker(replica: Replica, taking: Taking): Looker {
   const nextTermPage = new Map<string, number>();
+  const looked = new Set<string>();
 
   /** Newest modifications first, until a page ends with what was walked past before and is as the copy has it. */
   async function lookAtPosts(collection: Collection): Promise<Look> {
@@ -33,7 +34,7 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     let found: Look | undefined;
     let mark = known;
     let isKnown = (row: Row) => row.modifiedUtc < known;
-    const differ = new Map<number, true>();
+    const differ = new Set<number>();
     const query = { orderby: 'modified', order: 'desc', _fields: ROW_FIELDS };
     for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), {
       by: 'offset',
@@ -46,15 +47,18 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
       for (const row of page.items.map(rowOf)) {
         if (row.id === 0) continue;
         const copied = taking.copied(collection, row.id);
-        if (copied?.modifiedUtc !== row.modifiedUtc || copied.status !== row.status) differ.set(row.id, true);
+        // What was not settled when the process ended is as new as the watermark at least.
+        const unsure = row.modifiedUtc >= known && !looked.has(kind);
+        if (unsure || copied?.modifiedUtc !== row.modifiedUtc || copied.status !== row.status) differ.add(row.id);
         // A record made with a date to come has that date as its time of modification.
         if (row.modifiedUtc > mark && row.modifiedUtc <= nowUtc) mark = row.modifiedUtc;
       }
       const last = page.items.at(-1);
       if (!last || isKnown(rowOf(last))) break;
     }
-    await taking.fetch(collection, [...differ.keys()]);
+    await taking.fetch(collection, [...differ]);
     taking.watermark.set(kind, mark);
+    looked.add(kind);
     return found ?? { total: 0, askedAt: 0 };
   }
 

@@ -1,18 +1,15 @@
 // `npm run test:live`: a real WordPress, the gateway in front of it as a process, the live tests, and the recorded answers where they are at hand.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import differences from './differences.json' with { type: 'json' };
+import { type GatewayProcess, ROOT, startGateway } from './gateway-process.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const CONFORMANCE = resolve(ROOT, '../shared/conformance/run.mjs');
-const READY_TIMEOUT_MS = 60_000;
 
 interface Tally {
   passed: number;
@@ -21,62 +18,6 @@ interface Tally {
 
 const say = (text: string): void => void process.stderr.write(`live: ${text}\n`);
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-interface Gateway {
-  url: string;
-  adminUrl: string;
-  process: ChildProcess;
-}
-
-/** The gateway as operators run it: its own process, configured by the environment. */
-async function startGateway(sandbox: Sandbox, { service }: { service: boolean }): Promise<Gateway> {
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const config = join(mkdtempSync(join(tmpdir(), 'calendar-live-')), 'config.json');
-  // The site of the recorded answers shows ten posts a page.
-  writeFileSync(config, JSON.stringify({ lists: { perPage: 10 }, limits: { requestsPerMinute: 1_000_000 } }));
-  const { user, applicationPassword } = sandbox.credentials.admin;
-  const child = spawn(process.execPath, ['src/main.ts', 'serve', '--config', config], {
-    cwd: ROOT,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: {
-      ...process.env,
-      CALENDAR_UPSTREAM_URL: sandbox.url,
-      ...(service ? { CALENDAR_UPSTREAM_USER: user, CALENDAR_UPSTREAM_PASSWORD: applicationPassword } : {}),
-      CALENDAR_MAPPING: 'wordpress-meta',
-      CALENDAR_HOST: '127.0.0.1',
-      CALENDAR_PORT: String(port),
-      CALENDAR_ADMIN_PORT: String(adminPort),
-      CALENDAR_SYNC_INTERVAL: '2',
-      CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
-      CALENDAR_NOTICE_SECRET: 'live-suite',
-    },
-  });
-  const gateway = { url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}`, process: child };
-  const until = Date.now() + READY_TIMEOUT_MS;
-  for (;;) {
-    const ready = await fetch(`${gateway.adminUrl}/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (ready) return gateway;
-    if (Date.now() > until || child.exitCode !== null) throw new Error('the gateway did not become ready');
-    await new Promise((done) => setTimeout(done, 200));
-  }
-}
-
-async function stopGateway({ process: child }: Gateway): Promise<void> {
-  child.kill('SIGTERM');
-  if (child.exitCode === null) await once(child, 'exit');
-}
-
 async function run(command: string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(process.execPath, command, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...env } });
   const [code] = await once(child, 'exit');
@@ -84,7 +25,7 @@ async function run(command: string[], env: NodeJS.ProcessEnv): Promise<number> {
 }
 
 /** The project's own live tests; mocha writes its counts where we ask. */
-async function ownTests(sandbox: Sandbox, gateway: Gateway): Promise<Tally> {
+async function ownTests(sandbox: Sandbox, gateway: GatewayProcess): Promise<Tally> {
   const report = join(mkdtempSync(join(tmpdir(), 'calendar-mocha-')), 'report.json');
   const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js');
   const told = {
@@ -115,7 +56,12 @@ async function ownTests(sandbox: Sandbox, gateway: Gateway): Promise<Tally> {
 }
 
 /** The recorded answers. What differs on purpose (differences.json) does not count as failed. */
-async function conformance(title: string, sandbox: Sandbox, gateway: Gateway, more: string[] = []): Promise<Tally> {
+async function conformance(
+  title: string,
+  sandbox: Sandbox,
+  gateway: GatewayProcess,
+  more: string[] = [],
+): Promise<Tally> {
   if (!existsSync(CONFORMANCE)) return { passed: 0, failed: 0 };
   say(`recorded answers, ${title}`);
   const report = join(mkdtempSync(join(tmpdir(), 'calendar-conformance-')), 'report.json');
@@ -155,13 +101,13 @@ async function main(): Promise<number> {
       tallies.push(await conformance('with a service account', sandbox, gateway));
       tallies.push(await conformance('a second time on the same site', sandbox, gateway, ['--shuffle', '11']));
     } finally {
-      await stopGateway(gateway);
+      await gateway.stop();
     }
     const bare = await startGateway(sandbox, { service: false });
     try {
       tallies.push(await conformance('without a service account', sandbox, bare));
     } finally {
-      await stopGateway(bare);
+      await bare.stop();
     }
   } finally {
     await sandbox.stop();

@@ -1,0 +1,130 @@
+// Metrics for Prometheus: the other reader of what is observed.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Observation, Observe } from './events.ts';
+
+export interface Metrics {
+  observe: Observe;
+  contentType: string;
+  text(): Promise<string>;
+}
+
+const SECONDS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
+const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const requests = new Histogram({
+    name: 'calendar_request_seconds',
+    help: 'Requests by route, status class and cache outcome',
+    labelNames: ['route', 'status', 'cache'],
+    buckets: SECONDS,
+    registers,
+  });
+  const failures = new Counter({
+    name: 'calendar_request_failures_total',
+    help: 'Requests that met something nobody foresaw',
+    registers,
+  });
+  const stale = new Counter({
+    name: 'calendar_served_stale_total',
+    help: 'Public answers given while the CMS was away or lagging',
+    registers,
+  });
+  const calls = new Histogram({
+    name: 'calendar_upstream_seconds',
+    help: 'Calls to the CMS by method and status',
+    labelNames: ['method', 'status'],
+    buckets: SECONDS,
+    registers,
+  });
+  const retries = new Counter({
+    name: 'calendar_upstream_retries_total',
+    help: 'Calls to the CMS that were repeated',
+    registers,
+  });
+  const away = new Counter({
+    name: 'calendar_upstream_failures_total',
+    help: 'Calls to the CMS without a usable answer',
+    labelNames: ['reason'],
+    registers,
+  });
+  const breaker = new Gauge({ name: 'calendar_breaker_state', help: '0 closed, 1 half open, 2 open', registers });
+  const waiting = new Gauge({
+    name: 'calendar_upstream_waiting',
+    help: 'Calls to the CMS that wait for their turn',
+    registers,
+  });
+  const running = new Gauge({ name: 'calendar_upstream_running', help: 'Calls to the CMS under way', registers });
+  const inStep = new Gauge({
+    name: 'calendar_copy_in_step',
+    help: '1 while the copy is in step with the CMS',
+    registers,
+  });
+  const rounds = new Histogram({
+    name: 'calendar_sync_round_seconds',
+    help: 'Rounds of looking at the CMS',
+    buckets: SECONDS,
+    registers,
+  });
+  const changed = new Counter({
+    name: 'calendar_sync_changed_total',
+    help: 'Records that a round changed or removed',
+    registers,
+  });
+  const lastRound = new Gauge({
+    name: 'calendar_sync_last_round_timestamp_seconds',
+    help: 'When the last round ended',
+    registers,
+  });
+  // Labels are looked up once: a request costs an addition, not a hash of three strings.
+  const series = new Map<string, ReturnType<typeof requests.labels>>();
+
+  function count(seen: Observation): void {
+    switch (seen.type) {
+      case 'request': {
+        const status = `${Math.trunc(seen.status / 100)}xx`;
+        const name = `${seen.route} ${status} ${seen.cache}`;
+        let one = series.get(name);
+        if (!one) {
+          one = requests.labels(seen.route, status, seen.cache);
+          series.set(name, one);
+        }
+        one.observe(seen.durationMs / 1000);
+        if (seen.cache === 'stale') stale.inc();
+        return;
+      }
+      case 'request-failed':
+        failures.inc();
+        return;
+      case 'upstream-call':
+        calls.labels(seen.method, String(seen.status)).observe(seen.durationMs / 1000);
+        if (seen.attempt > 1) retries.inc();
+        return;
+      case 'upstream-failed':
+        away.labels(seen.reason).inc();
+        return;
+      case 'breaker':
+        breaker.set(BREAKER[seen.state]);
+        return;
+      case 'queue':
+        waiting.set(seen.waiting);
+        running.set(seen.running);
+        return;
+      case 'sync-state':
+        inStep.set(seen.to === 'live' ? 1 : 0);
+        return;
+      case 'sync-round':
+        rounds.observe(seen.durationMs / 1000);
+        changed.inc(seen.changed + seen.removed);
+        lastRound.setToCurrentTime();
+        return;
+      default:
+        return;
+    }
+  }
+
+  return { observe: count, contentType: registry.contentType, text: () => registry.metrics() };
+}

@@ -1,0 +1,46 @@
+// `npm run test:wasm`: the sandbox as WebAssembly once, and the gateway in front of it: one event made, listed, read and deleted.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSandbox } from '../../sandbox/start.ts';
+import { startGateway } from './gateway-process.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'calendar-wasm-'));
+const sandbox = await startSandbox({ dir, port: 0, way: 'wasm', fresh: true });
+try {
+  assert.equal(sandbox.way, 'wasm');
+  const gateway = await startGateway(sandbox, { service: true });
+  try {
+    const { user, applicationPassword } = sandbox.credentials.editor;
+    const headers = {
+      authorization: `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`,
+      'content-type': 'application/json',
+    };
+    const events = `${gateway.url}/calendar/events/v1/events`;
+    const sent = {
+      title: 'Smoke',
+      start_date: '2032-05-01 10:00',
+      end_date: '2032-05-01 12:00',
+      venue: { venue: 'Pier' },
+    };
+    const made = await fetch(events, { method: 'POST', headers, body: JSON.stringify(sent) });
+    assert.equal(made.status, 201);
+    const { id } = (await made.json()) as { id: number };
+    const listed = await fetch(`${events}?start_date=2032-05-01&end_date=2032-05-01`);
+    const list = (await listed.json()) as { total: number; events: { id: number; venue: { venue: string } }[] };
+    assert.equal(list.total, 1);
+    assert.equal(list.events[0]?.id, id);
+    assert.equal(list.events[0]?.venue.venue, 'Pier');
+    assert.equal((await fetch(`${events}/${id}`)).status, 200);
+    assert.equal((await fetch(`${events}/${id}`, { method: 'DELETE', headers })).status, 200);
+    assert.equal((await fetch(`${events}/${id}`)).status, 403);
+    console.log('6 passed, 0 failed');
+  } finally {
+    await gateway.stop();
+  }
+} finally {
+  await sandbox.stop();
+  rmSync(dir, { recursive: true, force: true });
+}
