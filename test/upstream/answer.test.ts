@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseJson, retryAfter } from '../../src/upstream/answer.ts';
+import { fixedOffset } from '../../src/upstream/wordpress/account.ts';
+import { imageOf, safeFilename } from '../../src/upstream/wordpress/media.ts';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+describe('a body of the CMS', () => {
+  it('is read with whatever PHP has printed before it', () => {
+    expect(parse('\ufeff {"a":1} \n')).to.deep.equal({ a: 1 });
+    expect(parse('Deprecated: strlen(): [null] {x}\n[{"a":1}]')).to.deep.equal([{ a: 1 }]);
+    expect(parse('<b>Notice</b>: Undefined index: [] in /x.php\n{"a":1}')).to.deep.equal({ a: 1 });
+  });
+
+  it('is nothing when it is half, a page, or no record', () => {
+    for (const text of ['', '{"a":', '[1,2', '<html>{"a":1}</html>', '{"a":1}<br>Warning', '"text"', '7', 'null']) {
+      expect(parse(text), text).to.equal(undefined);
+    }
+  });
+
+  it('comes back as it was written, behind any notice without a bracket', () => {
+    const notice = fc.string().filter((text) => !/[[\]{}]/.test(text));
+    const record = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
+    fc.assert(
+      fc.property(notice, record, (before, value) => {
+        const text = JSON.stringify(value);
+        expect(JSON.stringify(parse(`${before}\n${text}`))).to.equal(JSON.stringify(JSON.parse(text)));
+      }),
+    );
+  });
+
+  it('does not take long to be recognised as no JSON', () => {
+    expect(parse(`${'{['.repeat(500_000)}}`)).to.equal(undefined);
+  });
+});
+
+describe('Retry-After', () => {
+  const nowMs = Date.UTC(2026, 10, 21, 12, 0, 0);
+
+  it('is a number of seconds or a date, and at most an hour', () => {
+    expect(retryAfter('120', nowMs)).to.equal(120);
+    expect(retryAfter('0', nowMs)).to.equal(1);
+    expect(retryAfter('86400', nowMs)).to.equal(3600);
+    expect(retryAfter('Sat, 21 Nov 2026 12:01:30 GMT', nowMs)).to.equal(90);
+    expect(retryAfter('Sat, 21 Nov 2026 11:00:00 GMT', nowMs)).to.equal(1);
+    for (const odd of [undefined, '', 'soon']) expect(retryAfter(odd, nowMs)).to.equal(undefined);
+  });
+});
+
+describe('a fixed offset', () => {
+  it('is written with its sign, hours and minutes', () => {
+    const cases = { '+02:00': 2, '-05:00': -5, '+05:30': 5.5, '-03:30': -3.5, '+05:45': 5.75, '+00:00': 0 };
+    for (const [text, hours] of Object.entries(cases)) expect(fixedOffset(hours)).to.equal(text);
+  });
+});
+
+describe('a file name for a header', () => {
+  it('keeps what it can', () => {
+    expect(safeFilename('Photo 1.JPG')).to.equal('Photo-1.JPG');
+    expect(safeFilename('été.png')).to.equal('ete.png');
+    expect(safeFilename('日本.webp')).to.equal('image.webp');
+    expect(safeFilename('')).to.equal('image');
+  });
+
+  it('holds nothing that could end the header, the quotes or the folder', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (name) => {
+        expect(safeFilename(name)).to.match(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,95}$/);
+      }),
+    );
+  });
+});
+
+describe('a media item', () => {
+  it('without details is still an image', () => {
+    expect(imageOf({ id: 7, source_url: 'http://x/a.JPG?v=1', media_details: [] })).to.deep.equal({
+      id: 7,
+      url: 'http://x/a.JPG?v=1',
+      extension: 'JPG',
+      width: 0,
+      height: 0,
+      filesizeBytes: 0,
+      sizes: {},
+    });
+  });
+});
