@@ -30,6 +30,8 @@ export interface TestSite {
   restart(as?: { service: Credentials }): Promise<void>;
   /** Everything has had time to settle, and what no date betrays is read again. */
   quiet(): Promise<void>;
+  /** Nothing happens any more but two looks. */
+  settle(): Promise<void>;
   /** Looks once, a little later. */
   look(): Promise<void>;
   close(): Promise<void>;
@@ -86,12 +88,15 @@ export function testSite(options: SiteOptions = {}): TestSite {
       site.pass(10_000);
       await site.sync.look();
     },
-    async quiet() {
+    async settle() {
       while (!site.sync.status().complete) {
         await site.sync.look();
         await new Promise(setImmediate);
       }
-      await site.look();
+      for (let round = 0; round < 2; round += 1) await site.look();
+    },
+    async quiet() {
+      await site.settle();
       site.pass(PASS_MS);
       // Some pages a round: enough rounds for the pass to end, and for what it put off.
       for (let round = 0; round < 16; round += 1) await site.look();
