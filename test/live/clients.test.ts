@@ -1,0 +1,98 @@
+// Clients written for the interface run unmodified: a published Gatsby source, and the three ways in which others walk the pages.
+
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { expect } from 'chai';
+import { ask, calendar, gatewayUrl } from './site.ts';
+
+interface Listed {
+  events: { id: number; title: string }[];
+  total: number;
+  total_pages: number;
+  next_rest_url?: string;
+}
+
+const COUNT = 23;
+const WINDOW = 'start_date=2034-05-01&end_date=2034-05-31';
+const sorted = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b);
+
+describe('clients of the interface', () => {
+  const made: number[] = [];
+
+  before(async () => {
+    for (let i = 0; i < COUNT; i++) {
+      const day = String(1 + (i % 28)).padStart(2, '0');
+      const json = {
+        title: `Walk ${i}`,
+        start_date: `2034-05-${day} 10:00`,
+        end_date: `2034-05-${day} 11:00`,
+        categories: ['Walks'],
+        tags: ['outdoors'],
+        venue: { venue: 'Harbour' },
+        organizer: [{ organizer: 'Walkers' }],
+      };
+      const { body } = await ask<{ id: number }>(`${calendar}/events`, { as: 'admin', method: 'POST', json });
+      made.push(body.id);
+    }
+  });
+
+  it('gatsby-source-tribe-events reads all five lists through the second mount', async () => {
+    const { sourceNodes } = createRequire(import.meta.url)('gatsby-source-tribe-events/gatsby-node.js') as {
+      sourceNodes: (api: object, options: object) => Promise<void>;
+    };
+    const nodes: { id: string; internal: { type: string; contentDigest: string } }[] = [];
+    const api = {
+      actions: { createNode: (node: (typeof nodes)[number]) => nodes.push(node) },
+      createNodeId: (text: string) => text,
+      createContentDigest: (content: unknown) => createHash('md5').update(JSON.stringify(content)).digest('hex'),
+    };
+    await sourceNodes(api, { baseUrl: gatewayUrl, maxEvents: 50 });
+    const types = new Set(nodes.map(({ internal }) => internal.type));
+    expect([...types].sort()).to.deep.equal([
+      'TribeCategories',
+      'TribeEvents',
+      'TribeOrganizers',
+      'TribeTags',
+      'TribeVenues',
+    ]);
+  });
+
+  it('a loop on next_rest_url sees every event once', async () => {
+    const seen: number[] = [];
+    for (let url: string | undefined = `${calendar}/events?${WINDOW}&per_page=5&categories=walks`; url; ) {
+      const { body }: { body: Listed } = await ask<Listed>(url.replace(/^http:\/\/[^/]+/, gatewayUrl));
+      seen.push(...body.events.map(({ id }) => id));
+      url = body.next_rest_url;
+    }
+    expect(seen).to.have.lengthOf(COUNT);
+    expect(sorted(seen)).to.deep.equal(sorted(made));
+  });
+
+  it('a loop on total_pages sees every event once', async () => {
+    const seen: number[] = [];
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const { body } = await ask<Listed>(`${calendar}/events?${WINDOW}&per_page=4&page=${page}`);
+      pages = body.total_pages;
+      seen.push(...body.events.map(({ id }) => id));
+    }
+    expect(sorted(seen)).to.deep.equal(sorted(made));
+  });
+
+  it('a loop until 404 sees every event once', async () => {
+    const seen: number[] = [];
+    for (let page = 1; ; page++) {
+      const { status, body } = await ask<Listed>(`${calendar}/events?${WINDOW}&per_page=7&page=${page}`);
+      if (status === 404) break;
+      seen.push(...body.events.map(({ id }) => id));
+    }
+    expect(sorted(seen)).to.deep.equal(sorted(made));
+  });
+
+  it('the second mount names itself in every address', async () => {
+    const { body } = await ask<{ rest_url: string; events: { rest_url: string }[] }>(
+      `${gatewayUrl}/wp-json/tribe/events/v1/events?${WINDOW}&per_page=1`,
+    );
+    expect(body.rest_url).to.match(/\/wp-json\/tribe\/events\/v1\/events\//);
+    expect(body.events[0]!.rest_url).to.match(/\/wp-json\/tribe\/events\/v1\/events\/\d+$/);
+  });
+});
