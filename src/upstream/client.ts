@@ -167,6 +167,14 @@ export function createClient({ origin, observe, limits: given, dispatcher }: Cli
       const deadline = startDeadline(limits.deadlineMs, request.signal);
       try {
         return await lane.run(() => follow(request, deadline.signal), deadline.signal);
+      } catch (error) {
+        // Turned away before any attempt, which is where failures are observed otherwise.
+        if (error instanceof UpstreamAway && (error.reason === 'busy' || error.reason === 'breaker-open')) {
+          const { reason, message } = error;
+          const { method, label: path = request.path } = request;
+          observe({ type: 'upstream-failed', method, path, reason, durationMs: 0, message });
+        }
+        throw error;
       } finally {
         deadline.end();
       }

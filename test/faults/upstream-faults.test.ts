@@ -218,6 +218,7 @@ describe('an upstream that fails', () => {
         expect((await failure()).message)
           .to.contain(other.url.origin)
           .and.not.contain('private-words');
+        expect(cms.seen).to.have.length(1);
         cms.answer = (_request, response) => answerText(response, 307, '', { location: '/y' });
         expect(await failure('POST')).to.include({ reason: 'status', outcomeUnknown: false });
         expect(other.seen).to.deep.equal([]);
@@ -321,7 +322,13 @@ describe('an upstream that fails', () => {
       const probe = client
         .request({ method: 'GET', path: '/x', signal: giveUp.signal })
         .catch((error: unknown) => error);
-      setTimeout(() => giveUp.abort(new Error('gone')), 20);
+      let probing = true;
+      probe.then(() => {
+        probing = false;
+      });
+      expect((await failure()).reason).to.equal('breaker-open');
+      expect(probing).to.equal(true); // nobody waits for the probe
+      giveUp.abort(new Error('gone'));
       await probe;
       expect(states()).to.deep.equal(['open', 'half-open', 'open']);
     });

@@ -5,7 +5,7 @@ import { createWordPress } from '../../src/upstream/wordpress/wordpress.ts';
 import { answerJson, answerText, type StandIn, startStandIn } from '../faults/cms.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
 
-describe('finding the REST API', () => {
+describe('a site of WordPress', () => {
   let cms: StandIn;
   let proxy: FaultProxy;
   let wordpress: Upstream;
@@ -34,19 +34,19 @@ describe('finding the REST API', () => {
   });
 
   const places: [string, string, string, string | undefined, string][] = [
-    ['in its usual place', '/', '/wp-json/', undefined, '/wp-json/wp/v2/posts?page=1'],
-    ['below a folder', '/blog', '/blog/wp-json/', undefined, '/blog/wp-json/wp/v2/posts?page=1'],
-    ['given by its own address', '/wp-json/', '/wp-json/', undefined, '/wp-json/wp/v2/posts?page=1'],
-    ['where permalinks are plain', '/', '/?rest_route=/', undefined, '/?rest_route=/wp/v2/posts&page=1'],
+    ['has its API in its usual place', '/', '/wp-json/', undefined, '/wp-json/wp/v2/posts?page=1'],
+    ['has its API below a folder', '/blog', '/blog/wp-json/', undefined, '/blog/wp-json/wp/v2/posts?page=1'],
+    ['has its API given by its own address', '/wp-json/', '/wp-json/', undefined, '/wp-json/wp/v2/posts?page=1'],
+    ['has its API where permalinks are plain', '/', '/?rest_route=/', undefined, '/?rest_route=/wp/v2/posts&page=1'],
     [
-      'by the link, under the public name',
+      'has its API by the link, under the public name',
       '/',
       '/api/',
       '<https://public.example/api/>; rel="https://api.w.org/"',
       '/api/wp/v2/posts?page=1',
     ],
     [
-      'by a plain link',
+      'has its API by a plain link',
       '/',
       '/index.php?rest_route=/',
       '<https://public.example/index.php?rest_route=/>; rel="https://api.w.org/"',
@@ -65,14 +65,14 @@ describe('finding the REST API', () => {
     });
   }
 
-  it('asks without credentials', async () => {
+  it('is looked for without credentials', async () => {
     serve('/wp-json/');
     open('/');
     await wordpress.list('posts', {}, { credentials: 'Basic eDp5' });
     expect(cms.seen.map(({ headers }) => headers.authorization)).to.deep.equal([undefined, undefined, 'Basic eDp5']);
   });
 
-  it('tries again when the CMS was away at first', async () => {
+  it('is asked again when it was away at first', async () => {
     serve('/wp-json/');
     await proxy.set({ kind: 'down' });
     open('/');
@@ -82,7 +82,7 @@ describe('finding the REST API', () => {
     expect((await wordpress.list('posts', {})).total).to.equal(1);
   });
 
-  it('says that there is none', async () => {
+  it('that is none is told', async () => {
     cms.answer = (_request, response) => answerText(response, 200, '<html>some site');
     open('/');
     const error = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
@@ -90,7 +90,7 @@ describe('finding the REST API', () => {
     expect((error as Error).message).to.contain('no REST API');
   });
 
-  it('looks again when the permalinks have changed', async () => {
+  it('is looked for again when the permalinks have changed', async () => {
     serve('/wp-json/');
     open('/');
     await wordpress.list('posts', {});
@@ -99,7 +99,18 @@ describe('finding the REST API', () => {
     expect((await wordpress.list('posts', {})).total).to.equal(1);
   });
 
-  it('does not delete posts for good where the trash is switched off', async () => {
+  it('has accounts with the capabilities that are granted', async () => {
+    serve('/wp-json/');
+    const before = cms.answer;
+    cms.answer = (request, response) => {
+      if (!request.url?.includes('users/me')) return before(request, response);
+      answerJson(response, 200, { id: 3, roles: [], capabilities: { read: true, edit_posts: false } });
+    };
+    open('/');
+    expect(await wordpress.account({})).to.deep.equal({ userId: 3, roles: [], capabilities: new Set(['read']) });
+  });
+
+  it('does not lose posts for good where the trash is switched off', async () => {
     serve('/wp-json/');
     const before = cms.answer;
     cms.answer = (request, response) => {
