@@ -101,9 +101,9 @@ describe('a site of WordPress', () => {
 
   it('has accounts with the capabilities that are granted', async () => {
     serve('/wp-json/');
-    const before = cms.answer;
+    const usual = cms.answer;
     cms.answer = (request, response) => {
-      if (!request.url?.includes('users/me')) return before(request, response);
+      if (!request.url?.includes('users/me')) return usual(request, response);
       answerJson(response, 200, { id: 3, roles: [], capabilities: { read: true, edit_posts: false } });
     };
     open('/');
@@ -112,12 +112,12 @@ describe('a site of WordPress', () => {
 
   it('does not lose posts for good where the trash is switched off', async () => {
     serve('/wp-json/');
-    const before = cms.answer;
+    const usual = cms.answer;
     cms.answer = (request, response) => {
       if (request.method === 'DELETE') {
         answerJson(response, 501, { code: 'rest_trash_not_supported', message: 'm', data: { status: 501 } });
       } else if (request.url?.includes('taxonomies')) answerJson(response, 200, { tag: { rest_base: 'tags' } });
-      else before(request, response);
+      else usual(request, response);
     };
     open('/');
     const error = await wordpress.remove('posts', 1, { force: false }, {}).catch((thrown: unknown) => thrown);
