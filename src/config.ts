@@ -1,10 +1,11 @@
-// The configuration: config/default.json, then the operator's file, then the environment; checked as a whole, and frozen.
+// The configuration: config/default.json, then the operator's file, then the environment; each checked as it is read, and frozen.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import schema from './config.schema.json' with { type: 'json' };
 import { ConfigError } from './errors.ts';
 
+/** What each key means is said in config.schema.json. */
 export interface Config {
   upstream: { url: string; user?: string; password?: string; limits: Record<string, number> };
   mapping: string;
@@ -40,66 +41,67 @@ export interface Config {
 
 type Json = Record<string, unknown>;
 
-/** Beside the sources, and beside the compiled package. */
-const DEFAULTS = [
-  new URL('../config/default.json', import.meta.url),
-  new URL('../../config/default.json', import.meta.url),
-];
+/** Always served; what the configuration names comes beside it. */
+const MOUNT = '/calendar/events/v1';
 
-const number = (text: string): unknown => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);
-const asIs = (text: string): unknown => text;
-const added = (text: string, before: unknown): unknown => [
-  ...new Set([...(before as string[]), ...text.split(',').map((one) => one.trim())]),
-];
+/** Beside the sources, and beside the compiled package. */
+const DEFAULTS = ['../config/default.json', '../../config/default.json'].map((step) => new URL(step, import.meta.url));
+
+const text = (value: string): unknown => value;
+// What is no number stays text, and is refused as such.
+const number = (value: string): unknown => (/^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value);
+const names = (value: string): unknown =>
+  value
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 
 /** Variable -> key, and how its text is read. */
-const VARIABLES: Record<string, { key: string; read: (text: string, before: unknown) => unknown }> = {
-  CALENDAR_UPSTREAM_URL: { key: 'upstream.url', read: asIs },
-  CALENDAR_UPSTREAM_USER: { key: 'upstream.user', read: asIs },
-  CALENDAR_UPSTREAM_PASSWORD: { key: 'upstream.password', read: asIs },
-  CALENDAR_MAPPING: { key: 'mapping', read: asIs },
-  CALENDAR_HOST: { key: 'listen.host', read: asIs },
+const VARIABLES: Record<string, { key: string; read: (value: string) => unknown }> = {
+  CALENDAR_UPSTREAM_URL: { key: 'upstream.url', read: text },
+  CALENDAR_UPSTREAM_USER: { key: 'upstream.user', read: text },
+  CALENDAR_UPSTREAM_PASSWORD: { key: 'upstream.password', read: text },
+  CALENDAR_MAPPING: { key: 'mapping', read: text },
+  CALENDAR_HOST: { key: 'listen.host', read: text },
   CALENDAR_PORT: { key: 'listen.port', read: number },
-  CALENDAR_ADMIN_HOST: { key: 'listen.adminHost', read: asIs },
+  CALENDAR_ADMIN_HOST: { key: 'listen.adminHost', read: text },
   CALENDAR_ADMIN_PORT: { key: 'listen.adminPort', read: number },
-  CALENDAR_PUBLIC_URL: { key: 'publicUrl', read: asIs },
-  CALENDAR_MOUNTS: { key: 'mounts', read: added },
-  CALENDAR_DATA_DIR: { key: 'dataDir', read: asIs },
+  CALENDAR_PUBLIC_URL: { key: 'publicUrl', read: text },
+  CALENDAR_MOUNTS: { key: 'mounts', read: names },
+  CALENDAR_DATA_DIR: { key: 'dataDir', read: text },
   CALENDAR_SYNC_INTERVAL: { key: 'sync.intervalS', read: number },
-  CALENDAR_NOTICE_SECRET: { key: 'notices.secret', read: asIs },
-  CALENDAR_REDIS_URL: { key: 'redisUrl', read: asIs },
+  CALENDAR_NOTICE_SECRET: { key: 'notices.secret', read: text },
+  CALENDAR_REDIS_URL: { key: 'redisUrl', read: text },
 };
+/** Belongs to the sandbox, which may run in the same environment. */
+const FOREIGN = 'CALENDAR_SANDBOX_';
 
-const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
+const ajv = new Ajv({ verbose: true });
+ajv.addFormat('web-address', (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
+const validate = ajv.compile(schema);
 
 /**
  * Reads and checks the configuration.
- * @param source `file`: the operator's file; `env`: the environment, of which the variables `CALENDAR_*` count and an empty one does not
- * @throws ConfigError naming the key or variable, the reason and what to do
+ * @param source `file`: the operator's file; `env`: the environment, of which the variables `CALENDAR_*` count, and empty ones do not
+ * @throws ConfigError naming the key or variable, the reason and what to do; never a value, which may be a secret
  */
 export function loadConfig({ file, env }: { file?: string; env: Record<string, string | undefined> }): Config {
-  const defaults = DEFAULTS.find((place) => existsSync(place));
-  const config = readJson(defaults!, 'config/default.json');
-  if (file !== undefined) merge(config, readJson(file, file));
-  const from = new Map<string, string>();
-  for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith('CALENDAR_') || text === undefined || text === '') continue;
-    const variable = VARIABLES[name];
-    if (!variable)
+  const config = readLayer(DEFAULTS.find((place) => existsSync(place)) ?? DEFAULTS[0]!, 'config/default.json');
+  if (file !== undefined) merge(config, readLayer(file, file));
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('CALENDAR_') || name.startsWith(FOREIGN) || value === undefined || value === '') continue;
+    const known = VARIABLES[name];
+    if (!known) {
       throw new ConfigError(name, 'there is no such variable', `Known are ${Object.keys(VARIABLES).join(', ')}.`);
-    put(config, variable.key, (before) => variable.read(text, before));
-    from.set(variable.key, name);
+    }
+    const layer = nested(known.key, known.read(value));
+    check(layer, () => name);
+    merge(config, layer);
   }
-  if (!validate(config)) throw refusal(validate.errors!, from, file ?? 'config/default.json');
+  delete config.$schema;
   const checked = config as unknown as Config;
-  const { user, password } = checked.upstream;
-  if ((user === undefined) !== (password === undefined)) {
-    throw new ConfigError(
-      user === undefined ? 'CALENDAR_UPSTREAM_USER' : 'CALENDAR_UPSTREAM_PASSWORD',
-      'is missing: a service account is a user and an application password',
-      'Set both, or neither to copy public records only.',
-    );
-  }
+  checked.mounts = [...new Set([MOUNT, ...checked.mounts])];
+  checkTogether(checked);
   return deepFreeze(checked);
 }
 
@@ -113,36 +115,111 @@ export function serviceCredentials({ upstream }: Config): string | undefined {
 export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
   (publicUrl ?? `http://localhost:${listen.port}`).replace(/\/+$/, '');
 
-/** The configuration as it may be shown: secrets only as present or not. */
+/** The configuration as it may be shown: `(set)` in place of each secret. */
 export function dumpConfig(config: Config): object {
-  const secret = (value: unknown) => (value === undefined ? undefined : '(set)');
-  const { upstream, notices } = config;
-  const shown = {
-    ...config,
-    upstream: { ...upstream, password: secret(upstream.password) },
-    notices: { secret: secret(notices.secret) },
-  };
-  return {
-    ...shown,
-    ...(config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl.replace(/\/\/[^@/]*@/, '//(set)@') }),
-  };
+  const shown = structuredClone(config);
+  if (shown.upstream.password !== undefined) shown.upstream.password = '(set)';
+  if (shown.notices.secret !== undefined) shown.notices.secret = '(set)';
+  if (shown.redisUrl !== undefined) shown.redisUrl = shown.redisUrl.replace(/\/\/[^/]*@/, '//(set)@');
+  return shown;
 }
 
-function readJson(place: string | URL, name: string): Json {
+/** One file, checked by itself so that a refusal can name it. */
+function readLayer(place: string | URL, name: string): Json {
+  let json: unknown;
   try {
-    const json: unknown = JSON.parse(readFileSync(place, 'utf8'));
-    if (isObject(json)) return json;
+    json = JSON.parse(readFileSync(place, 'utf8'));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(name, `cannot be read: ${reason}`, 'The file has to exist and hold one JSON object.');
+    if (error instanceof SyntaxError) {
+      // The whole message may quote the file, and with it a secret.
+      const at = /line \d+ column \d+/.exec(error.message)?.[0];
+      throw new ConfigError(name, `is not JSON${at ? `: ${at}` : ''}`, 'The file has to hold one JSON object.');
+    }
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(name, `cannot be read (${code ?? 'unknown reason'})`, 'Check the path and who may read it.');
   }
-  throw new ConfigError(name, 'holds no JSON object');
+  if (!isObject(json)) throw new ConfigError(name, 'holds no JSON object', 'See config/example.json.');
+  check(json, (key) => (key === '' ? name : `${name}, ${key}`));
+  return json;
+}
+
+/** Throws `ConfigError` for the first key that the schema does not take. */
+function check(layer: Json, placeOf: (key: string) => string): void {
+  if (validate(layer)) return;
+  const [error] = validate.errors as [ErrorObject];
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  const rule = (error.parentSchema ?? {}) as { description?: string; properties?: object };
+  if (error.keyword === 'additionalProperties') {
+    const key = [path, error.params.additionalProperty].filter(Boolean).join('.');
+    const known = Object.keys(rule.properties ?? {}).join(', ');
+    throw new ConfigError(placeOf(key), 'there is no such key', `Known here are ${known}.`);
+  }
+  throw new ConfigError(placeOf(path), reasonOf(error), rule.description ?? '');
+}
+
+function reasonOf({ keyword, params, message }: ErrorObject): string {
+  if (keyword === 'type') return `must be ${params.type === 'integer' ? 'a whole number' : `of type ${params.type}`}`;
+  if (keyword === 'enum') return `must be one of ${params.allowedValues.join(', ')}`;
+  if (keyword === 'format') return 'must be an address that begins with http:// or https://';
+  if (keyword === 'pattern') return 'is not written as it has to be';
+  if (keyword === 'not') return 'is taken by the gateway itself';
+  return message ?? 'is not acceptable';
+}
+
+/** What no key shows by itself. */
+function checkTogether({ upstream, publicUrl, listen, lists }: Config): void {
+  const { url, user, password } = upstream;
+  if (url === undefined) {
+    throw new ConfigError('CALENDAR_UPSTREAM_URL', 'is missing', 'Set it, or upstream.url in a file for --config.');
+  }
+  const { username, search, hash } = new URL(url);
+  if (username !== '' || new URL(url).password !== '') {
+    throw new ConfigError(
+      'upstream.url (CALENDAR_UPSTREAM_URL)',
+      'holds credentials',
+      'Give them as CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.',
+    );
+  }
+  if (search !== '' || hash !== '') {
+    throw new ConfigError(
+      'upstream.url (CALENDAR_UPSTREAM_URL)',
+      'has a query or fragment',
+      "Give the site's address.",
+    );
+  }
+  if ((user === undefined) !== (password === undefined)) {
+    throw new ConfigError(
+      user === undefined ? 'upstream.user (CALENDAR_UPSTREAM_USER)' : 'upstream.password (CALENDAR_UPSTREAM_PASSWORD)',
+      'is missing: a service account is a user and an application password',
+      'Set both, or neither to copy public records only.',
+    );
+  }
+  if (user?.includes(':')) {
+    throw new ConfigError('upstream.user (CALENDAR_UPSTREAM_USER)', 'holds a colon', 'No login can be made of it.');
+  }
+  if (publicUrl !== undefined && (new URL(publicUrl).username !== '' || /[?#]/.test(publicUrl))) {
+    throw new ConfigError(
+      'publicUrl (CALENDAR_PUBLIC_URL)',
+      'has credentials, a query or a fragment',
+      'Everything else in it begins every link: give scheme, host and, if need be, port and path.',
+    );
+  }
+  if (lists.perPage > lists.maxPerPage) {
+    throw new ConfigError('lists.perPage', 'is more than lists.maxPerPage', 'Raise the one or lower the other.');
+  }
+  if (listen.port !== 0 && listen.port === listen.adminPort) {
+    throw new ConfigError(
+      'listen.adminPort (CALENDAR_ADMIN_PORT)',
+      'is the same as listen.port',
+      'Choose another port.',
+    );
+  }
 }
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Objects are merged key by key, all else is replaced. */
+/** Objects are merged key by key, all else is replaced. Both sides have been checked: no key in them is a stranger. */
 function merge(target: Json, source: Json): void {
   for (const [key, value] of Object.entries(source)) {
     const before = target[key];
@@ -151,44 +228,8 @@ function merge(target: Json, source: Json): void {
   }
 }
 
-function put(config: Json, path: string, change: (before: unknown) => unknown): void {
-  const [key, ...rest] = path.split('.') as [string, ...string[]];
-  if (rest.length === 0) {
-    config[key] = change(config[key]);
-    return;
-  }
-  const below = isObject(config[key]) ? config[key] : {};
-  config[key] = below;
-  put(below, rest.join('.'), change);
-}
-
-function refusal(errors: ErrorObject[], from: Map<string, string>, file: string): ConfigError {
-  const [error] = errors as [ErrorObject];
-  const path = error.instancePath.slice(1).replaceAll('/', '.');
-  const extra = error.keyword === 'additionalProperties' ? (error.params.additionalProperty as string) : undefined;
-  const missing = error.keyword === 'required' ? (error.params.missingProperty as string) : undefined;
-  const key = [path, extra ?? missing].filter(Boolean).join('.');
-  const variable = from.get(key);
-  const place = variable ?? `${file}, ${key}`;
-  if (extra !== undefined)
-    return new ConfigError(
-      place,
-      'there is no such key',
-      `Known are ${Object.keys(error.parentSchema?.properties ?? knownAt(path)).join(', ')}.`,
-    );
-  if (missing !== undefined) return new ConfigError(place, 'is missing');
-  return new ConfigError(
-    place,
-    error.message ?? 'is not acceptable',
-    `See config/example.json${variable ? ` and serve --help` : ''}.`,
-  );
-}
-
-function knownAt(path: string): object {
-  let place: { properties?: Record<string, object> } = schema;
-  for (const key of path.split('.').filter(Boolean)) place = place.properties?.[key] ?? {};
-  return place.properties ?? {};
-}
+const nested = (key: string, value: unknown): Json =>
+  key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value) as Json;
 
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null)

@@ -3,6 +3,7 @@
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { CalendarRecord, Kind, Site } from '../records.ts';
 import type { Credentials, Native, Query } from '../upstream/port.ts';
+import type { JoinTables } from './joins.ts';
 
 /** One record kind as the copy asks for it. */
 export interface Collection {
@@ -22,7 +23,9 @@ export interface Collection {
   hidden: readonly string[];
   /** `_fields` of a whole record. */
   select: string;
-  read(native: Native, site: Site): CalendarRecord;
+  /** Readers of venues and organizers that are text inside an event. */
+  inline: readonly ((native: Native, site: Site) => CalendarRecord | undefined)[];
+  read(native: Native, site: Site, joins?: JoinTables): CalendarRecord;
 }
 
 /** A row without its contents. `modifiedUtc` is `''` for terms. */
@@ -66,7 +69,8 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
         statuses: service === undefined ? ['publish'] : all,
         hidden: hidden.filter((status) => status !== 'publish'),
         select: map.select,
-        read: (native: Native, site: Site) => map.read(native, site),
+        inline: Object.values(map.inline ?? {}),
+        read: (native: Native, site: Site, joins?: JoinTables) => map.read(native, site, joins),
       },
     ];
   });

@@ -3,6 +3,7 @@
 import type { Kind } from '../records.ts';
 import { type Collection, utcText } from './collections.ts';
 import type { Pictures } from './images.ts';
+import type { Joins } from './joins.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 import { type Cursor, walk } from './walk.ts';
@@ -29,6 +30,7 @@ export function loadProgress(replica: Replica): ProgressOf {
 export interface FirstCopyOptions {
   replica: Replica;
   taking: Taking;
+  joins: Joins;
   pictures: Pictures;
   collections: readonly Collection[];
   progress: ProgressOf;
@@ -50,7 +52,7 @@ async function begin(collection: Collection, taking: Taking): Promise<Progress> 
 
 /** Throws what the CMS throws; what was copied until then stays, and the next call goes on from there. */
 export async function copyAll(options: FirstCopyOptions): Promise<void> {
-  const { replica, taking, pictures, collections, progress, tell } = options;
+  const { replica, taking, joins, pictures, collections, progress, tell } = options;
   const save = () => replica.setState(STATE_KEY, JSON.stringify(progress));
   for (const collection of collections) {
     const { kind } = collection;
@@ -62,6 +64,7 @@ export async function copyAll(options: FirstCopyOptions): Promise<void> {
   for (const collection of collections) {
     const at = progress[collection.kind];
     if (!at || at.finished) continue;
+    if (collection.kind === 'event') await joins.refresh();
     const query = { orderby: 'id', order: 'asc', _fields: collection.select };
     const pages = walk((place) => taking.ask(collection, { ...query, ...place }), {
       by: collection.posts ? 'offset' : 'page',

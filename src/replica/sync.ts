@@ -12,6 +12,7 @@ import type { Visibility } from './filters.ts';
 import { copyAll, loadProgress } from './first-copy.ts';
 import { gatherFor } from './gather.ts';
 import { createPictures } from './images.ts';
+import { createJoins, type JoinTables } from './joins.ts';
 import type { Replica } from './store.ts';
 import { initialStanding, pauseMs, type State, type SyncEvent, step } from './sync-state.ts';
 import { createTaking } from './taking.ts';
@@ -55,6 +56,8 @@ export interface Sync {
   wrote(kind: Kind, id: number): void;
   /** Last known; kept in the replica for starts without the CMS. */
   site(): Site;
+  /** How events name venues and organizers, where not by id: for `KindMapping.read` and `write`. */
+  joins(): JoinTables;
 }
 
 export interface SyncOptions {
@@ -88,8 +91,10 @@ export function createSync(options: SyncOptions): Sync {
   const taking = createTaking({
     ...{ replica, upstream, collections, service, nowMs, pageSize },
     site: () => site ?? NO_SITE,
+    joins: () => joins.tables(),
     signal: stopping.signal,
   });
+  const joins = createJoins(mapping.kinds.event.joins ?? [], { replica, taking, collections });
   const looker = createLooker(replica, taking);
   const comparison = createComparison(replica, taking, service !== undefined);
   const pictures = createPictures(replica, taking, collections, nowMs);
@@ -131,6 +136,7 @@ export function createSync(options: SyncOptions): Sync {
 
   async function lookAtAll(): Promise<void> {
     for (const collection of collections) {
+      if (collection.kind === 'event' && (await joins.refresh())) lastPassMs = Number.NEGATIVE_INFINITY;
       const { total, askedAt } = await looker.look(collection);
       if (comparison.agrees(collection, total) || taking.wroteSince(collection.kind, askedAt)) continue;
       await comparison.compare(collection);
@@ -169,7 +175,7 @@ export function createSync(options: SyncOptions): Sync {
       if (collection === 'image') Object.assign(images, { done, total });
       observe({ type: 'sync-progress', collection, done, total });
     };
-    await copyAll({ replica, taking, pictures, collections, progress, tell: told });
+    await copyAll({ replica, taking, joins, pictures, collections, progress, tell: told });
     await lookAtAll();
     replica.setState('sync.complete', '1');
     lastPassMs = nowMs();
@@ -303,6 +309,7 @@ export function createSync(options: SyncOptions): Sync {
     },
     wrote: taking.wrote,
     site: () => site ?? NO_SITE,
+    joins: () => joins.tables(),
   };
 }
 

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CalendarRecord, ImageRecord, Kind, PostRecord, Site } from '../records.ts';
 import type { CallOptions, Credentials, Native, Query, Upstream } from '../upstream/port.ts';
 import { type Collection, idOf, type Row } from './collections.ts';
+import type { JoinTables } from './joins.ts';
 import type { Replica } from './store.ts';
 import type { AskedPage } from './walk.ts';
 
@@ -13,6 +14,8 @@ export interface TakingOptions {
   collections: readonly Collection[];
   service: Credentials;
   site: () => Site;
+  /** How events name linked records; asked at every slice. */
+  joins: () => JoinTables;
   nowMs: () => number;
   pageSize: number;
   signal: AbortSignal;
@@ -32,6 +35,9 @@ export interface Taking {
   readonly serverTimeMs: number;
   /** One page of a collection, with the scope of the copy or a caller's own. */
   ask(collection: Collection, query: Query, as?: { scope: Query; options: CallOptions }): Promise<AskedPage>;
+  asService(): CallOptions;
+  /** Grows with every change of the kind's records in the copy. */
+  revision(kind: Kind): number;
   /** One page of the CMS's media. */
   askMedia(query: Query): Promise<AskedPage>;
   /** Puts what was asked for at `askedAt` into the copy; returns how many records changed. */
@@ -61,6 +67,11 @@ export interface Taking {
   hold(): () => void;
 }
 
+type LinkedKind = 'venue' | 'organizer';
+
+/** Ids from here on are made by the mapping (mapping/inline.ts). */
+const FIRST_INLINE_ID = 2 ** 52;
+
 const SLICE = 50;
 
 /** `modified` is to the second: a record is settled once it was read two seconds after that `modified` was first seen. */
@@ -78,6 +89,7 @@ export function createTaking(options: TakingOptions): Taking {
   const unsettled = new Map<Kind, Map<number, { modifiedUtc: string; seenMs: number }>>();
   const images = new Set<number>();
   const watermark = new Map<Kind, string>();
+  const revisions = new Map<Kind, number>();
   const askedMs = new Map<number, number>();
   let counted: { version: number; kinds: Map<Kind, number> } = { version: -1, kinds: new Map() };
 
@@ -117,6 +129,30 @@ export function createTaking(options: TakingOptions): Taking {
     return posts ? row : { ...row, modifiedUtc: '' };
   }
 
+  function revise(kind: Kind): void {
+    revisions.set(kind, (revisions.get(kind) ?? 0) + 1);
+  }
+
+  /** Linked records inside the events that are about to be replaced or removed. */
+  function inlineOf({ kind, inline }: Collection, records: readonly { id: number }[]): [LinkedKind, number][] {
+    if (kind !== 'event' || inline.length === 0) return [];
+    const before = replica.getMany(
+      kind,
+      records.map(({ id }) => id),
+    );
+    return [...before.values()].flatMap(({ venues, organizers }) => [
+      ...venues.map((id): [LinkedKind, number] => ['venue', id]),
+      ...organizers.map((id): [LinkedKind, number] => ['organizer', id]),
+    ]);
+  }
+
+  /** A record that lay inside events is gone with the last of them. */
+  function dropOrphans(linked: readonly [LinkedKind, number][]): void {
+    for (const [kind, id] of linked) {
+      if (id >= FIRST_INLINE_ID && replica.eventsWith(kind, id).length === 0) replica.remove(kind, [id]);
+    }
+  }
+
   /** A new `modified` may stand for two changes, of which this is the first; one seen long enough stands for itself. */
   function settle(kind: Kind, record: PostRecord, before: Row | undefined, askedAt: number): void {
     const open = unsettledOf(kind);
@@ -147,13 +183,14 @@ export function createTaking(options: TakingOptions): Taking {
     for (let from = 0; from < rows.length; from += SLICE) {
       if (from > 0) await nextTurn();
       const slice: CalendarRecord[] = [];
+      const inline: CalendarRecord[] = [];
       for (const native of rows.slice(from, from + SLICE)) {
         const id = idOf(native);
         if (isNewer(kind, id, askedAt)) {
           later(kind, [id]);
           continue;
         }
-        const record = collection.read(native, options.site());
+        const record = collection.read(native, options.site(), options.joins());
         if (collection.posts) {
           const post = record as PostRecord;
           const before = copied(collection, id);
@@ -169,8 +206,13 @@ export function createTaking(options: TakingOptions): Taking {
           images.add(record.image);
         }
         slice.push(record);
+        for (const read of collection.inline) inline.push(...(read(native, options.site()) ?? []));
       }
-      changed += replica.put(slice);
+      const orphans = inlineOf(collection, slice);
+      const put = replica.put([...inline, ...slice]);
+      dropOrphans(orphans);
+      if (put > 0) revise(kind);
+      changed += put;
     }
     counts.changed += changed;
     return changed;
@@ -189,7 +231,13 @@ export function createTaking(options: TakingOptions): Taking {
     });
     if (!posts && kind !== 'event') for (const id of gone) later('event', replica.eventsWith(kind, id));
     for (const id of ids) unsettledOf(kind).delete(id);
+    const orphans = inlineOf(
+      collection,
+      gone.map((id) => ({ id })),
+    );
     const removed = replica.remove(kind, gone);
+    dropOrphans(orphans);
+    if (removed > 0) revise(kind);
     counts.removed += removed;
     return removed;
   }
@@ -260,6 +308,8 @@ export function createTaking(options: TakingOptions): Taking {
       return serverTimeMs;
     },
     ask,
+    asService: mine,
+    revision: (kind) => revisions.get(kind) ?? 0,
     askMedia: (query) => list('media', query, mine()),
     take,
     drop,
@@ -269,6 +319,7 @@ export function createTaking(options: TakingOptions): Taking {
       moment += 1;
       latest.set(kind, moment);
       written.set(key(kind, id), moment);
+      revise(kind);
       const posts = collections.find((collection) => collection.kind === kind)?.posts;
       if (posts) unsettledOf(kind).set(id, { modifiedUtc: '', seenMs: nowMs() });
     },

@@ -36,6 +36,12 @@ describe('clients of the interface', () => {
     }
   });
 
+  before('one event in the default window, which ends in two years', async () => {
+    const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const json = { title: 'Next month', start_date: `${day} 10:00`, end_date: `${day} 11:00` };
+    await ask(`${calendar}/events`, { as: 'admin', method: 'POST', json });
+  });
+
   it('gatsby-source-tribe-events reads all five lists through the second mount', async () => {
     const { sourceNodes } = createRequire(import.meta.url)('gatsby-source-tribe-events/gatsby-node.js') as {
       sourceNodes: (api: object, options: object) => Promise<void>;

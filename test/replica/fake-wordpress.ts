@@ -59,6 +59,8 @@ export interface FakeWordPress extends Upstream {
   clockMs: number;
   /** Runs before a request is answered: changes in the middle of a walk, faults. */
   before: ((request: Request) => void | Promise<void>) | undefined;
+  /** Runs when the answer is made and not yet there: what happens on its way makes it old. */
+  after: ((request: Request) => void | Promise<void>) | undefined;
   /** What the service account is: an editor, refused, or an author who sees holes. */
   serviceIs: 'editor' | 'refused' | 'author';
   /** How many rows of this collection one record has: a plugin that lists occurrences. */
@@ -230,6 +232,7 @@ export function fakeWordPress(): FakeWordPress {
     siteFacts: { url: 'https://cms.example', name: 'Fake', timezone: '+02:00' },
     clockMs: Date.UTC(2026, 0, 1),
     before: undefined,
+    after: undefined,
     serviceIs: 'editor',
     repeats: 1,
     nativePost,
@@ -241,7 +244,9 @@ export function fakeWordPress(): FakeWordPress {
     },
     async list(base, query, options = {}) {
       await arrive({ base, query }, options);
-      return answer(base, query, options);
+      const made = answer(base, query, options);
+      await cms.after?.({ base, query });
+      return made;
     },
     async images(ids, options) {
       await arrive({ base: 'media', query: { include: ids.join(',') } }, options);
