@@ -1,0 +1,65 @@
+// The native way: a PHP of this machine serves the site with its built-in server, four requests at a time.
+
+import { join } from 'node:path';
+import { PHP_SOURCES } from './paths.ts';
+import { type Group, run, startGroup } from './processes.ts';
+import { documentRoot } from './site.ts';
+
+/** What a way of running PHP can do with a site. */
+export interface Runtime {
+  /** Starts the web server; it answers some time later. */
+  serve(port: number): Group;
+  /** Runs a PHP file of the document root to its end and gives what it printed. */
+  runPhp(fileInRoot: string): Promise<string>;
+  /** Runs WP-CLI and gives what it printed. */
+  wp(args: readonly string[]): Promise<string>;
+}
+
+/** Why PHP cannot be used here, or undefined when it can. */
+export async function nativePhpLack(): Promise<string | undefined> {
+  const probe = 'echo json_encode([PHP_VERSION, PHP_VERSION_ID, extension_loaded("pdo_sqlite")]);';
+  try {
+    const [version, id, sqlite] = JSON.parse(await run(['php', '-r', probe])) as [string, number, boolean];
+    if (id < 80100) return `php is ${version}, older than 8.1`;
+    return sqlite ? undefined : `php ${version} has no pdo_sqlite`;
+  } catch {
+    return 'there is no php on the path';
+  }
+}
+
+/** The settings that a site needs, whatever the machine's php.ini says. */
+function settings(dataDir: string): string[] {
+  const values = {
+    'opcache.enable': '1',
+    'opcache.enable_cli': '1',
+    'opcache.memory_consumption': '96',
+    'opcache.max_accelerated_files': '8000',
+    'opcache.validate_timestamps': '1',
+    'opcache.revalidate_freq': '1',
+    display_errors: '0',
+    log_errors: '1',
+    error_log: join(dataDir, 'php.log'),
+    memory_limit: '512M',
+    upload_max_filesize: '64M',
+    post_max_size: '64M',
+    max_execution_time: '120',
+    'date.timezone': 'UTC',
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-d', `${name}=${value}`]);
+}
+
+/** PHP of this machine, for the site in a data folder. */
+export function nativeRuntime(dataDir: string, wpCli: string): Runtime {
+  const root = documentRoot(dataDir);
+  const options = settings(dataDir);
+  return {
+    serve: (port) =>
+      startGroup(['php', ...options, '-S', `127.0.0.1:${port}`, '-t', root, join(PHP_SOURCES, 'router.php')], {
+        cwd: root,
+        env: { ...process.env, PHP_CLI_SERVER_WORKERS: '4' },
+        logFile: join(dataDir, 'server.log'),
+      }),
+    runPhp: (file) => run(['php', ...options, join(root, file)], { cwd: root }),
+    wp: (args) => run(['php', ...options, wpCli, '--allow-root', `--path=${root}`, ...args], { cwd: root }),
+  };
+}

@@ -1,0 +1,74 @@
+// The sandbox's own npm packages: installed on first use, and only as much of them as the way taken needs.
+
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SANDBOX_ROOT } from './paths.ts';
+import { ownNodeFirst, run } from './processes.ts';
+import type { Progress } from './progress.ts';
+
+const MODULES = join(SANDBOX_ROOT, 'node_modules');
+const MARK = join(MODULES, '.sandbox-lock');
+
+/** What is needed: `lean` unpacks WordPress, `full` also has PHP as WebAssembly (about 200 MB). */
+export type Extent = 'lean' | 'full';
+
+const NEEDED: Record<Extent, readonly string[]> = {
+  lean: ['tar'],
+  full: ['tar', '@wp-playground/cli', '@php-wasm/node-8-3'],
+};
+
+let installing: Promise<void> = Promise.resolve();
+
+/**
+ * Sees to it that the packages are there in the versions of the lock file.
+ * @throws Error with npm's own words when they cannot be installed
+ */
+export function ensurePackages(extent: Extent, progress: Progress): Promise<void> {
+  installing = installing.catch(() => {}).then(() => installPackages(extent, progress));
+  return installing;
+}
+
+async function installPackages(extent: Extent, progress: Progress): Promise<void> {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(SANDBOX_ROOT, 'package-lock.json')))
+    .digest('hex');
+  const installed = existsSync(MARK) ? readFileSync(MARK, 'utf8') : lock; // no mark: installed by hand, taken as it is
+  const complete = (): boolean => NEEDED[extent].every((name) => existsSync(join(MODULES, name, 'package.json')));
+  if (complete() && installed === lock) return;
+
+  const size = extent === 'full' ? ', with PHP as WebAssembly, about 200 MB' : '';
+  const startMs = performance.now();
+  const say = (): void => progress(`installing packages (npm ci${size}): ${seconds(startMs)}`);
+  say();
+  const ticking = setInterval(say, 5000);
+  try {
+    const omit = extent === 'lean' ? ['--omit=optional'] : [];
+    await npm(['ci', '--no-audit', '--no-fund', ...omit], SANDBOX_ROOT);
+  } finally {
+    clearInterval(ticking);
+  }
+  if (!complete()) {
+    throw new Error(
+      `npm ci in ${SANDBOX_ROOT} left out ${NEEDED[extent].join(' or ')}: the WebAssembly way needs Node >= 24.18 ` +
+        `(this is ${process.versions.node})`,
+    );
+  }
+  writeFileSync(MARK, lock);
+}
+
+/** Runs npm, the one that runs us where there is one, under this process's own Node. */
+export function npm(args: readonly string[], cwd: string): Promise<string> {
+  const script = process.env.npm_execpath;
+  const own = script !== undefined && /npm-cli\.[cm]?js$/.test(script) && existsSync(script);
+  return run(own ? [process.execPath, script, ...args] : ['npm', ...args], { cwd, env: ownNodeFirst() });
+}
+
+/** Loads one of the sandbox's packages. Its types are not there before it is installed, so the caller says them. */
+export async function loadPackage<T>(name: string): Promise<T> {
+  return (await import(name)) as T;
+}
+
+function seconds(sinceMs: number): string {
+  return `${Math.round((performance.now() - sinceMs) / 1000)} s`;
+}

@@ -1,0 +1,32 @@
+// Where the sandbox keeps its things, and which versions it is made of.
+
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder `sandbox/`. */
+export const SANDBOX_ROOT: string = dirname(fileURLToPath(import.meta.url));
+
+/** The root of the project. */
+export const PROJECT_ROOT: string = dirname(SANDBOX_ROOT);
+
+/** PHP sources that the sandbox puts into a site or runs. */
+export const PHP_SOURCES: string = join(SANDBOX_ROOT, 'php');
+
+/** The npm package that carries WordPress, its SQLite integration and WP-CLI. */
+export const WORDPRESS_PACKAGE = {
+  spec: 'wp-studio@1.22.0',
+  file: 'wp-studio-1.22.0.tgz',
+  wordpress: '7.1.1',
+  bytes: 67_324_190,
+  integrity: 'sha512-boMtahkhgWDKKyNTBA1uTK5ghnAmxXhDY6KeQCO9FmcI3/o+YOSq8JwYW5ZYnxHCxH14Jf/mD6CJTBvTWl2Ytw==',
+};
+
+/** The cache folder: `.cache/` of the project, or what `CALENDAR_SANDBOX_CACHE` names. */
+export function cacheRoot(): string {
+  return resolve(PROJECT_ROOT, process.env.CALENDAR_SANDBOX_CACHE ?? '.cache');
+}
+
+/** The data folder used when none is named. */
+export function defaultDataDir(): string {
+  return join(PROJECT_ROOT, '.sandbox');
+}

@@ -1,0 +1,61 @@
+// The WebAssembly way: PHP 8.3 out of an npm package serves the same files and database, two requests at a time.
+
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Runtime } from './native.ts';
+import { ownNodeFirst, run, startGroup } from './processes.ts';
+import { documentRoot } from './site.ts';
+import { siteUrl } from './wp-config.ts';
+
+const NEEDED_NODE = [24, 18] as const;
+
+/** Why the WebAssembly way cannot be taken here, or undefined when it can. */
+export function wasmLack(): string | undefined {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const fits = major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1]);
+  return fits ? undefined : `this is Node ${process.versions.node}, older than ${NEEDED_NODE.join('.')}`;
+}
+
+/** PHP as WebAssembly, for the site in a data folder. Its packages are installed already. */
+export function wasmRuntime(dataDir: string, wpCli: string): Runtime {
+  const root = documentRoot(dataDir);
+  const home = dirname(createRequire(import.meta.url).resolve('@wp-playground/cli/package.json'));
+  const program = (command: string, mounts: readonly string[]): [string, ...string[]] => [
+    process.execPath,
+    join(home, 'wp-playground.js'),
+    command,
+    '--php=8.3',
+    ...mounts.map((mount) => `--mount-before-install=${mount}`),
+    '--wordpress-install-mode=do-not-attempt-installing',
+    '--skip-sqlite-setup',
+  ];
+  return {
+    serve: (port) =>
+      startGroup(
+        [...program('server', [`${root}:/wordpress`]), `--port=${port}`, `--site-url=${siteUrl(port)}`, '--workers=2'],
+        { cwd: root, env: ownNodeFirst(), logFile: join(dataDir, 'server.log') },
+      ),
+    runPhp: (file) =>
+      run([...program('php', [`${root}:/wordpress`]), '--verbosity=quiet', '--', `/wordpress/${file}`], {
+        cwd: root,
+        env: ownNodeFirst(),
+      }),
+    wp: (args) => {
+      if (!existsSync(wpCli)) return Promise.reject(new Error(`${wpCli} is missing`));
+      const mounts = [`${root}:/wordpress`, `${dirname(wpCli)}:/wp-cli`];
+      return run(
+        [
+          ...program('php', mounts),
+          '--verbosity=quiet',
+          '--',
+          '/wp-cli/wp-cli.phar',
+          '--allow-root',
+          '--path=/wordpress',
+          ...args,
+        ],
+        { cwd: root, env: ownNodeFirst() },
+      );
+    },
+  };
+}

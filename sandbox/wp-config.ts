@@ -1,0 +1,71 @@
+// The wp-config.php of a sandbox site.
+
+import { createHash } from 'node:crypto';
+import type { SiteState } from './site.ts';
+
+const KEYS = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((name) => [`${name}_KEY`, `${name}_SALT`]);
+
+const PERMALINKS = { pretty: '/%postname%/', plain: '' };
+
+/**
+ * The text of wp-config.php. Constants that the way of running PHP has set already are left alone.
+ * @param rulesMark changes whenever the rewrite rules have to be built again
+ */
+export function wpConfig(state: SiteState, rulesMark: string): string {
+  const url = siteUrl(state.port);
+  const options = { timezone_string: state.timezone, permalink_structure: PERMALINKS[state.permalinks] };
+  const values: Record<string, string | number | boolean> = {
+    DB_NAME: 'wordpress',
+    DB_USER: '',
+    DB_PASSWORD: '',
+    DB_HOST: '',
+    DB_CHARSET: 'utf8mb4',
+    DB_COLLATE: '',
+    ...Object.fromEntries(KEYS.map((key) => [key, derived(state.secret, key)])),
+    WP_HOME: url,
+    WP_SITEURL: url,
+    // application passwords are offered over plain http only on a site that calls itself local
+    WP_ENVIRONMENT_TYPE: 'local',
+    WP_DEBUG: true,
+    WP_DEBUG_DISPLAY: false,
+    WP_DEBUG_LOG: false,
+    WP_MEMORY_LIMIT: '256M',
+    // a sandbox asks nobody outside for anything; scheduled posts are published by a call of wp-cron.php once a minute
+    WP_HTTP_BLOCK_EXTERNAL: true,
+    WP_ACCESSIBLE_HOSTS: '127.0.0.1,localhost',
+    DISABLE_WP_CRON: true,
+    AUTOMATIC_UPDATER_DISABLED: true,
+    WP_AUTO_UPDATE_CORE: false,
+    DISALLOW_FILE_EDIT: true,
+    CONCATENATE_SCRIPTS: false,
+    SANDBOX_OPTIONS: JSON.stringify(options),
+    SANDBOX_RULES: rulesMark,
+  };
+  const lines = Object.entries(values).map(
+    ([name, value]) => `defined( '${name}' ) || define( '${name}', ${php(value)} );`,
+  );
+  return `<?php
+// Written by the sandbox at every start: changes made here do not last.
+${lines.join('\n')}
+
+$table_prefix = 'wp_';
+
+if ( ! defined( 'ABSPATH' ) ) {
+	define( 'ABSPATH', __DIR__ . '/' );
+}
+require_once ABSPATH . 'wp-settings.php';
+`;
+}
+
+/** The address of a site. */
+export function siteUrl(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+function php(value: string | number | boolean): string {
+  return typeof value === 'string' ? `'${value.replace(/['\\]/g, '\\$&')}'` : String(value);
+}
+
+function derived(secret: string, name: string): string {
+  return createHash('sha256').update(`${secret} ${name}`).digest('base64url');
+}
