@@ -1,32 +1,38 @@
-// How much one caller may ask: requests of an address, and failed logins of an address and a user.
+// How much one caller may ask: requests of an address, and failed logins of an address and of a user.
 
-import { createHash } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import type { Context } from 'koa';
+import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { GatewayError } from '../errors.ts';
 
 export interface AddressLimit {
   /** Counts one request. Throws `GatewayError` 429 with `Retry-After` when the address has used up its minute. */
-  admit(ctx: Context): Promise<void>;
+  admit(ctx: Pick<Context, 'ip'>): Promise<void>;
 }
 
-/** So many requests a minute from one address; every answer says how many are left (RateLimit header fields, draft 10). */
+const MINUTE_S = 60;
+
+/** So many requests a minute from one address. Only the refusal tells the figures: what one caller has left is not for a shared cache. */
 export function createAddressLimit({ requestsPerMinute }: { requestsPerMinute: number }): AddressLimit {
-  const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: 60 });
-  const policy = `"minute";q=${requestsPerMinute};w=60`;
+  const limiter = new RateLimiterMemory({ points: requestsPerMinute, duration: MINUTE_S });
   return {
-    async admit(ctx) {
+    async admit({ ip }) {
       try {
-        const { remainingPoints, msBeforeNext } = await limiter.consume(ctx.ip);
-        ctx.set('RateLimit', `"minute";r=${remainingPoints};t=${Math.ceil(msBeforeNext / 1000)}`);
+        await limiter.consume(networkOf(ip));
       } catch (error) {
         if (error instanceof Error) throw error;
-        const seconds = Math.ceil((error as RateLimiterRes).msBeforeNext / 1000);
+        const seconds = secondsOf((error as RateLimiterRes).msBeforeNext);
         throw new GatewayError(429, 'rest_too_many_requests', 'Too many requests from this address. Try again later.', {
           headers: {
             'Retry-After': String(seconds),
             RateLimit: `"minute";r=0;t=${seconds}`,
-            'RateLimit-Policy': policy,
+            'RateLimit-Policy': `"minute";q=${requestsPerMinute};w=${MINUTE_S}`,
+            // The same as earlier drafts of the header fields have it, for the many clients that read those.
+            'RateLimit-Limit': String(requestsPerMinute),
+            'RateLimit-Remaining': '0',
+            'RateLimit-Reset': String(seconds),
           },
         });
       }
@@ -34,38 +40,136 @@ export function createAddressLimit({ requestsPerMinute }: { requestsPerMinute: n
   };
 }
 
+export type LoginAllowance = { ok: true } | { ok: false; retryAfterS: number };
+
 export interface LoginLimit {
-  allowed(address: string, user: string): Promise<{ ok: true } | { ok: false; retryAfterS: number }>;
+  /** Whether these credentials may be shown to the CMS now; counts as under way until `failed` or `succeeded`, or for 20 s. */
+  allowed(address: string, user: string): Promise<LoginAllowance>;
   failed(address: string, user: string): Promise<void>;
   succeeded(address: string, user: string): Promise<void>;
 }
 
 export interface LoginLimitOptions {
+  /** Failures from one address, and of one user, within the window. */
   failedLoginsPerAddress: number;
   failedLoginsPerUser: number;
   failedLoginWindowS: number;
 }
 
-/** Slows guessing at the CMS's passwords through the gateway. User names are kept as hashes; a success forgets the user's failures. */
+const TRUSTED_MS = 24 * 3600_000;
+const MAX_TRUSTED = 10_000;
+const UNDER_WAY_MS = 20_000;
+
+/**
+ * Slows guessing at the CMS's passwords through the gateway. Whoever logged in as a user from an address within a day has a count of
+ * their own there: neither guesses at that user from elsewhere nor a neighbour's failures lock them out, and their success does not
+ * give those others a new start. User names are kept as keyed hashes.
+ */
 export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
-  const duration = options.failedLoginWindowS;
-  const addresses = new RateLimiterMemory({ keyPrefix: 'address', points: options.failedLoginsPerAddress, duration });
-  const users = new RateLimiterMemory({ keyPrefix: 'user', points: options.failedLoginsPerUser, duration });
-  const hashed = (user: string) => createHash('sha256').update(user.toLowerCase()).digest('base64url');
+  const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS: duration } = options;
+  const key = randomBytes(32);
+  const byAddress = createCount(failedLoginsPerAddress, duration);
+  const byUser = createCount(failedLoginsPerUser, duration);
+  const byBoth = createCount(failedLoginsPerUser, duration);
+  const trusted = new LRUCache<string, true>({ max: MAX_TRUSTED, ttl: TRUSTED_MS });
+
+  function keysOf(address: string, user: string) {
+    const network = networkOf(address);
+    const hash = createHmac('sha256', key).update(user.trim().toLowerCase()).digest('base64url');
+    return { network, hash, both: `${network} ${hash}` };
+  }
 
   return {
     async allowed(address, user) {
-      const found = await Promise.all([addresses.get(address), users.get(hashed(user))]);
-      const spent = found.filter((one): one is RateLimiterRes => one !== null && one.remainingPoints <= 0);
-      if (spent.length === 0) return { ok: true };
-      return { ok: false, retryAfterS: Math.ceil(Math.max(...spent.map(({ msBeforeNext }) => msBeforeNext)) / 1000) };
+      const { network, hash, both } = keysOf(address, user);
+      // All three begin before anything is awaited: of many attempts at once each sees those before it.
+      const [here, named, known] = [byAddress.begin(network), byUser.begin(hash), byBoth.begin(both)];
+      const waits = trusted.has(both)
+        ? [byBoth.waitS(both, known)]
+        : [byAddress.waitS(network, here), byUser.waitS(hash, named)];
+      const retryAfterS = Math.max(...(await Promise.all(waits)));
+      if (retryAfterS > 0) {
+        byAddress.end(network);
+        byUser.end(hash);
+        byBoth.end(both);
+        return { ok: false, retryAfterS };
+      }
+      return { ok: true };
     },
     async failed(address, user) {
-      // A failure beyond the limit is refused by `allowed` before it comes here; the rejection itself says nothing new.
-      await Promise.allSettled([addresses.consume(address), users.consume(hashed(user))]);
+      const { network, hash, both } = keysOf(address, user);
+      await Promise.all([byAddress.fail(network), byUser.fail(hash), byBoth.fail(both)]);
     },
-    async succeeded(_address, user) {
-      await users.delete(hashed(user));
+    async succeeded(address, user) {
+      const { network, hash, both } = keysOf(address, user);
+      trusted.set(both, true);
+      byAddress.end(network);
+      byUser.end(hash);
+      await byBoth.forget(both);
     },
   };
+}
+
+interface Count {
+  /** How many attempts were under way before this one. */
+  begin(name: string): number;
+  /** Seconds until this name may try again; 0: now. */
+  waitS(name: string, before: number): Promise<number>;
+  end(name: string): void;
+  fail(name: string): Promise<void>;
+  forget(name: string): Promise<void>;
+}
+
+/** Failures by name, with those attempts whose end is not known yet counted in, so that many at once gain nothing. */
+function createCount(points: number, duration: number): Count {
+  const failures = new RateLimiterMemory({ points, duration });
+  const underWay = new Map<string, NodeJS.Timeout[]>();
+
+  function end(name: string): void {
+    const timers = underWay.get(name);
+    clearTimeout(timers?.shift());
+    if (timers?.length === 0) underWay.delete(name);
+  }
+
+  return {
+    begin(name) {
+      const timers = underWay.get(name) ?? [];
+      underWay.set(name, timers);
+      // An attempt that the CMS never answered says nothing about the password.
+      return timers.push(setTimeout(() => end(name), UNDER_WAY_MS).unref()) - 1;
+    },
+    async waitS(name, before) {
+      const found = await failures.get(name);
+      const failed = found?.consumedPoints ?? 0;
+      if (failed >= points) return secondsOf(found!.msBeforeNext);
+      return failed + before >= points ? 1 : 0;
+    },
+    end,
+    async fail(name) {
+      end(name);
+      await failures.penalty(name);
+    },
+    async forget(name) {
+      end(name);
+      await failures.delete(name);
+    },
+  };
+}
+
+const secondsOf = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
+
+/** What counts as one address: an IPv4 address, also in IPv6 clothes; the 64-bit network of an IPv6 address, since a caller has all of it. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.toLowerCase().split('%')[0]!.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const behind = tail ? tail.split(':').length + (tail.includes('.') ? 1 : 0) : 0;
+  const filled = tail === undefined ? groups : [...groups, ...Array(Math.max(0, 8 - groups.length - behind)).fill('0')];
+  const all = [...filled, ...(tail ? tail.split(':') : [])];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }
