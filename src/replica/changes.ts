@@ -36,10 +36,10 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     let isKnown = (row: Row) => row.modifiedUtc < known;
     const differ = new Set<number>();
     const query = { orderby: 'modified', order: 'desc', _fields: ROW_FIELDS };
-    for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), {
+    for await (const page of walk((at) => taking.asking.ask(collection, { ...query, ...at }), {
       by: 'offset',
       inFlight: 1,
-      pageSize: taking.pageSize,
+      pageSize: taking.asking.pageSize,
     })) {
       found ??= { total: page.total, askedAt: page.askedAt };
       const nowUtc = utcText(page.serverTimeMs);
@@ -65,14 +65,14 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
   /** Terms carry no date: their lists are compared whole. */
   async function lookAtTerms(collection: Collection): Promise<Look> {
     const from = nextTermPage.get(collection.kind) ?? 1;
-    const query = { per_page: taking.pageSize, orderby: 'id', order: 'asc', _fields: collection.select };
+    const query = { per_page: taking.asking.pageSize, orderby: 'id', order: 'asc', _fields: collection.select };
     let found: Look | undefined;
     let page = from;
     for (let read = 0; read < TERM_PAGES_A_LOOK; read += 1) {
-      const answer = await taking.ask(collection, { ...query, page });
+      const answer = await taking.asking.ask(collection, { ...query, page });
       found ??= { total: answer.total, askedAt: answer.askedAt };
       await taking.take(collection, answer.items, answer.askedAt);
-      const last = page * taking.pageSize >= answer.total;
+      const last = page * taking.asking.pageSize >= answer.total;
       page = last ? 1 : page + 1;
       if (page === from || (last && from === 1)) break;
     }
@@ -85,7 +85,7 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     if (!collection.statuses.includes('future')) return;
     const ids = replica.ids(collection.kind, { statuses: ['future'] }).map(({ id }) => id);
     if (ids.length === 0) return;
-    const nowMs = taking.serverTimeMs;
+    const nowMs = taking.asking.serverTimeMs;
     const [nowUtc, longAgoUtc] = [utcText(nowMs), utcText(nowMs - OVERDUE_MS)];
     const due = [...replica.getMany(collection.kind, ids).values()].filter((record) => {
       const { dateUtc } = record as PostRecord;

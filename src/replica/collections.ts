@@ -1,9 +1,9 @@
 // What is asked of each of the CMS's collections to keep a copy of it, and the little of a row that comparisons need.
 
+import type { JoinTables } from '../mapping/joins.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { CalendarRecord, Kind, Site } from '../records.ts';
 import type { Credentials, Native, Query } from '../upstream/port.ts';
-import type { JoinTables } from './joins.ts';
 
 /** One record kind as the copy asks for it. */
 export interface Collection {

@@ -55,8 +55,8 @@ export function createComparison(replica: Replica, taking: Taking, hasService: b
   async function lookAtNewest(collection: Collection): Promise<number> {
     let total = 0;
     for (const orderby of ['id', 'date']) {
-      const query = { orderby, order: 'desc', per_page: taking.pageSize, _fields: ROW_FIELDS };
-      const page = await taking.ask(collection, query);
+      const query = { orderby, order: 'desc', per_page: taking.asking.pageSize, _fields: ROW_FIELDS };
+      const page = await taking.asking.ask(collection, query);
       total = page.total;
       const missing = page.items.map(rowOf).filter((row) => row.id !== 0 && differs(collection, row));
       await taking.fetch(
@@ -75,10 +75,10 @@ export function createComparison(replica: Replica, taking: Taking, hasService: b
     let total = 0;
     const by = collection.posts ? 'offset' : 'page';
     const query = { orderby: 'id', order: 'asc', _fields: collection.posts ? ROW_FIELDS : 'id' };
-    for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), {
+    for await (const page of walk((at) => taking.asking.ask(collection, { ...query, ...at }), {
       by,
       inFlight: 3,
-      pageSize: taking.pageSize,
+      pageSize: taking.asking.pageSize,
     })) {
       for (const row of page.items.map(rowOf)) {
         if (row.id === 0 || ids.has(row.id)) continue;
@@ -130,13 +130,13 @@ function seesTooLittle({ base }: Collection, seen: number, total: number): Upstr
   );
 }
 
-export interface SlowPass {
+export interface Pass {
   /** Reads the next few pages; true when the pass has come to its end. */
   go(pages: number): Promise<boolean>;
 }
 
 /** Reads a whole collection again, a few pages at a time: mends what neither a date nor a total betrays. */
-export function createSlowPass(collection: Collection, replica: Replica, taking: Taking): SlowPass {
+export function createPass(collection: Collection, replica: Replica, taking: Taking): Pass {
   const seen = new Set<number>();
   const by = collection.posts ? 'offset' : 'page';
   const query = { orderby: 'id', order: 'asc', _fields: collection.select };
@@ -144,11 +144,11 @@ export function createSlowPass(collection: Collection, replica: Replica, taking:
   return {
     async go(pages) {
       let read = 0;
-      for await (const page of walk((at) => taking.ask(collection, { ...query, ...at }), {
+      for await (const page of walk((at) => taking.asking.ask(collection, { ...query, ...at }), {
         by,
         from,
         inFlight: 1,
-        pageSize: taking.pageSize,
+        pageSize: taking.asking.pageSize,
       })) {
         await taking.take(collection, page.items, page.askedAt);
         for (const item of page.items) seen.add(idOf(item));

@@ -42,7 +42,7 @@ export interface FirstCopyOptions {
 async function begin(collection: Collection, taking: Taking): Promise<Progress> {
   const newest = { orderby: 'modified', order: 'desc', per_page: 1, _fields: 'id,modified_gmt' };
   const all = { per_page: 1, _fields: 'id' };
-  const page = await taking.ask(collection, collection.posts ? newest : all);
+  const page = await taking.asking.ask(collection, collection.posts ? newest : all);
   const modified = page.items[0]?.modified_gmt;
   const nowUtc = utcText(page.serverTimeMs);
   const newestUtc = typeof modified === 'string' ? modified.slice(0, 19).replace('T', ' ') : nowUtc;
@@ -66,11 +66,11 @@ export async function copyAll(options: FirstCopyOptions): Promise<void> {
     if (!at || at.finished) continue;
     if (collection.kind === 'event') await joins.refresh();
     const query = { orderby: 'id', order: 'asc', _fields: collection.select };
-    const pages = walk((place) => taking.ask(collection, { ...query, ...place }), {
+    const pages = walk((place) => taking.asking.ask(collection, { ...query, ...place }), {
       by: collection.posts ? 'offset' : 'page',
       from: at.next,
       inFlight: PAGES_IN_FLIGHT,
-      pageSize: taking.pageSize,
+      pageSize: taking.asking.pageSize,
     });
     for await (const page of pages) {
       await taking.take(collection, page.items, page.askedAt);
@@ -79,7 +79,7 @@ export async function copyAll(options: FirstCopyOptions): Promise<void> {
       at.finished = page.last;
       at.done = page.last
         ? page.total
-        : Math.min(page.total, collection.posts ? page.next.at : (page.next.at - 1) * taking.pageSize);
+        : Math.min(page.total, collection.posts ? page.next.at : (page.next.at - 1) * taking.asking.pageSize);
       save();
       tell(collection.kind, at.done, at.total);
     }

@@ -35,15 +35,15 @@ export async function gatherFor(
     const query = { orderby: 'id', order: 'asc', _fields: collection.select };
     const seen = new Set<number>();
     let begunAt = 0;
-    const ask = (place: object) => taking.ask(collection, { ...query, ...place }, { scope, options });
-    for await (const page of walk(ask, { by: 'page', inFlight: 2, pageSize: taking.pageSize })) {
+    const ask = (place: object) => taking.asking.ask(collection, { ...query, ...place }, { scope, options });
+    for await (const page of walk(ask, { by: 'page', inFlight: 2, pageSize: taking.asking.pageSize })) {
       begunAt ||= page.askedAt;
       for (const item of page.items) seen.add(idOf(item));
       await taking.take(collection, page.items, page.askedAt, true);
     }
     const kind = collection.kind as PostKind;
     const copied = replica.ids(kind, { statuses }).map(({ id }) => id);
-    const unseen = copied.filter((id) => !seen.has(id) && !taking.writtenSince(kind, id, begunAt));
+    const unseen = copied.filter((id) => !seen.has(id) && !taking.marks.isWrittenAfter(kind, id, begunAt));
     const records = [...replica.getMany(kind, unseen).values()];
     // What the CMS no longer shows in these statuses went or became public; the public round finds the latter.
     replica.remove(

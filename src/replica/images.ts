@@ -53,7 +53,7 @@ export function createPictures(
   async function fetchMissing(progress?: (done: number, missing: number) => void): Promise<void> {
     let done = 0;
     for (;;) {
-      const missing = replica.missingImages(absent.size + taking.pageSize).filter((id) => !absent.has(id));
+      const missing = replica.missingImages(absent.size + taking.asking.pageSize).filter((id) => !absent.has(id));
       progress?.(done, missing.length);
       if (missing.length === 0) return;
       const some = missing.slice(0);
@@ -68,10 +68,10 @@ export function createPictures(
     async look() {
       const read = taking.imagesToRead();
       for (const id of read) absent.delete(id);
-      const page = await taking.askMedia({
+      const page = await taking.asking.askMedia({
         orderby: 'modified',
         order: 'desc',
-        per_page: taking.pageSize,
+        per_page: taking.asking.pageSize,
         _fields: 'id,modified_gmt',
       });
       const nowUtc = utcText(page.serverTimeMs);

@@ -1,0 +1,86 @@
+// Asking the CMS for the copy: counted, with the copy's scope and account, and every answer with the moment it was asked for.
+
+import type { ImageRecord } from '../records.ts';
+import type { CallOptions, Credentials, Query, Upstream } from '../upstream/port.ts';
+import type { Collection } from './collections.ts';
+import type { AskedPage } from './walk.ts';
+
+export interface Counts {
+  requests: number;
+  changed: number;
+  removed: number;
+}
+
+export interface Asking {
+  readonly counts: Counts;
+  /** Rows a request. */
+  readonly pageSize: number;
+  /** The CMS's clock in its latest answer, milliseconds; 0 before the first. */
+  readonly serverTimeMs: number;
+  /** One page of a collection, with the scope of the copy or another. */
+  ask(
+    collection: Pick<Collection, 'base' | 'scope'>,
+    query: Query,
+    as?: { scope: Query; options: CallOptions },
+  ): Promise<AskedPage>;
+  /** One page of the CMS's media. */
+  askMedia(query: Query): Promise<AskedPage>;
+  images(ids: readonly number[]): Promise<ImageRecord[]>;
+  /** The service account, or nobody. */
+  asService(): CallOptions;
+  /** A new moment: later than every request until now, and earlier than the next. */
+  moment(): number;
+  /** The gateway's clock when this was asked. */
+  clockAt(askedAt: number): number;
+  /** Nobody holds answers any more. */
+  forget(): void;
+}
+
+export interface AskingOptions {
+  upstream: Upstream;
+  service: Credentials;
+  pageSize: number;
+  nowMs: () => number;
+  signal: AbortSignal;
+}
+
+/** What it returns throws `UpstreamRefused` and `UpstreamAway`, as the CMS answers. */
+export function createAsking({ upstream, service, pageSize, nowMs, signal }: AskingOptions): Asking {
+  const counts: Counts = { requests: 0, changed: 0, removed: 0 };
+  const clocks = new Map<number, number>();
+  let latest = 0;
+  let serverTimeMs = 0;
+
+  const asService = (): CallOptions => ({ credentials: service, signal });
+
+  async function list(base: string, query: Query, options: CallOptions): Promise<AskedPage> {
+    latest += 1;
+    const askedAt = latest;
+    clocks.set(askedAt, nowMs());
+    counts.requests += 1;
+    const page = await upstream.list(base, query, { signal, ...options });
+    serverTimeMs = page.serverTimeMs;
+    return { ...page, askedAt };
+  }
+
+  return {
+    counts,
+    pageSize,
+    get serverTimeMs() {
+      return serverTimeMs;
+    },
+    ask: ({ base, scope }, query, as) => list(base, { ...(as?.scope ?? scope), ...query }, as?.options ?? asService()),
+    askMedia: (query) => list('media', query, asService()),
+    images(ids) {
+      counts.requests += 1;
+      return upstream.images([...ids], asService());
+    },
+    asService,
+    moment() {
+      latest += 1;
+      return latest;
+    },
+    clockAt: (askedAt) => clocks.get(askedAt) ?? nowMs(),
+    forget: () => clocks.clear(),
+  };
+}

@@ -1,0 +1,81 @@
+// What is remembered about records between two looks: which were written meanwhile, and which have to be read again.
+
+import type { Kind } from '../records.ts';
+
+/** `modified` is to the second: a record is settled once it was read two seconds after that `modified` was first seen. */
+const SETTLED_MS = 2_000;
+
+export interface Marks {
+  /** The record in the copy is as of this moment: an answer that was asked for earlier is older than it. */
+  written(kind: Kind, id: number, at: number): void;
+  isWrittenAfter(kind: Kind, id: number, at: number): boolean;
+  /** A write of the gateway: the record is read again until its second is over. */
+  ours(kind: Kind, id: number, at: number, nowMs: number): void;
+  /** Whether the gateway wrote a record of the kind after that moment. */
+  oursAfter(kind: Kind, at: number): boolean;
+  /** The records are to be read by id. */
+  later(kind: Kind, ids: readonly number[]): void;
+  /** What is to be read by id, taken out: `again` puts back what could not be read. */
+  takePending(kind: Kind): { ids: number[]; again(): void };
+  /**
+   * A record was read at `readMs`. A `modified` that is `fresh` may stand for two changes within its second, of which this is the first;
+   * one that was read again late enough stands for itself.
+   */
+  settle(kind: Kind, id: number, read: { modifiedUtc: string; readMs: number; fresh: boolean }): void;
+  /** The record is gone. */
+  settled(kind: Kind, id: number): void;
+  /** Answers that were asked for before now are all taken in: no mark of a write matters any more. */
+  forgetWritten(): void;
+}
+
+function sub<V>(maps: Map<Kind, Map<number, V>>, kind: Kind): Map<number, V> {
+  let found = maps.get(kind);
+  if (!found) {
+    found = new Map();
+    maps.set(kind, found);
+  }
+  return found;
+}
+
+export function createMarks(): Marks {
+  const writes = new Map<Kind, Map<number, number>>();
+  const latest = new Map<Kind, number>();
+  const pending = new Map<Kind, Map<number, true>>();
+  const unsettled = new Map<Kind, Map<number, { modifiedUtc: string; seenMs: number }>>();
+
+  function written(kind: Kind, id: number, at: number): void {
+    const marks = sub(writes, kind);
+    marks.set(id, Math.max(marks.get(id) ?? 0, at));
+  }
+
+  function later(kind: Kind, ids: readonly number[]): void {
+    const marks = sub(pending, kind);
+    for (const id of ids) marks.set(id, true);
+  }
+
+  return {
+    written,
+    isWrittenAfter: (kind, id, at) => (writes.get(kind)?.get(id) ?? 0) > at,
+    ours(kind, id, at, nowMs) {
+      written(kind, id, at);
+      latest.set(kind, at);
+      sub(unsettled, kind).set(id, { modifiedUtc: '', seenMs: nowMs });
+    },
+    oursAfter: (kind, at) => (latest.get(kind) ?? 0) > at,
+    later,
+    takePending(kind) {
+      const put = [...sub(pending, kind).keys()];
+      pending.delete(kind);
+      return { ids: [...new Set([...put, ...sub(unsettled, kind).keys()])], again: () => later(kind, put) };
+    },
+    settle(kind, id, { modifiedUtc, readMs, fresh }) {
+      const open = sub(unsettled, kind);
+      const known = open.get(id);
+      if (known && (known.modifiedUtc === '' || known.modifiedUtc === modifiedUtc)) {
+        if (readMs >= known.seenMs + SETTLED_MS) open.delete(id);
+      } else if (fresh) open.set(id, { modifiedUtc, seenMs: readMs });
+    },
+    settled: (kind, id) => void unsettled.get(kind)?.delete(id),
+    forgetWritten: () => writes.clear(),
+  };
+}

@@ -1,0 +1,148 @@
+// What one round does: the site's facts, the first copy or a look at every collection, and a piece of the pass that reads all again.
+
+import type { JoinTables } from '../mapping/joins.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import type { Kind, Site } from '../records.ts';
+import type { Credentials, Upstream } from '../upstream/port.ts';
+import { createAsking } from './asking.ts';
+import { createLooker } from './changes.ts';
+import { type Collection, collectionsOf } from './collections.ts';
+import { createComparison, createPass, type Pass } from './comparison.ts';
+import { copyAll, loadProgress, type ProgressOf } from './first-copy.ts';
+import { createPictures } from './images.ts';
+import { createJoins } from './joins.ts';
+import type { Replica } from './store.ts';
+import { createTaking, type Taking } from './taking.ts';
+
+export interface RoundsOptions {
+  replica: Replica;
+  upstream: Upstream;
+  mapping: Mapping;
+  service: Credentials;
+  nowMs: () => number;
+  /** Time between the beginnings of two passes. */
+  passMs: number;
+  pageSize: number;
+  signal: AbortSignal;
+}
+
+export interface Rounds {
+  collections: readonly Collection[];
+  taking: Taking;
+  progress: ProgressOf;
+  site(): Site;
+  joins(): JoinTables;
+  /** Whether the copy on disk was the whole CMS once. */
+  isComplete(): boolean;
+  /** Brings everything in, going on where it was left; `tell` is told after every page. Throws what the CMS throws. */
+  copyFirst(tell: (collection: string, done: number, total: number) => void): Promise<void>;
+  /** Brings in what changed. */
+  look(): Promise<void>;
+  /** Reads a few pages of everything again, when it is time for that. */
+  readAgain(): Promise<void>;
+  fetchMissingImages(): Promise<void>;
+}
+
+/** Pages that a round reads again: a pass over a hundred thousand records must not keep the CMS busy. */
+const PASS_PAGES_A_ROUND = 5;
+const NO_SITE: Site = { url: '', name: '', timezone: 'UTC' };
+const STATE = { site: 'sync.site', marks: 'sync.watermarks', complete: 'sync.complete', scope: 'sync.scope' };
+
+export function createRounds(options: RoundsOptions): Rounds {
+  const { replica, upstream, mapping, service, nowMs, passMs, pageSize, signal } = options;
+  const collections = collectionsOf(mapping, service);
+  let site = JSON.parse(replica.state(STATE.site) ?? 'null') as Site | null;
+  const taking = createTaking({
+    ...{ replica, nowMs, asking: createAsking({ upstream, service, pageSize, nowMs, signal }) },
+    site: () => site ?? NO_SITE,
+    joins: () => joins.tables(),
+  });
+  const joins = createJoins(mapping.kinds.event.joins ?? [], { replica, taking, collections });
+  const looker = createLooker(replica, taking);
+  const comparison = createComparison(replica, taking, service !== undefined);
+  const pictures = createPictures(replica, taking, collections, nowMs);
+  const progress = loadProgress(replica);
+  const scope = service === undefined ? 'public' : 'all';
+
+  let siteIsFresh = false;
+  let passDueMs = nowMs() + passMs;
+  let pass: { left: Collection[]; now: Pass | undefined } | undefined;
+
+  const marks = JSON.parse(replica.state(STATE.marks) ?? '{}') as Partial<Record<Kind, string>>;
+  for (const [kind, mark] of Object.entries(marks)) taking.watermark.set(kind as Kind, mark);
+
+  /** The present pass is of no use any more: what it has read may have to be read again. */
+  function readAllAgain(): void {
+    pass = undefined;
+    passDueMs = Number.NEGATIVE_INFINITY;
+  }
+
+  async function readSite(): Promise<void> {
+    const found = await upstream.site({ credentials: service, signal });
+    siteIsFresh = true;
+    if (JSON.stringify(found) === JSON.stringify(site)) return;
+    // Times and addresses of every record were read with the old facts.
+    if (site !== null) readAllAgain();
+    site = found;
+    replica.setState(STATE.site, JSON.stringify(found));
+    replica.dropAnswers();
+  }
+
+  async function look(): Promise<void> {
+    if (!siteIsFresh) await readSite();
+    for (const collection of collections) {
+      if (collection.kind === 'event' && (await joins.refresh())) readAllAgain();
+      const { total, askedAt } = await looker.look(collection);
+      if (comparison.agrees(collection, total) || taking.marks.oursAfter(collection.kind, askedAt)) continue;
+      await comparison.compare(collection);
+    }
+    await pictures.look();
+    // What the looks put off: events of a term that went, and of an image.
+    for (const collection of collections) await taking.fetchPending(collection);
+    await pictures.fetchMissing();
+    replica.setState(STATE.marks, JSON.stringify(Object.fromEntries(taking.watermark)));
+  }
+
+  async function readAgain(): Promise<void> {
+    if (!pass) {
+      if (nowMs() < passDueMs) return;
+      await readSite();
+      passDueMs = nowMs() + passMs;
+      pass = { left: [...collections], now: undefined };
+      pictures.again();
+    }
+    for (const collection of pass.left.slice(0, 1)) {
+      pass.now ??= createPass(collection, replica, taking);
+      if (!(await pass.now.go(PASS_PAGES_A_ROUND))) return;
+      pass.left.shift();
+      pass.now = undefined;
+    }
+    if (pass.left.length > 0) return readAgain();
+    pass = undefined;
+  }
+
+  return {
+    collections,
+    taking,
+    progress,
+    site: () => site ?? NO_SITE,
+    joins: () => joins.tables(),
+    isComplete: () => replica.state(STATE.complete) === '1',
+    async copyFirst(tell) {
+      await readSite();
+      await copyAll({ replica, taking, joins, pictures, collections, progress, tell });
+      passDueMs = nowMs() + passMs;
+      await look();
+      replica.setState(STATE.scope, scope);
+      replica.setState(STATE.complete, '1');
+    },
+    look,
+    async readAgain() {
+      // The copy was made with another account, which saw records otherwise.
+      if (replica.state(STATE.scope) !== scope) readAllAgain();
+      replica.setState(STATE.scope, scope);
+      await readAgain();
+    },
+    fetchMissingImages: () => pictures.fetchMissing(),
+  };
+}
