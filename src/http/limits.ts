@@ -43,10 +43,12 @@ export function createAddressLimit({ requestsPerMinute }: { requestsPerMinute: n
 export type LoginAllowance = { ok: true } | { ok: false; retryAfterS: number };
 
 export interface LoginLimit {
-  /** Whether these credentials may be shown to the CMS now; counts as under way until `failed` or `succeeded`, or for 20 s. */
+  /** Whether these credentials may be shown to the CMS now; counts as under way until its end is told, or for 20 s. */
   allowed(address: string, user: string): Promise<LoginAllowance>;
   failed(address: string, user: string): Promise<void>;
   succeeded(address: string, user: string): Promise<void>;
+  /** The CMS gave no usable answer, which says nothing about the password. */
+  unanswered(address: string, user: string): Promise<void>;
 }
 
 export interface LoginLimitOptions {
@@ -79,6 +81,13 @@ export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
     return { network, hash, both: `${network} ${hash}` };
   }
 
+  function end(address: string, user: string): void {
+    const { network, hash, both } = keysOf(address, user);
+    byAddress.end(network);
+    byUser.end(hash);
+    byBoth.end(both);
+  }
+
   return {
     async allowed(address, user) {
       const { network, hash, both } = keysOf(address, user);
@@ -89,9 +98,7 @@ export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
         : [byAddress.waitS(network, here), byUser.waitS(hash, named)];
       const retryAfterS = Math.max(...(await Promise.all(waits)));
       if (retryAfterS > 0) {
-        byAddress.end(network);
-        byUser.end(hash);
-        byBoth.end(both);
+        end(address, user);
         return { ok: false, retryAfterS };
       }
       return { ok: true };
@@ -106,6 +113,9 @@ export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
       byAddress.end(network);
       byUser.end(hash);
       await byBoth.forget(both);
+    },
+    async unanswered(address, user) {
+      end(address, user);
     },
   };
 }
@@ -135,7 +145,7 @@ function createCount(points: number, duration: number): Count {
     begin(name) {
       const timers = underWay.get(name) ?? [];
       underWay.set(name, timers);
-      // An attempt that the CMS never answered says nothing about the password.
+      // Whoever forgets to tell the end of an attempt must not lock anybody out for good.
       return timers.push(setTimeout(() => end(name), UNDER_WAY_MS).unref()) - 1;
     },
     async waitS(name, before) {

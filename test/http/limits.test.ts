@@ -114,6 +114,13 @@ describe('the limit of failed logins', () => {
     expect(await ok(HOME, 'admin')).to.equal(true);
   });
 
+  it('does not count what the CMS never answered', async () => {
+    for (let one = 0; one < 20; one += 1) {
+      expect((await limit.allowed(AWAY, 'admin')).ok).to.equal(true);
+      await limit.unanswered(AWAY, 'admin');
+    }
+  });
+
   it('lets a success end the count of who succeeded', async () => {
     await fail(HOME, 'admin', 2);
     await limit.allowed(HOME, 'admin');
