@@ -4,6 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Metrics } from '../observe/metrics.ts';
 
+/** A record that changed: its collection's name in the CMS (`rest_base`) and its id. */
 export interface Change {
   collection: string;
   id: number;
@@ -11,13 +12,16 @@ export interface Change {
 
 export interface AdminOptions {
   metrics: Pick<Metrics, 'contentType' | 'text'>;
+  /** What operators are told. Must not hold secrets. */
   status: () => object;
   /** Whether there is a whole copy to answer from. */
   complete: () => boolean;
   /** Whether the copy is in step with the CMS now: what `/ready?strict=1` asks for. */
   inStep: () => boolean;
   changed: (changes: Change[]) => Promise<void>;
+  /** Without one there are no change notices. */
   noticeSecret: string | undefined;
+  nowMs?: () => number;
 }
 
 export interface Admin {
@@ -27,46 +31,60 @@ export interface Admin {
 }
 
 const MAX_NOTICE_BYTES = 256 * 1024;
-const NOTICE_WINDOW_S = 300;
+const NOTICE_WINDOW_MS = 5 * 60_000;
 
+type Reply = { status: number; body: object | string; type?: string; headers?: Record<string, string> };
+const refusal = (status: number, error: string, headers: Record<string, string> = {}): Reply => ({
+  status,
+  body: { error },
+  headers,
+});
+
+/** Answers below `/-/` and, for short, below `/`. */
 export function createAdmin(options: AdminOptions): Admin {
+  const { metrics, status, complete, inStep, changed, noticeSecret, nowMs = Date.now } = options;
   let draining = false;
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://admin');
-    const path = url.pathname.replace(/^\/-\//, '/');
-    if (request.method === 'POST' && path === '/changes') return notices(request, response);
-    if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, 405, { error: 'GET only' });
-    if (path === '/live') return send(response, 200, { live: true });
-    if (path === '/ready') {
-      const ready = !draining && options.complete() && (url.searchParams.get('strict') !== '1' || options.inStep());
-      return send(response, ready ? 200 : 503, { ready, draining, ...options.status() });
-    }
-    if (path === '/status') return send(response, 200, options.status());
-    if (path === '/metrics') {
-      response.writeHead(200, { 'content-type': options.metrics.contentType }).end(await options.metrics.text());
-      return;
-    }
-    return send(response, 404, { error: 'there are /live, /ready, /status, /metrics and POST /-/changes' });
+  const reads: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
+    '/live': () => ({ status: 200, body: { live: true } }),
+    '/ready': (query) => {
+      const ready = !draining && complete() && (query.get('strict') !== '1' || inStep());
+      return { status: ready ? 200 : 503, body: { ...status(), ready, draining } };
+    },
+    '/status': () => ({ status: 200, body: { ...status(), draining } }),
+    '/metrics': async () => ({ status: 200, body: await metrics.text(), type: metrics.contentType }),
+  };
+
+  async function reply(request: IncomingMessage): Promise<Reply> {
+    const address = request.url ?? '/';
+    if (!URL.canParse(address, 'http://admin')) return refusal(400, 'the address cannot be read');
+    const { pathname, searchParams } = new URL(address, 'http://admin');
+    const path = pathname.replace(/^\/-\//, '/');
+    if (path === '/changes') return request.method === 'POST' ? notice(request) : refusal(405, 'POST only', POST);
+    const read = Object.hasOwn(reads, path) ? reads[path] : undefined;
+    if (!read) return refusal(404, 'there are /-/live, /-/ready, /-/status, /-/metrics and POST /-/changes');
+    return request.method === 'GET' || request.method === 'HEAD' ? read(searchParams) : refusal(405, 'GET only', GET);
   }
 
-  async function notices(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (options.noticeSecret === undefined)
-      return send(response, 404, { error: 'no notice secret is configured (CALENDAR_NOTICE_SECRET)' });
+  async function notice(request: IncomingMessage): Promise<Reply> {
+    if (noticeSecret === undefined) return refusal(404, 'no notice secret is configured (CALENDAR_NOTICE_SECRET)');
     const body = await bodyOf(request);
-    if (body === undefined) return send(response, 413, { error: 'too large' });
-    if (!isSigned(request.headers['x-calendar-signature'], body, options.noticeSecret))
-      return send(response, 401, { error: 'bad signature' });
+    if (body === undefined) return refusal(413, `more than ${MAX_NOTICE_BYTES} bytes`, { Connection: 'close' });
+    if (!isSigned(request.headers['x-calendar-signature'], body, noticeSecret, nowMs())) {
+      return refusal(401, 'no valid X-Calendar-Signature, or one that is older than five minutes');
+    }
     const changes = changesIn(body);
-    if (!changes) return send(response, 400, { error: 'not a change notice' });
+    if (!changes) return refusal(400, 'not a change notice: {"changes": [{"collection": "events", "id": 12}]}');
     // The site does not wait for what follows; a failed look is mended by the next round.
-    void options.changed(changes).catch(() => undefined);
-    return send(response, 202, { accepted: changes.length });
+    changed(changes).catch(() => undefined);
+    return { status: 202, body: { accepted: changes.length } };
   }
 
   return {
-    listener: (request, response) => {
-      answer(request, response).catch(() => send(response, 500, { error: 'failed' }));
+    listener(request, response) {
+      reply(request)
+        .catch(() => refusal(500, 'this could not be answered'))
+        .then((answer) => send(response, answer));
     },
     draining() {
       draining = true;
@@ -74,40 +92,61 @@ export function createAdmin(options: AdminOptions): Admin {
   };
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
-  if (response.headersSent) return;
-  response
-    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-    .end(`${JSON.stringify(body)}\n`);
+const GET = { Allow: 'GET, HEAD' };
+const POST = { Allow: 'POST' };
+
+function send(response: ServerResponse, { status, body, type, headers }: Reply): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, {
+    'Content-Type': type ?? 'application/json; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+  });
+  response.end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_NOTICE_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** The body's bytes; undefined when there are too many. What is left of those is not read, and not kept. */
+function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= MAX_NOTICE_BYTES) chunks.push(chunk);
+      else {
+        chunks.length = 0;
+        // Not destroyed: the refusal still has to go out on this connection.
+        request.pause();
+        resolve(undefined);
+      }
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', reject);
+  });
 }
 
-/** `t=UNIX,v1=HEX` where HEX is the HMAC-SHA256 of `t.body`; older than five minutes is as good as forged. */
-function isSigned(header: string | string[] | undefined, body: string, secret: string): boolean {
-  const [, time, given] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
+/** `t=UNIX,v1=HEX` where HEX is the HMAC-SHA256 of `t.body`; a time more than five minutes off is as good as forged. */
+function isSigned(header: string | string[] | undefined, body: Buffer, secret: string, nowMs: number): boolean {
+  const [, time, given] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
   if (time === undefined || given === undefined) return false;
-  if (Math.abs(Date.now() / 1000 - Number(time)) > NOTICE_WINDOW_S) return false;
-  const right = createHmac('sha256', secret).update(`${time}.${body}`).digest();
-  return timingSafeEqual(right, Buffer.from(given, 'hex'));
+  const right = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
+  return timingSafeEqual(right, Buffer.from(given, 'hex')) && Math.abs(nowMs - Number(time) * 1000) <= NOTICE_WINDOW_MS;
 }
 
-function changesIn(body: string): Change[] | undefined {
+function changesIn(body: Buffer): Change[] | undefined {
   try {
-    const { changes } = JSON.parse(body) as { changes?: unknown };
-    if (!Array.isArray(changes)) return undefined;
-    const good = changes.every((one) => typeof one?.collection === 'string' && Number.isInteger(one?.id));
-    return good ? changes.map(({ collection, id }) => ({ collection, id })) : undefined;
+    const { changes } = JSON.parse(body.toString('utf8')) as { changes?: unknown };
+    return Array.isArray(changes) && changes.every(isChange)
+      ? changes.map(({ collection, id }) => ({ collection, id }))
+      : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isChange(value: unknown): value is Change {
+  if (typeof value !== 'object' || value === null) return false;
+  const { collection, id } = value as Record<string, unknown>;
+  return typeof collection === 'string' && collection !== '' && Number.isSafeInteger(id) && Number(id) > 0;
 }

@@ -1,0 +1,193 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { expect } from 'chai';
+import { type AdminOptions, type Change, createAdmin } from '../../src/http/admin.ts';
+
+const SECRET = 'between-site-and-gateway';
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const NOW_S = NOW_MS / 1000;
+
+describe('the admin port', () => {
+  let server: Server;
+  let address: string;
+  let told: Change[][];
+  let draining: () => void;
+  const copy = { complete: true, inStep: true };
+
+  async function open(options: Partial<AdminOptions> = {}): Promise<void> {
+    told = [];
+    Object.assign(copy, { complete: true, inStep: true });
+    const admin = createAdmin({
+      metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'calendar_requests 1\n' },
+      status: () => ({ state: 'live', percent: 100 }),
+      complete: () => copy.complete,
+      inStep: () => copy.inStep,
+      changed: async (changes) => void told.push(changes),
+      noticeSecret: SECRET,
+      nowMs: () => NOW_MS,
+      ...options,
+    });
+    draining = admin.draining;
+    server = createServer(admin.listener).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+  async function close(): Promise<void> {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+  beforeEach(() => open());
+  afterEach(close);
+
+  const get = async (path: string) => {
+    const response = await fetch(address + path);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const sign = (body: string, time = NOW_S, secret = SECRET) =>
+    `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`;
+  async function post(body: string, signature: string | undefined = sign(body), path = '/-/changes') {
+    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    if (signature !== '') headers['x-calendar-signature'] = signature;
+    const response = await fetch(address + path, { method: 'POST', headers, body });
+    await response.text();
+    return response.status;
+  }
+  const NOTICE = JSON.stringify({ kind: 'changes', changes: [{ collection: 'events', id: 12 }] });
+
+  for (const prefix of ['', '/-']) {
+    it(`answers below ${prefix || '/'}`, async () => {
+      expect(await get(`${prefix}/live`)).to.include({ status: 200 });
+      const status = await get(`${prefix}/status`);
+      expect(JSON.parse(status.text)).to.deep.equal({ state: 'live', percent: 100, draining: false });
+      expect(status.headers.get('cache-control')).to.equal('no-store');
+      const metrics = await get(`${prefix}/metrics`);
+      expect(metrics.text).to.equal('calendar_requests 1\n');
+      expect(metrics.headers.get('content-type')).to.equal('text/plain; version=0.0.4');
+      expect(await get(`${prefix}/ready`)).to.include({ status: 200 });
+    });
+  }
+
+  it('is ready with a whole copy, and strictly only in step', async () => {
+    copy.inStep = false;
+    expect(await get('/ready')).to.include({ status: 200 });
+    const strict = await get('/ready?strict=1');
+    expect(strict.status).to.equal(503);
+    expect(JSON.parse(strict.text)).to.include({ ready: false, state: 'live' });
+    copy.complete = false;
+    expect(await get('/ready')).to.include({ status: 503 });
+    expect(await get('/live')).to.include({ status: 200 });
+  });
+
+  it('is not ready once it drains, and still alive', async () => {
+    draining();
+    const { status, text } = await get('/-/ready');
+    expect(status).to.equal(503);
+    expect(JSON.parse(text)).to.include({ ready: false, draining: true });
+    expect(await get('/live')).to.include({ status: 200 });
+  });
+
+  it('refuses other paths and methods', async () => {
+    for (const path of ['/', '/-/', '/constructor', '/-/__proto__', '/status/x']) {
+      expect(await get(path), path).to.include({ status: 404 });
+    }
+    expect((await fetch(`${address}/status`, { method: 'DELETE' })).status).to.equal(405);
+    const wrong = await fetch(`${address}/-/changes`);
+    expect(wrong.status).to.equal(405);
+    expect(wrong.headers.get('allow')).to.equal('POST');
+    expect((await fetch(`${address}/live`, { method: 'HEAD' })).status).to.equal(200);
+  });
+
+  it('answers an address that is none', async () => {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1');
+    socket.end('GET http://[ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).to.match(/^HTTP\/1\.1 400 /);
+  });
+
+  it('takes a signed notice and hands it on', async () => {
+    expect(await post(NOTICE)).to.equal(202);
+    expect(told).to.deep.equal([[{ collection: 'events', id: 12 }]]);
+    expect(await post('{"changes":[]}')).to.equal(202);
+    expect(await post(NOTICE, undefined, '/changes')).to.equal(202);
+  });
+
+  it('signs bytes, not letters', async () => {
+    const body = JSON.stringify({ changes: [{ collection: 'événements', id: 1 }] });
+    expect(await post(body)).to.equal(202);
+    expect(told).to.deep.equal([[{ collection: 'événements', id: 1 }]]);
+  });
+
+  it('answers before the work is done, and whether or not it succeeds', async () => {
+    await close();
+    await open({ changed: () => new Promise(() => undefined) });
+    expect(await post(NOTICE)).to.equal(202);
+    await close();
+    await open({ changed: () => Promise.reject(new Error('the site is away')) });
+    expect(await post(NOTICE)).to.equal(202);
+  });
+
+  for (const [what, signature] of Object.entries({
+    'no signature': '',
+    'one of another secret': sign(NOTICE, NOW_S, 'something else'),
+    'one of another body': sign(`${NOTICE} `),
+    'one that is six minutes old': sign(NOTICE, NOW_S - 360),
+    'one of six minutes ahead': sign(NOTICE, NOW_S + 360),
+    'another time than was signed': sign(NOTICE, NOW_S - 360).replace(/t=\d+/, `t=${NOW_S}`),
+    'half a signature': sign(NOTICE).slice(0, -2),
+    'a signature and more': `${sign(NOTICE)},v1=00`,
+    'letters that are no digits': `t=${NOW_S},v1=${'z'.repeat(64)}`,
+    'no time': sign(NOTICE).replace(/^t=\d+,/, ''),
+  })) {
+    it(`refuses ${what}`, async () => {
+      expect(await post(NOTICE, signature)).to.equal(401);
+      expect(told).to.deep.equal([]);
+    });
+  }
+
+  it('takes a signature within five minutes either way', async () => {
+    expect(await post(NOTICE, sign(NOTICE, NOW_S - 299))).to.equal(202);
+    expect(await post(NOTICE, sign(NOTICE, NOW_S + 299))).to.equal(202);
+  });
+
+  for (const body of [
+    '',
+    'null',
+    '[]',
+    '{}',
+    '{"changes":{}}',
+    '{"changes":[null]}',
+    '{"changes":[{"collection":"events"}]}',
+    '{"changes":[{"collection":"events","id":"12"}]}',
+    '{"changes":[{"collection":"events","id":-1}]}',
+    '{"changes":[{"collection":"","id":1}]}',
+    '{"changes":[{"collection":"events","id":1.5}]}',
+  ]) {
+    it(`refuses the notice ${body}`, async () => {
+      expect(await post(body)).to.equal(400);
+      expect(told).to.deep.equal([]);
+    });
+  }
+
+  it('refuses more than it takes, without reading all of it', async () => {
+    const body = `{"changes":[${' '.repeat(256 * 1024)}]}`;
+    expect(await post(body)).to.equal(413);
+    expect(await post(`{"changes":[${' '.repeat(250 * 1024)}]}`)).to.equal(202);
+    const socket = connect(Number(new URL(address).port), '127.0.0.1');
+    socket.write('POST /-/changes HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n');
+    socket.write(Buffer.alloc(300 * 1024, 32));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).to.match(/^HTTP\/1\.1 413 /);
+    socket.destroy();
+  });
+
+  it('has no notices without a secret', async () => {
+    await close();
+    await open({ noticeSecret: undefined });
+    expect(await post(NOTICE)).to.equal(404);
+    expect(await post(NOTICE, sign(NOTICE, NOW_S, 'undefined'))).to.equal(404);
+  });
+});
