@@ -59,7 +59,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   });
   const joins = createJoins(mapping.kinds.event.joins ?? [], { replica, taking, collections });
   const looker = createLooker(replica, taking);
-  const comparison = createComparison(replica, taking, service !== undefined);
+  const comparison = createComparison(replica, taking);
   const pictures = createPictures(replica, taking, collections, nowMs);
   const progress = loadProgress(replica);
   const scope = service === undefined ? 'public' : 'all';

@@ -147,6 +147,7 @@ export function fakeWordPress(): FakeWordPress {
       (post) =>
         post.base === base &&
         asked.includes(post.status) &&
+        (typeof query.include !== 'string' || query.include.split(',').includes(String(post.id))) &&
         (query.author === undefined || post.author === Number(query.author)),
     );
     const readable = (post: FakePost) => editor || own(post) || (post.status === 'publish' && query.context !== 'edit');
