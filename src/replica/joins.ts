@@ -11,6 +11,8 @@ export interface Joins {
   tables(): JoinTables;
   /** Makes the tables anew where what they are made of changed. True when events that are copied may now read otherwise. */
   refresh(): Promise<boolean>;
+  /** The next refresh makes them anew in any case: a key may change without any sign. */
+  again(): void;
 }
 
 const STATE_KEY = 'sync.joins';
@@ -75,6 +77,7 @@ export function createJoins(
 
   return {
     tables: () => tables,
+    again: () => madeOf.clear(),
     async refresh() {
       let any = false;
       for (const join of joins) if (await refreshOne(join)) any = true;

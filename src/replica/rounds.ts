@@ -110,6 +110,7 @@ export function createRounds(options: RoundsOptions): Rounds {
       passDueMs = nowMs() + passMs;
       pass = { left: [...collections], now: undefined };
       pictures.again();
+      joins.again();
     }
     for (const collection of pass.left.slice(0, 1)) {
       pass.now ??= createPass(collection, replica, taking);

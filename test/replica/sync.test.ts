@@ -2,8 +2,9 @@
 
 import { expect } from 'chai';
 import { UpstreamAway } from '../../src/errors.ts';
+import { compileMapping } from '../../src/mapping/compile.ts';
 import { AUTHOR, AUTHOR_ID, away, SERVICE } from './fake-wordpress.ts';
-import { expectSame, type TestSite, testSite, titleOf } from './sync-site.ts';
+import { expectSame, mapping, type TestSite, testSite, titleOf } from './sync-site.ts';
 
 describe('sync', () => {
   let site: TestSite;
@@ -203,8 +204,111 @@ describe('sync', () => {
     expectSame(site);
   });
 
+  it('brings in what another account sees when one is set or taken away', async () => {
+    await copied({ service: undefined });
+    site.cms.create('events', { status: 'draft' });
+    for (const service of [SERVICE, undefined, SERVICE]) {
+      await site.restart({ service });
+      await site.quiet();
+      expectSame(site);
+    }
+  });
+
+  describe('events that name a venue by another key', () => {
+    const keyed = compileMapping(
+      {
+        ...mapping.source,
+        event: {
+          ...(mapping.source.event as object),
+          fields: {
+            start_date: 'meta.start_date',
+            end_date: 'meta.end_date',
+            venue: { at: 'meta.place', as: 'ids', via: { key: 'meta.key' } },
+          },
+        },
+      },
+      'test',
+    );
+
+    function places(): { venue: number; event: number } {
+      site = testSite({ mapping: keyed });
+      const venue = site.cms.create('venues', { meta: { key: 501 } }).id;
+      for (let n = 0; n < 9; n += 1) site.cms.create('venues', { meta: { key: 600 + n } });
+      const event = site.cms.create('events', { meta: { place: 501 } }).id;
+      return { venue, event };
+    }
+
+    it('are joined, also after a restart and for a venue that comes later', async () => {
+      const { venue, event } = places();
+      site.sync.start();
+      await site.sync.complete();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+      await site.restart();
+      expect(site.sync.joins().venues?.idOf.get(501)).to.equal(venue);
+      const late = site.cms.create('venues', { meta: { key: 700 } }).id;
+      const other = site.cms.create('events', { meta: { place: 700 } }).id;
+      await site.look();
+      expect(site.replica.get('event', other)?.venues).to.deep.equal([late]);
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+    });
+
+    it('are read again when a key passes to another venue', async () => {
+      const { venue, event } = places();
+      site.sync.start();
+      await site.sync.complete();
+      site.pass(5_000);
+      site.cms.edit(venue, { meta: { key: 502 } });
+      site.cms.edit(venue + 1, { meta: { key: 501 } });
+      await site.look();
+      await site.look();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue + 1]);
+      site.cms.quietly(venue, { meta: { key: 501 } });
+      site.cms.quietly(venue + 1, { meta: { key: 502 } });
+      await site.quiet();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+    });
+  });
+
+  it('keeps a venue that is text inside events as long as one of them has it', async () => {
+    const inline = compileMapping(
+      {
+        name: 'inline',
+        upstream: 'wordpress',
+        event: {
+          posts: 'events',
+          fields: {
+            start_date: 'meta.start_date',
+            end_date: 'meta.end_date',
+            venue: { inline: { venue: 'meta.place', city: 'meta.city' } },
+          },
+        },
+      },
+      'test',
+    );
+    site = testSite({ mapping: inline });
+    const at = (place: string) => ({ meta: { place, city: 'Bonn' } });
+    const [first, second] = [site.cms.create('events', at('Hall')).id, site.cms.create('events', at('Hall')).id];
+    site.sync.start();
+    await site.sync.complete();
+    const halls = () => [
+      ...site.replica
+        .getMany(
+          'venue',
+          site.replica.ids('venue').map(({ id }) => id),
+        )
+        .values(),
+    ];
+    expect(halls().map(({ title, city }) => [title, city])).to.deep.equal([['Hall', 'Bonn']]);
+    expect(site.replica.get('event', first)?.venues).to.deep.equal(halls().map(({ id }) => id));
+    site.cms.edit(first, at('Yard'));
+    await site.look();
+    expect(halls().map(({ title }) => title)).to.have.members(['Hall', 'Yard']);
+    site.cms.erase(second);
+    await site.look();
+    expect(halls().map(({ title }) => title)).to.deep.equal(['Yard']);
+  });
+
   it('takes rows that repeat once, and trusts no total there', async () => {
-    const { mapping } = await import('./sync-site.ts');
     const event = { ...mapping.kinds.event, dedupe: true };
     site = testSite({ mapping: { ...mapping, kinds: { ...mapping.kinds, event } } });
     site.cms.repeats = 3;
