@@ -1,14 +1,19 @@
 // The log: one of the two readers of what is observed. Lines are JSON, or for people on a terminal.
 
 import { pino } from 'pino';
-import pretty from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
 import type { Observation, Observe } from './events.ts';
+import { createProgress } from './progress.ts';
 
 export interface LogOptions {
+  /** The least that is told: debug, info, warn, error, silent. */
   level: string;
   /** A line for each request; failures are always told. */
   requests: boolean;
+  /** Lines for people; by itself on a terminal. */
   pretty?: boolean;
+  /** Where the lines go; stderr. */
+  stream?: { write(text: string): unknown; isTTY?: boolean };
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -35,16 +40,96 @@ function levelOf(seen: Observation): Level {
   }
 }
 
-/** A log on stderr. What it is handed holds no credentials, and it adds none. */
-export function createLog({ level, requests, pretty: forPeople = process.stderr.isTTY }: LogOptions): Observe {
-  const stream = forPeople
-    ? pretty({ destination: 2, ignore: 'pid,hostname', sync: true })
-    : pino.destination({ fd: 2, sync: false });
-  const log = pino({ level, base: null }, stream);
+/** Told to people once. */
+const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state';
+
+/** A log. What it is handed should hold no credentials; what looks like some in the texts of errors is taken out all the same. */
+export function createLog({ level, requests, pretty, stream }: LogOptions): Observe {
+  const terminal = (stream ?? process.stderr).isTTY === true;
+  const forPeople = pretty ?? terminal;
+  const bar = forPeople && terminal && level !== 'silent';
+  const progress = createProgress({ terminal: bar });
+  const out = stream ?? (forPeople ? process.stderr : pino.destination({ fd: 2, sync: false }));
+  const prettify = prettyFactory({ colorize: terminal, singleLine: true, ignore: IN_THE_MESSAGE });
+  /** The bar keeps the last line: it is wiped before anything is written, and drawn again behind it. */
+  const draw = (text: string) => out.write(bar ? `\r\x1b[K${text}${progress.bar()}` : text);
+  const log = pino(
+    // Errors are described below; pino would add what hangs on to them.
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: (described) => described } },
+    forPeople ? { write: (line: string) => draw(prettify(line)) } : out,
+  );
+
   return (seen) => {
     if (seen.type === 'request' && !requests && seen.status < 500) return;
-    const { type, ...rest } = seen;
-    const shown = 'error' in rest ? { ...rest, error: undefined, err: rest.error } : rest;
-    log[levelOf(seen)](shown, type === 'notice' ? seen.message : type);
+    if (seen.type === 'sync-progress') {
+      const line = progress.step(seen);
+      if (line) log.info(seen, line);
+      if (bar) draw('');
+      return;
+    }
+    if (seen.type === 'sync-state' && seen.from === 'copying') progress.end();
+    log[levelOf(seen)](shown(seen), messageOf(seen));
   };
+}
+
+/** What the line carries beside its message. */
+function shown(seen: Observation): object {
+  if (seen.type === 'request-failed') return { type: seen.type, id: seen.id, err: describeError(seen.error) };
+  const { type, ...rest } = seen;
+  const durations = 'durationMs' in rest ? { durationMs: Math.round(rest.durationMs * 10) / 10 } : {};
+  // Said by the message, where it is also freed of what is not for a log.
+  const texts = { message: undefined, why: undefined };
+  return { type, ...rest, ...durations, ...texts };
+}
+
+function messageOf(seen: Observation): string {
+  switch (seen.type) {
+    case 'notice':
+      return withoutCredentials(seen.message);
+    case 'request':
+      return `${seen.status} ${seen.method} ${seen.route}`;
+    case 'request-failed':
+      return 'a request failed';
+    case 'upstream-call':
+      return `the CMS answered ${seen.status} to ${seen.method} ${seen.path}`;
+    case 'upstream-failed':
+      return `no usable answer of the CMS to ${seen.method} ${seen.path}: ${withoutCredentials(seen.message)}`;
+    case 'breaker':
+      return `calls to the CMS: ${BREAKER[seen.state]}`;
+    case 'sync-state':
+      return `the copy was ${seen.from} and is ${seen.to}: ${withoutCredentials(seen.why)}`;
+    case 'sync-round':
+      return `looked at the CMS: ${seen.changed} changed, ${seen.removed} removed`;
+    default:
+      return seen.type;
+  }
+}
+
+const BREAKER = {
+  closed: 'as usual',
+  open: 'stopped for a while after repeated failures',
+  'half-open': 'one is tried',
+};
+
+const MAX_CAUSES = 4;
+
+/** Name, texts and codes alone: errors of libraries carry requests, headers and bodies as well. */
+function describeError(error: unknown, depth = 0): object {
+  if (!(error instanceof Error)) return { type: typeof error, message: withoutCredentials(String(error)) };
+  const { code, status } = error as { code?: unknown; status?: unknown };
+  return {
+    type: error.name,
+    message: withoutCredentials(error.message),
+    stack: withoutCredentials(error.stack ?? ''),
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof status === 'number' ? { status } : {}),
+    ...(error.cause !== undefined && depth < MAX_CAUSES ? { cause: describeError(error.cause, depth + 1) } : {}),
+  };
+}
+
+/** Takes out what looks like credentials: authorization headers, and a user and password in an address. */
+export function withoutCredentials(text: string): string {
+  return text
+    .replace(/\b(basic|bearer)\s+[A-Za-z0-9+/_=.~-]{6,}/gi, '$1 (removed)')
+    .replace(/\/\/[^\s/@"']+@/g, '//(removed)@');
 }

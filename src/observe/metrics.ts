@@ -5,6 +5,7 @@ import type { Observation, Observe } from './events.ts';
 
 export interface Metrics {
   observe: Observe;
+  /** Type and text of the answer to a scrape. */
   contentType: string;
   text(): Promise<string>;
 }
@@ -12,7 +13,10 @@ export interface Metrics {
 const SECONDS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
 const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
 
-export function createMetrics(): Metrics {
+const STATES = ['empty', 'copying', 'live', 'lagging', 'away'];
+
+/** Counts what it is handed, from now on. `nowMs` is the clock of the lag alone. */
+export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -61,6 +65,27 @@ export function createMetrics(): Metrics {
   const inStep = new Gauge({
     name: 'calendar_copy_in_step',
     help: '1 while the copy is in step with the CMS',
+    registers,
+  });
+  const states = new Gauge({
+    name: 'calendar_copy_state',
+    help: '1 for the state that the copy is in',
+    labelNames: ['state'],
+    registers,
+  });
+  const bornMs = nowMs();
+  let state = 'empty';
+  let inStepMs: number | undefined;
+  const lag: Gauge = new Gauge({
+    name: 'calendar_sync_lag_seconds',
+    help: 'Since the copy was last known to be in step with the CMS (before the first time: since the start)',
+    collect: () => lag.set((nowMs() - (inStepMs ?? bornMs)) / 1000),
+    registers,
+  });
+  const copied = new Gauge({
+    name: 'calendar_first_copy_records',
+    help: 'Records of the first copy by collection: done, and in all',
+    labelNames: ['collection', 'of'],
     registers,
   });
   const rounds = new Histogram({
@@ -114,11 +139,20 @@ export function createMetrics(): Metrics {
         running.set(seen.running);
         return;
       case 'sync-state':
-        inStep.set(seen.to === 'live' ? 1 : 0);
+        state = seen.to;
+        inStep.set(state === 'live' ? 1 : 0);
+        if (state === 'live') inStepMs = nowMs();
+        for (const one of STATES) states.labels(one).set(one === state ? 1 : 0);
+        return;
+      case 'sync-progress':
+        copied.labels(seen.collection, 'done').set(seen.done);
+        copied.labels(seen.collection, 'total').set(seen.total);
         return;
       case 'sync-round':
         rounds.observe(seen.durationMs / 1000);
         changed.inc(seen.changed + seen.removed);
+        // A round that fails leaves the state of being in step before it ends.
+        if (state === 'live') inStepMs = nowMs();
         lastRound.setToCurrentTime();
         return;
       default:

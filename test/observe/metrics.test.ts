@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import type { Observation } from '../../src/observe/events.ts';
+import { createMetrics } from '../../src/observe/metrics.ts';
+
+describe('metrics', () => {
+  let nowMs = 0;
+  let metrics: ReturnType<typeof createMetrics>;
+  beforeEach(() => {
+    nowMs = 1_000_000;
+    metrics = createMetrics(() => nowMs);
+  });
+  const tell = (...seen: Observation[]) => seen.forEach(metrics.observe);
+  const value = async (series: string): Promise<number | undefined> => {
+    const line = (await metrics.text()).split('\n').find((one) => one.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
+  };
+  const request: Observation = {
+    type: 'request',
+    id: 'secret-id',
+    method: 'GET',
+    route: 'list /events',
+    status: 200,
+    cache: 'hit',
+    durationMs: 3,
+  };
+  const round: Observation = { type: 'sync-round', requests: 5, changed: 2, removed: 1, durationMs: 100 };
+
+  it('is in the format of Prometheus', async () => {
+    expect(metrics.contentType).to.match(/^text\/plain; version=0\.0\.4/);
+    expect(await metrics.text()).to.contain('# TYPE calendar_request_seconds histogram');
+  });
+
+  it('measures requests by route and cache outcome', async () => {
+    tell(request, request, { ...request, cache: 'stale', durationMs: 60 }, { ...request, status: 503 });
+    const labels = 'route="list /events",status="2xx",cache="hit"';
+    expect(await value(`calendar_request_seconds_count{${labels}}`)).to.equal(2);
+    expect(await value(`calendar_request_seconds_sum{${labels}}`)).to.be.closeTo(0.006, 1e-9);
+    expect(await value(`calendar_request_seconds_bucket{le="0.001",${labels}}`)).to.equal(0);
+    expect(await value(`calendar_request_seconds_bucket{le="0.005",${labels}}`)).to.equal(2);
+    expect(await value('calendar_served_stale_total')).to.equal(1);
+    expect(await metrics.text()).not.to.contain('secret-id');
+  });
+
+  it('counts calls to the CMS, their failures, the breaker and the queue, and no address of a call', async () => {
+    tell(
+      { type: 'upstream-call', method: 'GET', path: '/wp/v2/secret', status: 200, durationMs: 20, attempt: 1 },
+      { type: 'upstream-call', method: 'GET', path: '/wp/v2/secret', status: 200, durationMs: 20, attempt: 2 },
+      { type: 'upstream-failed', method: 'GET', path: '/', reason: 'timeout', durationMs: 1, message: 'secret' },
+      { type: 'breaker', state: 'open' },
+      { type: 'queue', waiting: 3, running: 8 },
+      { type: 'request-failed', id: 'x', error: new Error('secret') },
+    );
+    expect(await value('calendar_upstream_seconds_count{method="GET",status="200"}')).to.equal(2);
+    expect(await value('calendar_upstream_retries_total')).to.equal(1);
+    expect(await value('calendar_upstream_failures_total{reason="timeout"}')).to.equal(1);
+    expect(await value('calendar_breaker_state')).to.equal(2);
+    expect(await value('calendar_upstream_waiting')).to.equal(3);
+    expect(await value('calendar_upstream_running')).to.equal(8);
+    expect(await value('calendar_request_failures_total')).to.equal(1);
+    tell({ type: 'breaker', state: 'half-open' });
+    expect(await value('calendar_breaker_state')).to.equal(1);
+    expect(await metrics.text()).not.to.contain('secret');
+  });
+
+  it('tells the lag: what rounds end, and what failing rounds do not', async () => {
+    nowMs += 7000;
+    expect(await value('calendar_sync_lag_seconds')).to.equal(7);
+    tell({ type: 'sync-state', from: 'copying', to: 'live', why: 'copied' }, round);
+    nowMs += 10_000;
+    expect(await value('calendar_sync_lag_seconds')).to.equal(10);
+    tell(round);
+    expect(await value('calendar_sync_lag_seconds')).to.equal(0);
+    expect(await value('calendar_copy_in_step')).to.equal(1);
+    expect(await value('calendar_copy_state{state="live"}')).to.equal(1);
+    nowMs += 10_000;
+    tell({ type: 'sync-state', from: 'live', to: 'away', why: 'timeout' }, round);
+    nowMs += 50_000;
+    tell(round);
+    expect(await value('calendar_sync_lag_seconds')).to.equal(60);
+    expect(await value('calendar_copy_state{state="away"}')).to.equal(1);
+    expect(await value('calendar_copy_state{state="live"}')).to.equal(0);
+    expect(await value('calendar_copy_in_step')).to.equal(0);
+    tell({ type: 'sync-state', from: 'away', to: 'live', why: 'inStep' });
+    expect(await value('calendar_sync_lag_seconds')).to.equal(0);
+    expect(await value('calendar_sync_changed_total')).to.equal(12);
+    expect(await value('calendar_sync_round_seconds_count')).to.equal(4);
+  });
+
+  it('tells how far the first copy is', async () => {
+    tell({ type: 'sync-progress', collection: 'event', done: 40, total: 100 });
+    expect(await value('calendar_first_copy_records{collection="event",of="done"}')).to.equal(40);
+    expect(await value('calendar_first_copy_records{collection="event",of="total"}')).to.equal(100);
+  });
+});
