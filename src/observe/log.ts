@@ -68,7 +68,8 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
       return;
     }
     if (seen.type === 'sync-state' && seen.from === 'copying') progress.end();
-    log[levelOf(seen)](shown(seen), messageOf(seen));
+    const grade = levelOf(seen);
+    if (log.isLevelEnabled(grade)) log[grade](shown(seen), messageOf(seen));
   };
 }
 
