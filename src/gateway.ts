@@ -12,6 +12,7 @@ import { type Config, publicUrlOf, serviceCredentials } from './config.ts';
 import { createAdmin } from './http/admin.ts';
 import { createAnswerCache } from './http/answer-cache.ts';
 import { createApp } from './http/app.ts';
+import { front } from './http/front.ts';
 import { createIdentity } from './http/identity.ts';
 import { createAddressLimit, createLoginLimit } from './http/limits.ts';
 import { pages } from './http/pages/pages.ts';
@@ -67,18 +68,19 @@ export function createGateway(config: Config, log: Observe): Gateway {
     tag: createTerms(backing, 'tag'),
   };
   const publicUrl = publicUrlOf(config);
+  const cache = createAnswerCache(keep.answerBytes);
+  const addresses = createAddressLimit(limits);
+  const { trustProxies } = config.listen;
   const app = createApp({
-    ...{ backing, operations, limits, observe, publicUrl },
+    ...{ backing, operations, limits, observe, publicUrl, cache, addresses, trustProxies },
     mounts: config.mounts,
     slugs: createSlugs(backing),
-    trustProxies: config.listen.trustProxies,
     urlBytes: limits.urlBytes,
     freshness: keep,
-    cache: createAnswerCache(keep.answerBytes),
     identity: createIdentity({ upstream, logins: createLoginLimit(limits) }),
-    addresses: createAddressLimit(limits),
     pages: pages({ mounts: config.mounts, publicUrl, enabled: config.pages, status: () => publicStatus(backing) }),
   });
+  const listener = front({ backing, cache, addresses, trustProxies, observe, otherwise: app.callback() });
   const admin = createAdmin({
     metrics,
     noticeSecret: config.notices.secret,
@@ -93,7 +95,7 @@ export function createGateway(config: Config, log: Observe): Gateway {
     async start() {
       sync.start();
       const { host, port, adminHost, adminPort } = config.listen;
-      const main = await openPort(createServer({ maxHeaderSize: limits.headerBytes }, app.callback()), {
+      const main = await openPort(createServer({ maxHeaderSize: limits.headerBytes }, listener), {
         host,
         port,
         ...limits,

@@ -1,6 +1,6 @@
 // Answers as ready bytes: a public record is written as JSON once, and a list is those bytes joined.
 
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import type { CalendarRecord, Kind, RecordOf } from '../records.ts';
 import type { ReadyAnswer } from '../replica/store.ts';
 import type { Backing } from './backing.ts';
@@ -8,8 +8,7 @@ import type { Audience, Json } from './present.ts';
 
 const COMMA = Buffer.from(',');
 
-export const hash = (data: string | Uint8Array): string =>
-  createHash('sha1').update(data).digest('base64url').slice(0, 16);
+export const hash = (data: string | Uint8Array): string => digest('sha1', data, 'base64url').slice(0, 16);
 
 /** How one record of a kind is shown to the public under one address. */
 export type Show<K extends Kind> = (record: RecordOf[K], audience: Audience) => Json;

@@ -7,7 +7,9 @@ import { LRUCache } from 'lru-cache';
 export interface StoredAnswer {
   bytes: Buffer;
   etag: string;
-  headers: Readonly<Record<string, string>>;
+  /** Names and values by turns, as `writeHead` takes them; without those that depend on the request. */
+  headers: readonly string[];
+  contentType: string;
   /** The route's name for log and metrics. */
   route: string;
   /** Version of the copy that it was made of, and until when it holds. */

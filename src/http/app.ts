@@ -1,6 +1,6 @@
 // The middleware chain: what every request meets, in order.
 
-import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
 import { hash } from '../calendar/ready.ts';
 import { noRoute } from '../calendar/refusals.ts';
@@ -8,14 +8,16 @@ import { ANONYMOUS } from '../calendar/visibility.ts';
 import { GatewayError } from '../errors.ts';
 import type { Observe } from '../observe/events.ts';
 import { allowed } from './allow.ts';
-import type { AnswerCache } from './answer-cache.ts';
+import type { AnswerCache, StoredAnswer } from './answer-cache.ts';
 import { errorAnswer } from './error-body.ts';
+import { isPlain, sendStored } from './front.ts';
 import { type Freshness, publicCaching, purgeTags, STANDING } from './headers.ts';
-import { basicUser, type Identity } from './identity.ts';
+import type { Identity } from './identity.ts';
 import type { AddressLimit } from './limits.ts';
 import { mounting } from './mounting.ts';
+import { nextRequestId } from './request-id.ts';
 import { createRouting, type RoutingOptions, routeAt } from './routing.ts';
-import { asBytes, sendPrivate, sendStored } from './sending.ts';
+import { asBytes, sendPrivate } from './sending.ts';
 import { shaping } from './shape.ts';
 import type { State } from './state.ts';
 
@@ -51,19 +53,15 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-const REQUEST_ID = /^[\w.:-]{1,100}$/;
-
 /** Request id, time, the address limit, and every error as the interface's error body. */
 function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middleware {
   return async function observed(ctx: Context, next: Next) {
     const state = ctx.state as State;
     const startedMs = performance.now();
-    const given = ctx.get('x-request-id');
-    state.requestId = REQUEST_ID.test(given) ? given : randomUUID();
+    state.requestId = nextRequestId(ctx.headers['x-request-id']);
     state.route = 'none';
     state.cache = 'none';
     state.caller = ANONYMOUS;
-    ctx.set('X-Request-Id', state.requestId);
     try {
       if (ctx.url.length > urlBytes)
         throw new GatewayError(414, 'rest_uri_too_long', 'The address of this request is too long.');
@@ -84,51 +82,46 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
 
 const LOOK_LIMIT_MS = 5000;
 
-/** Public answers out of the store, and new ones into it; `Cache-Control: no-cache` looks at the CMS first. All others are private. */
+/** Makes public answers and stores them, for the short way and for others; `Cache-Control: no-cache` looks at the CMS first. All others are private. */
 function storing({ cache, backing, freshness }: AppOptions): Middleware {
   const caching = publicCaching(freshness);
 
   return async function stored(ctx: Context, next: Next) {
     const state = ctx.state as State;
-    const isPublic =
-      (ctx.method === 'GET' || ctx.method === 'HEAD') &&
-      basicUser(ctx.headers.authorization) === undefined &&
-      ctx.headers['x-wp-nonce'] === undefined &&
-      state.query._wpnonce === undefined;
-    const key = `${state.mount} ${state.path} ${ctx.querystring}`;
-    if (isPublic && ctx.headers['cache-control']?.includes('no-cache')) {
-      await Promise.race([backing.sync.look(), new Promise((resolve) => setTimeout(resolve, LOOK_LIMIT_MS).unref())]);
-    } else if (isPublic) {
-      const hit = cache.get(key, backing.replica.version, backing.nowMs());
-      if (hit) {
-        state.route = hit.route;
-        state.cache = 'hit';
-        return sendStored(ctx, hit, cache, backing);
-      }
-    }
-    if (isPublic) state.cache = 'miss';
+    const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
+    const asked = reads && ctx.req.headers['cache-control']?.includes('no-cache');
+    if (asked) await Promise.race([backing.sync.look(), sleep(LOOK_LIMIT_MS, undefined, { ref: false })]);
     await next();
     const { answer } = state;
     if (!answer) return;
-    const headers = { ...answer.headers, Link: `<${backing.site().url}/wp-json/>; rel="https://api.w.org/"` };
-    if (!isPublic || answer.status !== 200 || answer.validUntilMs === undefined) {
-      state.cache = 'none';
+    const link = `<${backing.site().url}/wp-json/>; rel="https://api.w.org/"`;
+    const anonymous = !state.caller.account && ctx.get('x-wp-nonce') === '';
+    if (!reads || !anonymous || answer.status !== 200 || answer.validUntilMs === undefined) {
       const allow = await allowed(routeAt(state.path), state, backing);
-      return sendPrivate(ctx, answer.status, answer.body, { ...headers, Allow: allow });
+      return sendPrivate(ctx, answer.status, answer.body, { ...answer.headers, Link: link, Allow: allow });
     }
     const bytes = asBytes(answer.body);
-    const entry = {
-      bytes,
-      etag: `W/${answer.etag ?? `"${hash(bytes)}"`}`,
-      headers: { ...STANDING, ...headers, ...purgeTags(answer.tags ?? []), Allow: 'GET', 'Cache-Control': caching },
-      route: state.route,
+    const etag = `W/${answer.etag ?? `"${hash(bytes)}"`}`;
+    const { 'Content-Type': contentType, ...standing } = { ...STANDING, ...answer.headers };
+    const headers = {
+      ...standing,
+      Link: link,
+      ...purgeTags(answer.tags ?? []),
+      Allow: 'GET',
+      'Cache-Control': caching,
+      ETag: etag,
+    };
+    const entry: StoredAnswer = {
+      ...{ bytes, etag, route: state.route, contentType: contentType! },
+      headers: Object.entries(headers).flat(),
       version: backing.replica.version,
       validUntilMs: answer.validUntilMs,
       encoded: new Map(),
-      pending: new Set<never>(),
+      pending: new Set(),
     };
-    cache.set(key, entry);
-    sendStored(ctx, entry, cache, backing);
+    if (isPlain(ctx.req)) cache.set(ctx.originalUrl, entry);
+    ctx.respond = false;
+    state.cache = sendStored(ctx.req, ctx.res, entry, { cache, backing, id: state.requestId, outcome: 'miss' });
   };
 }
 

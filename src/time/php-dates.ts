@@ -1,7 +1,7 @@
 /** Owns the reading of date texts as PHP's `strtotime` reads them, with the zone a text may name. */
 
 import { strtotimeUtc } from './strtotime.ts';
-import { dayStartMs, earliestMs, formatWall, latestMs } from './wall.ts';
+import { dayStartMs, earliestMs, formatWall, latestMs, parseWall } from './wall.ts';
 import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
 
 /** A date text that was understood. */
@@ -30,6 +30,8 @@ const LONGEST_TEXT = 200;
  */
 export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone }): PhpDate | undefined {
   const trimmed = text.trim();
+  const plain = readPlain(trimmed);
+  if (plain !== undefined) return dateAt(wallMsToEpoch(plain, context.zone), context.zone, false);
   if (trimmed === '' || trimmed.length > LONGEST_TEXT) return undefined;
   if (trimmed.startsWith('@')) return readTimestamp(trimmed, context.nowMs);
   const split = splitZone(trimmed);
@@ -56,6 +58,14 @@ export function unixSeconds(text: string): number | undefined {
   if (!/^[+-]?\d+(?:\.\d*)?$/.test(text.trim())) return undefined;
   const seconds = Math.trunc(Number(text)) + 0;
   return seconds * 1000 >= earliestMs && seconds * 1000 <= latestMs ? seconds : undefined;
+}
+
+const PLAIN = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?)?$/;
+
+/** The way most clients write dates, without the parser of all the others: `2027-03-12`, `2027-03-12 10:00`, `2027-03-12T10:00:00`. */
+function readPlain(text: string): number | undefined {
+  const [, day, minutes = '00:00', seconds = ':00'] = PLAIN.exec(text) ?? [];
+  return day === undefined || day < '0001' ? undefined : parseWall(`${day} ${minutes}${seconds}`);
 }
 
 function dateAt(epochMs: number, zone: Zone, zoneNamed: boolean): PhpDate | undefined {
