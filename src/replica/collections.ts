@@ -15,7 +15,7 @@ export interface Collection {
   dedupe: boolean;
   /** Sent with every request for the copy: the mapping's own parameters, context and statuses. */
   scope: Query;
-  /** The mapping's own parameters alone. */
+  /** The mapping's own parameters and context alone, for other callers. */
   params: Query;
   /** Statuses that the copy holds. */
   statuses: readonly string[];
@@ -54,10 +54,9 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
     const hidden = posts ? [...new Set([...HIDDEN_STATUSES, ...map.statuses])] : [];
     const all = ['publish', ...hidden.filter((status) => status !== 'publish')];
     const scope: Query = { ...map.listParams };
-    if (service !== undefined) {
-      scope.context = 'edit';
-      if (posts) scope.status = all.join(',');
-    }
+    // An account that was refused is nobody to WordPress and gets what is public; only `edit` makes it say so. Terms are public anyway.
+    if (service !== undefined && posts) Object.assign(scope, { context: 'edit', status: all.join(',') });
+    if (service !== undefined && map.context) scope.context = map.context;
     return [
       {
         kind,
@@ -65,7 +64,7 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
         posts,
         dedupe: map.dedupe,
         scope,
-        params: map.listParams,
+        params: { ...map.listParams, ...(map.context ? { context: map.context } : {}) },
         statuses: service === undefined ? ['publish'] : all,
         hidden: hidden.filter((status) => status !== 'publish'),
         select: map.select,
