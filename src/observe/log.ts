@@ -76,11 +76,10 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
 /** What the line carries beside its message. */
 function shown(seen: Observation): object {
   if (seen.type === 'request-failed') return { type: seen.type, id: seen.id, err: describeError(seen.error) };
-  const { type, ...rest } = seen;
-  const durations = 'durationMs' in rest ? { durationMs: Math.round(rest.durationMs * 10) / 10 } : {};
-  // Said by the message, where it is also freed of what is not for a log.
-  const texts = { message: undefined, why: undefined };
-  return { type, ...rest, ...durations, ...texts };
+  // Texts are said by the message, where they are also freed of what is not for a log.
+  const line: Record<string, unknown> = { ...seen, message: undefined, why: undefined };
+  if ('durationMs' in seen) line.durationMs = Math.round(seen.durationMs * 10) / 10;
+  return line;
 }
 
 function messageOf(seen: Observation): string {
