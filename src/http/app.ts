@@ -37,7 +37,8 @@ export interface AppOptions extends RoutingOptions {
 }
 
 export function createApp(options: AppOptions): Koa {
-  const app = new Koa({ proxy: options.trustProxies });
+  // The last address of X-Forwarded-For is the one that the proxy itself saw; those before it are the caller's word.
+  const app = new Koa({ proxy: options.trustProxies, maxIpsCount: 1 });
   // What reaches here happened while an answer was being sent: the caller is gone.
   app.on('error', (error: unknown) => options.observe({ type: 'request-failed', id: '', error }));
   app.use(observing(options));

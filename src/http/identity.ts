@@ -66,7 +66,10 @@ export function createIdentity({ upstream, logins }: { upstream: Upstream; login
             kept.set(hash, found!, { ttl: REFUSED_KEPT_MS });
             return logins.failed(address, user);
           },
-          () => kept.delete(hash),
+          () => {
+            kept.delete(hash);
+            return logins.unanswered(address, user);
+          },
         );
       }
       const result = await found;
