@@ -1,19 +1,37 @@
+#!/usr/bin/env node
 // The process: finds the command, runs it, and turns the operator's mistakes into one clear line and exit code 2.
 
-import { commands, usage } from './cli/commands.ts';
 import { ConfigError } from './errors.ts';
 
 // Date texts are read on the site's clock, never on this machine's; locutus reads the process's zone.
 process.env.TZ = 'UTC';
 
-const [name = 'help', ...args] = process.argv.slice(2);
-const command = commands[name];
+const OLDEST_NODE = [22, 20] as const;
+
+/** Older versions lack what the copy is kept with (`node:sqlite`) or do not read these sources: said before anything is loaded. */
+function checkNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  throw new ConfigError(
+    'Node.js',
+    `${process.versions.node} is too old`,
+    `Use ${OLDEST_NODE.join('.')} or newer; 24 is what this is tested with.`,
+  );
+}
+
+async function run([name = 'help', ...args]: string[]): Promise<number> {
+  checkNode();
+  const { commands, usage } = await import('./cli/commands.ts');
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command && !args.includes('--help') && !args.includes('-h')) return command.run(args);
+  if (!command && !['help', '--help', '-h'].includes(name))
+    throw new ConfigError(name, 'there is no such command', usage());
+  process.stdout.write(command ? command.help : usage());
+  return 0;
+}
 
 try {
-  if (name === 'help' || name === '--help' || name === '-h') process.stdout.write(usage());
-  else if (!command) throw new ConfigError(name, 'there is no such command', usage());
-  else if (args.includes('--help') || args.includes('-h')) process.stdout.write(command.help);
-  else process.exitCode = await command.run(args);
+  process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   process.stderr.write(`calendar-gateway: ${error.message}\n`);

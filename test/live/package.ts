@@ -1,0 +1,79 @@
+// `npm run test:package`: the packed gateway, installed in an empty folder as an operator would, serves a real WordPress.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { startSandbox } from '../../sandbox/start.ts';
+import { freePort, ROOT } from './gateway-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'calendar-package-'));
+const site = mkdtempSync(join(tmpdir(), 'calendar-site-'));
+// The project's own Node comes first on the path, as in its npm scripts.
+const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
+const inFolder = { cwd: folder, env, encoding: 'utf8' } as const;
+let passed = 0;
+const holds = (what: string, right: boolean) => {
+  assert.ok(right, what);
+  passed++;
+};
+
+execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { ...inFolder, cwd: ROOT });
+const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
+execFileSync('npm', ['init', '-y', '--silent'], inFolder);
+execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', join(folder, tarball)], inFolder);
+const bin = join(folder, 'node_modules/.bin/calendar-gateway');
+holds('--help names the commands', /serve[\s\S]*snippet/.test(execFileSync(bin, ['--help'], inFolder)));
+holds(
+  'snippet prints PHP',
+  execFileSync(bin, ['snippet', '--mapping', 'wordpress-meta'], inFolder).startsWith('<?php'),
+);
+
+const sandbox = await startSandbox({ dir: site, port: 0, fresh: true });
+try {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const settings = {
+    CALENDAR_UPSTREAM_URL: sandbox.url,
+    CALENDAR_HOST: '127.0.0.1',
+    CALENDAR_PORT: String(port),
+    CALENDAR_ADMIN_PORT: String(adminPort),
+  };
+  const gateway = spawn(bin, ['serve'], { cwd: folder, env: { ...env, ...settings }, stdio: 'ignore' });
+  try {
+    const url = `http://127.0.0.1:${port}`;
+    for (let i = 0; i < 200; i++) {
+      if (
+        await fetch(`http://127.0.0.1:${adminPort}/ready`).then(
+          ({ ok }) => ok,
+          () => false,
+        )
+      )
+        break;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    for (const path of [
+      '/calendar/events/v1',
+      '/calendar/events/v1/events',
+      '/calendar/events/v1/doc',
+      '/',
+      '/docs',
+      '/-/status.json',
+    ]) {
+      holds(path, (await fetch(url + path)).status === 200);
+    }
+    const page = await (await fetch(`${url}/`)).text();
+    const assets = [...page.matchAll(/(?:src|href)="(-\/assets\/[^"]+)"/g)].map(([, path]) => path);
+    holds('the landing page names its parts', assets.length > 3);
+    for (const path of assets) holds(String(path), (await fetch(`${url}/${path}`)).status === 200);
+  } finally {
+    gateway.kill('SIGTERM');
+    if (gateway.exitCode === null) await once(gateway, 'exit');
+  }
+  holds('ends with 0 when told to', gateway.exitCode === 0);
+} finally {
+  await sandbox.stop();
+  for (const dir of [folder, site]) rmSync(dir, { recursive: true, force: true });
+}
+console.log(`${passed} passed, 0 failed`);
