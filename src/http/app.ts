@@ -64,8 +64,7 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
     state.cache = 'none';
     state.caller = ANONYMOUS;
     try {
-      if (ctx.url.length > urlBytes)
-        throw new GatewayError(414, 'rest_uri_too_long', 'The address of this request is too long.');
+      refuseOdd(ctx, urlBytes);
       await addresses.admit(ctx);
       await next();
     } catch (error) {
@@ -79,6 +78,19 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
       observe({ type: 'request', id, method: ctx.method, route, status: ctx.status, cache, durationMs });
     }
   };
+}
+
+/**
+ * What no client of the interface sends. PHP takes `X_Name` for `X-Name`, so that a header with an underscore could stand in for one that
+ * a proxy sets; an absolute address in the request line is for proxies.
+ */
+function refuseOdd(ctx: Context, urlBytes: number): void {
+  if (ctx.url.length > urlBytes)
+    throw new GatewayError(414, 'rest_uri_too_long', 'The address of this request is too long.');
+  const names = ctx.req.rawHeaders.filter((_, i) => i % 2 === 0);
+  if (!ctx.url.startsWith('/') || names.some((name) => name.includes('_'))) {
+    throw new GatewayError(400, 'rest_bad_request', 'The request could not be read.');
+  }
 }
 
 const LOOK_LIMIT_MS = 5000;

@@ -143,12 +143,16 @@ function documentation(state: State, backing: Backing): Answer {
   return { status: 200, body: document, tags: ['doc'], validUntilMs: Number.POSITIVE_INFINITY };
 }
 
+/** A slug out of the path. One that hides a slash, dots alone or a control character is no slug. */
 function decoded(text: string): string {
+  let slug: string;
   try {
-    return decodeURIComponent(text);
+    slug = decodeURIComponent(text);
   } catch {
     throw noRoute();
   }
+  if (/[/\\\p{Cc}]|^\.+$/u.test(slug)) throw noRoute();
+  return slug;
 }
 
 /** Lists are looked up element by element: more than `limit` of them is refused before the first. */
