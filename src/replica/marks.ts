@@ -21,7 +21,7 @@ export interface Marks {
    * A record was read at `readMs`. A `modified` that is `fresh` may stand for two changes within its second, of which this is the first;
    * one that was read again late enough stands for itself.
    */
-  settle(kind: Kind, id: number, read: { modifiedUtc: string; readMs: number; fresh: boolean }): void;
+  settle(kind: Kind, id: number, read: { readMs: number; fresh: boolean }): void;
   /** The record is gone. */
   settled(kind: Kind, id: number): void;
   /** Answers that were asked for before now are all taken in: no mark of a write matters any more. */
@@ -41,7 +41,7 @@ export function createMarks(): Marks {
   const writes = new Map<Kind, Map<number, number>>();
   const latest = new Map<Kind, number>();
   const pending = new Map<Kind, Map<number, true>>();
-  const unsettled = new Map<Kind, Map<number, { modifiedUtc: string; seenMs: number }>>();
+  const unsettled = new Map<Kind, Map<number, number>>();
 
   function written(kind: Kind, id: number, at: number): void {
     const marks = sub(writes, kind);
@@ -59,7 +59,7 @@ export function createMarks(): Marks {
     ours(kind, id, at, nowMs) {
       written(kind, id, at);
       latest.set(kind, at);
-      sub(unsettled, kind).set(id, { modifiedUtc: '', seenMs: nowMs });
+      sub(unsettled, kind).set(id, nowMs);
     },
     oursAfter: (kind, at) => (latest.get(kind) ?? 0) > at,
     later,
@@ -68,12 +68,11 @@ export function createMarks(): Marks {
       pending.delete(kind);
       return { ids: [...new Set([...put, ...sub(unsettled, kind).keys()])], again: () => later(kind, put) };
     },
-    settle(kind, id, { modifiedUtc, readMs, fresh }) {
+    settle(kind, id, { readMs, fresh }) {
       const open = sub(unsettled, kind);
       const known = open.get(id);
-      if (known && (known.modifiedUtc === '' || known.modifiedUtc === modifiedUtc)) {
-        if (readMs >= known.seenMs + SETTLED_MS) open.delete(id);
-      } else if (fresh) open.set(id, { modifiedUtc, seenMs: readMs });
+      if (fresh) open.set(id, readMs);
+      else if (known !== undefined && readMs >= known + SETTLED_MS) open.delete(id);
     },
     settled: (kind, id) => void unsettled.get(kind)?.delete(id),
     forgetWritten: () => writes.clear(),

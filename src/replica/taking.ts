@@ -85,7 +85,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
         return undefined;
       }
       const fresh = before !== modifiedUtc && modifiedUtc >= (watermark.get(kind) ?? '');
-      marks.settle(kind, id, { modifiedUtc, readMs: asking.clockAt(askedAt), fresh });
+      marks.settle(kind, id, { readMs: asking.clockAt(askedAt), fresh });
     } else marks.settled(kind, id);
     if (byId) marks.written(kind, id, askedAt);
     if ('image' in record && record.image !== 0 && (byId || !replica.image(record.image))) images.add(record.image);
