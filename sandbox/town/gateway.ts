@@ -13,9 +13,11 @@ export interface DemoGateway {
   stop(): Promise<void>;
 }
 
-interface Copied {
-  state?: string;
-  percent?: number;
+interface Places {
+  adminUrl: string;
+  configFile: string;
+  /** An absolute path. */
+  logFile: string;
 }
 
 const READY_TIMEOUT_MS = 180_000;
@@ -33,18 +35,18 @@ const GUARD = [
 /**
  * Starts it and waits until its copy of the site is complete.
  * @param settings the variables `CALENDAR_*` and no others of them
- * @param logFile an absolute path
+ * @param onProgress told how much of the site is copied, from 0 to 100, whenever that changes
  * @throws Error with the end of the log when it ends before that or takes too long
  */
 export async function startDemoGateway(
   settings: Record<string, string>,
-  adminUrl: string,
-  logFile: string,
-  onProgress: (copied: Copied) => void,
+  { adminUrl, configFile, logFile }: Places,
+  onProgress: (percent: number) => void,
 ): Promise<DemoGateway> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CALENDAR_'));
   const log = openSync(logFile, 'w');
-  const child = spawn('/bin/sh', ['-c', GUARD, 'gateway', process.execPath, 'src/main.ts', 'serve'], {
+  const serve = [process.execPath, 'src/main.ts', 'serve', '--config', configFile];
+  const child = spawn('/bin/sh', ['-c', GUARD, 'gateway', ...serve], {
     cwd: PROJECT_ROOT,
     env: { ...Object.fromEntries(inherited), ...settings },
     detached: true,
@@ -80,10 +82,13 @@ export async function startDemoGateway(
     },
   };
   const untilMs = performance.now() + READY_TIMEOUT_MS;
+  let shown: number | undefined;
   for (;;) {
     const answer = await fetch(`${adminUrl}/ready`).catch(() => undefined);
     if (answer?.ok) return gateway;
-    if (answer) onProgress((await answer.json().catch(() => ({}))) as Copied);
+    const { percent } = ((await answer?.json().catch(() => undefined)) ?? {}) as { percent?: number };
+    if (percent !== undefined && percent !== shown) onProgress(percent);
+    shown = percent ?? shown;
     if (hasEnded) throw new Error(`the gateway did not start:\n${endOf(logFile)}`);
     if (performance.now() > untilMs) {
       await gateway.stop();
