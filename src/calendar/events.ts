@@ -15,7 +15,17 @@ import type { Audience, Json } from './present.ts';
 import { kept, ready } from './ready.ts';
 import { invalidParam } from './refusals.ts';
 import { visibilityOf } from './visibility.ts';
-import { createPost, createUndo, editable, mayWrite, trashPost, type Undo, updatePost, type Writer } from './writes.ts';
+import {
+  createPost,
+  createUndo,
+  editable,
+  mayWrite,
+  trashNew,
+  trashPost,
+  type Undo,
+  updatePost,
+  type Writer,
+} from './writes.ts';
 
 const FLAGS = ['showMap', 'showMapLink', 'hidden', 'sticky', 'featured'] as const;
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
@@ -135,8 +145,13 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
   }
 
   /** A sticky event is saved twice by the original: its `modified` is now, where that of others is the publication date that was sent. */
-  async function createAndTouch(fields: Partial<EventFields>, input: Input, asked: Asked): Promise<EventRecord> {
-    const created = await createPost(backing, writer(input), fields, asked);
+  async function createAndTouch(
+    fields: Partial<EventFields>,
+    input: Input,
+    asked: Asked,
+    undo: Undo,
+  ): Promise<EventRecord> {
+    const created = await createPost(backing, writer(input), fields, asked, undo);
     if (!fields.sticky || (fields.date ?? fields.dateUtc) === undefined) return created;
     return updatePost(backing, writer(input), created.id, { sticky: true }, asked);
   }
@@ -157,8 +172,10 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       const undo = createUndo();
       const record = await undo.guard(async () => {
         const fields = await fieldsOf(input, undefined, { asked, publisher, undo });
-        const created = await createAndTouch(fields, input, asked);
-        return input.fields.status === 'trash' ? trashPost(backing, 'event', created, asked) : created;
+        const created = await createAndTouch(fields, input, asked, undo);
+        if (input.fields.status !== 'trash') return created;
+        const slug = String(fields.slug ?? fields.title);
+        return trashNew(backing, writer(input), created, slug, asked);
       });
       return { status: 201, body: present.event(record, await audienceOf(asked), { unlocked: true }) };
     },

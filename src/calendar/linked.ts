@@ -19,7 +19,7 @@ import {
   createUndo,
   editable,
   mayWrite,
-  takeBack,
+  trashNew,
   trashPost,
   type Undo,
   updatePost,
@@ -114,9 +114,8 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     const fields = await fieldsOf(input, { asked, publisher, creating: true, undo });
     const twin = await findTwin(title, fields, asked);
     if (twin) return twin;
-    const record = await createPost(backing, writer(input), fields, asked);
-    undo.add(() => takeBack(backing, kind, record.id, asked));
-    return input.fields.status === 'trash' ? trashPost(backing, kind, record, asked) : record;
+    const record = await createPost(backing, writer(input), fields, asked, undo);
+    return input.fields.status === 'trash' ? trashNew(backing, writer(input), record, record.slug, asked) : record;
   }
 
   /** A record with the same name and nothing that differs from what was sent: it is answered in place of a new one. */

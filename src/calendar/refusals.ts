@@ -49,8 +49,15 @@ export const noRoute = (): GatewayError =>
 export const forbidden = (anonymous: boolean, cause?: unknown): GatewayError =>
   new GatewayError(anonymous ? 401 : 403, 'rest_forbidden', 'Sorry, you are not allowed to do that.', { cause });
 
+/** The largest id of the original: an over-long number is named as this one (4). */
+const LARGEST_ID = '9223372036854775807';
+
 export const eventNotFound = (id: number): GatewayError =>
-  new GatewayError(404, 'rest-event-not-found', `Event with ID ${id} does not exist.`);
+  new GatewayError(
+    404,
+    'rest-event-not-found',
+    `Event with ID ${id >= Number.MAX_SAFE_INTEGER ? LARGEST_ID : id} does not exist.`,
+  );
 
 export const notAnEvent = (): GatewayError =>
   new GatewayError(400, 'rest-invalid-event-id', 'The specified ID is not a valid event.');

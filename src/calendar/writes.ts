@@ -97,12 +97,16 @@ export interface Writer<K extends PostKind> {
   parameterOf: (field: string) => string | undefined;
 }
 
-/** Creates a post in one call. A refusal after the CMS had inserted it takes the orphan away again. */
+/**
+ * Creates a post in one call. A refusal after the CMS had inserted it takes the orphan away again; `undo` takes the post away when a
+ * later step of the request fails.
+ */
 export async function createPost<K extends PostKind>(
   backing: Backing,
   { kind, parameterOf }: Writer<K>,
   fields: Partial<FieldsOf[K]>,
   asked: Asked,
+  undo: Undo,
 ): Promise<RecordOf[K]> {
   const mapping = writableKind(backing, kind) as unknown as KindMapping<K>;
   const body = mapping.write(fields, { site: backing.site() });
@@ -117,13 +121,14 @@ export async function createPost<K extends PostKind>(
     }
     throw translate(error, { kind, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
   }
+  const id = Number(native.id);
+  undo.add(() => takeBack(backing, kind, id, asked));
   if (mapping.touchAfterCreate.length > 0) {
-    native = await backing.upstream.update(
-      mapping.base,
-      Number(native.id),
-      only(body, mapping.touchAfterCreate),
-      options,
-    );
+    try {
+      native = await backing.upstream.update(mapping.base, id, only(body, mapping.touchAfterCreate), options);
+    } catch (error) {
+      throw translate(error, { kind, id, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
+    }
   }
   return written(backing, kind, native);
 }
@@ -167,6 +172,18 @@ export async function trashPost<K extends PostKind>(
   } catch (error) {
     throw translate(error, { kind, id: record.id, anonymous: false });
   }
+}
+
+/** Moves a new post to the trash. It keeps its plain slug (5.3), where the CMS gives another one to what it trashes. */
+export async function trashNew<K extends PostKind>(
+  backing: Backing,
+  writer: Writer<K>,
+  record: RecordOf[K],
+  slug: string,
+  asked: Asked,
+): Promise<RecordOf[K]> {
+  await trashPost(backing, writer.kind, record, asked);
+  return updatePost(backing, writer, record.id, { slug } as Partial<FieldsOf[K]>, asked);
 }
 
 async function written<K extends PostKind>(backing: Backing, kind: K, native: Native): Promise<RecordOf[K]> {
