@@ -1,0 +1,51 @@
+// The town of the demo: on whatever day it is filled, its calendar has what a newcomer is promised.
+
+import { expect } from 'chai';
+import { Temporal } from 'temporal-polyfill';
+import { type Entry, townCalendar } from '../../sandbox/town/content.ts';
+import { drawPicture } from '../../sandbox/town/pictures.ts';
+
+const DAYS = ['2026-11-21', '2027-01-01', '2027-12-31', '2028-02-29', '2028-03-12', '2029-07-15'].map((day) =>
+  Temporal.PlainDate.from(day),
+);
+const dayOf = ({ body }: Entry, name: string) => Temporal.PlainDate.from(String(body[name]).slice(0, 10));
+const all = (entries: Entry[], name: string) => new Set(entries.map(({ body }) => body[name]));
+
+describe('the calendar of the demo', () => {
+  for (const today of DAYS) {
+    it(`is whole when filled on ${today}`, () => {
+      const { events, venues, organizers, categories, tags } = townCalendar(today);
+      expect([venues.length, organizers.length, categories.length, tags.length]).to.deep.equal([8, 6, 10, 12]);
+      expect(events.length).to.be.at.least(60);
+      expect(all(events, 'timezone').size).to.be.at.least(5);
+      expect(new Set(events.map(({ image }) => image)).size).to.equal(9); // eight pictures, and none
+      const days = events.map((event) => today.until(dayOf(event, 'start_date'), { largestUnit: 'days' }).days);
+      expect(Math.min(...days)).to.be.within(-3 * 366, -2 * 365);
+      expect(Math.max(...days)).to.be.within(270, 366);
+      expect(events.some(({ body }) => body.all_day === false)).to.equal(true);
+      const allDay = events.filter(({ body }) => body.all_day === true);
+      expect(allDay.some((event) => dayOf(event, 'start_date').equals(dayOf(event, 'end_date')))).to.equal(true);
+      expect(allDay.some((event) => !dayOf(event, 'start_date').equals(dayOf(event, 'end_date')))).to.equal(true);
+      for (const { body } of events) expect(String(body.start_date) < String(body.end_date)).to.equal(true);
+    });
+  }
+
+  it('names only records that are made before', () => {
+    const town = townCalendar(DAYS[0]!);
+    const keys = (entries: Entry[]) => entries.map(({ key }) => key);
+    for (const event of town.events) {
+      if (event.venue) expect(keys(town.venues)).to.include(event.venue);
+      expect(keys(town.organizers)).to.include.members([...(event.organizers ?? [])]);
+      expect(keys(town.categories)).to.include.members([...(event.categories ?? [])]);
+      expect(keys(town.tags)).to.include.members([...(event.tags ?? [])]);
+    }
+    const tops = town.categories.filter(({ parent }) => parent === undefined);
+    for (const { parent } of town.categories) if (parent) expect(keys(tops)).to.include(parent);
+  });
+
+  it('draws pictures that are PNG files of 800 by 600', () => {
+    const bytes = drawPicture('stage');
+    expect(bytes.subarray(0, 8).toString('hex')).to.equal('89504e470d0a1a0a');
+    expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).to.deep.equal([800, 600]);
+  }).timeout(20_000);
+});
