@@ -191,9 +191,7 @@ export function oneOf(words: readonly string[]): ValueKind {
 export const tickets: ValueKind = {
   schema: { type: 'boolean' },
   found: (value) =>
-    boolean(value) === true
-      ? { code: 'event-tickets-not-active', message: 'Event Tickets plugin is not activated.' }
-      : true,
+    truthy(value) ? { code: 'event-tickets-not-active', message: 'Event Tickets plugin is not activated.' } : true,
   typed: 'boolean',
   read: boolean,
 };
