@@ -38,6 +38,15 @@ const NARROWING = [
   'slug',
 ];
 
+const EMBEDDED = new Set(['id', 'name', 'slug', 'taxonomy', 'url', 'urls', '_links']);
+
+/** What a `context` leaves of a term (9): all of it, a short form, or nothing but links in one that is unknown. */
+function inContext(term: Json, context: unknown): Json | [] {
+  if (context === undefined || context === 'view' || context === 'edit') return term;
+  const entries = Object.entries(term).filter(([key]) => (context === 'embed' ? EMBEDDED.has(key) : key === '_links'));
+  return entries.length > 0 ? Object.fromEntries(entries) : [];
+}
+
 export type Terms = ReturnType<typeof createTerms>;
 
 export function createTerms(backing: Backing, kind: TermKind) {
@@ -62,8 +71,18 @@ export function createTerms(backing: Backing, kind: TermKind) {
     };
   }
 
-  function list(input: Input, asked: Asked): Answer {
+  /** The parent in the CMS's own short form, under the relation that links to it (9). */
+  function embedded(record: RecordOf[TermKind], wish: unknown): Json {
+    const relations = ['', 'true', '1'].includes(String(wish ?? '')) ? ['up'] : String(wish).split(/[\s,]+/);
+    const parent = wish !== undefined && relations.includes('up') && replica.get(kind, record.parent);
+    if (!parent) return {};
+    const { id, url, name, slug, taxonomy } = present.term(parent, { base: '', visibility: PUBLIC });
+    return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: nativeLinks(parent) }] } };
+  }
+
+  async function list(input: Input, asked: Asked): Promise<Answer> {
     const { values } = input;
+    const { context } = input.sent;
     const { complete, percent } = backing.sync.status();
     if (!complete) throw notReady(percent);
     const page = pageOf(values, backing.lists);
@@ -86,12 +105,22 @@ export function createTerms(backing: Backing, kind: TermKind) {
     const audience = audienceOf(asked);
     const pages = totalPages(found.total, page.perPage);
     const rest = { ...linksOf(input, found.total, page, asked), total: found.total, total_pages: pages };
+    const headers = { 'X-TEC-Total': String(found.total), 'X-TEC-TotalPages': String(pages) };
+    if (context !== undefined && context !== 'view') {
+      const mayEdit = context !== 'edit' || (await manages(asked));
+      const records = [...replica.getMany(kind, mayEdit ? found.ids : [])];
+      const byId = new Map(records.map(([id, record]) => [id, inContext(entry(record, audience), context)]));
+      return {
+        status: 200,
+        body: { [COLLECTION[kind]]: found.ids.map((id) => byId.get(id)).filter((one) => one !== undefined), ...rest },
+        headers,
+      };
+    }
     const { bytes, etag } = joined(
       COLLECTION[kind],
       readyEntries<TermKind>(backing, kind, found.ids, audience, entry),
       rest,
     );
-    const headers = { 'X-TEC-Total': String(found.total), 'X-TEC-TotalPages': String(pages) };
     const tags = [...found.ids.map((id) => `${kind}-${id}`), COLLECTION[kind]];
     return { status: 200, body: bytes, etag, headers, tags, validUntilMs: Number.POSITIVE_INFINITY };
   }
@@ -111,20 +140,28 @@ export function createTerms(backing: Backing, kind: TermKind) {
     return links(`${base}/${COLLECTION[kind]}/`, echoes, { page: page.page, perPage: page.perPage, total });
   }
 
-  function read(id: number, asked: Asked): Answer {
+  function read(id: number, { sent }: Input, asked: Asked): Answer {
     const audience = audienceOf(asked);
     const record = replica.get(kind, id);
     if (!record) throw invalidParam('id');
+    if (sent.context !== undefined || sent._embed !== undefined) {
+      const body = { ...inContext(single(record, audience), sent.context), ...embedded(record, sent._embed) };
+      return { status: 200, body };
+    }
     const { bytes, etag } =
       kept(backing, kind, id, audience, 'single') ?? ready<TermKind>(backing, record, audience, 'single', single);
     return { status: 200, body: bytes, etag, tags: [`${kind}-${id}`], validUntilMs: Number.POSITIVE_INFINITY };
   }
 
   /** Categories are for those who publish, tags for editors: the CMS's own word is the right to manage the taxonomy (7). */
+  async function manages({ caller }: Asked): Promise<boolean> {
+    const names = await capabilityNames(backing, kind, caller);
+    return can(caller, 'manage_terms', { manage_terms: 'manage_categories', ...names });
+  }
+
   async function mayManage(asked: Asked): Promise<void> {
     if (!asked.caller.account) throw forbidden(true);
-    const names = await capabilityNames(backing, kind, asked.caller);
-    if (!can(asked.caller, 'manage_terms', { manage_terms: 'manage_categories', ...names })) throw forbidden(false);
+    if (!(await manages(asked))) throw forbidden(false);
   }
 
   async function write(input: Input, asked: Asked, id: number | undefined): Promise<RecordOf[TermKind]> {
@@ -158,8 +195,8 @@ export function createTerms(backing: Backing, kind: TermKind) {
   }
 
   return {
-    list: async (input: Input, asked: Asked): Promise<Answer> => list(input, asked),
-    read: async (id: number, _input: Input, asked: Asked): Promise<Answer> => read(id, asked),
+    list,
+    read: async (id: number, input: Input, asked: Asked): Promise<Answer> => read(id, input, asked),
     async create(input: Input, asked: Asked): Promise<Answer> {
       const record = await write(input, asked, undefined);
       const body = single(record, audienceOf(asked));
