@@ -45,11 +45,13 @@ export function createApp(options: AppOptions): Koa {
   app.use(options.pages);
   app.use(mounting(options));
   app.use(storing(options));
-  app.use(shaping);
+  app.use(shaping((state) => allowed(routeAt(state.path), state, options.backing)));
   app.use(identifying(options));
   app.use(createRouting(options));
-  app.use(async () => {
-    throw noRoute();
+  app.use(async ({ method, state }: Context) => {
+    // OPTIONS asks what is there, and of nothing there is nothing to say (interface-behaviour 9).
+    if (method !== 'OPTIONS') throw noRoute();
+    state.answer = { status: 200, body: [] };
   });
   return app;
 }

@@ -22,11 +22,23 @@ const BRACKETS = {
 export const parseQuery = (querystring: string): Record<string, unknown> =>
   qs.parse(querystring, BRACKETS) as Record<string, unknown>;
 
-function invalidJson(cause: unknown): GatewayError {
-  return new GatewayError(400, 'rest_invalid_json', 'Invalid JSON body passed.', {
-    data: { json_error_code: 4, json_error_message: 'Syntax error' },
-    cause,
-  });
+/** PHP's numbers and sentences for what `json_decode` refuses. */
+const JSON_ERRORS = {
+  syntax: { json_error_code: 4, json_error_message: 'Syntax error' },
+  utf8: {
+    json_error_code: 5,
+    json_error_message: 'Malformed UTF-8 characters, possibly incorrectly encoded',
+  },
+} as const;
+
+const invalidJson = (cause: unknown, kind: keyof typeof JSON_ERRORS = 'syntax'): GatewayError =>
+  new GatewayError(400, 'rest_invalid_json', 'Invalid JSON body passed.', { data: JSON_ERRORS[kind], cause });
+
+/** Whether bytes were replaced when the body was read as text: it is longer then than what was sent. */
+function wasMalformed({ request, headers }: Context): boolean {
+  const text = String(request.rawBody ?? '');
+  const length = Number(headers['content-length']);
+  return text.includes('\uFFFD') && !headers['content-encoding'] && Buffer.byteLength(text) > length;
 }
 
 /**
@@ -53,6 +65,7 @@ export function body({ bodyBytes, jsonDepth }: BodyLimits) {
       return next();
     }
     await parse(ctx, async () => undefined);
+    if (wasMalformed(ctx) && ctx.request.is('json', '+json')) throw invalidJson(undefined, 'utf8');
     const parsed: unknown = ctx.request.body;
     const plain = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
     ctx.state.body = plain ? safe(parsed as Record<string, unknown>, jsonDepth) : {};

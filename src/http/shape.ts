@@ -1,6 +1,6 @@
 // Reshapes an answer at the caller's wish: `_fields`, `_envelope` and `_jsonp` (interface-behaviour 9).
 
-import type { Context, Next } from 'koa';
+import type { Context, Middleware, Next } from 'koa';
 import type { Answer } from '../calendar/backing.ts';
 import { GatewayError } from '../errors.ts';
 import { list } from '../interface/values.ts';
@@ -19,7 +19,8 @@ const CALLBACK = /^[\w.]+$/;
 
 /** @throws GatewayError 400 `rest_callback_invalid`, the one error body without `data` */
 export function wishesOf(query: Json): Wishes {
-  const jsonp = query._jsonp === undefined ? undefined : String(query._jsonp);
+  // WordPress finds nothing wrong with an empty name, and wraps nothing in it.
+  const jsonp = (query._jsonp ?? '') === '' ? undefined : String(query._jsonp);
   if (jsonp !== undefined && !CALLBACK.test(jsonp)) {
     throw new GatewayError(400, 'rest_callback_invalid', 'Invalid JSONP callback function.', { withoutData: true });
   }
@@ -29,29 +30,36 @@ export function wishesOf(query: Json): Wishes {
   return { fields, envelope: query._envelope !== undefined, jsonp };
 }
 
-/** Applies what the query wishes to the answer that the rest of the chain leaves. With `_envelope` an error is an answer like any other. */
-export async function shaping(ctx: Context, next: Next): Promise<void> {
-  const state = ctx.state as State;
-  const wishes = wishesOf(state.query);
-  const { fields, envelope, jsonp } = wishes;
-  if (fields.length === 0 && !envelope && jsonp === undefined) return next();
-  let answer: Answer | undefined;
-  try {
-    await next();
-    answer = state.answer;
-  } catch (error) {
-    const { status, body, headers, unexpected } = errorAnswer(error);
-    if (!envelope || unexpected) throw error;
-    answer = { status, body, headers };
-  }
-  if (answer) state.answer = shaped(answer, wishes);
+/**
+ * Applies what the query wishes to the answer that the rest of the chain leaves. With `_envelope` an error is an answer like any other.
+ * @param allow what the caller may do at the route, for the headers in an envelope
+ */
+export function shaping(allow: (state: State) => Promise<string>): Middleware {
+  return async function shape(ctx: Context, next: Next): Promise<void> {
+    const state = ctx.state as State;
+    const wishes = wishesOf(state.query);
+    const { fields, envelope, jsonp } = wishes;
+    if (fields.length === 0 && !envelope && jsonp === undefined) return next();
+    let answer: Answer | undefined;
+    try {
+      await next();
+      answer = state.answer;
+    } catch (error) {
+      const { status, body, headers, unexpected } = errorAnswer(error);
+      if (!envelope || unexpected) throw error;
+      answer = { status, body, headers };
+    }
+    if (answer) state.answer = shaped(answer, wishes, envelope ? await allow(state) : '');
+  };
 }
 
-function shaped(answer: Answer, { fields, envelope, jsonp }: Wishes): Answer {
+function shaped(answer: Answer, { fields, envelope, jsonp }: Wishes, allow: string): Answer {
   const { body: given, etag: _, ...rest } = answer;
   const body = given instanceof Uint8Array ? JSON.parse(Buffer.from(given).toString('utf8')) : given;
   const part = answer.status < 400 ? selectFields(body, fields) : body;
-  const whole = envelope ? { body: part, status: answer.status, headers: plainHeaders(answer.headers ?? {}) } : part;
+  const whole = envelope
+    ? { body: part, status: answer.status, headers: plainHeaders({ Allow: allow, ...answer.headers }) }
+    : part;
   const status = envelope ? 200 : answer.status;
   if (jsonp === undefined) return { ...rest, status, body: whole };
   // The comment in front keeps the text from being read as anything but a script.
@@ -60,10 +68,9 @@ function shaped(answer: Answer, { fields, envelope, jsonp }: Wishes): Answer {
 }
 
 const plainHeaders = (headers: Record<string, string>): Json =>
-  Object.fromEntries([
-    ['Allow', 'GET'],
-    ...Object.entries(headers).map(([name, value]) => [name, /^\d+$/.test(value) ? Number(value) : value]),
-  ]);
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, /^\d+$/.test(value) ? Number(value) : value]),
+  );
 
 /** The parts of `body` that the dotted paths name; a list needs an index, and nothing found is `[]`. */
 export function selectFields(body: unknown, paths: string[]): unknown {
