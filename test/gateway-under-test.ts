@@ -15,6 +15,7 @@ import { createAnswerCache } from '../src/http/answer-cache.ts';
 import { createApp } from '../src/http/app.ts';
 import { createIdentity } from '../src/http/identity.ts';
 import { createAddressLimit, createLoginLimit } from '../src/http/limits.ts';
+import type { Operations } from '../src/http/routing.ts';
 import { organizerFields, venueFields } from '../src/interface/parameters.ts';
 import { readData } from '../src/interface/validate.ts';
 import { loadMapping } from '../src/mapping/load.ts';
@@ -66,6 +67,7 @@ export interface Answered {
 
 export interface GatewayUnderTest {
   backing: Backing;
+  operations: Operations;
   /** A request to a path below the mount: `/events?page=2`. */
   ask(path: string, request?: Request): Promise<Answered>;
   /** A request to any path of the server. */
@@ -91,15 +93,16 @@ export async function gatewayUnderTest(parts: GatewayParts): Promise<GatewayUnde
     site: () => sync.site(),
   };
   const linked = { venue: createLinked(backing, 'venue'), organizer: createLinked(backing, 'organizer') };
+  const operations: Operations = {
+    event: createEvents(backing, linked),
+    ...linked,
+    category: createTerms(backing, 'category'),
+    tag: createTerms(backing, 'tag'),
+  };
   const limits: Config['limits'] = { ...defaults.limits, requestsPerMinute: 1_000_000 };
   const app = createApp({
     ...{ backing, limits, observe, publicUrl: PUBLIC_URL, trustProxies: false, urlBytes: limits.urlBytes },
-    operations: {
-      event: createEvents(backing, linked),
-      ...linked,
-      category: createTerms(backing, 'category'),
-      tag: createTerms(backing, 'tag'),
-    },
+    operations,
     mounts: [MOUNT, OTHER_MOUNT],
     slugs: createSlugs(backing),
     freshness: defaults.cache,
@@ -115,6 +118,7 @@ export async function gatewayUnderTest(parts: GatewayParts): Promise<GatewayUnde
 
   return {
     backing,
+    operations,
     askAt,
     ask: (path, request) => askAt(`${MOUNT}${path}`, request),
     async close() {

@@ -1,0 +1,217 @@
+// The dates of the event list (interface-behaviour 3.1, and the departures on dates and lists).
+
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { EventRecord } from '../../src/records.ts';
+import type { GatewayUnderTest } from '../gateway-under-test.ts';
+import { expectInvalid } from '../record/expectations.ts';
+import { event } from '../replica/samples.ts';
+import { filledGateway } from './filled-gateway.ts';
+
+const at = (id: number, start: string, end = start, more: Partial<EventRecord> = {}) =>
+  event(id, { start, end, timezone: 'America/New_York', ...more });
+
+/** Around the day 2027-03-12, by its hours; the last is of another zone and counts by its own clock. */
+const DAY = [
+  at(1, '2027-03-11 23:59:59', '2027-03-12 00:30:00'),
+  at(2, '2027-03-12 00:00:00', '2027-03-12 23:59:59', { allDay: true }),
+  at(3, '2027-03-12 10:00:00', '2027-03-12 12:00:00'),
+  at(4, '2027-03-12 23:59:59', '2027-03-13 00:00:00'),
+  at(5, '2027-03-13 00:00:00', '2027-03-13 01:00:00'),
+  at(6, '2027-03-12 05:00:00', '2027-03-12 06:00:00', { timezone: 'Asia/Tokyo', startUtc: '2027-03-11 20:00:00' }),
+];
+
+describe('date parameters of the event list', () => {
+  let gateway: GatewayUnderTest;
+  afterEach(() => gateway.close());
+
+  const listed = async (query: string) => {
+    const { status, body } = await gateway.ask(`/events?per_page=50&${query}`);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return { ids: body.events.map(({ id }: { id: number }) => id), url: body.rest_url as string };
+  };
+  const D = '2027-03-12';
+
+  const WHOLE_DAYS: [string, number[]][] = [
+    [`start_date=${D}&end_date=${D}`, [2, 6, 3]],
+    [`start_date=${D}`, [2, 6, 3, 4, 5]],
+    [`start_date=${D} 23:30:00`, [2, 6, 3, 4, 5]],
+    [`end_date=${D}&start_date=2027-03-01`, [1, 2, 6, 3]],
+    [`starts_before=${D}`, [1, 2, 6, 3]],
+    [`starts_after=${D}`, [5]],
+    [`starts_after=2027-03-11`, [2, 6, 3, 4, 5]],
+    [`ends_before=${D}`, [1, 6, 3]],
+    [`ends_after=${D}`, [4, 5]],
+    [`ends_after=2027-03-11&starts_before=${D}`, [1, 2, 6, 3]],
+    [`start_date=${D}&ends_before=${D}`, [6, 3]],
+    [`start_date=2027-03-13&end_date=${D}`, []],
+    // Named zones: the date in UTC counts. 03-12 23:00 in -08:00 is the 13th, 03-13 00:30 in +02:00 the 12th.
+    ['start_date=2027-03-12T23:00:00-08:00', [5]],
+    ['start_date=2027-03-13T00:30:00%2B02:00', [2, 6, 3, 4, 5]],
+    ['start_date=1804809600', [2, 6, 3, 4, 5]],
+    ['start_date=@1804809600', [2, 6, 3, 4, 5]],
+    ['start_date=12 March 2027&end_date=12 March 2027', [2, 6, 3]],
+  ];
+  for (const [query, wanted] of WHOLE_DAYS) {
+    it(`whole days: ${query}`, async () => {
+      gateway = await filledGateway(DAY);
+      expect((await listed(encodeURI(query).replaceAll('%252B', '%2B'))).ids).to.deep.equal(wanted);
+    });
+  }
+
+  const TO_THE_SECOND: [string, number[]][] = [
+    ['start_date=2027-03-12 10:00:00', [3, 4, 5]],
+    ['start_date=2027-03-12 10:00:01', [4, 5]],
+    ['start_date=2027-03-12&end_date=2027-03-12 12:00:00', [6, 3]],
+    // 15:00Z is 10:00 in New York.
+    ['start_date=2027-03-12T15:00:00Z', [3, 4, 5]],
+    ['start_date=2027-03-12T16:00:01%2B01:00', [4, 5]],
+    ['starts_after=2027-03-12 10:00:00', [4, 5]],
+    ['starts_before=2027-03-12 10:00:00', [1, 2, 6]],
+    ['ends_before=2027-03-12 12:00:00', [1, 6]],
+    ['ends_after=2027-03-12 12:00:00', [2, 4, 5]],
+  ];
+  for (const [query, wanted] of TO_THE_SECOND) {
+    for (const strict of ['true', '1', 'yes', 'on']) {
+      it(`strict_dates=${strict}: ${query}`, async () => {
+        gateway = await filledGateway(DAY);
+        expect(
+          (await listed(`${encodeURI(query).replaceAll('%252B', '%2B')}&strict_dates=${strict}`)).ids,
+        ).to.deep.equal(wanted);
+      });
+    }
+  }
+
+  for (const strict of ['false', '0', 'no', 'maybe']) {
+    it(`strict_dates=${strict} is false`, async () => {
+      gateway = await filledGateway(DAY);
+      expect((await listed(`start_date=${D}%2010:00:00&strict_dates=${strict}`)).ids).to.deep.equal([2, 6, 3, 4, 5]);
+    });
+  }
+
+  it('the default window: today on, by the site, to the end of the day in two years', async () => {
+    gateway = await filledGateway([
+      at(1, '2026-11-19 23:59:59'),
+      at(2, '2026-11-20 00:00:00', '2026-11-20 01:00:00'),
+      at(3, '2026-11-19 10:00:00', '2026-11-25 10:00:00'),
+      at(4, '2028-11-21 10:00:00', '2028-11-21 23:59:59'),
+      at(5, '2028-11-21 10:00:00', '2028-11-22 00:00:00'),
+    ]);
+    const { ids, url } = await listed('');
+    expect(ids).to.deep.equal([2, 4]);
+    expect(url).to.contain('start_date=2026-11-20 00:00:00&end_date=2028-11-21 23:59:59');
+  });
+
+  it('one of start_date and end_date keeps the default of the other', async () => {
+    gateway = await filledGateway([
+      at(1, '2020-01-01 10:00:00'),
+      at(2, '2027-01-01 10:00:00'),
+      at(3, '2030-01-01 10:00:00'),
+    ]);
+    expect((await listed('start_date=2019-01-01')).ids).to.deep.equal([1, 2]);
+    expect((await listed('end_date=2031-01-01')).ids).to.deep.equal([2, 3]);
+  });
+
+  for (const name of ['starts_before', 'ends_before']) {
+    it(`${name} removes the default window, and explicit bounds stay`, async () => {
+      gateway = await filledGateway([at(1, '1990-01-01 10:00:00'), at(2, '2027-01-01 10:00:00')]);
+      expect((await listed(`${name}=2031-01-01`)).ids).to.deep.equal([1, 2]);
+      const { ids, url } = await listed(`${name}=2031-01-01&start_date=2000-01-01`);
+      expect(ids).to.deep.equal([2]);
+      expect(url).to.not.contain('end_date');
+    });
+  }
+
+  it('relative words go by the clock of the site', async () => {
+    // 21:42 on the 20th in New York, and the 21st in UTC.
+    gateway = await filledGateway([
+      at(1, '2026-11-20 22:00:00'),
+      at(2, '2026-11-21 10:00:00'),
+      at(3, '2026-11-22 10:00:00'),
+    ]);
+    expect((await listed('start_date=today&end_date=today')).ids).to.deep.equal([1]);
+    expect((await listed('start_date=tomorrow&end_date=tomorrow')).ids).to.deep.equal([2]);
+    expect((await listed('start_date=now&end_date=%2B1%20day')).ids).to.deep.equal([1, 2]);
+    expect((await listed('start_date=0&end_date=today')).ids).to.deep.equal([1]);
+  });
+
+  it('include switches every date filter off, the default window too', async () => {
+    gateway = await filledGateway([at(1, '1990-01-01 10:00:00'), at(2, '2027-01-01 10:00:00')]);
+    expect((await listed('include=2,1')).ids).to.deep.equal([1, 2]);
+    expect((await listed('include=1,2,999&start_date=2026-01-01&starts_after=2026-01-01')).ids).to.deep.equal([1, 2]);
+  });
+
+  it('ties by publication date, then by id; sticky and featured do not count', async () => {
+    gateway = await filledGateway([
+      at(5, '2027-01-01 10:00:00', undefined, { date: '2026-01-02 00:00:00', sticky: true }),
+      at(4, '2027-01-01 10:00:00', undefined, { date: '2026-01-03 00:00:00', featured: true }),
+      at(3, '2027-01-01 10:00:00', undefined, { date: '2026-01-03 00:00:00' }),
+      at(9, '2026-12-31 10:00:00'),
+    ]);
+    expect((await listed('orderby=title&order=desc&offset=1&exclude=9')).ids).to.deep.equal([9, 5, 3, 4]);
+  });
+
+  for (const name of ['start_date', 'end_date', 'starts_before', 'starts_after', 'ends_before', 'ends_after']) {
+    for (const value of [`${name}=`, `${name}=bad+date`, `${name}[]=2027-01-01`, `${name}=2027-01-01+25:00`]) {
+      it(`refuses ${value}`, async () => {
+        gateway = await filledGateway();
+        expectInvalid(await gateway.ask(`/events?${value}`), name);
+      });
+    }
+  }
+
+  it('any window over any events, judged by a plain filter', async function () {
+    this.timeout(20_000);
+    const day = fc.constantFrom('2027-03-10', '2027-03-11', '2027-03-12', '2027-03-13');
+    const clock = fc.constantFrom('00:00:00', '09:30:00', '23:59:58', '23:59:59');
+    const wall = fc.tuple(day, clock).map(([date, time]) => `${date} ${time}`);
+    const bound = fc.option(fc.oneof(day, wall), { nil: undefined });
+    const query = fc.record({
+      ...{ start_date: bound, end_date: bound, starts_before: bound, starts_after: bound, ends_before: bound },
+      ...{ ends_after: bound, strict_dates: fc.constantFrom(undefined, 'true', 'false') },
+    });
+    type Asked = Partial<
+      Record<'start_date' | 'end_date' | 'starts_before' | 'starts_after' | 'ends_before' | 'ends_after', string>
+    >;
+
+    function judge(
+      { strict_dates, ...asked }: Asked & { strict_dates?: string | undefined },
+      one: EventRecord,
+    ): boolean {
+      const strict = strict_dates === 'true';
+      const edge = (text: string, time: string) =>
+        strict ? (text.length > 10 ? text : `${text} 00:00:00`) : `${text.slice(0, 10)} ${time}`;
+      const first = (text: string) => edge(text, '00:00:00');
+      const last = (text: string) => edge(text, '23:59:59');
+      return (
+        (asked.start_date === undefined || one.start >= first(asked.start_date)) &&
+        (asked.end_date === undefined || one.end <= last(asked.end_date)) &&
+        (asked.starts_before === undefined || one.start < last(asked.starts_before)) &&
+        (asked.starts_after === undefined || one.start > last(asked.starts_after)) &&
+        (asked.ends_before === undefined || one.end < last(asked.ends_before)) &&
+        (asked.ends_after === undefined || one.end > last(asked.ends_after))
+      );
+    }
+
+    gateway = await filledGateway();
+    const events = fc.array(fc.tuple(wall, wall), { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(events, query, async (walls, sent) => {
+        const { replica } = gateway.backing;
+        replica.remove(
+          'event',
+          Array.from({ length: 8 }, (_, i) => i + 1),
+        );
+        const records = walls.map((pair, i) => at(i + 1, ...([...pair].sort() as [string, string])));
+        replica.put(records);
+        const asked = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
+        const { ids } = await listed(new URLSearchParams(asked as Record<string, string>).toString());
+        const wanted = records
+          .filter((one) => judge(asked, one))
+          .sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : a.id - b.id));
+        expect(ids).to.deep.equal(wanted.map(({ id }) => id));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
