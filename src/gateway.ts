@@ -19,6 +19,7 @@ import { pages } from './http/pages/pages.ts';
 import { openPort, type Port } from './http/port.ts';
 import { organizerFields, venueFields } from './interface/parameters.ts';
 import { readData } from './interface/validate.ts';
+import { fittedId, fittedUpstream } from './mapping/fitting.ts';
 import { loadMapping } from './mapping/load.ts';
 import { type Observe, observers } from './observe/events.ts';
 import { createMetrics } from './observe/metrics.ts';
@@ -44,7 +45,7 @@ export function createGateway(config: Config, log: Observe): Gateway {
   const { upstream: site, sync: pace, lists, limits, cache: keep } = config;
   const mapping = loadMapping(config.mapping);
   const service = serviceCredentials(config);
-  const upstream = createWordPress({ url: site.url, observe, limits: site.limits });
+  const upstream = fittedUpstream(createWordPress({ url: site.url, observe, limits: site.limits }), mapping);
   const file = config.dataDir === undefined ? {} : { file: join(config.dataDir, 'calendar.sqlite') };
   const replica = openReplica({
     ...file,
@@ -87,7 +88,8 @@ export function createGateway(config: Config, log: Observe): Gateway {
     status: () => ({ ...sync.status(), ...publicStatus(backing), mapping: mapping.name, version: replica.version }),
     complete: () => sync.status().complete,
     inStep: () => sync.status().state === 'live',
-    changed: (changes) => sync.changed(changes),
+    changed: (changes) =>
+      sync.changed(changes.map((one) => ({ ...one, id: fittedId(mapping, one.collection, one.id) }))),
   });
   const ports: Port[] = [];
 

@@ -71,7 +71,7 @@ async function unlock<K extends PostKind>(
     try {
       const query = edits ? { context: 'edit' } : { password: password! };
       const native = await backing.upstream.read(base, record.id, query, callOptions(asked));
-      return { record: read(native, backing.site()) as RecordOf[K], unlocked: true };
+      return { record: read(native, backing.site(), backing.sync.joins()) as RecordOf[K], unlocked: true };
     } catch (error) {
       if (!(error instanceof UpstreamRefused) || error.status >= 500) throw error;
     }
@@ -120,8 +120,11 @@ async function askNative(
 
 /** Puts a native post into the copy, with the image it shows, and gives back the record. */
 export async function keep<K extends PostKind>(backing: Backing, kind: K, native: Native): Promise<RecordOf[K]> {
-  const record = backing.mapping.kinds[kind]!.read(native, backing.site()) as RecordOf[K];
-  backing.replica.put([record]);
+  const mapping = backing.mapping.kinds[kind]!;
+  const site = backing.site();
+  const record = mapping.read(native, site, backing.sync.joins()) as RecordOf[K];
+  const inline = Object.values(mapping.inline ?? {}).flatMap((inside) => inside(native, site) ?? []);
+  backing.replica.put([record, ...inline]);
   if (record.image && !backing.replica.image(record.image)) {
     // An image that cannot be read now is fetched by the next round; the record must not wait for it.
     const images = await backing.upstream.images([record.image], { credentials: backing.service }).catch(() => []);

@@ -1,6 +1,7 @@
 // Writing one record: what the caller may do, one native call, its answer into the copy, and taking back what a refused write left behind.
 
 import { GatewayError, UpstreamRefused } from '../errors.ts';
+import type { JoinTables } from '../mapping/joins.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { FieldsOf, Kind, PostKind, RecordOf } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
@@ -87,6 +88,20 @@ const parameterAt =
     return undefined;
   };
 
+/** How linked records are named, with those that this request made on its way. */
+async function joinsFor<K extends PostKind>(
+  { sync }: Backing,
+  { joins = [] }: KindMapping<K>,
+  fields: Partial<FieldsOf[K]>,
+): Promise<JoinTables> {
+  const named = fields as { venues?: number[]; organizers?: number[] };
+  const isLacking = joins.some(({ field }) =>
+    named[field]?.some((id) => sync.joins()[field]?.storedOf.has(id) !== true),
+  );
+  if (isLacking) await sync.refreshJoins();
+  return sync.joins();
+}
+
 /** Errors of the CMS from before it inserted anything: nothing can have been left behind. */
 const BEFORE_INSERT =
   /^(rest_invalid_param|rest_missing_callback_param|rest_cannot_(create|publish|edit_others|assign_term|assign_sticky)|rest_invalid_author|rest_post_exists|empty_content|rest_forbidden|incorrect_password|invalid_username|invalid_email|rest_not_logged_in)$/;
@@ -109,7 +124,8 @@ export async function createPost<K extends PostKind>(
   undo: Undo,
 ): Promise<RecordOf[K]> {
   const mapping = writableKind(backing, kind) as unknown as KindMapping<K>;
-  const body = mapping.write(fields, { site: backing.site() });
+  const joins = await joinsFor(backing, mapping, fields);
+  const body = mapping.write(fields, { site: backing.site(), joins });
   const options = callOptions(asked);
   const sinceMs = backing.nowMs();
   let native: Native;
@@ -147,7 +163,8 @@ export async function updatePost<K extends PostKind>(
     const before = mapping.mergesInto(fields)
       ? await backing.upstream.read(mapping.base, id, { context: 'edit' }, options)
       : undefined;
-    const body = mapping.write(fields, { site: backing.site(), ...(before ? { before } : {}) });
+    const joins = await joinsFor(backing, mapping, fields);
+    const body = mapping.write(fields, { site: backing.site(), joins, ...(before ? { before } : {}) });
     return await written(backing, kind, await backing.upstream.update(mapping.base, id, body, options));
   } catch (error) {
     throw translate(error, { kind, id, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });

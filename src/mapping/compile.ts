@@ -8,6 +8,7 @@ import type { Native } from '../upstream/port.ts';
 import { type Access, BadLine } from './access.ts';
 import { Unholdable, type Zones } from './codecs.ts';
 import { FIELDS, type FieldInfo, REFERS_TO } from './fields.ts';
+import { TERM_IDS_FROM } from './fitting.ts';
 import { type InlineReader, inlineAccess } from './inline.ts';
 import { type Join, type JoinTables, joinedIds, joinOf, storedIds } from './joins.ts';
 import { accessOf, coreAccess } from './lines.ts';
@@ -110,9 +111,15 @@ function compileFields(kind: Kind, mapping: MappingSource, file: string, extras:
         extras.joins.push(joinOf(refersTo, line.via));
       }
       const core = source.terms === undefined ? info.post : info.term;
-      if (line !== undefined) fields.push({ name, info, access: accessOf(line, info) });
-      else if (linked?.terms !== undefined) fields.push({ name, info, access: accessOf(lastPart(linked.terms), info) });
-      else if (core) fields.push({ name, info, access: coreAccess(info, core) });
+      const moves = linked?.terms !== undefined && (refersTo === 'venue' || refersTo === 'organizer');
+      const isJoined = typeof line === 'object' && line.via !== undefined;
+      if (line !== undefined) {
+        const access = accessOf(line, info);
+        fields.push({ name, info, access: moves && !isJoined ? movedIds(access) : access });
+      } else if (linked?.terms !== undefined) {
+        const access = accessOf(lastPart(linked.terms), info);
+        fields.push({ name, info, access: moves ? movedIds(access) : access });
+      } else if (core) fields.push({ name, info, access: coreAccess(info, core) });
       else if (info.required) throw new BadLine('', 'is required: say where it is');
     } catch (error) {
       if (error instanceof BadLine) throw refusal(file, place + error.below, error.message);
@@ -120,6 +127,17 @@ function compileFields(kind: Kind, mapping: MappingSource, file: string, extras:
     }
   }
   return fields;
+}
+
+/** Ids of terms that stand for venues or organizers, which have ids of their own in the interface (fitting.ts). */
+function movedIds(access: Access): Access {
+  const { read, write } = access;
+  const moved = (ids: unknown, by: number) => (ids as readonly number[]).map((id) => id + by);
+  return {
+    ...access,
+    read: (native, zones) => moved(read(native, zones) ?? [], TERM_IDS_FROM),
+    ...(write ? { write: (ids, target) => write(moved(ids, -TERM_IDS_FROM), target) } : {}),
+  };
 }
 
 function article(kind: Kind): string {

@@ -21,6 +21,8 @@ export interface JoinTable {
   idOf: ReadonlyMap<number, number>;
   /** Id of the linked record -> what an event stores. */
   storedOf: ReadonlyMap<number, number>;
+  /** What events were found to store that the table lacks: they have to be read again when it comes. */
+  missed: Set<number>;
 }
 
 export type JoinTables = { readonly [F in Join['field']]?: JoinTable };
@@ -69,12 +71,16 @@ function tableOf(linked: readonly Native[], storedFor: (native: Native) => numbe
     if (!idOf.has(stored)) idOf.set(stored, id);
     storedOf.set(id, stored);
   }
-  return { idOf, storedOf };
+  return { idOf, storedOf, missed: new Set() };
 }
 
 /** The ids of linked records for what an event stores; what the table lacks is left out, since it would be somebody else's id. */
 export function joinedIds(stored: readonly number[], table: JoinTable | undefined): number[] {
-  return stored.flatMap((key) => table?.idOf.get(key) ?? []);
+  return stored.flatMap((key) => {
+    const id = table?.idOf.get(key);
+    if (id === undefined) table?.missed.add(key);
+    return id ?? [];
+  });
 }
 
 /** What an event has to store for linked ids; `undefined` when one has no go-between (yet). */

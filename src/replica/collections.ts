@@ -17,7 +17,7 @@ export interface Collection {
   scope: Query;
   /** The mapping's own parameters and context alone, for other callers. */
   params: Query;
-  /** Statuses that the copy holds. */
+  /** Statuses that the copy holds; a plugin's own were made `publish` (mapping/fitting.ts). */
   statuses: readonly string[];
   /** Statuses of this collection that only staff see. */
   hidden: readonly string[];
@@ -51,11 +51,12 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
     const map = mapping.kinds[kind] as KindMapping<Kind> | undefined;
     if (!map) return [];
     const posts = map.as === 'posts';
-    const hidden = posts ? [...new Set([...HIDDEN_STATUSES, ...map.statuses])] : [];
-    const all = ['publish', ...hidden.filter((status) => status !== 'publish')];
+    const hidden = posts ? HIDDEN_STATUSES : [];
+    const held = ['publish', ...hidden];
     const scope: Query = { ...map.listParams };
     // An account that was refused is nobody to WordPress and gets what is public; only `edit` makes it say so. Terms are public anyway.
-    if (service !== undefined && posts) Object.assign(scope, { context: 'edit', status: all.join(',') });
+    if (service !== undefined && posts)
+      Object.assign(scope, { context: 'edit', status: [...new Set([...held, ...map.statuses])].join(',') });
     if (service !== undefined && map.context) scope.context = map.context;
     return [
       {
@@ -65,8 +66,8 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
         dedupe: map.dedupe,
         scope,
         params: { ...map.listParams, ...(map.context ? { context: map.context } : {}) },
-        statuses: service === undefined ? ['publish'] : all,
-        hidden: hidden.filter((status) => status !== 'publish'),
+        statuses: service === undefined ? ['publish'] : held,
+        hidden,
         select: map.select,
         inline: Object.values(map.inline ?? {}),
         read: (native: Native, site: Site, joins?: JoinTables) => map.read(native, site, joins),

@@ -24,7 +24,10 @@ function load(replica: Replica): JoinTables {
     [number, number][],
   ][];
   return Object.fromEntries(
-    kept.map(([field, idOf, storedOf]) => [field, { idOf: new Map(idOf), storedOf: new Map(storedOf) }]),
+    kept.map(([field, idOf, storedOf]) => [
+      field,
+      { idOf: new Map(idOf), storedOf: new Map(storedOf), missed: new Set<number>() },
+    ]),
   );
 }
 
@@ -33,9 +36,12 @@ function save(replica: Replica, tables: JoinTables): void {
   replica.setState(STATE_KEY, JSON.stringify(kept));
 }
 
-/** Whether something that events already stored now means something else. What is new was named by no event that was read before. */
+/** Whether something that events already stored now means something else, or means something at last. */
 function moved(before: JoinTable | undefined, after: JoinTable): boolean {
-  return [...(before?.idOf ?? [])].some(([stored, id]) => after.idOf.get(stored) !== id);
+  if ([...(before?.idOf ?? [])].some(([stored, id]) => after.idOf.get(stored) !== id)) return true;
+  const missed = [...(before?.missed ?? [])];
+  for (const stored of missed) if (!after.idOf.has(stored)) after.missed.add(stored);
+  return missed.some((stored) => after.idOf.has(stored));
 }
 
 export function createJoins(
@@ -75,13 +81,22 @@ export function createJoins(
     return moved(before, table);
   }
 
+  async function refreshAll(): Promise<boolean> {
+    let any = false;
+    for (const join of joins) if (await refreshOne(join)) any = true;
+    return any;
+  }
+
+  // One after another: the answers of an older refresh must not undo a newer one.
+  let latest: Promise<unknown> = Promise.resolve();
+
   return {
     tables: () => tables,
     again: () => madeOf.clear(),
-    async refresh() {
-      let any = false;
-      for (const join of joins) if (await refreshOne(join)) any = true;
-      return any;
+    refresh() {
+      const refreshed = latest.then(refreshAll);
+      latest = refreshed.catch(() => {});
+      return refreshed;
     },
   };
 }

@@ -32,6 +32,8 @@ export interface Rounds {
   progress: ProgressOf;
   site(): Site;
   joins(): JoinTables;
+  /** Makes the join tables anew where they may have changed. Throws what the CMS throws. */
+  refreshJoins(): Promise<void>;
   /** Whether the copy on disk was the whole CMS once. */
   isComplete(): boolean;
   /** Brings everything in, going on where it was left; `tell` is told after every page. Throws what the CMS throws. */
@@ -88,10 +90,14 @@ export function createRounds(options: RoundsOptions): Rounds {
     replica.dropAnswers();
   }
 
+  async function refreshJoins(): Promise<void> {
+    if (await joins.refresh()) readAllAgain();
+  }
+
   async function look(): Promise<void> {
     if (!siteIsFresh) await readSite();
     for (const collection of collections) {
-      if (collection.kind === 'event' && (await joins.refresh())) readAllAgain();
+      if (collection.kind === 'event') await refreshJoins();
       const { total, askedAt } = await looker.look(collection);
       if (comparison.agrees(collection, total) || taking.marks.oursAfter(collection.kind, askedAt)) continue;
       await comparison.compare(collection);
@@ -128,6 +134,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     progress,
     site: () => site ?? NO_SITE,
     joins: () => joins.tables(),
+    refreshJoins,
     isComplete: () => replica.state(STATE.complete) === '1',
     async copyFirst(tell) {
       await readSite();

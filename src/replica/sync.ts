@@ -57,6 +57,8 @@ export interface Sync {
   site(): Site;
   /** How events name venues and organizers where not by id: goes into `KindMapping.read` and `write`. */
   joins(): JoinTables;
+  /** Brings these tables up to date, for a venue or organizer that was made a moment ago. Throws `UpstreamAway` and `UpstreamRefused`. */
+  refreshJoins(): Promise<void>;
 }
 
 export interface SyncOptions {
@@ -191,7 +193,10 @@ export function createSync(options: SyncOptions): Sync {
         for (const id of ids) taking.wrote(collection.kind, id);
         taking.marks.later(collection.kind, [...ids]);
       }
-      for (const collection of collections) await taking.fetchPending(collection);
+      for (const collection of collections) {
+        if (collection.kind === 'event') await rounds.refreshJoins();
+        await taking.fetchPending(collection);
+      }
       const media = changes.filter(({ collection, id }) => collection === 'media' && replica.image(id));
       await taking.fetchImages(media.map(({ id }) => id));
       await rounds.fetchMissingImages();
@@ -238,6 +243,7 @@ export function createSync(options: SyncOptions): Sync {
     wrote: taking.wrote,
     site: rounds.site,
     joins: rounds.joins,
+    refreshJoins: rounds.refreshJoins,
   };
 }
 

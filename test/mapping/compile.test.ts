@@ -315,7 +315,7 @@ describe('venues that are something else', () => {
       mec_start_time_ampm: 'PM',
     };
     expect(kinds.event.read({ id: 1, meta }, site)).to.deep.include({
-      venues: [9],
+      venues: [1_000_000_000_009],
       start: '2027-05-01 19:05:00',
       end: '2027-05-01 19:05:00',
     });

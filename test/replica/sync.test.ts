@@ -252,6 +252,35 @@ describe('sync', () => {
       expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
     });
 
+    it('are joined when the venue comes after the event that names it', async () => {
+      places();
+      const event = site.cms.create('events', { meta: { place: 800 } }).id;
+      site.sync.start();
+      await site.sync.complete();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([]);
+      const late = site.cms.create('venues', { meta: { key: 800 } }).id;
+      await site.look();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([late]);
+    });
+
+    it('are joined at once when a notice tells of both', async () => {
+      places();
+      site.sync.start();
+      await site.sync.complete();
+      const venue = site.cms.create('venues', { meta: { key: 900 } }).id;
+      const event = site.cms.create('events', { meta: { place: 900 } }).id;
+      await site.sync.changed([
+        { collection: 'events', id: event },
+        { collection: 'venues', id: venue },
+      ]);
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+      const stored = () => site.sync.joins().venues?.storedOf;
+      const other = site.cms.create('venues', { meta: { key: 901 } }).id;
+      await site.sync.changed([{ collection: 'venues', id: other }]);
+      await site.sync.refreshJoins();
+      expect(stored()?.get(other)).to.equal(901);
+    });
+
     it('are read again when a key passes to another venue', async () => {
       const { venue, event } = places();
       site.sync.start();
