@@ -1,0 +1,267 @@
+// `npm run test:fuzz -- [--requests N] [--seed S]`: every route and parameter of the interface's own table with hostile values, as every caller.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import fc from 'fast-check';
+import { startSandbox } from '../../sandbox/start.ts';
+import type { Parameter } from '../../src/interface/parameters.ts';
+import { ROUTES } from '../../src/interface/routes.ts';
+import { startGateway } from './gateway-process.ts';
+
+const { values: options } = parseArgs({
+  options: { requests: { type: 'string', default: '10000' }, seed: { type: 'string' } },
+});
+const REQUESTS = Number(options.requests);
+const SEED = Number(options.seed ?? Date.now() % 2 ** 31);
+const AT_ONCE = 8;
+
+/** Values that break parsers, look-ups, dates, numbers and SQL, and some that are right. */
+const hostile = fc.oneof(
+  fc.constantFrom<unknown>(
+    '',
+    ' ',
+    '0',
+    '-1',
+    '1.5',
+    '1e9',
+    '999999999999999999999',
+    'NaN',
+    'null',
+    'true',
+    'false',
+    '%00',
+    '\u0000',
+    '%',
+    '_',
+    "' OR 1=1 --",
+  ),
+  fc.constantFrom<unknown>(
+    '<script>alert(1)</script>',
+    '../../etc/passwd',
+    '{{7*7}}',
+    '\u202e\u0000abc',
+    '\ud83d\ude00',
+    'a'.repeat(5000),
+    'today',
+    '2027-02-30',
+    '+1 week',
+    '@0',
+  ),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    0,
+    -1,
+    1.5,
+    1e300,
+    [],
+    {},
+    [[]],
+    [null],
+    [{}],
+    { id: 1 },
+    { id: {} },
+    { venue: 'x' },
+    { __proto__: { x: 1 } },
+    [1, 'a', null],
+  ),
+  fc.constantFrom<unknown>(
+    'http://127.0.0.1/',
+    'http://[::1]:22/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'https://example.org',
+    'UTC+99',
+    'Europe/Berlin',
+    'publish',
+    'any',
+    'trash',
+  ),
+  fc.string({ maxLength: 40, unit: 'binary' }),
+  fc.integer({ min: -10, max: 60 }),
+  fc.json({ maxDepth: 4 }).map((text) => JSON.parse(text) as unknown),
+);
+
+const endpoints = ROUTES.flatMap((route) =>
+  route.endpoints.flatMap((endpoint) => endpoint.methods.map((method) => ({ route, endpoint, method }))),
+);
+const slugs = fc.constantFrom('x', '%2e%2e', '%00', 'a%2fb', '%F0%9F%98%80', 'sample-1', '0', '..;', "'");
+
+const requestArbitrary = fc.constantFrom(...endpoints).chain(({ route, endpoint, method }) =>
+  fc.record({
+    method: fc.constant(method),
+    path: fc
+      .oneof(fc.integer({ min: 0, max: 80 }).map(String), fc.constantFrom('00', '99999999', '9'.repeat(30)))
+      .chain((id) => slugs.map((slug) => route.path.replace('{id}', id).replace('{slug}', slug))),
+    sent: chosen(endpoint.parameters.filter(({ inPath }) => !inPath)),
+    as: fc.constantFrom('anonymous', 'subscriber', 'contributor', 'author', 'editor', 'admin', 'wrong'),
+    how: fc.constantFrom('query', 'json', 'form', 'broken'),
+    extra: fc.constantFrom(
+      '',
+      '_fields=id,events.0.id',
+      '_envelope=1',
+      '_method=DELETE',
+      '_jsonp=a.b',
+      '_jsonp=a(b',
+      'context=edit',
+      'password=x',
+      '__proto__[x]=1',
+    ),
+  }),
+);
+
+/** Some parameters of the table, each with a hostile value. */
+function chosen(parameters: Parameter[]): fc.Arbitrary<Record<string, unknown>> {
+  if (parameters.length === 0) return fc.constant({});
+  const names = parameters.map(({ name }) => name);
+  const required = parameters.filter((one) => one.required).map(({ name }) => name);
+  const valid: Record<string, unknown> = {
+    title: 'Fuzz',
+    start_date: '2031-01-01 10:00',
+    end_date: '2031-01-01 11:00',
+    venue: 'Fuzz hall',
+    organizer: 'Fuzz club',
+    name: 'Fuzz term',
+  };
+  const base = fc.constantFrom({}, Object.fromEntries(required.map((name) => [name, valid[name]])));
+  return fc
+    .tuple(base, fc.dictionary(fc.constantFrom(...names), hostile, { maxKeys: 4, noNullPrototype: true }))
+    .map(([some, others]) => ({ ...some, ...others }));
+}
+
+type Sent = typeof requestArbitrary extends fc.Arbitrary<infer T> ? T : never;
+
+const flat = (values: Record<string, unknown>): string =>
+  new URLSearchParams(
+    Object.entries(values).map(([name, value]): [string, string] => [
+      name,
+      typeof value === 'object' ? JSON.stringify(value) : String(value),
+    ]),
+  ).toString();
+
+const sandboxDir = mkdtempSync(join(tmpdir(), 'calendar-fuzz-'));
+const sandbox = await startSandbox({ dir: sandboxDir, port: 0, fresh: true });
+const gateway = await startGateway(sandbox, {
+  service: true,
+  config: {
+    limits: { requestsPerMinute: 1_000_000, failedLoginsPerAddress: 1_000_000, failedLoginsPerUser: 1_000_000 },
+  },
+});
+const users: Record<string, string> = Object.fromEntries(
+  Object.entries(sandbox.credentials).map(([role, one]) => [
+    role,
+    `Basic ${Buffer.from(`${one.user}:${one.applicationPassword}`).toString('base64')}`,
+  ]),
+);
+users.wrong = `Basic ${Buffer.from('admin:nonsense').toString('base64')}`;
+
+function prepared({ method, path, sent, as, how, extra }: Sent): [string, RequestInit] {
+  const headers: Record<string, string> = users[as] ? { authorization: users[as] } : {};
+  const bodied = method !== 'GET' && how !== 'query';
+  const query = [bodied ? '' : flat(sent), extra].filter((part) => part !== '').join('&');
+  const url = `${gateway.url}/calendar/events/v1${path}${query === '' ? '' : `?${query}`}`;
+  if (!bodied) return [url, { method, headers }];
+  const type = how === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+  const body =
+    how === 'form' ? flat(sent) : how === 'broken' ? JSON.stringify(sent).slice(0, -1) : JSON.stringify(sent);
+  return [url, { method, headers: { ...headers, 'content-type': type }, body }];
+}
+
+/** What is wrong with an answer; undefined when it is in the interface's shape. */
+function faultOf(status: number, text: string): string | undefined {
+  if (status >= 500) return `status ${status}`;
+  if (text.startsWith('/**/')) return undefined;
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return status === 204 || text === '' ? undefined : 'not JSON';
+  }
+  if (status < 400) return undefined;
+  const { code, message } = body as { code?: unknown; message?: unknown };
+  return typeof code === 'string' && typeof message === 'string' && message !== ''
+    ? undefined
+    : 'a refusal in another shape';
+}
+
+/** Every record that the CMS has, as `events/12`. */
+async function nativeRecords(): Promise<Set<string>> {
+  const records = new Set<string>();
+  for (const base of ['events', 'venues', 'organizers', 'event_categories', 'tags', 'media']) {
+    const isTerm = base === 'event_categories' || base === 'tags';
+    const status = isTerm
+      ? ''
+      : base === 'media'
+        ? '&status=any'
+        : '&status=publish,draft,pending,private,future,trash';
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const url = `${sandbox.url}/wp-json/wp/v2/${base}?per_page=100&page=${page}&_fields=id${status}`;
+      const response = await fetch(url, { headers: { authorization: users.admin! } });
+      pages = Number(response.headers.get('x-wp-totalpages'));
+      for (const { id } of (await response.json()) as { id: number }[]) records.add(`${base}/${id}`);
+    }
+  }
+  return records;
+}
+
+const BASES: Record<string, string> = { calendar_events_cat: 'event_categories', post_tag: 'tags' };
+
+/** Adds every record that the answer to a write names: those, and no others, may be new in the CMS. */
+function explain(value: unknown, into: Set<string>): void {
+  if (typeof value !== 'object' || value === null) return;
+  const { id, taxonomy } = value as { id?: unknown; taxonomy?: string };
+  if (typeof id === 'number') {
+    const bases = taxonomy === undefined ? ['events', 'venues', 'organizers', 'media'] : [BASES[taxonomy] ?? taxonomy];
+    for (const base of bases) into.add(`${base}/${id}`);
+  }
+  for (const below of Object.values(value)) explain(below, into);
+}
+
+const explained = new Set<string>();
+const faults: string[] = [];
+const statuses = new Map<number, number>();
+let created = 0;
+let refusedWrites = 0;
+const before = await nativeRecords();
+const queue = fc.sample(requestArbitrary, { numRuns: REQUESTS, seed: SEED });
+await Promise.all(
+  Array.from({ length: AT_ONCE }, async () => {
+    for (let sent = queue.pop(); sent; sent = queue.pop()) {
+      const [url, init] = prepared(sent);
+      const response = await fetch(url, init).catch((error: unknown) => error as Error);
+      if (response instanceof Error) {
+        faults.push(`${init.method} ${url}: ${response.message}`);
+        continue;
+      }
+      const text = await response.text();
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      if (response.status === 201) created++;
+      if (response.status < 300 && !text.startsWith('/**/')) explain(JSON.parse(text), explained);
+      else if (init.method !== 'GET') refusedWrites++;
+      const fault = faultOf(response.status, text);
+      if (fault)
+        faults.push(
+          `${fault}: ${sent.as} ${init.method} ${url.slice(0, 300)} ${String(init.body ?? '').slice(0, 300)} -> ${text.slice(0, 200)}`,
+        );
+      if (queue.length > 0 && queue.length % 1000 === 0)
+        process.stderr.write(`fuzz: ${REQUESTS - queue.length} of ${REQUESTS}\n`);
+    }
+  }),
+);
+const left = [...(await nativeRecords())].filter((record) => !before.has(record) && !explained.has(record));
+for (const record of left) faults.push(`left behind by a refused write: ${record}`);
+const alive = gateway.process.exitCode === null;
+await gateway.stop();
+await sandbox.stop();
+rmSync(sandboxDir, { recursive: true, force: true });
+
+for (const fault of faults.slice(0, 20)) console.error(`fuzz: ${fault}`);
+console.error(
+  `fuzz: seed ${SEED}; answers by status ${JSON.stringify(Object.fromEntries([...statuses].sort()))}; ${created} creates, ${refusedWrites} refused writes, ${left.length} records left behind`,
+);
+if (!alive) faults.push('the gateway has ended');
+console.log(`${REQUESTS - faults.length} passed, ${faults.length} failed`);
+process.exitCode = faults.length > 0 ? 1 : 0;
