@@ -1,5 +1,6 @@
 // What the operations on events mean: lists out of the copy, single reads, and writes with their linked records, terms and images.
 
+import { GatewayError } from '../errors.ts';
 import type { EventFields, EventRecord } from '../records.ts';
 import { attachLinked, attachTerms } from './attach.ts';
 import { type Answer, type Asked, type Backing, capabilityNames, type Input, zoneOf } from './backing.ts';
@@ -70,10 +71,26 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       total,
       page,
       links,
-      show: entry,
+      show: await showing(ids, viewer.staff ? input.sent.password : undefined, asked),
       validUntilMs: window.validUntilMs,
     };
     return listAnswer(backing, listed, viewer, asked.base);
+  }
+
+  /** Staff who send a password with a list see in full what it opens (3.4); everybody else sees protected events blanked. */
+  async function showing(ids: number[], password: unknown, asked: Asked): Promise<typeof entry> {
+    if (typeof password !== 'string' || password === '') return entry;
+    const open = new Map<number, EventRecord>();
+    for (const { id, protected: locked } of backing.replica.getMany('event', ids).values()) {
+      if (!locked) continue;
+      const opened = await readPost(backing, 'event', id, asked, { password }).catch((error: unknown) => {
+        if (error instanceof GatewayError) return undefined;
+        throw error;
+      });
+      if (opened) open.set(id, opened.record);
+    }
+    return (record, audience) =>
+      present.event(open.get(record.id) ?? record, audience, { unlocked: open.has(record.id) });
   }
 
   async function read(id: number, input: Input, asked: Asked): Promise<Answer> {
