@@ -87,16 +87,25 @@ function offers(event: EventRecord, { cost, cost_details }: CostAnswer): Json {
 
 /** The excerpt in full, or the first thirty words, as escaped HTML in one paragraph with a literal `\n` behind. */
 function description(record: { excerpt: string; description: string }): string {
-  const text = (record.excerpt || record.description)
-    .replace(/<[^>]*>/g, '')
+  const text = asWritten((record.excerpt || record.description).replace(/<[^>]*>/g, ''))
     .replace(/\s+/g, ' ')
     .trim();
   if (text === '') return '';
   const words = text.split(' ');
   const cut = record.excerpt === '' && words.length > EXCERPT_WORDS;
   const shown = cut ? `${words.slice(0, EXCERPT_WORDS).join(' ')} [&hellip;]` : text;
-  return `&lt;p&gt;${shown.replaceAll('"', '&quot;').replaceAll("'", "\\'")}&lt;/p&gt;\\n`;
+  const escaped = shown.replace(/&(?!#?\w+;)|[<>"]/g, (sign) => ENTITIES[sign] ?? sign).replace(/['\\]/g, '\\$&');
+  return `&lt;p&gt;${escaped}&lt;/p&gt;\\n`;
 }
+
+/** Entities that typographic conversion makes, by the signs that were written: the original describes from the source. */
+const WRITTEN: Record<string, string> = {
+  ...{ 38: '&', 215: 'x', 8211: '-', 8212: '--', 8230: '...' },
+  ...{ 8216: "'", 8217: "'", 8242: "'", 8220: '"', 8221: '"', 8243: '"' },
+};
+
+const asWritten = (text: string): string =>
+  text.replace(/&#0*(\d+);/g, (entity, code: string) => WRITTEN[code] ?? entity);
 
 /** `2027-01-10T10:00:00-05:00`: wall-clock time with the zone's offset at that moment. */
 function withOffset(wall: string, utc: string, timezone: string): string {
@@ -111,7 +120,8 @@ function obfuscated(email: string): string {
   return [...email].map((sign, i) => (i % 2 ? sign : `&#${sign.codePointAt(0)};`)).join('');
 }
 
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#039;' };
+
 function escapeHtml(text: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#039;' };
-  return text.replace(/&(?!#?\w+;)|[<>"']/g, (sign) => entities[sign] ?? sign);
+  return text.replace(/&(?!#?\w+;)|[<>"']/g, (sign) => ENTITIES[sign] ?? sign);
 }

@@ -219,6 +219,13 @@ describe('records in answers', () => {
       expect(description).to.equal(`&lt;p&gt;He said &quot;it\\'s&quot; ${WORDS.join(' ')}&lt;/p&gt;\\n`);
     });
 
+    it('describes as it was written, without typographic conversion', async () => {
+      const rendered = '<p>&#8220;Tom&#8221; &#038; Ann&#8217;s 2&#215;4 &#8212; a\\b &#8230;</p>';
+      expect((await ld({ description: rendered })).description).to.equal(
+        "&lt;p&gt;&quot;Tom&quot; &amp; Ann\\'s 2x4 -- a\\\\b ...&lt;/p&gt;\\n",
+      );
+    });
+
     it('has the address of the image', async () => expect((await ld({ image: 90 })).image).to.equal(big.url));
 
     it('names a private event so, with inner tags escaped', async () => {
