@@ -278,6 +278,23 @@ export const scene = gatewayScene('gateway-callers', { service: true }, (rule) =
     }
   });
 
+  rule('a list shows staff in full what the password they send opens', async ({ ask }) => {
+    const path = `/events?include=${made.locked.id}&password=`;
+    expect((await ask(`${path}sesame`, { as: 'admin' })).body.events[0]).to.include({
+      description: '<p>D</p>',
+      all_day: false,
+    });
+    expect((await ask(`${path}wrong`, { as: 'admin' })).body.events[0]).to.include({ description: '', all_day: null });
+    expect((await ask(`${path}sesame`)).body.events[0]).to.include({ description: '', all_day: null });
+  });
+
+  rule('the UTC date of what was never published is zeros, also where one was sent', async ({ make }) => {
+    for (const kind of KINDS) {
+      const sent = { status: 'draft', date_utc: '2020-01-01 10:00:00' };
+      expect((await make(`/${kind}s`, body(kind, `Undated ${kind}`, sent))).date_utc).to.equal('0000-00-00 00:00:00');
+    }
+  });
+
   rule('a password-protected venue is blanked, full with the password or for its editor', async (play) => {
     const { ask, make } = play;
     const venue = await make('/venues', { venue: 'Locked hall', description: 'D', city: 'C', phone: '1' }, 'author');
