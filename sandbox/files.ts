@@ -81,8 +81,10 @@ async function fetchFiles(progress: Progress): Promise<WordPressFiles> {
 async function download(into: string, progress: Progress): Promise<void> {
   const npmCache = (await npm(['config', 'get', 'cache'], into)).trim();
   const startMs = Date.now();
+  let share = 0;
   const say = (): void => {
-    const share = Math.min(0.99, freshBytes(join(npmCache, '_cacache/tmp'), startMs) / WORDPRESS_PACKAGE.bytes);
+    const seen = freshBytes(join(npmCache, '_cacache/tmp'), startMs) / WORDPRESS_PACKAGE.bytes;
+    share = Math.max(share, Math.min(0.99, seen)); // npm moves the file away when it is whole
     progress(`fetching WordPress ${WORDPRESS_PACKAGE.wordpress} from npm (64 MB)`, share);
   };
   say();

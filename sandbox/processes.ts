@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 /** A running process group. */
 export interface Group {
@@ -109,8 +109,10 @@ export function run(
       (error, stdout, stderr) => {
         errands.delete(child);
         if (error === null) return resolve(stdout);
-        const said = `${stderr.trim() || stdout.trim() || error.message}`.slice(-4000);
-        reject(new Error(`${[file, ...args].slice(0, 4).join(' ')} failed: ${said}`, { cause: error }));
+        const said = (stderr.trim() || stdout.trim() || error.message).slice(-4000);
+        // of a Node program that ended by an uncaught error, the line that says so is enough
+        const reason = /^\w*Error: .*$/m.exec(said)?.[0] ?? said;
+        reject(new Error(`${[basename(file), ...args].slice(0, 4).join(' ')} failed: ${reason}`, { cause: error }));
       },
     );
     errands.add(child);
