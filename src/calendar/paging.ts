@@ -11,7 +11,9 @@ export interface Page extends PageWindow {
 export function pageOf(values: Record<string, unknown>, { perPage, maxPerPage }: ListSettings): Page {
   const page = Number(values.page ?? 1);
   const size = Math.min(Number(values.per_page ?? perPage), maxPerPage);
-  return { page, perPage: size, limit: size, offset: (page - 1) * size };
+  // SQLite counts in whole numbers; far behind any last page all pages are the same.
+  const offset = Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER);
+  return { page, perPage: size, limit: size, offset };
 }
 
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
