@@ -41,7 +41,7 @@ const MAX_WALL = 99_991_231_235_959;
 export function rangeOf(bounds: readonly DateBound[] = []): Range {
   const range: Range = { startsFrom: 0, startsTo: MAX_WALL, endsFrom: 0, endsTo: MAX_WALL };
   for (const { field, op, wall } of bounds) {
-    // Wall numbers are whole: after 10:00:00 is from 10:00:01 on, also where that is no time on a clock (10:00:60).
+    // Wall numbers are whole: after 10:00:00 is from 10:00:01 on, before it until 9:99:99, also where that is no time on a clock.
     const value = wallNumber(wall) + (op === '>' ? 1 : op === '<' ? -1 : 0);
     const name = `${field}s${op.startsWith('>') ? 'From' : 'To'}` as keyof Range;
     range[name] = name.endsWith('From') ? Math.max(range[name], value) : Math.min(range[name], value);
@@ -220,10 +220,11 @@ export function dayWalks(db: Database, filter: EventFilter): { days: Fragment; r
   const facts = factsOf(db);
   const range = rangeOf(filter.bounds);
   const narrow = narrowed(range, facts.longestSeconds);
-  // Whoever starts in between fulfils the bounds on the end as well, unless odd.
+  // Whoever starts in between fulfils the bounds on the end as well, unless odd. `endsTo` may be no time on a clock (10:00:00 less one
+  // is 9:99:99) where seconds cannot be counted from; one more always is, or is the second after one.
   const allTo =
     range.endsTo < MAX_WALL
-      ? Math.min(range.startsTo, secondsBefore(range.endsTo, facts.longestSeconds))
+      ? Math.min(range.startsTo, secondsBefore(range.endsTo + 1, facts.longestSeconds + 1))
       : range.startsTo;
   const fromDay = Math.ceil(Math.max(range.startsFrom, range.endsFrom) / 1_000_000);
   const toDay = Math.floor((allTo + 1) / 1_000_000) - 1;

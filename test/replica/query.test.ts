@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { CalendarRecord, EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/records.ts';
-import type { EventFilter, LinkedFilter, SearchWord, TermFilter, Visibility } from '../../src/replica/filters.ts';
+import {
+  type EventFilter,
+  type LinkedFilter,
+  PUBLIC,
+  type SearchWord,
+  type TermFilter,
+  type Visibility,
+} from '../../src/replica/filters.ts';
 import { fold, foldForOrder } from '../../src/replica/fold.ts';
 import { openReplica, type Replica } from '../../src/replica/store.ts';
 import {
@@ -10,6 +17,7 @@ import {
   anyTerm,
   CATEGORIES,
   event,
+  organizer,
   PARENTS,
   STATUSES,
   TARGETS,
@@ -141,6 +149,27 @@ function judgeTerms(all: TermRecord[], events: EventRecord[], filter: TermFilter
   );
 }
 
+/**
+ * How often a property is tried. A failure is told at once, without the records, which fill pages, and without shrinking, which takes
+ * half a minute: the question that was answered wrongly mostly says enough. `QUERY_SEED=n` repeats a seed, shrinks and shows everything.
+ * `QUERY_RUNS=n` tries n times as often.
+ */
+function runs<T>(numRuns: number): fc.Parameters<T> {
+  const { QUERY_RUNS, QUERY_SEED } = process.env;
+  const often = { numRuns: numRuns * Number(QUERY_RUNS ?? 1) };
+  if (QUERY_SEED !== undefined) return { ...often, seed: Number(QUERY_SEED) };
+  return {
+    ...often,
+    endOnFailure: true,
+    reporter({ failed, seed, counterexamplePath, errorInstance }) {
+      if (!failed) return;
+      const error = errorInstance instanceof Error ? errorInstance : new Error(String(errorInstance));
+      error.message = `QUERY_SEED=${seed} (path ${counterexamplePath}): ${error.message}`;
+      throw error;
+    },
+  };
+}
+
 // Arbitrary records and questions.
 
 const page = { limit: fc.constantFrom(0, 3, 100, 100), offset: fc.constantFrom(0, 0, 0, 0, 1, 4) };
@@ -270,7 +299,7 @@ describe('replica/query', () => {
           replica.close();
         }
       }),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 
@@ -291,7 +320,7 @@ describe('replica/query', () => {
           replica.close();
         }
       }),
-      { numRuns: 40 },
+      runs(40),
     );
   });
 
@@ -308,7 +337,7 @@ describe('replica/query', () => {
           replica.close();
         }
       }),
-      { numRuns: 40 },
+      runs(40),
     );
   });
 
@@ -350,7 +379,14 @@ describe('replica/query', () => {
     const anyBound = fc.record({
       field: fc.constantFrom('start', 'end'),
       op: fc.constantFrom('>=', '>', '<=', '<'),
-      wall: at.map((date) => date.toISOString().slice(0, 19).replace('T', ' ')),
+      // Also to the hour: the second before it has another minute and hour, the one before midnight another day.
+      wall: fc.tuple(at, fc.constantFrom('', ':00:00', ' 00:00:00')).map(
+        ([date, sharp]) =>
+          date
+            .toISOString()
+            .slice(0, 19 - sharp.length)
+            .replace('T', ' ') + sharp,
+      ),
     });
     const manyFilter = asking<EventFilter>(
       {
@@ -378,9 +414,9 @@ describe('replica/query', () => {
     it('gives the same totals and pages', () => {
       fc.assert(
         fc.property(manyFilter, (filter) => {
-          expect(replica.events(filter)).to.deep.equal(judgeEvents(events, filter));
+          expect(replica.events(filter), JSON.stringify(filter)).to.deep.equal(judgeEvents(events, filter));
         }),
-        { numRuns: 400 },
+        runs(400),
       );
     });
 
@@ -395,9 +431,9 @@ describe('replica/query', () => {
             limit: 3,
             offset: 0,
           };
-          expect(replica.events(filter)).to.deep.equal(judgeEvents(events, filter));
+          expect(replica.events(filter), JSON.stringify(filter)).to.deep.equal(judgeEvents(events, filter));
         }),
-        { numRuns: 300 },
+        runs(300),
       );
     });
 
@@ -458,6 +494,76 @@ describe('replica/query', () => {
     expect(replica.linked('venue', { ...seen, upcomingFromUtc: '2026-01-01 00:00:00' }).ids).to.deep.equal([]);
     expect(replica.termCount('category', 8)).to.equal(1);
     replica.close();
+  });
+
+  it('counts no event that ends only at the bound, whatever minute, hour or day that begins', () => {
+    const replica = openReplica({ identity: 'test' });
+    // The longest event lasts a second: up to there, all that start on the days before the bound are counted by days.
+    const walls = ['2026-02-27 23:59:58', '2026-03-01 00:00:00', '2026-03-01 09:59:59', '2026-03-01 10:00:00'];
+    replica.put(walls.map((start, n) => event(1 + n, { start, end: start.replace(/8$/, '9') })));
+    for (const [wall, before, upTo] of [
+      ['2026-02-27 23:59:59', [], [1]],
+      ['2026-02-28 00:00:00', [1], [1]],
+      ['2026-03-01 00:00:00', [1], [1, 2]],
+      ['2026-03-01 09:59:59', [1, 2], [1, 2, 3]],
+      ['2026-03-01 10:00:00', [1, 2, 3], [1, 2, 3, 4]],
+      ['2026-03-02 00:00:00', [1, 2, 3, 4], [1, 2, 3, 4]],
+    ] as const) {
+      for (const [op, ids] of [['<', before] as const, ['<=', upTo] as const]) {
+        const bounds = [{ field: 'end' as const, op, wall }];
+        const found = replica.events({ visibility: PUBLIC, bounds, order: 'start', limit: 9, offset: 0 });
+        expect(found, `${op} ${wall}`).to.deep.equal({ ids, total: ids.length });
+      }
+    }
+    replica.close();
+  });
+
+  it('shows no organizer as having upcoming events for a hidden event of the caller', () => {
+    const replica = openReplica({ identity: 'test' });
+    const mine = { status: 'pending', author: 1, organizers: [16] };
+    const filter: LinkedFilter = {
+      visibility: { others: ['future', 'publish'], own: ['pending'], userId: 1 },
+      upcomingFromUtc: '2025-12-30 00:00:00',
+      limit: 9,
+      offset: 0,
+    };
+    replica.put([event(104, { ...mine, hidden: true }), organizer(16)]);
+    expect(replica.linked('organizer', filter)).to.deep.equal({ ids: [], total: 0 });
+    replica.put([event(104, mine)]);
+    expect(replica.linked('organizer', filter)).to.deep.equal({ ids: [16], total: 1 });
+    replica.put([event(104, { ...mine, author: 2 })]);
+    expect(replica.linked('organizer', filter)).to.deep.equal({ ids: [], total: 0 });
+    replica.close();
+  });
+
+  it('takes published and private events, hidden or not, for events of a venue, however they came', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...STATUSES),
+        fc.boolean(),
+        fc.shuffledSubarray([...STATUSES, 'none'], { maxLength: 4 }),
+        fc.boolean(),
+        (status, hidden, earlier, venueFirst) => {
+          const replica = openReplica({ identity: 'test' });
+          try {
+            if (venueFirst) replica.put([venue(5)]);
+            for (const [n, other] of earlier.entries()) {
+              if (other === 'none') replica.remove('event', [1]);
+              else replica.put([event(1, { status: other, hidden: n % 2 === 0, venues: [5] })]);
+            }
+            replica.put([event(1, { status, hidden, venues: [5] })]);
+            replica.put([venue(5)]);
+            const total = (hasEvents: boolean) =>
+              replica.linked('venue', { visibility: PUBLIC, hasEvents, limit: 9, offset: 0 }).total;
+            const has = status === 'publish' || status === 'private';
+            expect([total(true), total(false)]).to.deep.equal(has ? [1, 0] : [0, 1]);
+          } finally {
+            replica.close();
+          }
+        },
+      ),
+      runs(60),
+    );
   });
 
   it('finds everything below categories, also where they are their own ancestors', () => {
