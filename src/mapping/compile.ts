@@ -263,5 +263,7 @@ function selectOf(kind: Kind, as: 'posts' | 'terms', fields: Field[], mapping: M
     const line = mapping.event.fields?.[name];
     return typeof line === 'object' && line.via?.key !== undefined ? [line.via.key] : [];
   });
-  return [...new Set([...own, ...fields.flatMap((field) => field.access.select), ...keys])].join(',');
+  const all = [...own, ...fields.flatMap((field) => field.access.select), ...keys];
+  // WordPress leaves a term's `meta` out when only a key of it is asked for; a post's it cuts down to that key.
+  return [...new Set(as === 'posts' ? all : all.map((path) => path.split('.', 1)[0]))].join(',');
 }

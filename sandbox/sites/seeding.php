@@ -1,0 +1,94 @@
+<?php
+// Plugin Name: Sandbox: seeding
+// Description: For sites whose events no REST write can make: POST sandbox/v1/events {title, slug, content, start, end, timezone, all_day, cost,
+// website, venue {name, address, city, ...}, organizer {name, phone, ...}, categories, tags, weeks} stores an event the way the site's own plugin
+// does (each site defines sandbox_seed); with "id" it changes one.
+
+add_action(
+	'rest_api_init',
+	static function () {
+		register_rest_route(
+			'sandbox/v1',
+			'/events',
+			array(
+				'methods'             => 'POST',
+				'permission_callback' => static fn() => current_user_can( 'manage_options' ),
+				'callback'            => static fn( WP_REST_Request $request ) => array( 'id' => sandbox_seed( $request->get_json_params() ) ),
+			)
+		);
+	}
+);
+
+/** The post of a seeded record with its meta, made or changed. */
+function sandbox_post( string $type, array $given, array $meta ): int {
+	$post = array_filter(
+		array(
+			'ID'           => $given['id'] ?? null,
+			'post_title'   => $given['title'] ?? null,
+			'post_name'    => $given['slug'] ?? null,
+			'post_content' => $given['content'] ?? null,
+		),
+		static fn( $value ) => null !== $value
+	);
+	$id   = wp_insert_post( wp_slash( $post + ( isset( $given['id'] ) ? get_post( $given['id'], ARRAY_A ) : array( 'post_type' => $type, 'post_status' => 'publish' ) ) ), true );
+	if ( is_wp_error( $id ) ) {
+		throw new RuntimeException( $id->get_error_message() );
+	}
+	foreach ( $meta as $key => $value ) {
+		update_post_meta( $id, $key, $value );
+	}
+	return $id;
+}
+
+/** The id of the term with this name, made where there is none; `meta` is set on a new one. */
+function sandbox_term( string $taxonomy, string $name, array $meta = array() ): int {
+	$found = get_term_by( 'name', $name, $taxonomy );
+	if ( $found ) {
+		return $found->term_id;
+	}
+	$made = wp_insert_term( $name, $taxonomy );
+	if ( is_wp_error( $made ) ) {
+		throw new RuntimeException( $made->get_error_message() );
+	}
+	foreach ( $meta as $key => $value ) {
+		add_term_meta( $made['term_id'], $key, $value );
+	}
+	return $made['term_id'];
+}
+
+/** Assigns terms by name, where the record names any. */
+function sandbox_assign( int $id, string $taxonomy, ?array $names ): void {
+	if ( null !== $names ) {
+		wp_set_object_terms( $id, array_map( static fn( $name ) => sandbox_term( $taxonomy, $name ), $names ), $taxonomy );
+	}
+}
+
+/** Part of a wall-clock time `2031-05-01 19:30:00`, in PHP's letters. */
+function sandbox_part( string $wall, string $format ): string {
+	return ( new DateTimeImmutable( $wall, new DateTimeZone( 'UTC' ) ) )->format( $format );
+}
+
+/** The moment of a wall-clock time in a zone. */
+function sandbox_moment( string $wall, ?string $zone ): DateTimeImmutable {
+	return new DateTimeImmutable( $wall, $zone ? new DateTimeZone( $zone ) : wp_timezone() );
+}
+
+/** Administrators get a plugin's own capabilities, as on its activation; no other role does. */
+function sandbox_grant( array $names ): void {
+	add_action(
+		'init',
+		static function () use ( $names ) {
+			$role = wp_installing() ? null : get_role( 'administrator' );
+			foreach ( $role ? array_diff( $names, array_keys( $role->capabilities ) ) : array() as $name ) {
+				$role->add_cap( $name );
+			}
+		},
+		1
+	);
+}
+
+/** The capabilities that a type with `capability_type` and `map_meta_cap` asks for. */
+function sandbox_caps( string $plural ): array {
+	$actions = array( 'edit', 'edit_others', 'edit_private', 'edit_published', 'publish', 'delete', 'delete_others', 'delete_private', 'delete_published', 'read_private' );
+	return array_map( static fn( $action ) => $action . '_' . $plural, $actions );
+}
