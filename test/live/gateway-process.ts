@@ -23,6 +23,8 @@ export interface GatewayOptions {
   /** With the administrator as service account, so that non-public records are copied too. */
   service: boolean;
   mapping?: string;
+  /** Seconds between two looks at the site; 2. */
+  intervalS?: number;
   /** Keys of the configuration file. */
   config?: object;
 }
@@ -57,7 +59,7 @@ export async function startGateway(sandbox: Sandbox, options: GatewayOptions): P
       CALENDAR_HOST: '127.0.0.1',
       CALENDAR_PORT: String(port),
       CALENDAR_ADMIN_PORT: String(adminPort),
-      CALENDAR_SYNC_INTERVAL: '2',
+      CALENDAR_SYNC_INTERVAL: String(options.intervalS ?? 2),
       CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
       CALENDAR_NOTICE_SECRET: 'live-suite',
     },

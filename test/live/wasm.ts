@@ -11,7 +11,12 @@ const dir = mkdtempSync(join(tmpdir(), 'calendar-wasm-'));
 const sandbox = await startSandbox({ dir, port: 0, way: 'wasm', fresh: true });
 try {
   assert.equal(sandbox.way, 'wasm');
-  const gateway = await startGateway(sandbox, { service: true });
+  // PHP as WebAssembly takes most of a second a request, and two workers at once can keep each other waiting.
+  const patience = {
+    upstream: { limits: { connections: 2, headersTimeoutMs: 60_000, deadlineMs: 90_000 } },
+    limits: { requestTimeoutMs: 120_000 },
+  };
+  const gateway = await startGateway(sandbox, { service: true, intervalS: 30, config: patience });
   try {
     const { user, applicationPassword } = sandbox.credentials.editor;
     const headers = {
