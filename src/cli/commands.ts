@@ -3,6 +3,8 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ConfigError } from '../errors.ts';
 import { loadMapping } from '../mapping/load.ts';
+import { init } from './init.ts';
+import { INIT_HELP, INIT_OPTIONS, initOptions } from './init-options.ts';
 import { serve } from './serve.ts';
 import { snippet } from './snippet.ts';
 
@@ -23,6 +25,14 @@ export function optionsOf<T extends NonNullable<ParseArgsConfig['options']>>(arg
 }
 
 export const commands: Record<string, Command> = {
+  init: {
+    about: 'look at a site, propose a mapping, write the configuration',
+    help: INIT_HELP,
+    async run(args) {
+      const { values, positionals } = optionsOf(args, INIT_OPTIONS);
+      return init(initOptions(values, positionals, process.env));
+    },
+  },
   serve: {
     about: 'serve the calendar interface',
     help: `calendar-gateway serve [--config FILE]

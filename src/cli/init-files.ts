@@ -1,0 +1,52 @@
+// The files that `init` leaves behind: configuration, mapping, secrets, and the PHP for the site.
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ConfigError } from '../errors.ts';
+
+export interface OutFile {
+  name: string;
+  text: string;
+  /** Holds secrets: for its owner alone. */
+  secret?: boolean;
+}
+
+const SECRET_MODE = 0o600;
+
+/** Puts the files into the folder, which is made. Throws `ConfigError` when one is there already, unless `force`; then nothing is written. */
+export function writeFiles(folder: string, files: readonly OutFile[], force: boolean): string[] {
+  const taken = files.filter(({ name }) => existsSync(join(folder, name)));
+  if (taken.length > 0 && !force)
+    throw new ConfigError(
+      folder,
+      `${taken.map(({ name }) => name).join(', ')} ${taken.length > 1 ? 'are' : 'is'} there already`,
+      'Name another folder with --out, or overwrite with --force.',
+    );
+  mkdirSync(folder, { recursive: true });
+  return files.map(({ name, text, secret }) => {
+    const file = join(resolve(folder), name);
+    // The mode of a file that is there stays as it is, so a secret one is made anew.
+    writeFileSync(file, text, secret ? { mode: SECRET_MODE } : {});
+    return file;
+  });
+}
+
+/** An environment file that sh, systemd, compose and `node --env-file` all read. */
+export function environmentText(values: Record<string, string | undefined>): string {
+  const lines = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}="${escaped(name, value)}"`],
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function escaped(name: string, value: string): string {
+  if (/["\\$`\n]/.test(value))
+    throw new ConfigError(
+      name,
+      'holds a quotation mark, backslash, dollar or line end',
+      'An application password has none; set this one in the environment yourself.',
+    );
+  return value;
+}
+
+export const jsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,0 +1,50 @@
+// A site opened for looking at: the port that the gateway uses, and single calls for what the port does not tell.
+
+import { UpstreamRefused } from '../errors.ts';
+import { createClient } from '../upstream/client.ts';
+import type { Credentials, Upstream } from '../upstream/port.ts';
+import { type Call, createCall } from '../upstream/wordpress/calls.ts';
+import { createDiscovery } from '../upstream/wordpress/discovery.ts';
+import { createWordPress } from '../upstream/wordpress/wordpress.ts';
+
+export interface OpenSite {
+  url: string;
+  credentials: Credentials;
+  upstream: Upstream;
+  /** A route of the REST API with the site's credentials (or others). */
+  call: Call;
+  close(): Promise<void>;
+}
+
+/** Nothing is asked before the first call. `url` is the site's address as a browser knows it. */
+export function openSite(url: string, credentials: Credentials, limits: Record<string, number> = {}): OpenSite {
+  const address = new URL(url);
+  const observe = () => undefined;
+  const upstream = createWordPress({ url: address, observe, limits });
+  const client = createClient({ origin: address, observe, limits });
+  const call = createCall(client, createDiscovery(client, address));
+  return {
+    url: url.replace(/\/+$/, ''),
+    credentials,
+    upstream,
+    call: (method, route, parts, options = {}) =>
+      call(method, route, parts, 'credentials' in options ? options : { ...options, credentials }),
+    async close() {
+      await Promise.all([upstream.close(), client.close()]);
+    },
+  };
+}
+
+/** The value, or `fallback` where the site refuses (404, 401 ...). What is no refusal is thrown on. */
+export async function unlessRefused<T>(asked: Promise<T>, fallback: T): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof UpstreamRefused) return fallback;
+    throw error;
+  }
+}
+
+/** The `Authorization` header for a user and an application password. */
+export const basic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
