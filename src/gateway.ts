@@ -17,6 +17,7 @@ import { createIdentity } from './http/identity.ts';
 import { createAddressLimit, createLoginLimit } from './http/limits.ts';
 import { pages } from './http/pages/pages.ts';
 import { openPort, type Port } from './http/port.ts';
+import { createReading } from './http/reading.ts';
 import { organizerFields, venueFields } from './interface/parameters.ts';
 import { readData } from './interface/validate.ts';
 import { fittedId, fittedUpstream } from './mapping/fitting.ts';
@@ -72,16 +73,21 @@ export function createGateway(config: Config, log: Observe): Gateway {
   const cache = createAnswerCache(keep.answerBytes);
   const addresses = createAddressLimit(limits);
   const { trustProxies } = config.listen;
-  const app = createApp({
-    ...{ backing, operations, limits, observe, publicUrl, cache, addresses, trustProxies },
+  const reads = {
+    ...{ backing, operations, limits, publicUrl, cache },
     mounts: config.mounts,
     slugs: createSlugs(backing),
     urlBytes: limits.urlBytes,
     freshness: keep,
+  };
+  const app = createApp({
+    ...reads,
+    ...{ observe, addresses, trustProxies },
     identity: createIdentity({ upstream, logins: createLoginLimit(limits) }),
     pages: pages({ mounts: config.mounts, publicUrl, enabled: config.pages, status: () => publicStatus(backing) }),
   });
-  const listener = front({ backing, cache, addresses, trustProxies, observe, otherwise: app.callback() });
+  const reading = createReading(reads);
+  const listener = front({ backing, cache, addresses, trustProxies, reading, observe, otherwise: app.callback() });
   const admin = createAdmin({
     metrics,
     noticeSecret: config.notices.secret,

@@ -60,7 +60,7 @@ export interface Asked {
 /** An operation's answer, before it is bytes. */
 export interface Answer {
   status: number;
-  /** JSON to be written, or bytes that are ready. */
+  /** JSON, or bytes that are sent as they are; a list of bytes is one body in pieces. */
   body: unknown;
   headers?: Record<string, string>;
   /** Records that the answer shows, for purging a CDN: `event-12`. */
@@ -69,6 +69,8 @@ export interface Answer {
   validUntilMs?: number;
   /** Ready bytes have a stored ETag. */
   etag?: string;
+  /** Version of the copy that it was read from; without one, that at its end. */
+  version?: number;
 }
 
 export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOptions => ({

@@ -2,7 +2,7 @@
 
 import type { WallTime } from '../records.ts';
 import type { DateBound } from '../replica/filters.ts';
-import { parsePhpDate, unixSeconds } from '../time/php-dates.ts';
+import { parsePhpDate, plainDay, unixSeconds } from '../time/php-dates.ts';
 import { addMonths, endOfDay, formatWall, startOfDay } from '../time/wall.ts';
 import { epochToWallMs, parseZone, utcZone, wallToUtc, type Zone } from '../time/zones.ts';
 import { invalidParam } from './refusals.ts';
@@ -59,10 +59,10 @@ export function dateWindow(
   const { strict, nowMs, zone } = options;
   const asked = { ...values };
   const edges = DATE_PARAMETERS.slice(2).some((name) => asked[name] !== undefined);
-  const defaults = defaultWindow(nowMs, zone);
   const bounds: DateBound[] = [];
   const shown: DateWindow['shown'] = {};
   let lasting = true;
+  let defaults: ReturnType<typeof defaultWindow> | undefined;
 
   for (const name of DATE_PARAMETERS) {
     const { field, op, widen } = COMPARES[name];
@@ -72,6 +72,7 @@ export function dateWindow(
       wall = strict ? strictBound(text, nowMs, zone) : widen(wholeDay(text, nowMs, zone));
       lasting &&= ABSOLUTE.test(text);
     } else if (options.withDefaults && !edges && (name === 'start_date' || name === 'end_date')) {
+      defaults ??= defaultWindow(nowMs, zone);
       const preset = name === 'start_date' ? defaults.start : defaults.end;
       wall = strict ? preset : widen(preset);
       lasting &&= !strict;
@@ -84,6 +85,8 @@ export function dateWindow(
 }
 
 function wholeDay(text: string, nowMs: number, zone: Zone): WallTime {
+  const day = plainDay(text);
+  if (day !== undefined) return `${day} 00:00:00`;
   const seconds = unixSeconds(text);
   if (seconds === 0) return wallAt(nowMs, zone);
   if (seconds !== undefined) return formatWall(seconds * SECOND_MS);

@@ -26,8 +26,7 @@ export interface Viewing {
  * @throws GatewayError 503 until the first copy is complete
  */
 export async function viewing(backing: Backing, kinds: PostKind[], input: Input, asked: Asked): Promise<Viewing> {
-  const { complete, percent } = backing.sync.status();
-  if (!complete) throw notReady(percent);
+  if (!backing.sync.standing().complete) throw notReady(backing.sync.status().percent);
   const names = await capabilityNames(backing, kinds[0]!, asked.caller);
   const whole = visibilityOf(asked.caller, names);
   const staff = isStaff(asked.caller, names);
@@ -72,8 +71,16 @@ export function listAnswer<K extends PostKind>(
   const tags = [...ids.map((id) => `${kind}-${id}`), name];
   const audience: Audience = { base, visibility: viewer.whole };
   if (!viewer.staff) {
-    const { bytes, etag } = joined(name, readyEntries(backing, kind, ids, audience, show), rest);
-    return { status: 200, body: bytes, etag, headers, tags, validUntilMs: listed.validUntilMs };
+    const { parts, etag } = joined(name, readyEntries(backing, kind, ids, audience, show), rest);
+    return {
+      status: 200,
+      body: parts,
+      etag,
+      headers,
+      tags,
+      validUntilMs: listed.validUntilMs,
+      version: backing.replica.version,
+    };
   }
   const records = backing.replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
   const entries = ids.flatMap((id) => {

@@ -27,10 +27,14 @@ export interface Echo {
 
 /** What would be read differently if it stood unencoded. */
 const NEEDS_ENCODING = /[&#+%?]/;
+/** Stays as it is when encoded. */
+const UNRESERVED = /^[\w.~-]*$/;
 const encode = (text: string): string =>
-  encodeURIComponent(text)
-    .replaceAll('%20', '+')
-    .replace(/[!'()*]/g, percent);
+  UNRESERVED.test(text)
+    ? text
+    : encodeURIComponent(text)
+        .replaceAll('%20', '+')
+        .replace(/[!'()*]/g, percent);
 const percent = (sign: string): string => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`;
 
 const query = (echoes: Echo[]): string =>

@@ -40,8 +40,8 @@ export function readyEntries<K extends Kind>(
   show: Show<K>,
 ): ReadyAnswer[] {
   const found = backing.replica.answers(`entry ${audience.base}`, kind, ids);
-  const missing = ids.filter((id) => !found.has(id));
-  if (missing.length > 0) {
+  if (found.size < ids.length) {
+    const missing = ids.filter((id) => !found.has(id));
     for (const [id, record] of backing.replica.getMany(kind, missing)) {
       found.set(id, ready<K>(backing, record as RecordOf[K] & CalendarRecord, audience, 'entry', show));
     }
@@ -49,14 +49,22 @@ export function readyEntries<K extends Kind>(
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
+/** An answer that is put together when it is sent: its body is the pieces, one after the other. */
+export interface Joined {
+  parts: Uint8Array[];
+  etag: string;
+}
+
 /** `{"events":[...],...rest}` out of ready entries; its ETag is made of theirs. */
-export function joined(name: string, entries: ReadyAnswer[], rest: Json): ReadyAnswer {
+export function joined(name: string, entries: ReadyAnswer[], rest: Json): Joined {
   const tail = JSON.stringify(rest);
   const parts: Uint8Array[] = [Buffer.from(`{${JSON.stringify(name)}:[`)];
-  entries.forEach(({ bytes }, i) => {
-    if (i > 0) parts.push(COMMA);
+  let etags = '';
+  for (const { bytes, etag } of entries) {
+    if (parts.length > 1) parts.push(COMMA);
     parts.push(bytes);
-  });
+    etags += etag;
+  }
   parts.push(Buffer.from(`],${tail.slice(1)}`));
-  return { bytes: Buffer.concat(parts), etag: `"${hash(entries.map(({ etag }) => etag).join('') + tail)}"` };
+  return { parts, etag: `"${hash(etags + tail)}"` };
 }

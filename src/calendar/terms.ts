@@ -83,8 +83,7 @@ export function createTerms(backing: Backing, kind: TermKind) {
   async function list(input: Input, asked: Asked): Promise<Answer> {
     const { values } = input;
     const { context } = input.sent;
-    const { complete, percent } = backing.sync.status();
-    if (!complete) throw notReady(percent);
+    if (!backing.sync.standing().complete) throw notReady(backing.sync.status().percent);
     const page = pageOf(values, backing.lists);
     const event = values.event ?? values.post;
     const ids = (texts: unknown) => (texts as string[]).flatMap((text) => termId(backing, kind, text) ?? []);
@@ -116,13 +115,13 @@ export function createTerms(backing: Backing, kind: TermKind) {
         headers,
       };
     }
-    const { bytes, etag } = joined(
+    const { parts, etag } = joined(
       COLLECTION[kind],
       readyEntries<TermKind>(backing, kind, found.ids, audience, entry),
       rest,
     );
     const tags = [...found.ids.map((id) => `${kind}-${id}`), COLLECTION[kind]];
-    return { status: 200, body: bytes, etag, headers, tags, validUntilMs: Number.POSITIVE_INFINITY };
+    return { status: 200, body: parts, etag, headers, tags, validUntilMs: Number.POSITIVE_INFINITY };
   }
 
   /** Addresses of a term list: `rest_url` names no page (2.1). */

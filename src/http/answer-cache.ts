@@ -5,7 +5,10 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 
 export interface StoredAnswer {
-  bytes: Buffer;
+  /** The body, in the pieces that it was made of until it is asked for again: most lists are asked for once. */
+  pieces: readonly Uint8Array[];
+  /** Of all pieces. */
+  length: number;
   etag: string;
   /** Names and values by turns, as `writeHead` takes them; without those that depend on the request. */
   headers: readonly string[];
@@ -23,7 +26,7 @@ export interface StoredAnswer {
 export type Encoding = 'gzip' | 'br' | 'zstd';
 
 const BROTLI_QUALITY = 5;
-const COMPRESS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+const COMPRESS: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
   gzip: promisify(gzip),
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
   zstd: promisify(zstdCompress),
@@ -34,21 +37,25 @@ const WORTH_BYTES = 1024;
 export interface AnswerCache {
   get(key: string, version: number, nowMs: number): StoredAnswer | undefined;
   set(key: string, answer: StoredAnswer): void;
-  /** The form that `accepted` (an `Accept-Encoding`) and the store allow now; others are made in the background for the next request. */
-  encoding(answer: StoredAnswer, accepted: string | undefined): { bytes: Buffer; encoding: Encoding | undefined };
+  /** The compressed form that `accepted` (an `Accept-Encoding`) and the store allow now; others are made in the background for the next request. */
+  encoding(
+    answer: StoredAnswer,
+    accepted: string | undefined,
+  ): { bytes: Uint8Array | undefined; encoding: Encoding | undefined };
 }
 
 export function createAnswerCache(maxBytes: number): AnswerCache {
   const kept = new LRUCache<string, StoredAnswer>({
     maxSize: maxBytes,
-    sizeCalculation: (answer) => answer.bytes.length * 2 + 600,
+    // Pieces are shared with other answers, and yet counted: once those are gone they are held by this one alone.
+    sizeCalculation: (answer) => answer.length * 2 + 600,
   });
 
   function prepare(answer: StoredAnswer, encoding: Encoding): void {
     if (answer.pending.has(encoding)) return;
     answer.pending.add(encoding);
     // Without the compressed form the plain one is sent: nothing depends on this.
-    COMPRESS[encoding](answer.bytes).then(
+    COMPRESS[encoding](whole(answer)).then(
       (bytes) => answer.encoded.set(encoding, bytes),
       () => undefined,
     );
@@ -61,14 +68,22 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     },
     set: (key, answer) => void kept.set(key, answer),
     encoding(answer, accepted) {
-      const wanted = accepted === undefined || answer.bytes.length < WORTH_BYTES ? undefined : preferred(accepted);
-      if (!wanted) return { bytes: answer.bytes, encoding: undefined };
+      const wanted = accepted === undefined || answer.length < WORTH_BYTES ? undefined : preferred(accepted);
+      if (!wanted) return PLAIN;
       const bytes = answer.encoded.get(wanted);
       if (bytes) return { bytes, encoding: wanted };
       prepare(answer, wanted);
-      return { bytes: answer.bytes, encoding: undefined };
+      return PLAIN;
     },
   };
+}
+
+const PLAIN = { bytes: undefined, encoding: undefined };
+
+/** The body in one piece, which it is from then on. */
+export function whole(answer: StoredAnswer): Uint8Array {
+  if (answer.pieces.length !== 1) answer.pieces = [Buffer.concat(answer.pieces, answer.length)];
+  return answer.pieces[0]!;
 }
 
 /** The best form that the header allows; a weight of zero forbids one (RFC 9110, 12.5.3). */

@@ -2,22 +2,22 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
-import { hash } from '../calendar/ready.ts';
 import { noRoute } from '../calendar/refusals.ts';
 import { ANONYMOUS } from '../calendar/visibility.ts';
 import { GatewayError } from '../errors.ts';
 import type { Observe } from '../observe/events.ts';
 import { allowed } from './allow.ts';
-import type { AnswerCache, StoredAnswer } from './answer-cache.ts';
+import type { AnswerCache } from './answer-cache.ts';
 import { errorAnswer } from './error-body.ts';
-import { isPlain, sendStored } from './front.ts';
-import { type Freshness, publicCaching, purgeTags, STANDING } from './headers.ts';
+import { admitted, isOdd, isPlain, sendStored } from './front.ts';
+import type { Freshness } from './headers.ts';
 import type { Identity } from './identity.ts';
 import type { AddressLimit } from './limits.ts';
 import { mounting } from './mounting.ts';
+import { linkTo, publishing } from './publishing.ts';
 import { nextRequestId } from './request-id.ts';
 import { createRouting, type RoutingOptions, routeAt } from './routing.ts';
-import { asBytes, sendPrivate } from './sending.ts';
+import { sendPrivate } from './sending.ts';
 import { shaping } from './shape.ts';
 import type { State } from './state.ts';
 
@@ -67,7 +67,7 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
     state.caller = ANONYMOUS;
     try {
       refuseOdd(ctx, urlBytes);
-      await addresses.admit(ctx);
+      if (!admitted.has(ctx.req)) addresses.admit(ctx);
       await next();
     } catch (error) {
       const { status, body, headers, unexpected } = errorAnswer(error);
@@ -82,24 +82,18 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
   };
 }
 
-/**
- * What no client of the interface sends. PHP takes `X_Name` for `X-Name`, so that a header with an underscore could stand in for one that
- * a proxy sets; an absolute address in the request line is for proxies.
- */
+/** What no client of the interface sends. */
 function refuseOdd(ctx: Context, urlBytes: number): void {
   if (ctx.url.length > urlBytes)
     throw new GatewayError(414, 'rest_uri_too_long', 'The address of this request is too long.');
-  const names = ctx.req.rawHeaders.filter((_, i) => i % 2 === 0);
-  if (!ctx.url.startsWith('/') || names.some((name) => name.includes('_'))) {
-    throw new GatewayError(400, 'rest_bad_request', 'The request could not be read.');
-  }
+  if (isOdd(ctx.req)) throw new GatewayError(400, 'rest_bad_request', 'The request could not be read.');
 }
 
 const LOOK_LIMIT_MS = 5000;
 
 /** Makes public answers and stores them, for the short way and for others; `Cache-Control: no-cache` looks at the CMS first. All others are private. */
 function storing({ cache, backing, freshness }: AppOptions): Middleware {
-  const caching = publicCaching(freshness);
+  const publish = publishing(backing, freshness);
 
   return async function stored(ctx: Context, next: Next) {
     const state = ctx.state as State;
@@ -109,31 +103,13 @@ function storing({ cache, backing, freshness }: AppOptions): Middleware {
     await next();
     const { answer } = state;
     if (!answer) return;
-    const link = `<${backing.site().url}/wp-json/>; rel="https://api.w.org/"`;
     const anonymous = !state.caller.account && ctx.get('x-wp-nonce') === '';
-    if (!reads || !anonymous || answer.status !== 200 || answer.validUntilMs === undefined) {
+    const entry = reads && anonymous ? publish(answer, state.route) : undefined;
+    if (!entry) {
       const allow = await allowed(routeAt(state.path), state, backing);
-      return sendPrivate(ctx, answer.status, answer.body, { ...answer.headers, Link: link, Allow: allow });
+      const headers = { ...answer.headers, Link: linkTo(backing), Allow: allow };
+      return sendPrivate(ctx, answer.status, answer.body, headers);
     }
-    const bytes = asBytes(answer.body);
-    const etag = `W/${answer.etag ?? `"${hash(bytes)}"`}`;
-    const { 'Content-Type': contentType, ...standing } = { ...STANDING, ...answer.headers };
-    const headers = {
-      ...standing,
-      Link: link,
-      ...purgeTags(answer.tags ?? []),
-      Allow: 'GET',
-      'Cache-Control': caching,
-      ETag: etag,
-    };
-    const entry: StoredAnswer = {
-      ...{ bytes, etag, route: state.route, contentType: contentType! },
-      headers: Object.entries(headers).flat(),
-      version: backing.replica.version,
-      validUntilMs: answer.validUntilMs,
-      encoded: new Map(),
-      pending: new Set(),
-    };
     if (isPlain(ctx.req)) cache.set(ctx.originalUrl, entry);
     ctx.respond = false;
     state.cache = sendStored(ctx.req, ctx.res, entry, { cache, backing, id: state.requestId, outcome: 'miss' });

@@ -3,20 +3,25 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Backing } from '../calendar/backing.ts';
 import type { CacheOutcome, Observe } from '../observe/events.ts';
-import { type AnswerCache, matches, type StoredAnswer } from './answer-cache.ts';
+import { type AnswerCache, matches, type StoredAnswer, whole } from './answer-cache.ts';
 import { corsHeaders, staleness } from './headers.ts';
 import { basicUser } from './identity.ts';
 import type { AddressLimit } from './limits.ts';
+import { sendPieces } from './pieces.ts';
+import type { Reading } from './reading.ts';
 import { nextRequestId } from './request-id.ts';
+import { foundOut } from './routing.ts';
 
 export interface FrontOptions {
   backing: Backing;
   cache: AnswerCache;
   addresses: AddressLimit;
-  /** Behind a proxy the caller's address is in a header, which the middleware reads: nothing is answered here then. */
+  /** Whether the caller's address is in a header that a proxy sets. */
   trustProxies: boolean;
+  /** Makes what is not stored. */
+  reading: (request: IncomingMessage, id: string) => Reading | undefined;
   observe: Observe;
-  /** Everything that is not stored. */
+  /** Everything else. */
   otherwise: RequestListener;
 }
 
@@ -34,33 +39,71 @@ export function isPlain({ method, headers }: IncomingMessage): boolean {
   );
 }
 
-/** A request listener that sends what is stored under the request's very address, and hands on all else. */
-export function front({ backing, cache, addresses, trustProxies, observe, otherwise }: FrontOptions): RequestListener {
+/**
+ * What no client of the interface sends. PHP takes `X_Name` for `X-Name`, so that a header with an underscore could stand in for one that
+ * a proxy sets; an absolute address in the request line is for proxies.
+ */
+export function isOdd({ url, rawHeaders }: IncomingMessage): boolean {
+  if (!url?.startsWith('/')) return true;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.includes('_')) return true;
+  return false;
+}
+
+/** The last address of X-Forwarded-For is the one that the proxy itself saw; those before it are the caller's word. */
+function addressOf(request: IncomingMessage, trustProxies: boolean): string {
+  const forwarded = trustProxies ? request.headers['x-forwarded-for'] : undefined;
+  const seen = typeof forwarded === 'string' ? forwarded.split(',').at(-1)!.trim() : '';
+  return seen || (request.socket.remoteAddress ?? '');
+}
+
+/** Requests that were counted here, which the middleware must not do once more. */
+export const admitted = new WeakSet<IncomingMessage>();
+
+/** A request listener that sends what is stored under the request's very address, makes what is not yet, and hands on all else. */
+export function front(options: FrontOptions): RequestListener {
+  const { backing, cache, addresses, trustProxies, reading, observe, otherwise } = options;
+
   return (request, response) => {
-    if (trustProxies || !isPlain(request)) return otherwise(request, response);
-    const stored = cache.get(request.url!, backing.replica.version, backing.nowMs());
-    if (!stored) return otherwise(request, response);
+    if (!isPlain(request)) return otherwise(request, response);
     const startedMs = performance.now();
-    addresses.admit({ ip: request.socket.remoteAddress ?? '' }).then(
-      () => {
-        const id = nextRequestId(request.headers['x-request-id']);
-        const outcome = sendStored(request, response, stored, { cache, backing, id, outcome: 'hit' });
-        const durationMs = performance.now() - startedMs;
-        const { statusCode: status } = response;
-        observe({
-          type: 'request',
-          id,
-          method: request.method!,
-          route: stored.route,
-          status,
-          cache: outcome,
-          durationMs,
-        });
-      },
+    try {
+      addresses.admit({ ip: addressOf(request, trustProxies) });
+    } catch {
       // Whoever asks too much is told so where all refusals are worded.
-      () => otherwise(request, response),
-    );
+      return otherwise(request, response);
+    }
+    const id = nextRequestId(request.headers['x-request-id']);
+    const stored = cache.get(request.url!, backing.replica.version, backing.nowMs());
+    const making = stored || isOdd(request) ? undefined : reading(request, id);
+    if (!stored && !making) {
+      admitted.add(request);
+      return otherwise(request, response);
+    }
+
+    if (stored) return send(request, response, { answer: stored, outcome: 'hit', id, startedMs });
+    const { outcome, shared } = making!;
+    void outcome.then((made) => {
+      if ('entry' in made) {
+        const { entry: answer } = made;
+        return send(request, response, { answer, outcome: shared ? 'shared' : 'miss', id, startedMs });
+      }
+      foundOut.set(request, made);
+      admitted.add(request);
+      otherwise(request, response);
+    });
   };
+
+  function send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { answer, outcome, id, startedMs }: { answer: StoredAnswer; outcome: CacheOutcome; id: string; startedMs: number },
+  ): void {
+    const sent = sendStored(request, response, answer, { cache, backing, id, outcome });
+    const durationMs = performance.now() - startedMs;
+    const { method } = request;
+    const { route } = answer;
+    observe({ type: 'request', id, method: method!, route, status: response.statusCode, cache: sent, durationMs });
+  }
 }
 
 export interface Sending {
@@ -82,7 +125,7 @@ export function sendStored(
   let { outcome } = sending;
   const sent = [...answer.headers, 'X-Request-Id', id];
   if (headers.origin !== undefined) sent.push(...Object.entries(corsHeaders(headers.origin)).flat());
-  const { state, lastInStepMs, sinceMs } = backing.sync.status();
+  const { state, lastInStepMs, sinceMs } = backing.sync.standing();
   if (state === 'away' || state === 'lagging') {
     const ageS = Math.max(0, Math.round((backing.nowMs() - (lastInStepMs ?? sinceMs)) / 1000));
     sent.push(...Object.entries(staleness(ageS)).flat());
@@ -94,8 +137,11 @@ export function sendStored(
   }
   const { bytes, encoding } = cache.encoding(answer, headers['accept-encoding'] as string | undefined);
   if (encoding) sent.push('Content-Encoding', encoding);
-  sent.push('Content-Type', answer.contentType, 'Content-Length', String(bytes.length));
+  sent.push('Content-Type', answer.contentType, 'Content-Length', String(bytes ? bytes.length : answer.length));
   response.writeHead(200, sent);
-  response.end(request.method === 'HEAD' ? undefined : bytes);
+  if (request.method === 'HEAD') response.end();
+  else if (bytes) response.end(bytes);
+  else if (outcome === 'miss' && answer.pieces.length > 1) sendPieces(response, answer);
+  else response.end(whole(answer));
   return outcome;
 }

@@ -11,31 +11,48 @@ const OVERRIDABLE = new Set(['GET', 'POST', 'PUT']);
 /** `/wp-json/x/v1` is also reached as `/?rest_route=/x/v1`. */
 const restRoute = (mount: string): string => mount.replace(/^\/wp-json/, '');
 
+export interface Place {
+  mount: string;
+  /** The mount's full address. */
+  base: string;
+  /** Path below the mount. */
+  path: string;
+}
+
+/** Finds the mount of a path, or of the `rest_route` that stands for one; undefined outside of all mounts. */
+export function places({ mounts, publicUrl }: { mounts: string[]; publicUrl: string }) {
+  const known = mounts.map((mount) => ({
+    ...{ mount, base: publicUrl + mount },
+    prefix: mount.toLowerCase(),
+    asRoute: restRoute(mount).toLowerCase(),
+  }));
+
+  return function placeOf(path: string, isRoute: boolean): Place | undefined {
+    const clean = path.replace(/\/{2,}/g, '/').replace(/\/$/, '');
+    const lower = clean.toLowerCase();
+    for (const { mount, base, prefix, asRoute } of known) {
+      const begin = isRoute ? asRoute : prefix;
+      if (lower === begin || lower.startsWith(`${begin}/`)) return { mount, base, path: clean.slice(begin.length) };
+    }
+    return undefined;
+  };
+}
+
 /**
  * Finds the mount; doubled and final slashes and letter case do not matter (interface-behaviour 9). Throws 404 `rest_no_route` for
  * everything outside the mounts.
  */
-export function mounting({ mounts, publicUrl }: { mounts: string[]; publicUrl: string }): Middleware {
-  const known = mounts.map((mount) => ({
-    mount,
-    prefix: mount.toLowerCase(),
-    asRoute: restRoute(mount).toLowerCase(),
-  }));
+export function mounting(options: { mounts: string[]; publicUrl: string }): Middleware {
+  const placeOf = places(options);
 
   return async function mount(ctx: Context, next: Next) {
     const state = ctx.state as State;
     state.query = ctx.querystring === '' ? {} : parseQuery(ctx.querystring);
     const route = ctx.path === '/' ? state.query.rest_route : undefined;
-    const path = (typeof route === 'string' ? route : ctx.path).replace(/\/{2,}/g, '/').replace(/\/$/, '');
-    const lower = path.toLowerCase();
-    const found = known.find((one) => {
-      const prefix = route === undefined ? one.prefix : one.asRoute;
-      return lower === prefix || lower.startsWith(`${prefix}/`);
-    });
-    if (!found) throw noRoute();
-    state.mount = found.mount;
-    state.base = publicUrl + found.mount;
-    state.path = path.slice(route === undefined ? found.prefix.length : found.asRoute.length);
+    const isRoute = typeof route === 'string';
+    const place = placeOf(isRoute ? route : ctx.path, route !== undefined);
+    if (!place) throw noRoute();
+    Object.assign(state, place);
     ctx.path = state.path || '/';
     override(ctx, state);
     await next();

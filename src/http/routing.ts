@@ -1,7 +1,8 @@
 // From a matched route to its operation: reads the body, checks the parameters, runs what the table names.
 
+import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import { type Answer, type Asked, type Backing, type Input, zoneOf } from '../calendar/backing.ts';
 import { defaultWindow } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
@@ -38,10 +39,10 @@ const BY_EXPRESSION = { pathAsRegExp: true };
 const PATTERNS = { id: '(\\d+)', slug: '([^/]+)' };
 
 /** `/events/{id}` as an expression that takes any letter case, as the original does (9). */
-const expression = (path: string): RegExp =>
+const expressionOf = (path: string): RegExp =>
   new RegExp(`^${path.replace(/\{(id|slug)\}/g, (_, name: 'id' | 'slug') => PATTERNS[name])}/?$`, 'i');
 
-export function describing(state: State, backing: Backing): DescriptionContext {
+export function describing(state: Asking['state'], backing: Backing): DescriptionContext {
   const { start, end } = defaultWindow(backing.nowMs(), zoneOf(backing));
   const namespace = state.mount.replace(/^\/(wp-json\/)?/, '');
   return {
@@ -53,6 +54,10 @@ export function describing(state: State, backing: Backing): DescriptionContext {
   };
 }
 
+/** Compiled once. */
+const EXPRESSIONS = new Map(ROUTES.map((route) => [route, expressionOf(route.path)]));
+const expression = (route: Route): RegExp => EXPRESSIONS.get(route)!;
+
 /** The router of one interface, below its mount. Its handlers leave an `Answer` in `ctx.state.answer`. */
 export function createRouting(options: RoutingOptions): Middleware {
   const router = new Router();
@@ -60,18 +65,25 @@ export function createRouting(options: RoutingOptions): Middleware {
   for (const route of ROUTES) {
     for (const endpoint of route.endpoints) {
       router.register(
-        expression(route.path),
+        expression(route),
         endpoint.methods,
         async (ctx) => {
-          await readBody(ctx, async () => undefined);
           ctx.state.route = `${endpoint.operation} ${route.path || '/'}`;
-          ctx.state.answer = await run(options, route, endpoint, ctx);
+          const found = foundOut.get(ctx.req);
+          if (found) {
+            if ('error' in found) throw found.error;
+            ctx.state.answer = found.answer;
+            return;
+          }
+          await readBody(ctx, async () => undefined);
+          const captured = (ctx as unknown as { captures: (string | undefined)[] }).captures[0];
+          ctx.state.answer = await run(options, route, endpoint, { captured, state: ctx.state });
         },
         BY_EXPRESSION,
       );
     }
     router.register(
-      expression(route.path),
+      expression(route),
       ['OPTIONS'],
       (ctx) => {
         ctx.state.route = `options ${route.path || '/'}`;
@@ -84,18 +96,36 @@ export function createRouting(options: RoutingOptions): Middleware {
 }
 
 /** The route that a path below the mount belongs to, whatever the method. */
-export const routeAt = (path: string): Route | undefined => ROUTES.find((route) => expression(route.path).test(path));
+export const routeAt = (path: string): Route | undefined => ROUTES.find((route) => expression(route).test(path));
 
-async function run(
+export interface Asking {
+  /** Id or slug as the path has it. */
+  captured: string | undefined;
+  state: Pick<State, 'caller' | 'requestId' | 'mount' | 'base' | 'query' | 'body'>;
+}
+
+/** What came of a request before it reached the middleware: the short way leaves here what it does not send itself. */
+export const foundOut = new WeakMap<IncomingMessage, { error: unknown } | { answer: Answer }>();
+
+/** The route and endpoint that a GET of this path below the mount belongs to, and the part of the path that names a record. */
+export function readAt(path: string): { route: Route; endpoint: Endpoint; captured: string | undefined } | undefined {
+  for (const route of ROUTES) {
+    const found = expression(route).exec(path);
+    const endpoint = found && route.endpoints.find(({ methods }) => methods.includes('GET'));
+    if (endpoint) return { route, endpoint, captured: found[1] };
+  }
+  return undefined;
+}
+
+/** Runs what an endpoint names: checks the parameters, finds the record, and does it. */
+export async function run(
   { backing, operations, slugs, limits }: RoutingOptions,
   route: Route,
   endpoint: Endpoint,
-  ctx: Context,
+  { captured, state }: Asking,
 ): Promise<Answer> {
-  const state = ctx.state as State;
   const who = { caller: state.caller, requestId: state.requestId };
   const asked: Asked = { ...who, base: state.base, images: createImages(backing, who) };
-  const captured = (ctx as unknown as { captures: (string | undefined)[] }).captures[0];
   const path: Record<string, string> = route.by ? { [route.by]: decoded(captured ?? '') } : {};
   const { operation } = endpoint;
   if (operation === 'describe') return describe(state, backing);
@@ -123,14 +153,14 @@ async function idOf(route: Route, operation: string, input: Input, slugs: Slugs,
   return id;
 }
 
-function describe(state: State, backing: Backing): Answer {
+function describe(state: Asking['state'], backing: Backing): Answer {
   const context = describing(state, backing);
   const asked = state.query.namespace;
   if (asked !== undefined && asked !== NAMESPACE && asked !== context.namespace) throw unknownNamespace();
   return { status: 200, body: describeNamespace(context), tags: ['root'], validUntilMs: backing.nowMs() + 60_000 };
 }
 
-function documentation(state: State, backing: Backing): Answer {
+function documentation(state: Asking['state'], backing: Backing): Answer {
   const title = backing.site().name || 'Calendar';
   const description = 'Events, venues, organizers, categories and tags.';
   const document = openApi({

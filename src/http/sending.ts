@@ -12,12 +12,23 @@ export function sendPrivate(ctx: Context, status: number, body: unknown, headers
   ctx.body = asBytes(body);
 }
 
-export const asBytes = (body: unknown): Buffer =>
-  Buffer.isBuffer(body)
-    ? body
-    : body instanceof Uint8Array
-      ? Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-      : Buffer.from(JSON.stringify(body));
+/** Whether a body is bytes, in one piece or several. */
+export const isReady = (body: unknown): body is Uint8Array | readonly Uint8Array[] =>
+  body instanceof Uint8Array || (Array.isArray(body) && body[0] instanceof Uint8Array);
+
+/** A body as the pieces that are sent one after the other: those it is made of already, or its JSON. */
+export function piecesOf(body: unknown): readonly Uint8Array[] {
+  if (!isReady(body)) return [Buffer.from(JSON.stringify(body))];
+  return body instanceof Uint8Array ? [body] : body;
+}
+
+/** All of a body in one piece, without copying it where it is one. */
+export function asBytes(body: unknown): Buffer {
+  const pieces = piecesOf(body);
+  const [first] = pieces;
+  if (pieces.length > 1 || !first) return Buffer.concat(pieces);
+  return Buffer.isBuffer(first) ? first : Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+}
 
 /** A browser on another origin may read the answer; which one is repeated, as the original does. */
 function fromElsewhere(ctx: Context): void {

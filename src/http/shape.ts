@@ -5,6 +5,7 @@ import type { Answer } from '../calendar/backing.ts';
 import { GatewayError } from '../errors.ts';
 import { list } from '../interface/values.ts';
 import { errorAnswer } from './error-body.ts';
+import { asBytes, isReady } from './sending.ts';
 import type { State } from './state.ts';
 
 type Json = Record<string, unknown>;
@@ -55,7 +56,7 @@ export function shaping(allow: (state: State) => Promise<string>): Middleware {
 
 function shaped(answer: Answer, { fields, envelope, jsonp }: Wishes, allow: string): Answer {
   const { body: given, etag: _, ...rest } = answer;
-  const body = given instanceof Uint8Array ? JSON.parse(Buffer.from(given).toString('utf8')) : given;
+  const body = isReady(given) ? JSON.parse(asBytes(given).toString('utf8')) : given;
   const part = answer.status < 400 ? selectFields(body, fields) : body;
   const whole = envelope
     ? { body: part, status: answer.status, headers: plainHeaders({ Allow: allow, ...answer.headers }) }

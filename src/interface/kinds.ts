@@ -1,7 +1,7 @@
 // The kinds of value a parameter can have: what each accepts, how it is documented, and how it is read.
 
 import type { Kind, PostKind, TermKind } from '../records.ts';
-import { parsePhpDate, unixSeconds } from '../time/php-dates.ts';
+import { parsePhpDate, plainDay, unixSeconds } from '../time/php-dates.ts';
 import { parseZone, utcZone } from '../time/zones.ts';
 import { boolean, empty, isObject, isUrl, list, numeric, positiveInteger, truthy } from './values.ts';
 
@@ -44,7 +44,11 @@ const nonEmptyText = (value: unknown): boolean => typeof value === 'string' && !
 const readableDate = (value: unknown): boolean => {
   if (typeof value === 'number') return Number.isFinite(value) && value !== 0;
   if (typeof value !== 'string' || value === '') return false;
-  return unixSeconds(value) !== undefined || parsePhpDate(value, { nowMs: Date.now(), zone: utcZone }) !== undefined;
+  return (
+    plainDay(value) !== undefined ||
+    unixSeconds(value) !== undefined ||
+    parsePhpDate(value, { nowMs: Date.now(), zone: utcZone }) !== undefined
+  );
 };
 
 async function every<T>(values: T[], holds: (value: T) => boolean | Promise<boolean>): Promise<boolean> {

@@ -2,8 +2,8 @@
 
 import type { AwayReason } from '../errors.ts';
 
-/** How a public read was answered. */
-export type CacheOutcome = 'hit' | 'miss' | 'not-modified' | 'stale' | 'none';
+/** How a public read was answered; `shared`: with the answer that was being made for another request. */
+export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'not-modified' | 'stale' | 'none';
 
 export type Observation =
   | {

@@ -29,6 +29,9 @@ interface Entry extends ReadyAnswer {
 /** Changes remembered before everything is forgotten instead: a first copy must not pile up a hundred thousand of them. */
 const MAX_TOUCHED = 20_000;
 
+/** Kinds and mounts, of which there are few; ids stay whole numbers when multiplied. */
+const MAX_SHELVES = 1024;
+
 const key = (kind: Touched, id: number) => `${kind}/${id}`;
 
 export function isTermRecord(record: CalendarRecord): record is TermRecord {
@@ -54,12 +57,28 @@ function shownBy(record: CalendarRecord): string[] {
  * whose count all of those show, costs one note.
  */
 export function createAnswers(maxBytes: number): Answers {
-  const entries = new LRUCache<string, Entry>({
+  const entries = new LRUCache<number, Entry>({
     maxSize: maxBytes,
     sizeCalculation: (entry) => entry.bytes.byteLength + 400,
   });
   const touched = new Map<string, number>();
-  const entryKey = (mount: number | string, kind: Kind, id: number) => `${mount} ${key(kind, id)}`;
+  // A list looks up each of its records: a number is found without a text being put together and hashed.
+  const shelves = new Map<number | string, Map<Kind, number>>();
+  let shelvesMade = 0;
+  function entryKey(mount: number | string, kind: Kind, id: number): number {
+    let ofMount = shelves.get(mount);
+    if (!ofMount) {
+      ofMount = new Map();
+      shelves.set(mount, ofMount);
+    }
+    let shelf = ofMount.get(kind);
+    if (shelf === undefined) {
+      shelf = shelvesMade;
+      shelvesMade += 1;
+      ofMount.set(kind, shelf);
+    }
+    return id * MAX_SHELVES + shelf;
+  }
   const clear = () => {
     entries.clear();
     touched.clear();

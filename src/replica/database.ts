@@ -26,6 +26,8 @@ export interface Database {
   readonly setAside: string | undefined;
   all<T = Row>(sql: string, ...values: Value[]): T[];
   get<T = Row>(sql: string, ...values: Value[]): T | undefined;
+  /** The first column of every row, whole numbers: without an object for each row. */
+  numbers(sql: string, ...values: Value[]): number[];
   run(sql: string, ...values: Value[]): void;
   transaction<T>(body: () => T): T;
   /** Empties every table but `meta`. */
@@ -147,6 +149,7 @@ function openTemporary(identity: string): { db: DatabaseSync; setAside: undefine
 export function openDatabase(file: string | undefined, identity: string): Database {
   const { db, setAside } = file === undefined ? openTemporary(identity) : openFile(file, identity);
   const statements = new LRUCache<string, StatementSync>({ max: STATEMENTS });
+  const columns = new LRUCache<string, StatementSync>({ max: STATEMENTS });
   let depth = 0;
 
   function statement(sql: string): StatementSync {
@@ -154,6 +157,16 @@ export function openDatabase(file: string | undefined, identity: string): Databa
     if (!found) {
       found = db.prepare(sql);
       statements.set(sql, found);
+    }
+    return found;
+  }
+
+  function column(sql: string): StatementSync {
+    let found = columns.get(sql);
+    if (!found) {
+      found = db.prepare(sql);
+      found.setReturnArrays(true);
+      columns.set(sql, found);
     }
     return found;
   }
@@ -187,6 +200,7 @@ export function openDatabase(file: string | undefined, identity: string): Databa
     setAside,
     all: <T>(sql: string, ...values: Value[]) => statement(sql).all(...values) as T[],
     get: <T>(sql: string, ...values: Value[]) => statement(sql).get(...values) as T | undefined,
+    numbers: (sql, ...values) => (column(sql).all(...values) as unknown as [number][]).map(([first]) => first),
     run,
     transaction,
     clear: () =>
@@ -210,6 +224,7 @@ export function openDatabase(file: string | undefined, identity: string): Databa
         run("UPDATE meta SET value = '1' WHERE key = 'clean'");
       } finally {
         statements.clear();
+        columns.clear();
         db.close();
       }
     },

@@ -1,7 +1,16 @@
 // The event list in SQL: the exact total of a filter, and the ids of one page.
 
 import type { Database } from './database.ts';
-import { dayWalks, orderedWalks, refersTo, relationsOf, type Walk, type Walks, wordWalk } from './event-walks.ts';
+import {
+  dayWalks,
+  type Facts,
+  orderedWalks,
+  refersTo,
+  relationsOf,
+  type Walk,
+  type Walks,
+  wordWalk,
+} from './event-walks.ts';
 import type { EventFilter, IdPage } from './filters.ts';
 import { every, type Fragment, join, pageOf, piece, sights } from './sql.ts';
 
@@ -53,29 +62,33 @@ function isLarge(db: Database, { walks }: Walks): boolean {
 function pageOfWalks(db: Database, filter: EventFilter, { walks, repeats }: Walks): number[] {
   const order = filter.order === 'start' ? 'starts, posted, id' : 'posted, id';
   const distinct = repeats && walks.length === 1 ? 'DISTINCT ' : '';
-  const rows = walks.map(select(`${distinct}b.starts AS starts, b.posted AS posted, b.id AS id`));
+  // Several walks are merged by what they are sorted by; of one alone the ids are enough.
+  const columns = walks.length === 1 && !repeats ? 'b.id AS id' : 'b.id AS id, b.starts AS starts, b.posted AS posted';
+  const rows = walks.map(select(`${distinct}${columns}`));
   const { sql, values } = join(
     [join(rows, repeats ? ' UNION ' : ' UNION ALL '), piece(`ORDER BY ${order}`), pageOf(filter)],
     ' ',
   );
-  return db.all<{ id: number }>(sql, ...values).map(({ id }) => id);
+  return db.numbers(sql, ...values);
 }
 
 /**
- * Ids and exact total of an event list. `knownTotal` spares the count where an earlier page of the same list and version has it.
+ * Ids and exact total of an event list. `facts` are those of the current contents. `knownTotal` spares the count where an earlier page of the same list and version has it.
  *
  * Words are looked for in the text of the candidates where those are few. Where they are many, the trigram index counts; the page then comes
  * from whichever walk meets it first: in list order reading texts for a word that is everywhere, from the word index for a rare one.
  */
-export function findEvents(db: Database, filter: EventFilter, knownTotal?: number): IdPage {
+export function findEvents(db: Database, facts: Facts, filter: EventFilter, knownTotal?: number): IdPage {
   if (sights(filter.visibility).length === 0) return { ids: [], total: 0 };
   if (relationsOf(filter).some(({ targets }) => targets.length === 0)) return { ids: [], total: 0 };
   const { words = [], limit, offset } = filter;
-  const ordered = orderedWalks(db, filter, words);
+  const ordered = orderedWalks(db, facts, filter, words);
   const picked = filter.include !== undefined || filter.parent !== undefined;
   const byWords =
-    words.length > 0 && !picked && isLarge(db, orderedWalks(db, filter, [])) ? wordWalk(filter, words) : undefined;
-  const total = knownTotal ?? totalOf(db, filter, byWords ?? ordered);
+    words.length > 0 && !picked && isLarge(db, orderedWalks(db, facts, filter, []))
+      ? wordWalk(filter, words)
+      : undefined;
+  const total = knownTotal ?? totalOf(db, facts, filter, byWords ?? ordered);
   if (limit === 0 || offset >= total) return { ids: [], total };
   if (byWords === undefined || filter.order !== 'start')
     return { ids: pageOfWalks(db, filter, byWords ?? ordered), total };
@@ -84,8 +97,8 @@ export function findEvents(db: Database, filter: EventFilter, knownTotal?: numbe
   return { ids: pageOfWalks(db, filter, readOnTheWay > READ_TEXTS ? byWords : ordered), total };
 }
 
-function totalOf(db: Database, filter: EventFilter, walks: Walks): number {
-  const byDays = dayWalks(db, filter);
+function totalOf(db: Database, facts: Facts, filter: EventFilter, walks: Walks): number {
+  const byDays = dayWalks(facts, filter);
   if (byDays === undefined) return countOf(db, walks);
   return sum(db, [byDays.days, ...byDays.rest.walks.map(select('count(*)'))]);
 }

@@ -58,11 +58,28 @@ function within({ startsFrom, startsTo, endsFrom, endsTo }: Range): Fragment[] {
   return pieces;
 }
 
-/** The longest duration that is not odd, and whether there are odd events at all. */
-function factsOf(db: Database): { longestSeconds: number; odd: boolean } {
-  const sql = "SELECT value, EXISTS (SELECT 1 FROM odd_event) AS odd FROM meta WHERE key = 'longest_s'";
-  const row = db.get<{ value: string; odd: number }>(sql);
-  return { longestSeconds: Number(row?.value), odd: row?.odd === 1 };
+/** What every walk needs to know of all events; the same until something changes. */
+export interface Facts {
+  /** The longest duration that is not odd. */
+  longestSeconds: number;
+  /** Between which starts the odd events lie; undefined when there are none. */
+  odd: [number, number] | undefined;
+}
+
+export function factsOf(db: Database): Facts {
+  const sql = `SELECT value, first, last FROM meta,
+    (SELECT min(starts) AS first, max(starts) AS last FROM odd_event o JOIN event b ON b.id = o.id) WHERE key = 'longest_s'`;
+  const row = db.get<{ value: string; first: number | null; last: number | null }>(sql);
+  const odd: Facts['odd'] = row?.first == null || row.last === null ? undefined : [row.first, row.last];
+  return { longestSeconds: Number(row?.value), odd };
+}
+
+/** Whether odd events can start within the range and yet outside a span of it. */
+function oddOutside({ odd }: Facts, { startsFrom, startsTo }: Range, [from, to]: [number, number]): boolean {
+  if (!odd) return false;
+  const [first, last] = odd;
+  const before = startsFrom < from && first < from && last >= startsFrom;
+  return before || (startsTo > to && last > to && first <= startsTo);
 }
 
 /** What the bounds on the end say about the start, for an event that is not odd. */
@@ -146,7 +163,7 @@ const ofSight = ({ status, author }: Sight): Fragment[] => [
 ];
 
 /** The walks in list order along the index of starts, or of the smallest relation. */
-export function orderedWalks(db: Database, filter: EventFilter, words: readonly SearchWord[]): Walks {
+export function orderedWalks(db: Database, facts: Facts, filter: EventFilter, words: readonly SearchWord[]): Walks {
   const range = rangeOf(filter.bounds);
   const text = containsWords(words, 'x.folded');
   if (filter.include || filter.parent !== undefined) {
@@ -160,7 +177,6 @@ export function orderedWalks(db: Database, filter: EventFilter, words: readonly 
     return { walks: [{ from: withText(ids.sql, words), where }] };
   }
 
-  const facts = factsOf(db);
   const narrow = narrowed(range, facts.longestSeconds);
   const [base, ...others] = smallestFirst(db, relationsOf(filter));
   const rest = [...within(narrow), ...plainConditions(filter), ...others.map(refersTo), ...text];
@@ -183,8 +199,8 @@ export function orderedWalks(db: Database, filter: EventFilter, words: readonly 
       }
     }
   }
-  const isNarrower = narrow.startsFrom !== range.startsFrom || narrow.startsTo !== range.startsTo;
-  if (facts.odd && isNarrower) walks.push(oddWalk(filter, range, [[narrow.startsFrom, narrow.startsTo]], words));
+  const span: [number, number] = [narrow.startsFrom, narrow.startsTo];
+  if (oddOutside(facts, range, span)) walks.push(oddWalk(filter, range, [span], words));
   return base && base.targets.length > 1 ? { walks, repeats: base } : { walks };
 }
 
@@ -210,14 +226,13 @@ export function wordWalk(filter: EventFilter, words: readonly SearchWord[]): Wal
 }
 
 /** A count that is a sum over days and what those leave to walk; undefined where the filter is not one of dates alone. */
-export function dayWalks(db: Database, filter: EventFilter): { days: Fragment; rest: Walks } | undefined {
+export function dayWalks(facts: Facts, filter: EventFilter): { days: Fragment; rest: Walks } | undefined {
   const { include, parent, featured, words = [], visibility } = filter;
   const alone = relationsOf(filter).length === 0 && words.length === 0;
   const seen = sights(visibility);
   if (!alone || include || parent !== undefined || featured !== undefined) return undefined;
   if (seen.some(({ author }) => author !== undefined)) return undefined;
 
-  const facts = factsOf(db);
   const range = rangeOf(filter.bounds);
   const narrow = narrowed(range, facts.longestSeconds);
   // Whoever starts in between fulfils the bounds on the end as well, unless odd. `endsTo` may be no time on a clock (10:00:00 less one
@@ -240,10 +255,15 @@ export function dayWalks(db: Database, filter: EventFilter): { days: Fragment; r
     [(toDay + 1) * 1_000_000, narrow.startsTo],
   ];
   const walks = edges.flatMap(([startsFrom, startsTo]) =>
-    seen.map((sight) => ({
-      from: 'event b INDEXED BY event_start',
-      where: every([...ofSight(sight), piece('b.starts BETWEEN ? AND ?', startsFrom, startsTo), ...within(range)]),
-    })),
+    startsFrom > startsTo
+      ? []
+      : seen.map((sight) => ({
+          from: 'event b INDEXED BY event_start',
+          where: every([...ofSight(sight), piece('b.starts BETWEEN ? AND ?', startsFrom, startsTo), ...within(range)]),
+        })),
   );
-  return { days, rest: { walks: facts.odd ? [...walks, oddWalk(filter, range, edges, [])] : walks } };
+  // No day counts odd events.
+  const { odd } = facts;
+  const someOdd = odd && odd[0] <= range.startsTo && odd[1] >= range.startsFrom;
+  return { days, rest: { walks: someOdd ? [...walks, oddWalk(filter, range, edges, [])] : walks } };
 }

@@ -33,8 +33,14 @@ export function foldName(name: string): string {
   return fold(name.replace(/&(amp|lt|gt|quot|#0?39);/g, (whole, entity: string) => ENTITIES[entity] ?? whole).trim());
 }
 
+const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+
 /** `2027-03-12 10:00:00` -> 20270312100000, in the same order as the text; 0 for what is no time at all. */
 export function wallNumber(wall: WallTime): number {
+  if (WALL.test(wall)) {
+    const date = wall.slice(0, 4) + wall.slice(5, 7) + wall.slice(8, 10);
+    return Number(date + wall.slice(11, 13) + wall.slice(14, 16) + wall.slice(17));
+  }
   return Number(wall.replace(/\D/g, '').slice(0, 14).padEnd(14, '0'));
 }
 

@@ -13,7 +13,13 @@ export const piece = (sql: string, ...values: Value[]): Fragment => ({ sql, valu
 
 /** Fragments one after the other. */
 export function join(fragments: Fragment[], separator: string): Fragment {
-  return { sql: fragments.map(({ sql }) => sql).join(separator), values: fragments.flatMap(({ values }) => values) };
+  let sql = '';
+  const values: Value[] = [];
+  for (const fragment of fragments) {
+    sql = sql === '' ? fragment.sql : sql + separator + fragment.sql;
+    for (const value of fragment.values) values.push(value);
+  }
+  return { sql, values };
 }
 
 export function every(conditions: Fragment[]): Fragment {

@@ -5,6 +5,7 @@ import type { CalendarRecord, ImageRecord, Kind, PostKind, RecordOf, TermKind } 
 import { createAnswers, type ReadyAnswer } from './answers.ts';
 import { openDatabase } from './database.ts';
 import { findEvents } from './event-query.ts';
+import { type Facts, factsOf } from './event-walks.ts';
 import type { EventFilter, IdPage, LinkedFilter, TermFilter } from './filters.ts';
 import { beginIntake, type Intake } from './intake.ts';
 import { type IdRow, lookups } from './lookups.ts';
@@ -94,6 +95,7 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
   const db = openDatabase(file, `${SCHEMA_VERSION} ${identity}`);
   const ready = createAnswers(answerBytes);
   const totals = new LRUCache<string, number>({ max: KEPT_TOTALS });
+  let facts: Facts | undefined;
   let version = Number(db.get("SELECT value FROM meta WHERE key = 'version'")?.value);
   const found = lookups(db);
 
@@ -115,9 +117,15 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
     });
   }
 
+  /** What was worked out from the contents, and holds until they change. */
+  function forget(): void {
+    totals.clear();
+    facts = undefined;
+  }
+
   function advance(next: number): void {
     version = next;
-    totals.clear();
+    forget();
     db.run("UPDATE meta SET value = ? WHERE key = 'version'", String(next));
   }
 
@@ -138,7 +146,8 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
     events(filter) {
       const { limit: _limit, offset: _offset, ...conditions } = filter;
       const name = JSON.stringify(conditions);
-      const page = findEvents(db, filter, totals.get(name));
+      facts ??= factsOf(db);
+      const page = findEvents(db, facts, filter, totals.get(name));
       totals.set(name, page.total);
       return page;
     },
@@ -164,7 +173,7 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
       } catch (error) {
         // What was undone may have been counted, or made into answers, while it stood.
         version += 1;
-        totals.clear();
+        forget();
         ready.clear();
         throw error;
       }

@@ -11,7 +11,7 @@ import type { Visibility } from './filters.ts';
 import { gatherFor } from './gather.ts';
 import { createRounds } from './rounds.ts';
 import type { Replica } from './store.ts';
-import { initialStanding, pauseMs, type State, type SyncEvent, step } from './sync-state.ts';
+import { initialStanding, pauseMs, type Standing, type State, type SyncEvent, step } from './sync-state.ts';
 
 export interface SyncStatus {
   state: State;
@@ -34,6 +34,8 @@ export interface Sync {
   stop(): Promise<void>;
   /** What the copy is like now. */
   status(): SyncStatus;
+  /** Its state alone, which every answer is made under: costs nothing. */
+  standing(): Standing;
   /** Resolves when the first copy is complete (or a copy on disk was opened); rejects never. */
   complete(): Promise<void>;
   /**
@@ -219,6 +221,7 @@ export function createSync(options: SyncOptions): Sync {
       await loop;
     },
     status,
+    standing: () => standing,
     complete: () => completed.promise,
     async look() {
       if (!loop || signal.aborted) return;

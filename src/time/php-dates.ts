@@ -68,6 +68,12 @@ function readPlain(text: string): number | undefined {
   return day === undefined || day < '0001' ? undefined : parseWall(`${day} ${minutes}${seconds}`);
 }
 
+/** The day of a text that names a day, and no more than a time of day beside it: what `parsePhpDate` would take the long way to. */
+export function plainDay(text: string): string | undefined {
+  const trimmed = text.trim();
+  return readPlain(trimmed) === undefined ? undefined : trimmed.slice(0, 10);
+}
+
 function dateAt(epochMs: number, zone: Zone, zoneNamed: boolean): PhpDate | undefined {
   const wall = epochToWallMs(epochMs, zone);
   if (wall < earliestMs || wall > latestMs) return undefined;
