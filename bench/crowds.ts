@@ -1,0 +1,51 @@
+// A thousand identical requests at once on a gateway that has answered none: how often the answer is made, and how often the CMS is asked.
+
+import type { Sandbox } from '../sandbox/start.ts';
+import type { Load } from './processes.ts';
+import { LIST } from './reads.ts';
+import type { Figure } from './report.ts';
+import { cmsRequests, type Gateway, startGateway } from './site.ts';
+
+const CROWD = 1000;
+const UNKNOWN = '/calendar/events/v1/events/987654321';
+
+/** How many answers were made, of all that were given so far. */
+async function computations(gateway: Gateway): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${gateway.adminPort}/metrics`)).text();
+  const lines = text.matchAll(/^calendar_request_seconds_count\{.*cache="(?:miss|none)".*\} (\d+)$/gm);
+  return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+export async function crowds(load: Load, sandbox: Sandbox, dir: string): Promise<Figure[]> {
+  const gateway = await startGateway(sandbox, dir, 'crowds', { sync: { intervalS: 3600 } });
+  const crowd = (path: string) => load.run({ port: gateway.port, path, connections: CROWD, requests: CROWD });
+  try {
+    const before = await cmsRequests(gateway);
+    const listed = await crowd(LIST);
+    const [made, asked] = [await computations(gateway), (await cmsRequests(gateway)) - before];
+    const unknown = await crowd(UNKNOWN);
+    const askedForUnknown = (await cmsRequests(gateway)) - before - asked;
+    if (listed.statuses['200'] !== CROWD || unknown.statuses['404'] !== CROWD)
+      throw new Error(JSON.stringify([listed, unknown]));
+    return [
+      {
+        row: '1,000 at once: a list',
+        server: 'gateway',
+        note: `made ${made} time(s), ${asked} requests to the CMS, all answered in ${listed.elapsedMs.toFixed(0)} ms`,
+        values: {
+          crowd_list_computations: made,
+          crowd_list_cms_requests: asked,
+          crowd_list_ms: listed.elapsedMs,
+        },
+      },
+      {
+        row: '1,000 at once: an event that is not in the copy',
+        server: 'gateway',
+        note: `${askedForUnknown} requests to the CMS (whether it is an event, and whether it is anything), all in ${unknown.elapsedMs.toFixed(0)} ms`,
+        values: { crowd_unknown_cms_requests: askedForUnknown, crowd_unknown_ms: unknown.elapsedMs },
+      },
+    ];
+  } finally {
+    await gateway.stop();
+  }
+}

@@ -1,0 +1,46 @@
+// nginx with a cache of one second in front of raw node:http, where nginx is installed.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { end, listening, SERVER_CORE, type Server, withChildren } from './processes.ts';
+
+const configuration = (dir: string, port: number, origin: number) => `
+daemon off; worker_processes 1; pid ${dir}/nginx.pid; error_log ${dir}/error.log;
+events { worker_connections 1024; }
+http {
+  access_log ${dir}/access.log combined buffer=64k flush=1s;
+  keepalive_requests 1000000000;
+  proxy_cache_path ${dir}/cache keys_zone=micro:10m inactive=60s;
+  client_body_temp_path ${dir}/body; proxy_temp_path ${dir}/proxy; fastcgi_temp_path ${dir}/fastcgi;
+  uwsgi_temp_path ${dir}/uwsgi; scgi_temp_path ${dir}/scgi;
+  upstream origin { server 127.0.0.1:${origin}; keepalive 8; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection "";
+      proxy_cache micro; proxy_cache_valid 200 1s; proxy_cache_lock on; proxy_cache_use_stale updating;
+      proxy_ignore_headers Cache-Control Vary;
+    }
+  }
+}
+`;
+
+const PLACES = ['nginx', '/usr/sbin/nginx'];
+
+/** Undefined where there is no nginx. */
+export async function startMicrocache(origin: number, port: number, dir: string): Promise<Server | undefined> {
+  const command = PLACES.find((place) => spawnSync(place, ['-v']).status === 0);
+  if (!command) return undefined;
+  const own = join(dir, 'nginx');
+  mkdirSync(own, { recursive: true });
+  const file = join(own, 'nginx.conf');
+  writeFileSync(file, configuration(own, port, origin));
+  const child = spawn('taskset', ['-c', SERVER_CORE, command, '-c', file, '-p', own], { stdio: 'ignore' });
+  await listening(port, child);
+  // The others are the master, and the cache's loader, which ends by itself.
+  const pids = withChildren(child.pid!).filter((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('worker'),
+  );
+  return { name: 'nginx', port, pids, stop: () => end(child) };
+}

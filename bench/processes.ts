@@ -1,0 +1,135 @@
+// The processes of the bench: each pinned to its core, its time on the processor and its memory read from the operating system.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { LoadResult, LoadTask } from './load.ts';
+
+/** Servers run on the one, the load generator on the other. */
+export const SERVER_CORE = '0';
+export const LOAD_CORE = '1';
+
+const TICK_MS = 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+/** User and system time of a process and of its children's processes that `pids` name, milliseconds. */
+export function cpuMs(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return sum + (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  }, 0);
+}
+
+/** Resident memory, MiB. */
+export function residentMiB(pid: number): number {
+  const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kib) / 1024;
+}
+
+/** A process and everything below it. */
+export function withChildren(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      parents.set(Number(name), Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]!.split(' ')[1]));
+    } catch {
+      // It has just ended.
+    }
+  }
+  const found = [pid];
+  for (const one of found) for (const [child, parent] of parents) if (parent === one) found.push(child);
+  return found;
+}
+
+export interface Server {
+  name: string;
+  port: number;
+  pids: number[];
+  stop(): Promise<void>;
+}
+
+export async function listening(port: number, child?: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const heard = await new Promise((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (heard) return;
+    if (child && child.exitCode !== null) break;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`nothing listens on port ${port}`);
+}
+
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+/** Starts one server of `rivals.ts` on the servers' core. */
+export async function startRival(name: string, port: number, ...more: string[]): Promise<Server> {
+  const script = `${import.meta.dirname}/rivals.ts`;
+  const child = spawn('taskset', ['-c', SERVER_CORE, process.execPath, script, name, String(port), ...more], {
+    stdio: 'inherit',
+  });
+  await listening(port, child);
+  return { name, port, pids: [child.pid!], stop: () => end(child) };
+}
+
+export interface Load {
+  run(task: LoadTask): Promise<LoadResult>;
+  stop(): Promise<void>;
+}
+
+export function startLoad(): Load {
+  const script = `${import.meta.dirname}/load.ts`;
+  const child = spawn('taskset', ['-c', LOAD_CORE, process.execPath, script], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  return {
+    run: (task) =>
+      new Promise((resolve, reject) => {
+        const ended = () => reject(new Error('the load generator ended'));
+        child.once('exit', ended);
+        child.once('message', (result: LoadResult) => {
+          child.off('exit', ended);
+          resolve(result);
+        });
+        child.send(task);
+      }),
+    stop: () => end(child),
+  };
+}
+
+export interface Measured {
+  cpuUs: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+/** One run of load on one server. Throws when an answer had another status. */
+export async function measure(
+  load: Load,
+  server: Server,
+  task: Omit<LoadTask, 'port'>,
+  status: number,
+): Promise<Measured> {
+  const before = cpuMs(server.pids);
+  const result = await load.run({ ...task, port: server.port });
+  const spentMs = cpuMs(server.pids) - before;
+  const others = Object.keys(result.statuses).filter((one) => one !== String(status));
+  if (others.length > 0 || result.failures > 0 || result.requests === 0)
+    throw new Error(`${server.name} ${task.path}: ${JSON.stringify(result)}`);
+  const { requests, elapsedMs, p50Ms, p99Ms } = result;
+  return { cpuUs: (spentMs * 1000) / requests, perSecond: (requests * 1000) / elapsedMs, p50Ms, p99Ms };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

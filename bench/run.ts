@@ -1,0 +1,71 @@
+// `npm run bench -- [--json FILE]`: the gateway in front of a real WordPress, measured beside others that send the same bytes.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { crowds } from './crowds.ts';
+import { many } from './many.ts';
+import { type Load, startLoad } from './processes.ts';
+import { reads } from './reads.ts';
+import { type Figure, flat, picture, table } from './report.ts';
+import { filledSandbox, startGateway } from './site.ts';
+import { upstream } from './upstream.ts';
+import { writes } from './writes.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    json: { type: 'string' },
+    /** Keeps the site of the last run: a minute saved. */
+    dir: { type: 'string' },
+    repeats: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '1.5' },
+    only: { type: 'string', default: 'reads,many,upstream,writes,crowds' },
+  },
+});
+
+const RESULTS = resolve(import.meta.dirname, 'results');
+const say = (text: string): void => void process.stderr.write(`bench: ${text}\n`);
+const only = new Set(options.only.split(','));
+const settings = { repeats: Number(options.repeats), seconds: Number(options.seconds) };
+
+async function measureAll(dir: string, load: Load): Promise<Figure[]> {
+  const sandbox = await filledSandbox(dir, say);
+  const figures: Figure[] = [];
+  try {
+    const gateway = await startGateway(sandbox, dir, 'gateway');
+    try {
+      if (only.has('reads')) figures.push(...(await reads(load, gateway, dir, settings)));
+      say('reads measured');
+      if (only.has('many')) figures.push(...(await many(load, gateway)));
+      say('lists measured');
+      if (only.has('upstream')) figures.push(...(await upstream(load, gateway, sandbox, settings)));
+    } finally {
+      await gateway.stop();
+    }
+    say('the site itself measured');
+    if (only.has('writes')) figures.push(...(await writes(sandbox, dir, settings)));
+    say('writes measured');
+    if (only.has('crowds')) figures.push(...(await crowds(load, sandbox, dir)));
+  } finally {
+    await sandbox.stop();
+  }
+  return figures;
+}
+
+const dir = options.dir === undefined ? mkdtempSync(join(tmpdir(), 'calendar-bench-')) : resolve(options.dir);
+mkdirSync(dir, { recursive: true });
+const load = startLoad();
+try {
+  const figures = await measureAll(dir, load);
+  console.log(table(figures));
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(flat(figures), null, 2)}\n`);
+  if (only.size === 5) {
+    mkdirSync(RESULTS, { recursive: true });
+    writeFileSync(join(RESULTS, 'bench.svg'), picture(figures));
+    writeFileSync(join(RESULTS, 'bench.json'), `${JSON.stringify(flat(figures), null, 2)}\n`);
+  }
+} finally {
+  await load.stop();
+  if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+}

@@ -1,0 +1,103 @@
+// What the gateway is measured on: a real WordPress with a few hundred events, and the gateway in front of it as operators run it.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Sandbox, startSandbox } from '../sandbox/start.ts';
+import { townCalendar, townToday } from '../sandbox/town/content.ts';
+import { fillTown } from '../sandbox/town/fill.ts';
+import { end, SERVER_CORE, type Server } from './processes.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+/** The town's events of today, and those it would have in a few months' time: about four hundred. */
+const MONTHS = [0, 3, 6, 9];
+
+export interface Gateway extends Server {
+  adminPort: number;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The gateway with its default configuration, but that one address may ask as often as it likes: JSON lines to a file, metrics, limits. */
+export async function startGateway(sandbox: Sandbox, dir: string, name: string, config: object = {}): Promise<Gateway> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const file = join(dir, `${name}.json`);
+  writeFileSync(file, JSON.stringify({ limits: { requestsPerMinute: 1_000_000_000 }, ...config }));
+  const log = openSync(join(dir, `${name}.log`), 'w');
+  const { user, applicationPassword } = sandbox.credentials.admin;
+  const own = Object.entries(process.env).filter(([key]) => !key.startsWith('CALENDAR_'));
+  const profile = process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${dir}`] : [];
+  const child = spawn(
+    'taskset',
+    ['-c', SERVER_CORE, process.execPath, ...profile, 'src/main.ts', 'serve', '--config', file],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'ignore', log],
+      env: {
+        ...Object.fromEntries(own),
+        CALENDAR_UPSTREAM_URL: sandbox.url,
+        CALENDAR_UPSTREAM_USER: user,
+        CALENDAR_UPSTREAM_PASSWORD: applicationPassword,
+        CALENDAR_HOST: '127.0.0.1',
+        CALENDAR_PORT: String(port),
+        CALENDAR_ADMIN_PORT: String(adminPort),
+      },
+    },
+  );
+  closeSync(log);
+  for (;;) {
+    const ready = await fetch(`http://127.0.0.1:${adminPort}/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (ready) break;
+    if (child.exitCode !== null) throw new Error(`the gateway ended: see ${name}.log in ${dir}`);
+    await pause(100);
+  }
+  return { name, port, adminPort, pids: [child.pid!], stop: () => end(child) };
+}
+
+/** A site in `dir`, filled when it is new. */
+export async function filledSandbox(dir: string, say: (text: string) => void): Promise<Sandbox> {
+  const sandbox = await startSandbox({ dir: join(dir, 'site'), port: 0, quiet: true });
+  const known = await fetch(`${sandbox.url}/wp-json/wp/v2/events?per_page=1`);
+  if (Number(known.headers.get('x-wp-total')) > 0) return sandbox;
+  const gateway = await startGateway(sandbox, dir, 'filling');
+  const today = townToday();
+  const town = townCalendar(today);
+  town.events = MONTHS.flatMap((months) =>
+    townCalendar(today.add({ months })).events.map((event) => ({
+      ...event,
+      body: { ...event.body, status: 'publish' },
+    })),
+  );
+  const { user, applicationPassword } = sandbox.credentials.admin;
+  await fillTown(town, {
+    calendar: `http://127.0.0.1:${gateway.port}/calendar/events/v1`,
+    siteUrl: sandbox.url,
+    ...{ user, applicationPassword },
+    parallel: 4,
+    onProgress: (phase, done, total) => {
+      if (done === total) say(`filled in ${total} ${phase}`);
+    },
+  });
+  await gateway.stop();
+  return sandbox;
+}
+
+/** Requests to the CMS that a gateway has made so far, repeated ones included. */
+export async function cmsRequests(gateway: Gateway): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${gateway.adminPort}/metrics`)).text();
+  return [...text.matchAll(/^calendar_upstream_seconds_count\S* (\d+)$/gm)].reduce((sum, [, n]) => sum + Number(n), 0);
+}
