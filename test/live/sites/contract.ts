@@ -1,25 +1,35 @@
 // `npm run test:sites`: the shipped mappings, each in front of a real WordPress that is set up as its plugin leaves it.
 
+import { basename } from 'node:path';
 import { quirks } from './quirks.ts';
 import { fill, proveReadOnly } from './read-only.ts';
-import { siteUnderTest } from './site-under-test.ts';
+import { type SiteUnderTest, siteUnderTest } from './site-under-test.ts';
 import { createTally, type Tally } from './tally.ts';
+import { proveTextVenues, TEXT_VENUES } from './text-venues.ts';
 import { proveWritten } from './written.ts';
 
 const WRITTEN = ['wordpress-meta', 'acf', 'pods', 'gatherpress', 'wp-event-manager', 'tribe-events-native'];
 const READ_ONLY = ['events-manager', 'event-organiser', 'modern-events-calendar', 'eventon'];
 
-async function prove(name: string): Promise<Tally> {
+type Contract = (site: SiteUnderTest, tally: Tally) => Promise<void>;
+
+/** `mapping` is a name or a file; `plugin` the site's, where that is not the mapping's name. */
+async function prove({ mapping, plugin }: { mapping: string; plugin?: string }, contract: Contract): Promise<Tally> {
+  const name = basename(mapping, '.json');
   const tally = createTally(name);
   const isReadOnly = READ_ONLY.includes(name);
   const begunMs = Date.now();
   try {
-    const site = await siteUnderTest(name, async (empty) => {
-      if (isReadOnly) await fill(empty);
-    });
+    const site = await siteUnderTest(
+      mapping,
+      async (empty) => {
+        if (isReadOnly) await fill(empty);
+      },
+      plugin,
+    );
     try {
       await quirks[name]?.(site, tally);
-      await (isReadOnly ? proveReadOnly : proveWritten)(site, tally);
+      await contract(site, tally);
     } finally {
       await site.close();
     }
@@ -32,10 +42,17 @@ async function prove(name: string): Promise<Tally> {
   return tally;
 }
 
+const proofs: { mapping: string; plugin?: string; contract: Contract }[] = [
+  ...WRITTEN.map((mapping) => ({ mapping, contract: proveWritten })),
+  ...READ_ONLY.map((mapping) => ({ mapping, contract: proveReadOnly })),
+  { mapping: TEXT_VENUES, plugin: 'wp-event-manager', contract: proveTextVenues },
+];
+/** With arguments: these mappings alone. */
 const wanted = process.argv.slice(2);
 const tallies: Tally[] = [];
-for (const name of [...WRITTEN, ...READ_ONLY])
-  if (wanted.length === 0 || wanted.includes(name)) tallies.push(await prove(name));
+for (const { contract, ...what } of proofs)
+  if (wanted.length === 0 || wanted.includes(basename(what.mapping, '.json')))
+    tallies.push(await prove(what, contract));
 const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
 const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
 console.log(`${passed} passed, ${failed} failed`);

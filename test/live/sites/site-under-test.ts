@@ -42,23 +42,24 @@ const SITES = join(ROOT, 'sandbox/sites');
 const ROUND_LIMIT_MS = 60_000;
 
 /** The plugin of a kind of site; none for the mapping whose snippet is the whole site. */
-function pluginsOf(mapping: Mapping): Record<string, string> {
+function pluginsOf(plugin: string): Record<string, string> {
   const source = (name: string) => readFileSync(join(SITES, `${name}.php`), 'utf8');
-  if (mapping.name === 'wordpress-meta') return {};
-  return { '1-seeding.php': source('seeding'), '2-site.php': source(mapping.name) };
+  if (plugin === 'wordpress-meta') return {};
+  return { '1-seeding.php': source('seeding'), '2-site.php': source(plugin) };
 }
 
-/** Starts the site; `prepare` fills it before the gateway copies it. */
+/** Starts the site of a plugin (by default the mapping's name); `prepare` fills it before the gateway copies it. */
 export async function siteUnderTest(
   name: string,
   prepare: (site: Pick<SiteUnderTest, 'native' | 'seed' | 'mapping'>) => Promise<void>,
+  plugin = name,
 ): Promise<SiteUnderTest> {
   const mapping = loadMapping(name);
   const dir = mkdtempSync(join(tmpdir(), 'calendar-kind-'));
   const sandbox = await startSandbox({
     ...{ dir, port: 0, fresh: true, quiet: true },
     mapping: mapping.requiresHelper ? name : false,
-    muPlugins: pluginsOf(mapping),
+    muPlugins: pluginsOf(plugin),
   });
   const gateways: GatewayProcess[] = [];
   const close = async () => {
