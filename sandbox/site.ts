@@ -50,6 +50,11 @@ export function documentRoot(dataDir: string): string {
   return join(dataDir, 'wordpress');
 }
 
+/** The folder of the site's database: beside the document root, so that no server hands it out. */
+export function databaseFolder(dataDir: string): string {
+  return join(dataDir, 'database');
+}
+
 /** The state of the site in a data folder; undefined where there is none yet. */
 export function readState(dataDir: string): SiteState | undefined {
   const file = join(dataDir, STATE_FILE);
@@ -82,6 +87,7 @@ export function removeSite(dataDir: string): void {
 /** Removes what an interrupted first start left behind. */
 export function removeLeftovers(dataDir: string): void {
   rmSync(documentRoot(dataDir), { recursive: true, force: true });
+  rmSync(databaseFolder(dataDir), { recursive: true, force: true });
 }
 
 /** Lays out WordPress, its SQLite integration and an empty content folder. */
@@ -96,8 +102,8 @@ export function layFiles(dataDir: string, files: WordPressFiles): void {
     .replaceAll('{SQLITE_IMPLEMENTATION_FOLDER_PATH}', '')
     .replaceAll('{SQLITE_PLUGIN}', 'sqlite-database-integration/load.php');
   writeFileSync(join(content, 'db.php'), dropIn);
-  for (const name of ['database', 'mu-plugins', 'uploads']) mkdirSync(join(content, name), { recursive: true });
-  writeFileSync(join(content, 'database/.htaccess'), 'DENY FROM ALL\n');
+  for (const name of ['mu-plugins', 'uploads']) mkdirSync(join(content, name), { recursive: true });
+  mkdirSync(databaseFolder(dataDir), { recursive: true });
 }
 
 /** Copies a folder by hard links (nobody writes into WordPress's own files), by contents where links cannot be made. */
@@ -117,6 +123,12 @@ function linkOrCopy(source: string, target: string): void {
   } catch {
     copyFileSync(source, target, constants.COPYFILE_FICLONE);
   }
+}
+
+/** Moves the database of a site that was made while it still lay inside the document root. */
+export function moveDatabase(dataDir: string): void {
+  const inside = join(documentRoot(dataDir), 'wp-content/database');
+  if (existsSync(inside) && !existsSync(databaseFolder(dataDir))) renameSync(inside, databaseFolder(dataDir));
 }
 
 /** Writes wp-config.php and the sandbox's own plugin: both are the same for both ways of running PHP. */
@@ -167,7 +179,7 @@ export type RunPhp = (fileInRoot: string) => Promise<string>;
  * @returns whether WordPress was installed anew
  */
 export async function fillDatabase(dataDir: string, runPhp: RunPhp): Promise<boolean> {
-  const database = join(documentRoot(dataDir), 'wp-content/database/.ht.sqlite');
+  const database = join(databaseFolder(dataDir), '.ht.sqlite');
   const kept = join(cacheRoot(), `installed-${installationKey()}`);
   if (existsSync(kept)) {
     copyFileSync(join(kept, 'database.sqlite'), database);

@@ -83,6 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       muPlugins: before?.muPlugins ?? [],
     };
     if (before === undefined) await makeSite(dataDir, state, runtime, progress, () => site.layFiles(dataDir, files));
+    site.moveDatabase(dataDir);
     const plugins = { ...(await mappingPlugin(options.mapping ?? 'wordpress-meta', progress)), ...options.muPlugins };
     state.muPlugins = site.writeMuPlugins(dataDir, plugins, state.muPlugins);
     site.configure(dataDir, state);

@@ -3,9 +3,11 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Runtime } from './native.ts';
+import { SANDBOX_ROOT } from './paths.ts';
 import { ownNodeFirst, run, startGroup } from './processes.ts';
-import { documentRoot } from './site.ts';
+import { databaseFolder, documentRoot } from './site.ts';
 import { siteUrl } from './wp-config.ts';
 
 const NEEDED_NODE = [24, 18] as const;
@@ -21,8 +23,11 @@ export function wasmLack(): string | undefined {
 export function wasmRuntime(dataDir: string, wpCli: string): Runtime {
   const root = documentRoot(dataDir);
   const home = dirname(createRequire(import.meta.url).resolve('@wp-playground/cli/package.json'));
+  const site = [`${root}:/wordpress`, `${databaseFolder(dataDir)}:/database`];
   const program = (command: string, mounts: readonly string[]): [string, ...string[]] => [
     process.execPath,
+    '--experimental-wasm-jspi', // without it, the program starts itself a second time with it
+    `--import=${pathToFileURL(join(SANDBOX_ROOT, 'loopback.ts')).href}`,
     join(home, 'wp-playground.js'),
     command,
     '--php=8.3',
@@ -32,18 +37,19 @@ export function wasmRuntime(dataDir: string, wpCli: string): Runtime {
   ];
   return {
     serve: (port) =>
-      startGroup(
-        [...program('server', [`${root}:/wordpress`]), `--port=${port}`, `--site-url=${siteUrl(port)}`, '--workers=2'],
-        { cwd: root, env: ownNodeFirst(), logFile: join(dataDir, 'server.log') },
-      ),
+      startGroup([...program('server', site), `--port=${port}`, `--site-url=${siteUrl(port)}`, '--workers=2'], {
+        cwd: root,
+        env: ownNodeFirst(),
+        logFile: join(dataDir, 'server.log'),
+      }),
     runPhp: (file) =>
-      run([...program('php', [`${root}:/wordpress`]), '--verbosity=quiet', '--', `/wordpress/${file}`], {
+      run([...program('php', site), '--verbosity=quiet', '--', `/wordpress/${file}`], {
         cwd: root,
         env: ownNodeFirst(),
       }),
     wp: (args) => {
       if (!existsSync(wpCli)) return Promise.reject(new Error(`${wpCli} is missing`));
-      const mounts = [`${root}:/wordpress`, `${dirname(wpCli)}:/wp-cli`];
+      const mounts = [...site, `${dirname(wpCli)}:/wp-cli`];
       return run(
         [
           ...program('php', mounts),

@@ -47,6 +47,7 @@ export function wpConfig(state: SiteState, rulesMark: string): string {
   return `<?php
 // Written by the sandbox at every start: changes made here do not last.
 ${lines.join('\n')}
+defined( 'DB_DIR' ) || define( 'DB_DIR', rtrim( dirname( __DIR__ ), '/' ) . '/database' );
 
 $table_prefix = 'wp_';
 

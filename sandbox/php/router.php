@@ -4,7 +4,7 @@
 $root = $_SERVER['DOCUMENT_ROOT'];
 $path = rawurldecode( (string) parse_url( $_SERVER['REQUEST_URI'], PHP_URL_PATH ) );
 
-if ( str_contains( $path, '/.' ) || str_starts_with( $path, '/wp-content/database' ) || str_contains( $path, "\0" ) ) {
+if ( str_contains( $path, '/.' ) || str_contains( $path, "\0" ) ) {
 	http_response_code( 404 );
 	return true;
 }
