@@ -1,6 +1,6 @@
 // One SQLite database as the replica needs it: opened or begun anew, its statements prepared once, its transactions nested.
 
-import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -30,6 +30,11 @@ export interface Database {
   numbers(sql: string, ...values: Value[]): number[];
   run(sql: string, ...values: Value[]): void;
   transaction<T>(body: () => T): T;
+  /**
+   * Whether a change waits for the disk (the beginning). While not, a killed process loses nothing, and a machine that goes down the whole
+   * copy: it is begun anew.
+   */
+  setDurable(durable: boolean): void;
   /** Empties every table but `meta`. */
   clear(): void;
   integrityCheck(): string[];
@@ -44,6 +49,15 @@ const CACHE_KIB = 16 * 1024;
 
 /** Files up to this size are checked whole at every start, larger ones only after a crash: 300 MB take about a second. */
 const CHECK_ALWAYS_BYTES = 32 * 1024 * 1024;
+
+/** Names the present run of the machine; empty where nothing does. */
+function machineRun(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
 
 function begin(file: string, durable: boolean): DatabaseSync {
   const db = new DatabaseSync(file);
@@ -83,6 +97,8 @@ function fault(db: DatabaseSync, identity: string): string | undefined {
       .map((row) => [row.key, row.value]),
   );
   if (meta.get('identity') !== identity) return 'it is of another site or mapping';
+  const hasty = meta.get('hasty') ?? '';
+  if (hasty !== '' && hasty !== machineRun()) return 'the machine went down before it was safe on the disk';
   const bytes = Number(pragma(db, 'page_count')) * Number(pragma(db, 'page_size'));
   if (meta.get('clean') === '1' && bytes > CHECK_ALWAYS_BYTES) return undefined;
   const check = pragma(db, 'quick_check(1)');
@@ -196,8 +212,22 @@ export function openDatabase(file: string | undefined, identity: string): Databa
   };
   run("UPDATE meta SET value = '0' WHERE key = 'clean'");
 
+  function setDurable(durable: boolean): void {
+    const machine = machineRun();
+    // Where no run of the machine can be told from another, every change waits for the disk.
+    if (file === undefined || machine === '') return;
+    if (durable) {
+      db.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_checkpoint(TRUNCATE);');
+      run("DELETE FROM meta WHERE key = 'hasty'");
+    } else {
+      run("INSERT OR REPLACE INTO meta (key, value) VALUES ('hasty', ?)", machine);
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA synchronous = OFF;');
+    }
+  }
+
   return {
     setAside,
+    setDurable,
     all: <T>(sql: string, ...values: Value[]) => statement(sql).all(...values) as T[],
     get: <T>(sql: string, ...values: Value[]) => statement(sql).get(...values) as T | undefined,
     numbers: (sql, ...values) => (column(sql).all(...values) as unknown as [number][]).map(([first]) => first),

@@ -138,11 +138,13 @@ export function createRounds(options: RoundsOptions): Rounds {
     isComplete: () => replica.state(STATE.complete) === '1',
     async copyFirst(tell) {
       await readSite();
+      replica.setDurable(false);
       await copyAll({ replica, taking, joins, pictures, collections, progress, tell });
       passDueMs = nowMs() + passMs;
       await look();
       replica.setState(STATE.scope, scope);
       replica.setState(STATE.complete, '1');
+      replica.setDurable(true);
     },
     look,
     async readAgain() {

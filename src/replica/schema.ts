@@ -1,7 +1,7 @@
 // The tables of the replica, versioned: a file with another version is set aside, never migrated, since every copy can be built again.
 
 /** Grows with every change of the tables below or of what is stored in them (`fold` included). */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Stands in the file's header, so that a foreign SQLite file is never taken for a copy. */
 export const APPLICATION_ID = 0x63616c67;
@@ -21,7 +21,8 @@ export const LONG_EVENT_SECONDS = 60 * 86_400;
  * `tally` counts the events of each target and status (hidden ones included) and knows the latest start in UTC of those not hidden.
  * `event_day` counts the events that start on a day, without hidden and odd ones: a window of years is a sum over its days.
  * The trigram index sees text that `fold` has folded: `case_sensitive` leaves all folding to that one function, and
- * `columnsize=0` leaves out lengths that only ranking needs; merging later in larger steps halves the longest pause of a first copy.
+ * `columnsize=0` leaves out lengths that only ranking needs. Its pieces are merged by `tidy`, a little at a time: merged by the writes
+ * themselves (automerge, and crisismerge where nobody tidies) they make pauses of twenty milliseconds and more.
  */
 export const TABLES = `
 CREATE TABLE post (
@@ -71,7 +72,7 @@ CREATE TABLE event_text (id INTEGER PRIMARY KEY, folded TEXT NOT NULL) STRICT;
 CREATE VIRTUAL TABLE event_words USING fts5(
   folded, content='event_text', content_rowid='id', tokenize='trigram case_sensitive 1', columnsize=0
 );
-INSERT INTO event_words (event_words, rank) VALUES ('automerge', 16), ('crisismerge', 64);
+INSERT INTO event_words (event_words, rank) VALUES ('automerge', 0), ('usermerge', 8), ('crisismerge', 256);
 
 CREATE TABLE linked (
   kind TEXT NOT NULL, id INTEGER NOT NULL, status TEXT NOT NULL, author INTEGER NOT NULL, posted INTEGER NOT NULL,

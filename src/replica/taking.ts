@@ -43,7 +43,9 @@ export interface Taking {
   hold(): () => void;
 }
 
-const SLICE = 50;
+/** A slice is as many records as went into this time, going by the slice before it: nobody waits much longer for an answer. */
+const SLICE_MS = 4;
+const SLICE = { first: 10, least: 5, most: 50 };
 
 export function createTaking({ replica, asking, site, joins, nowMs }: TakingOptions): Taking {
   const { counts, pageSize } = asking;
@@ -52,6 +54,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
   const watermark = new Map<Kind, string>();
   const revisions = new Map<Kind, number>();
   let holders = 0;
+  let slice: number = SLICE.first;
   let counted: { version: number; kinds: Record<string, number> } = { version: -1, kinds: {} };
 
   const revise = (kind: Kind) => revisions.set(kind, (revisions.get(kind) ?? 0) + 1);
@@ -99,22 +102,28 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
     byId = false,
   ): Promise<void> {
     const rows = [...new Map(natives.map((native) => [idOf(native), native])).entries()].filter(([id]) => id > 0);
-    for (let from = 0; from < rows.length; from += SLICE) {
-      if (from > 0) await nextTurn();
-      const slice: CalendarRecord[] = [];
-      for (const [, native] of rows.slice(from, from + SLICE)) {
+    for (let from = 0; from < rows.length; ) {
+      const begun = performance.now();
+      const some = rows.slice(from, from + slice);
+      from += some.length;
+      const records: CalendarRecord[] = [];
+      for (const [, native] of some) {
         const record = acceptable(collection, native, askedAt, byId);
-        if (record) slice.push(record, ...withInline(collection, native, site()));
+        if (record) records.push(record, ...withInline(collection, native, site()));
       }
       const dropOrphans = orphansOf(
         replica,
         collection,
-        slice.map(({ id }) => id),
+        records.map(({ id }) => id),
       );
-      const changed = replica.put(slice);
+      const changed = replica.put(records);
       dropOrphans();
       if (changed > 0) revise(collection.kind);
       counts.changed += changed;
+      const wanted = Math.round((some.length * SLICE_MS) / Math.max(0.1, performance.now() - begun));
+      slice = Math.max(SLICE.least, Math.min(SLICE.most, wanted));
+      if (from < rows.length || changed > 0) await nextTurn();
+      if (changed > 0 && collection.kind === 'event') while (replica.tidy()) await nextTurn();
     }
   }
 
