@@ -171,16 +171,21 @@ export async function updatePost<K extends PostKind>(
   }
 }
 
-/** Moves a post to the trash. Throws 410 when it is there already. */
+/** Moves a post to the trash; a term, for which there is none, is deleted. Throws 410 when it is there already. */
 export async function trashPost<K extends PostKind>(
   backing: Backing,
   kind: K,
   record: RecordOf[K],
   asked: Asked,
 ): Promise<RecordOf[K]> {
-  const { base } = writableKind(backing, kind);
+  const { base, as } = writableKind(backing, kind);
   if (record.status === 'trash') throw alreadyTrashed(kind);
   try {
+    if (as === 'terms') {
+      await takeBack(backing, kind, record.id, asked);
+      backing.sync.wrote(kind, record.id);
+      return { ...record, status: 'trash' };
+    }
     return await written(
       backing,
       kind,

@@ -45,6 +45,7 @@ async function prove({ mapping, plugin }: { mapping: string; plugin?: string }, 
 const proofs: { mapping: string; plugin?: string; contract: Contract }[] = [
   ...WRITTEN.map((mapping) => ({ mapping, contract: proveWritten })),
   ...READ_ONLY.map((mapping) => ({ mapping, contract: proveReadOnly })),
+  { mapping: 'test/live/sites/term-venues.json', plugin: 'modern-events-calendar', contract: proveWritten },
   { mapping: TEXT_VENUES, plugin: 'wp-event-manager', contract: proveTextVenues },
 ];
 /** With arguments: these mappings alone. */

@@ -51,12 +51,24 @@ export function eventSample({ kinds }: Mapping): Json {
   };
 }
 
+/** WordPress takes paragraphs out of a term's description. */
+const paragraph = (text: string, as: 'posts' | 'terms' | undefined): string =>
+  as === 'terms' ? text : `<p>${text}</p>`;
+
 export function venueSample({ kinds }: Mapping): Json {
-  return { venue: 'Quay Hall', description: '<p>A hall.</p>', ...held(VENUE, kinds.venue?.writable) };
+  return {
+    venue: 'Quay Hall',
+    description: paragraph('A hall.', kinds.venue?.as),
+    ...held(VENUE, kinds.venue?.writable),
+  };
 }
 
 export function organizerSample({ kinds }: Mapping): Json {
-  return { organizer: 'The Players', description: '<p>A troupe.</p>', ...held(ORGANIZER, kinds.organizer?.writable) };
+  return {
+    organizer: 'The Players',
+    description: paragraph('A troupe.', kinds.organizer?.as),
+    ...held(ORGANIZER, kinds.organizer?.writable),
+  };
 }
 
 const idOf = (value: unknown): unknown => (value as Json | undefined)?.id;

@@ -176,7 +176,10 @@ export async function proveWritten(site: SiteUnderTest, tally: Tally): Promise<v
   });
   if (organizer)
     await check('takes a deleted organizer out of its events', async () => {
-      await write(`organizers/${organizer}`, {}, 200, 'DELETE');
+      const gone = await write(`organizers/${organizer}`, {}, 200, 'DELETE');
+      expect([gone.id, gone.organizer, gone.status]).to.deep.equal([organizer, 'The Players', 'trash']);
+      const { organizers } = (await site.ask('organizers')).body as { organizers: Json[] };
+      expect(organizers.map((one) => one.organizer)).to.deep.equal(['New troupe']);
       await site.afterRound();
       const [second = {}] = ((await site.ask(`events?${ALL}&search=Second`)).body.events ?? []) as Json[];
       expect((second.organizer as Json[]).map((one) => one.organizer)).to.deep.equal(['New troupe']);
