@@ -141,7 +141,8 @@ function lock(dataDir: string, fresh: boolean): () => void {
   const file = join(dataDir, 'running.pid');
   if (existsSync(file)) {
     const pid = Number(readFileSync(file, 'utf8'));
-    if (pid === process.pid || isAlive(pid)) throw new Error(`a sandbox runs in ${dataDir} already (process ${pid})`);
+    if (pid === process.pid || isAlive(pid))
+      throw new Error(`a sandbox runs in ${dataDir} already (process ${pid}); if it does not, remove ${file}`);
   }
   if (fresh) site.removeSite(dataDir);
   mkdirSync(dataDir, { recursive: true });
@@ -156,9 +157,15 @@ function lock(dataDir: string, fresh: boolean): () => void {
 
 function isAlive(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    process.kill(pid, 0);
   } catch {
     return false;
+  }
+  try {
+    // a process that has ended keeps its number until its parent looks: state Z, after the name in brackets
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true; // no /proc here
   }
 }
 
