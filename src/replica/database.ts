@@ -252,6 +252,8 @@ export function openDatabase(file: string | undefined, identity: string): Databa
       if (!db.isOpen) return;
       try {
         run("UPDATE meta SET value = '1' WHERE key = 'clean'");
+      } catch {
+        // On a full disk: without the mark the next start checks the file, and no more.
       } finally {
         statements.clear();
         columns.clear();

@@ -16,8 +16,8 @@ export type EventType = 'begin' | 'opened' | 'copied' | 'inStep' | 'late' | 'fai
 export type SyncEvent =
   /** A first copy begins or goes on. */
   | { type: 'begin' }
-  /** A complete copy was found on disk; how old it is, nobody has looked yet. */
-  | { type: 'opened' }
+  /** A complete copy was found on disk, and when it was last known to be in step. */
+  | { type: 'opened'; lastInStepMs?: number | undefined }
   /** The first copy is complete and has caught up. */
   | { type: 'copied' }
   /** A round saw everything that changed. */
@@ -123,7 +123,7 @@ export function step(standing: Standing, event: SyncEvent, nowMs: number): Stand
     case 'begin':
       return { ...at, reason: undefined };
     case 'opened':
-      return { ...at, complete: true, reason: 'opened from disk' };
+      return { ...at, complete: true, lastInStepMs: event.lastInStepMs, reason: 'opened from disk' };
     case 'copied':
     case 'inStep':
       return { ...at, complete: true, lastInStepMs: nowMs, failures: 0, reason: undefined };

@@ -79,6 +79,7 @@ export interface SyncOptions {
 }
 
 const PASS_MS = 10 * 60_000;
+const IN_STEP = 'sync.inStep';
 /** Changes may stay unseen for so many intervals before the copy is said to lag. */
 const LATE_INTERVALS = 3;
 
@@ -101,6 +102,8 @@ export function createSync(options: SyncOptions): Sync {
   function happened(event: SyncEvent): void {
     const before = standing.state;
     standing = step(standing, event, nowMs());
+    // Kept for a start without the CMS: how old the answers are that are given then.
+    if (event.type === 'copied' || event.type === 'inStep') replica.setState(IN_STEP, String(standing.lastInStepMs));
     if (standing.complete) completed.resolve();
     if (before === standing.state) return;
     observe({ type: 'sync-state', from: before, to: standing.state, why: standing.reason ?? event.type });
@@ -212,7 +215,9 @@ export function createSync(options: SyncOptions): Sync {
   return {
     start() {
       if (loop) return;
-      if (rounds.isComplete()) happened({ type: 'opened' });
+      const inStep = replica.state(IN_STEP);
+      const lastInStepMs = inStep === undefined ? undefined : Number(inStep);
+      if (rounds.isComplete()) happened({ type: 'opened', lastInStepMs });
       loop = run();
     },
     async stop() {

@@ -122,7 +122,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
       counts.changed += changed;
       const wanted = Math.round((some.length * SLICE_MS) / Math.max(0.1, performance.now() - begun));
       slice = Math.max(SLICE.least, Math.min(SLICE.most, wanted));
-      if (from < rows.length || changed > 0) await nextTurn();
+      await nextTurn();
       if (changed > 0 && collection.kind === 'event') while (replica.tidy()) await nextTurn();
     }
   }

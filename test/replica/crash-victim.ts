@@ -31,8 +31,8 @@ async function write(): Promise<void> {
 
 process.on('message', async (message) => {
   if (message === 'state') process.send?.({ state: sync.status() });
+  if (message === 'quiet') clearInterval(writing);
   if (message !== 'end') return;
-  clearInterval(writing);
   await sync.stop();
   await upstream.close();
   replica.close();

@@ -107,6 +107,7 @@ async function expectEqualInTheEnd(cms: FakeWordPress, url: string, file: string
     if (state === 'live') break;
     await sleep(50);
   }
+  child.send('quiet');
   // Longer than what a second of the CMS's clock hides, and than a pass that reads everything again.
   await sleep(4_000);
   child.send('end');
@@ -166,6 +167,10 @@ if (import.meta.main) {
   const { kills, copying, following, withLog } = await killOften({
     kills: Number(values.kills),
     seed: Number(values.seed),
+  }).catch((error: Error) => {
+    // Without the two copies that a comparison carries with it.
+    console.error(error.message.slice(0, 1000));
+    process.exit(1);
   });
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
   console.log(

@@ -82,6 +82,33 @@ describe('sync', () => {
     });
   });
 
+  describe('taking records in', () => {
+    it('lets others have their turn between slices of fifty at most', async () => {
+      await copied({ pageSize: 100 });
+      let turns = 0;
+      let running = true;
+      const turn = () => {
+        turns += 1;
+        if (running) setImmediate(turn);
+      };
+      const { replica } = site;
+      const put = replica.put;
+      const slices: { records: number; turn: number }[] = [];
+      replica.put = (records, images) => {
+        slices.push({ records: records.length, turn: turns });
+        return put(records, images);
+      };
+      for (let n = 0; n < 200; n += 1) site.cms.create('events');
+      turn();
+      await site.look();
+      running = false;
+      const taken = slices.filter(({ records }) => records > 0);
+      expect(taken.reduce((sum, { records }) => sum + records, 0)).to.be.least(200);
+      for (const { records } of taken) expect(records).to.be.most(50);
+      expect(new Set(taken.map((slice) => slice.turn)).size).to.equal(taken.length);
+    });
+  });
+
   describe('an idle round', () => {
     it('asks each collection, and the media, once', async () => {
       await copied({ pageSize: 100 });
@@ -470,6 +497,19 @@ describe('sync', () => {
       expect(site.sync.status()).to.include({ complete: true });
       expect(site.sync.site()).to.deep.equal(site.cms.siteFacts);
       expect(titleOf(site.replica, 'event', 10)).to.equal('Post 10');
+    });
+
+    it('tells since when after a restart as well', async () => {
+      await copied();
+      await site.look();
+      const { lastInStepMs } = site.sync.status();
+      expect(lastInStepMs).to.equal(site.nowMs());
+      site.cms.before = away;
+      site.pass(3_600_000);
+      await site.restart();
+      await site.sync.complete();
+      await site.look();
+      expect(site.sync.status()).to.include({ lastInStepMs });
     });
 
     it('is away when it refuses the service account, which is named without its password', async () => {
