@@ -1,0 +1,117 @@
+// The whole gateway as `serve` builds it, in this process and with its own ports, and what it told its log.
+
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { type IncomingHttpHeaders, request as send } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { loadConfig } from '../../src/config.ts';
+import { createGateway } from '../../src/gateway.ts';
+import { createLog } from '../../src/observe/log.ts';
+
+export const MOUNT = '/calendar/events/v1';
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export interface Sent {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+}
+
+export interface Answered {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+export interface RunningGateway {
+  port: number;
+  adminPort: number;
+  /** Everything that was logged, at the level debug. */
+  log(): string;
+  /** A request to a path below the mount. */
+  ask(path: string, sent?: Sent): Promise<Answered>;
+  admin(path: string): Promise<Answered>;
+  stop(): Promise<void>;
+}
+
+/** What would get in the way of tests that ask often or wrongly. */
+const GENEROUS = { requestsPerMinute: 1_000_000, failedLoginsPerAddress: 1_000_000, failedLoginsPerUser: 1_000_000 };
+
+/** Keys of the configuration, as in a file. */
+export type Settings = Record<string, Record<string, unknown> | string>;
+
+/** Starts it and waits for the first copy. */
+export async function startGateway(
+  upstreamUrl: string,
+  settings: Settings = {},
+  service: { user: string; password: string } | undefined = undefined,
+): Promise<RunningGateway> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const file = join(mkdtempSync(join(tmpdir(), 'calendar-gateway-')), 'config.json');
+  const { limits, upstream, listen, ...others } = settings as Record<string, Record<string, unknown>>;
+  const config = {
+    publicUrl: 'https://calendar.example',
+    ...others,
+    upstream: { url: upstreamUrl, ...service, ...upstream },
+    listen: { host: '127.0.0.1', port, adminPort, ...listen },
+    limits: { ...GENEROUS, ...limits },
+  };
+  writeFileSync(file, JSON.stringify(config));
+  const lines: string[] = [];
+  const log = createLog({
+    ...{ level: 'debug', requests: true, pretty: false },
+    stream: { write: (text) => lines.push(text) },
+  });
+  const gateway = createGateway(loadConfig({ file, env: {} }), log);
+  await gateway.start();
+  const admin = (path: string) => exchange(adminPort, path);
+  while ((await admin('/ready')).status !== 200) await new Promise((done) => setTimeout(done, 20));
+  return {
+    ...{ port, adminPort, admin },
+    log: () => lines.join(''),
+    ask: (path, sent) => exchange(port, MOUNT + path, sent),
+    stop: () => gateway.stop(),
+  };
+}
+
+const UNPACK: Record<string, (bytes: Buffer) => Buffer> = {
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+};
+
+/** One request on a connection of its own; a body goes out with any method. */
+export function exchange(port: number, path: string, sent: Sent = {}): Promise<Answered> {
+  const { method = 'GET', headers = {}, body, signal } = sent;
+  return new Promise((resolve, reject) => {
+    const isCounted = body !== undefined && headers['transfer-encoding'] === undefined;
+    const length = !isCounted ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const options = { host: '127.0.0.1', port, path, method, headers: { ...headers, ...length }, agent: false };
+    const request = send({ ...options, ...(signal ? { signal } : {}) }, async (response) => {
+      const chunks: Buffer[] = [];
+      try {
+        for await (const chunk of response) chunks.push(chunk as Buffer);
+        const bytes = Buffer.concat(chunks);
+        const unpack = UNPACK[response.headers['content-encoding'] ?? ''];
+        const text = (unpack && bytes.length > 0 ? unpack(bytes) : bytes).toString('utf8');
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
