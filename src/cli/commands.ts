@@ -3,6 +3,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ConfigError } from '../errors.ts';
 import { loadMapping } from '../mapping/load.ts';
+import { CHECK_HELP, CHECK_OPTIONS, check } from './check.ts';
 import { init } from './init.ts';
 import { INIT_HELP, INIT_OPTIONS, initOptions } from './init-options.ts';
 import { serve } from './serve.ts';
@@ -32,6 +33,11 @@ export const commands: Record<string, Command> = {
       const { values, positionals } = optionsOf(args, INIT_OPTIONS);
       return init(initOptions(values, positionals, process.env));
     },
+  },
+  check: {
+    about: 'verify configuration, mapping and site, and say what to do',
+    help: CHECK_HELP,
+    run: async (args) => check(optionsOf(args, CHECK_OPTIONS).values),
   },
   serve: {
     about: 'serve the calendar interface',

@@ -2,7 +2,7 @@
 
 import { createPresent, type Json } from '../calendar/present.ts';
 import { fittedUpstream } from '../mapping/fitting.ts';
-import type { Join, JoinTables } from '../mapping/joins.ts';
+import type { JoinTables } from '../mapping/joins.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { CalendarRecord, EventRecord, Kind, RecordOf, Site } from '../records.ts';
 import { PUBLIC } from '../replica/filters.ts';
@@ -44,7 +44,7 @@ export async function readRecords(
   const records: Records = {};
   const linked: Partial<Record<Kind, Native[]>> = {};
   for (const kind of ['category', 'tag', 'venue', 'organizer'] as const) linked[kind] = (await natives(kind)) ?? [];
-  const joins = await tablesOf(mapping.kinds.event.joins ?? [], linked, open);
+  const joins = await joinTables(open, mapping, linked);
   for (const kind of ['category', 'tag', 'venue', 'organizer', 'event'] as const) {
     const map = mapping.kinds[kind] as KindMapping<Kind> | undefined;
     const found = kind === 'event' ? await natives(kind) : linked[kind];
@@ -65,14 +65,15 @@ export function scopeOf(map: KindMapping<Kind>, withCredentials: boolean): Query
   return scope;
 }
 
-async function tablesOf(
-  joins: readonly Join[],
-  linked: Partial<Record<Kind, Native[]>>,
+/** The tables by which events name venues and organizers where not by id; `linked`: these records as the site answers them. */
+export async function joinTables(
   { upstream, credentials }: OpenSite,
+  mapping: Mapping,
+  linked: Partial<Record<Kind, Native[]>>,
 ): Promise<JoinTables> {
   const tables: Record<string, unknown> = {};
   const options = credentials === undefined ? {} : { credentials };
-  for (const join of joins) {
+  for (const join of mapping.kinds.event.joins ?? []) {
     const query = { per_page: LINKED, _fields: 'id,slug' };
     const terms =
       join.terms === undefined

@@ -21,8 +21,9 @@ export interface TypeFacts {
   /** The collection (`rest_base`). */
   base: string;
   label: string;
-  /** Names of its taxonomies. */
+  /** Names of its taxonomies, and the collections of these. */
   taxonomies: string[];
+  terms: string[];
   total: number;
   samples: Native[];
   places: Place[];
@@ -77,7 +78,7 @@ export async function probe(site: OpenSite, quirks: Record<string, KindSource> =
     .map(recordOr)
     .filter(({ slug, rest_namespace }) => !NOT_CONTENT.test(String(slug)) && (rest_namespace ?? 'wp/v2') === 'wp/v2');
   const looked: TypeFacts[] = [];
-  for (const type of content) looked.push(await lookAtType(site, type, quirks));
+  for (const type of content) looked.push(await lookAtType(site, type, taxonomies, quirks));
   return {
     ...about,
     namespaces: list(index.namespaces),
@@ -96,7 +97,12 @@ export async function probe(site: OpenSite, quirks: Record<string, KindSource> =
   };
 }
 
-async function lookAtType(site: OpenSite, type: Native, quirks: Record<string, KindSource>): Promise<TypeFacts> {
+async function lookAtType(
+  site: OpenSite,
+  type: Native,
+  bases: Native,
+  quirks: Record<string, KindSource>,
+): Promise<TypeFacts> {
   const base = String(type.rest_base || type.slug);
   const query: Query = { per_page: RECORDS, ...quirks[base]?.listParams };
   const asked: Query[] = [query];
@@ -119,6 +125,10 @@ async function lookAtType(site: OpenSite, type: Native, quirks: Record<string, K
     base,
     label: String(type.name),
     taxonomies,
+    terms: Object.values(bases)
+      .map(recordOr)
+      .filter(({ slug }) => taxonomies.includes(String(slug)))
+      .map(({ rest_base }) => String(rest_base)),
     total,
     samples,
     places: placesOf(samples, schema),

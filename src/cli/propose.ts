@@ -87,7 +87,7 @@ function shipped(chosen: Recognised, site: SiteFacts, decisions: Decisions, cand
     title: chosen.title,
     because: chosen.because,
     source: same ? source : { ...source, name: `${chosen.name}-here` },
-    kinds: kindsOf(source, () => `part of ${chosen.title}`),
+    kinds: kindsOf(source, (base) => present(site, base)),
     lines: linesOf(source, site),
     notes: [...(chosen.note ? [chosen.note] : []), ...cut.dropped.map((what) => `left out ${what}`)],
     needsSnippet,
@@ -104,7 +104,7 @@ export function proposeNothingThere(source: MappingSource): Proposal {
     title: "post types of the gateway's own PHP file",
     because: 'the site has no type that looks like events',
     source,
-    kinds: kindsOf(source, () => 'made by the PHP file'),
+    kinds: kindsOf(source, (base) => (base === 'tags' ? "the site's own tags" : 'made by the PHP file')),
     lines: [],
     notes: [],
     needsSnippet: true,
@@ -220,11 +220,18 @@ const givenLines = (given: Record<string, string>): Line[] =>
       reason: 'you said so',
     }));
 
-function kindsOf(source: MappingSource, reason: (kind: Kind) => string): Proposal['kinds'] {
+function kindsOf(source: MappingSource, reason: (base: string) => string): Proposal['kinds'] {
   return KINDS.flatMap((kind) => {
     const base = source[kind]?.posts ?? source[kind]?.terms;
-    return base === undefined ? [] : [{ kind, base, reason: reason(kind) }];
+    return base === undefined ? [] : [{ kind, base, reason: reason(base) }];
   });
+}
+
+function present({ types, taxonomies }: SiteFacts, base: string): string {
+  const type = types.find((each) => each.base === base);
+  if (type) return `${type.label}, ${type.total} records`;
+  const taxonomy = taxonomies.find((each) => each.base === base);
+  return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not open to the REST interface yet: the PHP file does that';
 }
 
 function linesOf(source: MappingSource, site: SiteFacts): Line[] {
@@ -245,5 +252,6 @@ function seen(type: TypeFacts | undefined, line: string | FieldSource): string {
   const place: Place | undefined = type.places.find(({ path, values }) => paths.includes(path) && values.length > 0);
   if (place)
     return `${place.values.length} of ${type.samples.length} records have it, such as ${shown(place.values[0])}`;
-  return paths.every((path) => shows(type, path)) ? 'in the schema; no record has a value yet' : 'not to be seen yet';
+  if (paths.every((path) => shows(type, path))) return 'in the schema; no record has a value yet';
+  return type.samples.length === 0 ? 'no record to see it in yet' : 'not to be seen yet';
 }

@@ -94,7 +94,9 @@ export interface IdsGuess {
 }
 
 /** How ids of records are written down in a place; `undefined` where something in it is no id. */
-export function guessIds({ values, type }: Place): IdsGuess | undefined {
+export function guessIds({ values: given, type }: Place): IdsGuess | undefined {
+  // Pods answers an empty relation with false.
+  const values = given.filter((value) => value !== false);
   const ids = values.flatMap(idsIn);
   if (values.length === 0)
     return type === 'integer' ? { as: { ids: 'one' }, ids } : type === 'array' ? { as: undefined, ids } : undefined;

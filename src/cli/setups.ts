@@ -139,8 +139,8 @@ export function shows(type: TypeFacts, path: string): boolean {
   const plain = path.replace(/\[\d+\].*$/, '');
   if (/^(title|content|excerpt)\b/.test(plain)) return true;
   return (
-    type.places.some((place) => place.path === plain || plain.startsWith(`${place.path}.`)) ||
-    (type.taxonomies.length > 0 && /^[a-z_-]+$/.test(plain) && type.samples.some((native) => plain in native))
+    type.terms.includes(plain) ||
+    type.places.some(({ path: known }) => known === plain || plain.startsWith(`${known}.`))
   );
 }
 

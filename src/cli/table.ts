@@ -6,19 +6,24 @@ const GAP = '  ';
 /** Columns before the last are cut at this width. */
 const WIDEST = 60;
 
-/** Rows as lines: every column but the last is padded to its widest cell. */
+/** Rows as lines: every column but the last is padded to its widest cell, and after a cell that is too wide the row goes on below. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)
-    row.forEach((cell, at) => {
-      widths[at] = Math.min(WIDEST, Math.max(widths[at] ?? 0, cell.length));
+    row.slice(0, -1).forEach((cell, at) => {
+      if (cell.length <= WIDEST) widths[at] = Math.max(widths[at] ?? 0, cell.length);
     });
-  return rows.map((row) =>
-    row
-      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
-      .join(GAP)
-      .trimEnd(),
-  );
+  return rows.flatMap((row) => {
+    const lines = [''];
+    let before = 0;
+    row.forEach((cell, at) => {
+      const line = lines.length - 1;
+      lines[line] = (lines[line] ?? '').padEnd(before) + cell;
+      before += (widths[at] ?? 0) + GAP.length;
+      if (at < row.length - 1 && cell.length > (widths[at] ?? 0)) lines.push('');
+    });
+    return lines.map((line) => line.trimEnd());
+  });
 }
 
 /** Text broken at spaces to lines of at most `width` signs; a longer word stays whole. */

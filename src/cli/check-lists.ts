@@ -1,0 +1,108 @@
+// Checks of the site's lists: whether each collection is there, and whether walking it gives each record once and as many as it says.
+
+import { UpstreamRefused } from '../errors.ts';
+import type { KindMapping } from '../mapping/mapping.ts';
+import type { Kind } from '../records.ts';
+import { counted, rowsOf, snippetAdvice } from './check-rows.ts';
+import { type Checked, kindsOf } from './check-site.ts';
+import { scopeOf } from './preview.ts';
+import type { Row } from './table.ts';
+
+const PAGE = 100;
+const MOST_PAGES = 50;
+
+/** What a walk through a list came to. */
+export interface Walk {
+  /** As the site counts. */
+  total: number;
+  /** Rows in the order they came. */
+  ids: number[];
+  /** Rows on the first page; fewer than asked for where the site allows less. */
+  firstPage: number;
+  /** The walk was cut off. */
+  cut: boolean;
+}
+
+/** One row a collection, by walking it. Throws `UpstreamAway`. */
+export async function listRows(checked: Checked): Promise<Row[]> {
+  const { rows, fail } = rowsOf('lists');
+  for (const kind of kindsOf(checked.mapping)) {
+    try {
+      rows.push(listRow(kind, await walk(checked, kind)));
+    } catch (error) {
+      if (!(error instanceof UpstreamRefused)) throw error;
+      const missing = error.status === 404;
+      fail(
+        kind.base,
+        missing
+          ? `the site has no collection "${kind.base}" for each ${kind.kind}`
+          : `the site refuses the list: ${error.code}, ${error.message}`,
+        missing
+          ? `Mend "${kind.as}" of "${kind.kind}" in the mapping, or open the collection to the REST interface.\n${snippetAdvice(checked.config.mapping)}`
+          : 'See whether the service account may read this collection (account, above), and whether a plugin closes the REST interface.',
+      );
+    }
+  }
+  return rows;
+}
+
+async function walk({ open }: Checked, kind: KindMapping<Kind>): Promise<Walk> {
+  const scope = scopeOf(kind, open.credentials !== undefined);
+  const options = open.credentials === undefined ? {} : { credentials: open.credentials };
+  const ids: number[] = [];
+  let total = 0;
+  let firstPage = 0;
+  for (let page = 1; page <= MOST_PAGES; page += 1) {
+    const query = { ...scope, per_page: PAGE, page, orderby: 'id', order: 'asc', _fields: 'id' };
+    const answer = await open.upstream.list(kind.base, query, options);
+    total = answer.total;
+    if (page === 1) firstPage = answer.items.length;
+    ids.push(...answer.items.map(({ id }) => Number(id)));
+    if (answer.items.length === 0 || page >= answer.totalPages) return { total, ids, firstPage, cut: false };
+  }
+  return { total, ids, firstPage, cut: true };
+}
+
+/** What a walk says about a list. */
+export function listRow(
+  kind: Pick<KindMapping<Kind>, 'base' | 'kind' | 'dedupe'>,
+  { total, ids, firstPage, cut }: Walk,
+): Row {
+  const { rows, ok, warn, fail } = rowsOf('lists');
+  const distinct = new Set(ids).size;
+  const repeated = ids.length - distinct;
+  const records = counted(distinct, 'record');
+  if (repeated > 0 && !kind.dedupe)
+    fail(
+      kind.base,
+      `${repeated} of ${ids.length} rows repeat an id, and the total of ${total} counts them`,
+      `Add "dedupe": true to "${kind.kind}" in the mapping.`,
+    );
+  else if (!kind.dedupe && !cut && firstPage < Math.min(PAGE, total))
+    fail(
+      kind.base,
+      `${distinct} of ${total} records are shown`,
+      'The account is not shown all of them (it lacks the right to edit those of others), or a plugin limits or filters lists: see listParams in docs/mapping.md.',
+    );
+  else if (!kind.dedupe && !cut && distinct < total)
+    fail(
+      kind.base,
+      `${distinct} records were walked, and the site counts ${total}`,
+      'A plugin changes lists; see listParams and dedupe in docs/mapping.md.',
+    );
+  else if (repeated > 0) warn(kind.base, `${records} in ${ids.length} rows; the mapping knows it (dedupe)`);
+  else if (distinct === 0)
+    warn(
+      kind.base,
+      'empty: nothing can be said about its fields',
+      kind.kind === 'event'
+        ? 'Make an event in wp-admin, or run check --write, which makes a draft and removes it.'
+        : undefined,
+    );
+  else
+    ok(
+      kind.base,
+      cut ? `the first ${records} of ${total}, each once` : distinct === 1 ? records : `${records}, each once`,
+    );
+  return rows[0]!;
+}

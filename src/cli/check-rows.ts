@@ -1,0 +1,24 @@
+// The rows of `check`: how each is made, and the advice that several of them give.
+
+import type { Row, State } from './table.ts';
+
+/** Makes the rows of one area. */
+export function rowsOf(area: string) {
+  const rows: Row[] = [];
+  const add = (state: State) => (what: string, says: string, todo?: string) =>
+    void rows.push({ area, what, state, says, ...(todo === undefined ? {} : { todo }) });
+  return { rows, ok: add('ok'), warn: add('warn'), fail: add('fail') };
+}
+
+/** `1 record`, `2 records`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** How to open keys to the REST interface. */
+export function snippetAdvice(mapping: string, keys: readonly string[] = []): string {
+  const about =
+    keys.length > 0 ? `WordPress drops what is not registered, and says nothing: ${keys.join(', ')}.\n` : '';
+  return (
+    `${about}Make the PHP file of the mapping and put it into wp-content/mu-plugins/ of the site:\n` +
+    `  calendar-gateway snippet --mapping ${mapping} > calendar-gateway.php`
+  );
+}
