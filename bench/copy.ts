@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openReplica } from '../src/replica/store.ts';
+import { buildGateway } from './copy/build.ts';
 import type { Inside } from './copy/gateway.ts';
 import { type Timed, timeCopy, timeGateway } from './copy/lists.ts';
 import { eventFacts, sizeOf } from './copy/site.ts';
@@ -23,6 +25,7 @@ const { values } = parseArgs({
   },
 });
 
+const gatewayScript = buildGateway();
 const port = Number(values.port);
 const url = `http://127.0.0.1:${port}`;
 const upstreamUser = { CALENDAR_UPSTREAM_USER: 'sync', CALENDAR_UPSTREAM_PASSWORD: 'bench' };
@@ -44,7 +47,8 @@ interface Measured {
 }
 
 function start(script: string, args: string[], env: Record<string, string> = {}): ChildProcess {
-  const child = fork(new URL(script, import.meta.url), args, { env: { PATH: process.env.PATH, ...env } });
+  const execArgv = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
+  const child = fork(script, args, { execArgv, env: { PATH: process.env.PATH, ...env } });
   child.on('exit', (code) => {
     if (code !== 0 && code !== null) throw new Error(`${script} ended with ${code}`);
   });
@@ -75,7 +79,7 @@ async function stop(child: ChildProcess): Promise<void> {
 function startGateway(folder: string, cmsUrl: string): ChildProcess {
   const file = join(folder, 'bench.json');
   writeFileSync(file, JSON.stringify({ limits: { requestsPerMinute: 1e9 } }));
-  return start('./copy/gateway.ts', [file], {
+  return start(gatewayScript, [file], {
     ...upstreamUser,
     CALENDAR_UPSTREAM_URL: cmsUrl,
     CALENDAR_PORT: String(port),
@@ -98,7 +102,7 @@ async function firstList(): Promise<number> {
 async function measure(events: number, turns: number): Promise<Measured> {
   const size = sizeOf(events);
   const folder = mkdtempSync(join(tmpdir(), 'bench-copy-'));
-  const cms = start('./copy/cms.ts', [String(events), values['cms-ms']]);
+  const cms = start(fileURLToPath(new URL('./copy/cms.ts', import.meta.url)), [String(events), values['cms-ms']]);
   const cmsUrl = `http://127.0.0.1:${await told<number>(cms, 'port')}`;
   try {
     let gateway = startGateway(folder, cmsUrl);
@@ -137,8 +141,8 @@ function print(found: Measured): void {
   const { copy, http } = found;
   console.log(`\n${found.events} events: lists, ms (totals counted by hand as well)`);
   console.table(
-    copy.map(({ name, total, p50Ms, p99Ms }, n) => ({
-      ...{ list: name, total, p50: rounded(p50Ms), p99: rounded(p99Ms) },
+    copy.map(({ name, total, p50Ms, p99Ms, cpuMs }, n) => ({
+      ...{ list: name, total, cpu: rounded(cpuMs), p50: rounded(p50Ms), p99: rounded(p99Ms) },
       ...{ 'HTTP p50': rounded(http[n]?.p50Ms ?? 0), 'HTTP p99': rounded(http[n]?.p99Ms ?? 0) },
     })),
   );

@@ -11,6 +11,8 @@ export interface Timed {
   total: number;
   p50Ms: number;
   p99Ms: number;
+  /** What one costs the processor on the average, in this process. */
+  cpuMs: number;
 }
 
 /** The value below which `part` of the numbers lie. */
@@ -29,18 +31,31 @@ async function time(turns: number, size: Size, facts: readonly EventFacts[], ans
   for (const question of QUESTIONS) {
     const { name, group } = question;
     const times: number[] = [];
+    let usedMs = 0;
     let total = 0;
     for (let turn = 0; turn <= turns; turn += 1) {
+      const used = process.cpuUsage();
       const from = performance.now();
       const waiting = answer(question, turn);
       total = typeof waiting === 'number' ? waiting : await waiting;
       // The first makes the statement, or the connection.
-      if (turn > 0) times.push(performance.now() - from);
+      if (turn > 0) {
+        times.push(performance.now() - from);
+        const { user, system } = process.cpuUsage(used);
+        usedMs += (user + system) / 1000;
+      }
       if (turn % CHECK_EVERY !== 0 && turn !== turns) continue;
       const counted = countByHand(question.asks(turn, size), facts, size);
       if (counted !== total) throw new Error(`${name}, turn ${turn}: ${total} events, by hand ${counted}`);
     }
-    rows.push({ name, group, total, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) });
+    rows.push({
+      name,
+      group,
+      total,
+      p50Ms: percentile(times, 0.5),
+      p99Ms: percentile(times, 0.99),
+      cpuMs: usedMs / turns,
+    });
   }
   return rows;
 }
