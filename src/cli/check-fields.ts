@@ -74,7 +74,8 @@ export function fieldRow({ kind, field, line, info, records, writable, mapping }
   const place = paths.join(', ');
   const natives = records.map(({ native }) => native);
   const present = records.filter(({ native }) => paths.every((path) => has(native, path)));
-  const stored = records.filter(({ native }) => paths.some((path) => !isBlank(at(native, path))));
+  const isSwitch = info.type === 'boolean';
+  const stored = isSwitch ? present : records.filter(({ native }) => paths.some((path) => !isBlank(at(native, path))));
   const read = stored.filter(({ record }) => !isEmpty((record as unknown as Record<string, unknown>)[info.key], info));
   const dropped = droppedKeys(kind, info, writable);
   const example = stored[0] && paths.map((path) => shown(at(stored[0]!.native, path))).join(' ');
@@ -93,7 +94,7 @@ export function fieldRow({ kind, field, line, info, records, writable, mapping }
       `${place} is in none of ${natives.length} records${info.required ? ', and no event is shown without it' : ''}`,
       absentAdvice(kind, paths, natives, mapping),
     );
-  else if (stored.length > 0 && read.length === 0 && info.type !== 'boolean')
+  else if (stored.length > 0 && read.length === 0 && !isSwitch)
     fail(
       field,
       `${place} holds ${example}, which cannot be read`,

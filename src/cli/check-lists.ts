@@ -91,6 +91,7 @@ export function listRow(
       'A plugin changes lists; see listParams and dedupe in docs/mapping.md.',
     );
   else if (repeated > 0) warn(kind.base, `${records} in ${ids.length} rows; the mapping knows it (dedupe)`);
+  else if (distinct === 0 && (kind.kind === 'category' || kind.kind === 'tag')) ok(kind.base, 'none yet');
   else if (distinct === 0)
     warn(
       kind.base,

@@ -219,7 +219,8 @@ function filesOf({ url, mapping, proposal, options, account }: Result): OutFile[
   const own = proposal.shipped === undefined;
   const secret = noticeUrl === undefined ? undefined : randomBytes(24).toString('base64url');
   const config = {
-    upstream: { url },
+    // The password stays where it was; with the user named here, its absence is told.
+    upstream: { url, ...(account?.fromEnvironment ? { user: account.user } : {}) },
     mapping: own ? join(resolve(out), 'mapping.json') : proposal.shipped,
     ...(publicUrl === undefined ? {} : { publicUrl }),
   };

@@ -2,6 +2,7 @@
 
 import type { FieldSource, MappingSource, PostTypeSource, TaxonomySource } from '../mapping/source.ts';
 import type { Kind } from '../records.ts';
+import { counted } from './check-rows.ts';
 import type { Place, SiteFacts, TypeFacts } from './probe.ts';
 import { type DateAnswers, proposeDates } from './propose-dates.ts';
 import { type Line, proposeFields } from './propose-fields.ts';
@@ -128,7 +129,7 @@ function ownMapping(
     {
       kind: 'event',
       base,
-      reason: `${type.label}: ${type.total} records${start ? `, with dates in ${start.place.path}` : ''}`,
+      reason: `${type.label}, ${counted(type.total, 'record')}${start ? `, with dates in ${start.place.path}` : ''}`,
     },
   ];
   const taken = new Set<string>();
@@ -229,7 +230,7 @@ function kindsOf(source: MappingSource, reason: (base: string) => string): Propo
 
 function present({ types, taxonomies }: SiteFacts, base: string): string {
   const type = types.find((each) => each.base === base);
-  if (type) return `${type.label}, ${type.total} records`;
+  if (type) return `${type.label}, ${counted(type.total, 'record')}`;
   const taxonomy = taxonomies.find((each) => each.base === base);
   return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not open to the REST interface yet: the PHP file does that';
 }
