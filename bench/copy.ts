@@ -25,6 +25,8 @@ const { values } = parseArgs({
   },
 });
 
+/** As in the first line of src/main.ts. */
+const execArgv = ['--max-semi-space-size=4'];
 const gatewayScript = buildGateway();
 const port = Number(values.port);
 const url = `http://127.0.0.1:${port}`;
@@ -47,7 +49,6 @@ interface Measured {
 }
 
 function start(script: string, args: string[], env: Record<string, string> = {}): ChildProcess {
-  const execArgv = process.env.BENCH_NODE_FLAGS?.split(' ') ?? [];
   const child = fork(script, args, { execArgv, env: { PATH: process.env.PATH, ...env } });
   child.on('exit', (code) => {
     if (code !== 0 && code !== null) throw new Error(`${script} ended with ${code}`);

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=4
 // The process: finds the command, runs it, and turns the operator's mistakes into one clear line and exit code 2.
 
 import { ConfigError } from './errors.ts';

@@ -111,17 +111,47 @@ export function relationsOf(filter: EventFilter): Relation[] {
   return relations.flatMap(([role, targets]) => (targets ? [{ role, targets: [...new Set(targets)] }] : []));
 }
 
+interface SizedRelation extends Relation {
+  /** Events of each target, and of all of them. */
+  sizes: ReadonlyMap<number, number>;
+  events: number;
+}
+
 /** The relation with the fewest events first, it is the one to walk; of its targets the one with the most first. */
-function smallestFirst(db: Database, relations: Relation[]): Relation[] {
+function smallestFirst(db: Database, relations: Relation[]): SizedRelation[] {
   const sized = relations.map(({ role, targets }) => {
     const sql = `SELECT target, sum(events) AS events FROM tally
       WHERE role = ${ROLE[role]} AND target IN (SELECT value FROM json_each(?)) GROUP BY target`;
     const rows = db.all<{ target: number; events: number }>(sql, JSON.stringify(targets));
     const sizes = new Map(rows.map(({ target, events }) => [target, events]));
     const sorted = targets.toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0));
-    return { role, targets: sorted, events: rows.reduce((sum, { events }) => sum + events, 0) };
+    return { role, targets: sorted, sizes, events: rows.reduce((sum, { events }) => sum + events, 0) };
   });
   return sized.sort((a, b) => a.events - b.events);
+}
+
+/** Targets of which a walk meets that many times more events are gathered once, which is cheaper than looking at each for each event. */
+const GATHERED = 4;
+
+/** The same as `refersTo`, for a walk that meets up to `walked` events: many small targets are gathered, the largest are looked up. */
+function refersToSome({ role, targets, sizes }: SizedRelation, walked: number): Fragment {
+  const gathered: number[] = [];
+  let events = 0;
+  for (const target of targets.toReversed()) {
+    events += sizes.get(target) ?? 0;
+    if (events * GATHERED > walked) break;
+    gathered.push(target);
+  }
+  if (gathered.length < 2) return refersTo({ role, targets });
+  const list = listed(gathered);
+  const ids = piece(
+    `b.id IN (SELECT m.id FROM event_link m WHERE m.role = ${ROLE[role]} AND m.target IN ${list.sql})`,
+    ...list.values,
+  );
+  const large = targets.slice(0, targets.length - gathered.length);
+  if (large.length === 0) return ids;
+  const looked = refersTo({ role, targets: large });
+  return piece(`(${ids.sql} OR ${looked.sql})`, ...ids.values, ...looked.values);
 }
 
 const withText = (from: string, words: readonly SearchWord[]) =>
@@ -179,7 +209,12 @@ export function orderedWalks(db: Database, facts: Facts, filter: EventFilter, wo
 
   const narrow = narrowed(range, facts.longestSeconds);
   const [base, ...others] = smallestFirst(db, relationsOf(filter));
-  const rest = [...within(narrow), ...plainConditions(filter), ...others.map(refersTo), ...text];
+  const rest = [
+    ...within(narrow),
+    ...plainConditions(filter),
+    ...others.map((other) => refersToSome(other, base?.events ?? 0)),
+    ...text,
+  ];
   const seen = sights(filter.visibility);
   const walks: Walk[] = [];
   if (base === undefined) {
