@@ -78,7 +78,8 @@ export function fieldRow({ kind, field, line, info, records, writable, mapping }
   const stored = isSwitch ? present : records.filter(({ native }) => paths.some((path) => !isBlank(at(native, path))));
   const read = stored.filter(({ record }) => !isEmpty((record as unknown as Record<string, unknown>)[info.key], info));
   const dropped = droppedKeys(kind, info, writable);
-  const example = stored[0] && paths.map((path) => shown(at(stored[0]!.native, path))).join(' ');
+  const telling = stored.find(({ native }) => paths.some((path) => !isBlank(at(native, path))));
+  const example = telling && paths.map((path) => shown(at(telling.native, path))).join(' ');
   if (paths.length === 0) ok(field, 'fixed in the mapping');
   else if (dropped.length > 0)
     fail(

@@ -2,7 +2,7 @@
 
 import { UpstreamRefused } from '../errors.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
-import type { Kind } from '../records.ts';
+import type { EventRecord, Kind } from '../records.ts';
 import { counted, rowsOf, snippetAdvice } from './check-rows.ts';
 import { type Checked, kindsOf } from './check-site.ts';
 import { scopeOf } from './preview.ts';
@@ -38,7 +38,7 @@ export async function listRows(checked: Checked): Promise<Row[]> {
           ? `the site has no collection "${kind.base}" for each ${kind.kind}`
           : `the site refuses the list: ${error.code}, ${error.message}`,
         missing
-          ? `Mend "${kind.as}" of "${kind.kind}" in the mapping, or open the collection to the REST interface.\n${snippetAdvice(checked.config.mapping)}`
+          ? `Compare "posts" and "terms" in the mapping with what the site has (rest_base), or open the collections to the REST interface.\n${snippetAdvice(checked.config.mapping)}`
           : 'See whether the service account may read this collection (account, above), and whether a plugin closes the REST interface.',
       );
     }
@@ -106,4 +106,20 @@ export function listRow(
       cut ? `the first ${records} of ${total}, each once` : distinct === 1 ? records : `${records}, each once`,
     );
   return rows[0]!;
+}
+
+/** Events enough to wonder why none of them is over. */
+const ENOUGH = 10;
+
+/** Plugins that hide past events from lists are told by there being none. `nowUtc`: `YYYY-MM-DD HH:MM:SS`. */
+export function pastRows(events: readonly Pick<EventRecord, 'endUtc'>[], nowUtc: string): Row[] {
+  const { rows, warn } = rowsOf('lists');
+  const ends = events.map(({ endUtc }) => endUtc).filter((end) => end !== '');
+  if (ends.length >= ENOUGH && ends.every((end) => end > nowUtc))
+    warn(
+      'past events',
+      `none among ${ends.length} events: some plugins list upcoming ones only`,
+      'If the site has past events, find the list parameter that shows them and put it into "listParams" of the mapping. The Events Calendar has none: its past events cannot be copied.',
+    );
+  return rows;
 }

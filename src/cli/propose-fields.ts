@@ -50,7 +50,7 @@ function lineFor(wish: Wish, place: Place): string | FieldSource | undefined {
       if (
         values.length > 0 ? values.every((value) => typeof value === 'number') : type === 'number' || type === 'integer'
       )
-        return { at: path, as: 'number' };
+        return { at: path, as: 'number', clearWith: null };
       return texts && isText(type) ? path : undefined;
     case 'zone':
       return texts && isText(type) && values.every((value) => parseZone(String(value)) !== undefined)
