@@ -130,6 +130,8 @@ export function createSync(options: SyncOptions): Sync {
     const begunMs = nowMs();
     const release = taking.hold();
     const late = setTimeout(() => happened({ type: 'late' }), LATE_INTERVALS * intervalMs);
+    // It only says that a round takes long: no reason for a process to stay.
+    late.unref();
     try {
       if (standing.complete) {
         await rounds.look();

@@ -97,9 +97,7 @@ async function told<T>(child: ChildProcess, key: string): Promise<T> {
   }
 }
 
-/** Lets a last process catch up, and compares its copy with the CMS record by record. */
-async function expectEqualInTheEnd(cms: FakeWordPress, url: string, file: string): Promise<void> {
-  const child = victim(url, file);
+async function catchUp(child: ChildProcess): Promise<void> {
   await told(child, 'started');
   for (;;) {
     child.send('state');
@@ -112,6 +110,16 @@ async function expectEqualInTheEnd(cms: FakeWordPress, url: string, file: string
   await sleep(4_000);
   child.send('end');
   await told(child, 'ended');
+}
+
+/** Lets a last process catch up, and compares its copy with the CMS record by record. */
+async function expectEqualInTheEnd(cms: FakeWordPress, url: string, file: string): Promise<void> {
+  const child = victim(url, file);
+  try {
+    await catchUp(child);
+  } finally {
+    child.kill('SIGKILL');
+  }
   const replica = openReplica({ file, identity: 'crash' });
   try {
     expectSame({ cms, replica, service: SERVICE, mapped: mapping } as TestSite);
@@ -131,13 +139,14 @@ export async function killOften({ kills, seed }: { kills: number; seed: number }
   fill(cms);
   const site = await serveFake(cms);
   const changing = setInterval(() => change(cms, next), 25);
+  let child: ChildProcess | undefined;
   const found: Kills = { kills: 0, copying: 0, following: 0, withLog: 0 };
   try {
     for (let kill = 0; kill < kills; kill += 1) {
       if (kill > 0 && kill % KILLS_A_COPY === 0) {
         for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
       }
-      const child = victim(site.url, file);
+      child = victim(site.url, file);
       await told(child, 'started');
       await sleep(next(900));
       const ended = once(child, 'exit');
@@ -153,6 +162,8 @@ export async function killOften({ kills, seed }: { kills: number; seed: number }
     return found;
   } finally {
     clearInterval(changing);
+    // Left running by a failure, it would hold this process open.
+    child?.kill('SIGKILL');
     await site.close();
     rmSync(folder, { recursive: true, force: true });
   }

@@ -374,10 +374,14 @@ describe('replica/store', () => {
         const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
           stdio: ['ignore', 'pipe', 'inherit'],
         });
-        await once(child.stdout, 'data');
+        const ended = once(child, 'exit');
+        // It never ends by itself: left running by a failure, it would hold the tests open.
+        const silence = setTimeout(() => child.kill('SIGKILL'), 30_000);
+        await Promise.race([once(child.stdout, 'data'), ended]);
         await new Promise((resolve) => setTimeout(resolve, 40 * round));
         child.kill('SIGKILL');
-        await once(child, 'exit');
+        await ended;
+        clearTimeout(silence);
         const copy = openReplica({ file, identity: 'site' });
         expect(copy.setAside).to.equal(undefined);
         expect(copy.integrityCheck()).to.deep.equal([]);
