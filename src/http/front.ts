@@ -64,7 +64,7 @@ export function front(options: FrontOptions): RequestListener {
   const { backing, cache, addresses, trustProxies, reading, observe, otherwise } = options;
 
   return (request, response) => {
-    if (!isPlain(request)) return otherwise(request, response);
+    if (!isPlain(request) || isOdd(request)) return otherwise(request, response);
     const startedMs = performance.now();
     try {
       addresses.admit({ ip: addressOf(request, trustProxies) });
@@ -74,7 +74,7 @@ export function front(options: FrontOptions): RequestListener {
     }
     const id = nextRequestId(request.headers['x-request-id']);
     const stored = cache.get(request.url!, backing.replica.version, backing.nowMs());
-    const making = stored || isOdd(request) ? undefined : reading(request, id);
+    const making = stored ? undefined : reading(request, id);
     if (!stored && !making) {
       admitted.add(request);
       return otherwise(request, response);
