@@ -171,7 +171,8 @@ function ownMapping(
     kinds,
     lines: [...lines.filter(({ kind, field }) => !given[`${kind}.${field}`]), ...givenLines(given)],
     notes: [],
-    needsSnippet: false,
+    // Keys that were named and that no schema has: the PHP file opens them.
+    needsSnippet: Object.keys(missingKeys(whole, site)).length > 0,
     open: [
       ...open,
       ...(candidates.length > 1 && decisions.collections?.event === undefined ? (['event-type'] as const) : []),

@@ -11,6 +11,11 @@ import { proveWritten } from './written.ts';
 const WRITTEN = ['wordpress-meta', 'acf', 'pods', 'gatherpress', 'wp-event-manager', 'tribe-events-native'];
 const READ_ONLY = ['events-manager', 'event-organiser', 'modern-events-calendar', 'eventon'];
 
+/** The site under test, to be taken down when the run is broken off. */
+let current: SiteUnderTest | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void Promise.resolve(current?.close()).finally(() => process.exit(1)));
+
 type Contract = (site: SiteUnderTest, tally: Tally) => Promise<void>;
 
 /** `mapping` is a name or a file; `plugin` the site's, where that is not the mapping's name. */
@@ -27,10 +32,12 @@ async function prove({ mapping, plugin }: { mapping: string; plugin?: string }, 
       },
       plugin,
     );
+    current = site;
     try {
       await quirks[name]?.(site, tally);
       await contract(site, tally);
     } finally {
+      current = undefined;
       await site.close();
     }
   } catch (error) {

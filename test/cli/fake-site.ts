@@ -1,0 +1,186 @@
+// A WordPress of a few routes, in memory: types with registered meta, of which it drops the rest, as the real one does.
+
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface FakeType {
+  type: string;
+  base: string;
+  label: string;
+  taxonomies?: string[];
+  /** Registered `meta` keys and their types. */
+  meta?: Record<string, string>;
+  records: Record<string, unknown>[];
+}
+
+export interface FakeOptions {
+  types: FakeType[];
+  taxonomies?: { slug: string; rest_base: string; name: string; hierarchical: boolean }[];
+  /** Accepted logins as `name:password`; without any nobody is let in. */
+  logins?: string[];
+  capabilities?: string[];
+  timezone?: string;
+  /** Added to the `Date` header. */
+  skewMs?: number;
+}
+
+export interface FakeSite {
+  url: string;
+  /** `METHOD /route` of every request. */
+  asked: string[];
+  types: FakeType[];
+  close(): Promise<void>;
+}
+
+type Json = Record<string, unknown>;
+
+const EVERYTHING = 'edit_posts edit_others_posts read_private_posts publish_posts delete_posts manage_categories'.split(
+  ' ',
+);
+
+/** Whole post of a type, with what a record leaves out. */
+export function fakePost(id: number, given: Json): Json {
+  return {
+    id,
+    ...{ date: '2026-05-01T10:00:00', date_gmt: '2026-05-01T14:00:00', modified: '2026-05-01T10:00:00' },
+    ...{ modified_gmt: '2026-05-01T14:00:00', slug: `record-${id}`, status: 'publish', author: 1, featured_media: 0 },
+    ...{ link: `http://site.example/record-${id}/`, excerpt: { rendered: '', raw: '' } },
+    content: { rendered: '', raw: '', protected: false },
+    ...given,
+    title: { rendered: String(given.title ?? ''), raw: String(given.title ?? '') },
+  };
+}
+
+export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
+  const { types, taxonomies = [], logins = [], capabilities = EVERYTHING, timezone = 'America/New_York' } = options;
+  const asked: string[] = [];
+  let nextId = 1000;
+
+  function schemaOf({ meta = {} }: FakeType): Json {
+    const properties = Object.fromEntries(Object.entries(meta).map(([key, type]) => [key, { type }]));
+    const text = { type: 'object', properties: { raw: {}, rendered: {} } };
+    return {
+      endpoints: [{ methods: ['GET'], args: {} }],
+      schema: {
+        properties: {
+          title: text,
+          content: text,
+          excerpt: text,
+          status: {},
+          slug: {},
+          meta: { type: 'object', properties },
+        },
+      },
+    };
+  }
+
+  /** A write as WordPress takes it: meta that is not registered goes nowhere. */
+  function merge(type: FakeType, post: Json, body: Json): Json {
+    const meta = Object.entries((body.meta ?? {}) as Json).filter(([key]) => Object.hasOwn(type.meta ?? {}, key));
+    const texts = ['title', 'content', 'excerpt'].filter((name) => name in body);
+    return {
+      ...post,
+      ...Object.fromEntries(Object.entries(body).filter(([name]) => name === 'status' || name === 'slug')),
+      ...Object.fromEntries(texts.map((name) => [name, { rendered: body[name], raw: body[name], protected: false }])),
+      meta: { ...(post.meta as Json), ...Object.fromEntries(meta) },
+    };
+  }
+
+  function answer(
+    request: IncomingMessage,
+    route: string,
+    query: URLSearchParams,
+    body: Json,
+  ): [number, unknown, Json?] {
+    const { method = 'GET' } = request;
+    const login = Buffer.from((request.headers.authorization ?? '').replace(/^Basic /, ''), 'base64').toString();
+    const known = logins.includes(login);
+    if (login !== '' && !known)
+      return [401, { code: 'incorrect_password', message: 'No such password.', data: { status: 401 } }];
+    if (route === '')
+      return [
+        200,
+        { name: 'Town', home: 'http://site.example', timezone_string: timezone, gmt_offset: 0, namespaces: ['wp/v2'] },
+      ];
+    if (route === 'wp/v2/users/me')
+      return known
+        ? [
+            200,
+            {
+              id: 1,
+              name: 'Ada',
+              roles: ['editor'],
+              capabilities: Object.fromEntries(capabilities.map((each) => [each, true])),
+            },
+          ]
+        : [401, { code: 'rest_not_logged_in', message: 'You are not logged in.', data: { status: 401 } }];
+    if (route === 'wp/v2/types')
+      return [
+        200,
+        Object.fromEntries(
+          types.map(({ type, base, label, taxonomies: own = [] }) => [
+            type,
+            { slug: type, rest_base: base, name: label, taxonomies: own, rest_namespace: 'wp/v2' },
+          ]),
+        ),
+      ];
+    if (route === 'wp/v2/taxonomies') return [200, Object.fromEntries(taxonomies.map((each) => [each.slug, each]))];
+    if (taxonomies.some(({ rest_base }) => route === `wp/v2/${rest_base}`))
+      return [200, [], { 'x-wp-total': '0', 'x-wp-totalpages': '0' }];
+    const [, base = '', idText] = /^wp\/v2\/([^/]+)(?:\/(\d+))?$/.exec(route) ?? [];
+    const type = types.find((each) => each.base === base);
+    if (!type) return [404, { code: 'rest_no_route', message: 'No route was found.', data: { status: 404 } }];
+    if (method === 'OPTIONS') return [200, schemaOf(type)];
+    const at = type.records.findIndex(({ id }) => id === Number(idText));
+    if (method === 'POST' && idText === undefined) {
+      nextId += 1;
+      type.records.push(merge(type, fakePost(nextId, { title: '', meta: {} }), body));
+      return [201, type.records.at(-1)];
+    }
+    if (idText !== undefined && at < 0)
+      return [404, { code: 'rest_post_invalid_id', message: 'Invalid id.', data: { status: 404 } }];
+    if (method === 'DELETE') return [200, { deleted: true, previous: type.records.splice(at, 1)[0] }];
+    if (method === 'POST') type.records[at] = merge(type, type.records[at] ?? {}, body);
+    if (idText !== undefined) return [200, type.records[at]];
+    const size = Number(query.get('per_page') ?? 10);
+    const from = (Number(query.get('page') ?? 1) - 1) * size;
+    const pages = Math.ceil(type.records.length / size);
+    return [
+      200,
+      type.records.slice(from, from + size),
+      { 'x-wp-total': String(type.records.length), 'x-wp-totalpages': String(pages) },
+    ];
+  }
+
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site.example');
+      const text = Buffer.concat(chunks).toString();
+      const route = pathname.replace(/^\/wp-json\/?/, '');
+      asked.push(`${request.method} /${route}`);
+      const [status, json, headers = {}] = pathname.startsWith('/wp-json')
+        ? answer(request, route, searchParams, text === '' ? {} : (JSON.parse(text) as Json))
+        : [200, null];
+      response.sendDate = false;
+      response.writeHead(status, {
+        'content-type': 'application/json',
+        date: new Date(Date.now() + (options.skewMs ?? 0)).toUTCString(),
+        ...(headers as Record<string, string>),
+      });
+      response.end(request.method === 'HEAD' ? undefined : JSON.stringify(json));
+    });
+  });
+  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    types,
+    close: () =>
+      new Promise((settle) => {
+        server.close(() => settle());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,139 @@
+// `serve` as its own process: how it begins with a site that is not there, and how it ends.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { expect } from 'chai';
+import { exchange, freePort, MOUNT } from '../faults/gateway.ts';
+import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const REFUSED_PASSWORD = 'not the password of anybody';
+
+interface Serving {
+  child: ChildProcess;
+  port: number;
+  adminPort: number;
+  /** What it wrote on both streams. */
+  said(): string;
+  /** With the exit code, or the signal that ended it. */
+  ended: Promise<number | string | null>;
+}
+
+async function serve(url: string, password?: string): Promise<Serving> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const service =
+    password === undefined ? {} : { CALENDAR_UPSTREAM_USER: 'admin', CALENDAR_UPSTREAM_PASSWORD: password };
+  const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      ...service,
+      ...{ CALENDAR_UPSTREAM_URL: url, CALENDAR_HOST: '127.0.0.1' },
+      ...{ CALENDAR_PORT: String(port), CALENDAR_ADMIN_PORT: String(adminPort) },
+    },
+  });
+  const chunks: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(String(chunk)));
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string | null);
+  return { child, port, adminPort, ended, said: () => chunks.join('') };
+}
+
+const ready = ({ adminPort }: Serving) =>
+  exchange(adminPort, '/ready').then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((done) => setTimeout(done, 20));
+}
+
+describe('serve', function () {
+  this.timeout(60_000);
+  let wordpress: WordPressStandIn;
+  let serving: Serving | undefined;
+  beforeEach(async () => {
+    wordpress = await startWordPress();
+  });
+  afterEach(async () => {
+    serving?.child.kill('SIGKILL');
+    await serving?.ended;
+    await wordpress.close();
+  });
+
+  /** Holds writes at the CMS, and lets them go with what it returns. */
+  function hold(): { held: () => number; release: () => void } {
+    const waiting: (() => void)[] = [];
+    wordpress.before = ({ method }) =>
+      method === 'POST' ? new Promise((done) => void waiting.push(() => done(false))) : false;
+    return {
+      held: () => waiting.length,
+      release() {
+        wordpress.before = undefined;
+        for (const go of waiting) go();
+      },
+    };
+  }
+
+  it('ends on SIGTERM with everything finished that had begun', async () => {
+    serving = await serve(wordpress.url.href, PASSWORD);
+    const { port, child } = serving;
+    await until(async () => (await ready(serving!)) === 200);
+    const { held, release } = hold();
+    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+    const body = '{"title":"in flight"}';
+    const answers = Array.from({ length: 50 }, () =>
+      exchange(port, `${MOUNT}/events/1`, { method: 'POST', headers, body }).then(
+        ({ status, text }) => `${status} ${text.includes('in flight')}`,
+        (error: Error) => error.message,
+      ),
+    );
+    // As many as go to the CMS at once; the others wait in the gateway.
+    await until(() => held() === 8);
+    child.kill('SIGTERM');
+    await until(() => serving!.said().includes('finishing what is under way'));
+    expect(await ready(serving)).to.equal(503);
+    expect(child.exitCode).to.equal(null);
+    release();
+    expect(new Set(await Promise.all(answers))).to.deep.equal(new Set(['200 true']));
+    expect(await serving.ended).to.equal(0);
+    expect(wordpress.writes()).to.equal(50);
+  });
+
+  it('ends at once on the second SIGTERM', async () => {
+    serving = await serve(wordpress.url.href, PASSWORD);
+    const { port, child } = serving;
+    await until(async () => (await ready(serving!)) === 200);
+    const { held } = hold();
+    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+    const answer = exchange(port, `${MOUNT}/events/1`, { method: 'POST', headers, body: '{"title":"x"}' }).catch(
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    await until(() => held() === 1);
+    child.kill('SIGTERM');
+    await until(() => serving!.said().includes('finishing what is under way'));
+    child.kill('SIGTERM');
+    expect(await serving.ended).to.equal(1);
+    expect(await answer).to.equal('ECONNRESET');
+  });
+
+  it('does not begin with a site that does not answer', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    serving = await serve(url, REFUSED_PASSWORD);
+    expect(await serving.ended).to.equal(2);
+    expect(serving.said()).to.match(/CALENDAR_UPSTREAM_URL: .*does not answer[\s\S]*Check the address/);
+    expect(serving.said()).to.not.include(REFUSED_PASSWORD);
+  });
+
+  it('does not begin with a password that the site refuses, and does not print it', async () => {
+    serving = await serve(wordpress.url.href, REFUSED_PASSWORD);
+    expect(await serving.ended).to.equal(2);
+    expect(serving.said()).to.match(
+      /CALENDAR_UPSTREAM_USER: .*\(incorrect_password\)[\s\S]*Make an application password/,
+    );
+    const encoded = Buffer.from(`admin:${REFUSED_PASSWORD}`).toString('base64');
+    for (const secret of [REFUSED_PASSWORD, encoded]) expect(serving.said()).to.not.include(secret);
+  });
+});
