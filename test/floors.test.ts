@@ -6,11 +6,12 @@ import { expect } from 'chai';
 
 const SRC = resolve(import.meta.dirname, '../src');
 
-/** From the top down. What stands in no folder is the ground, but for the three that see everything below the process. */
+/** From the top down. What stands in no folder is the ground, but for those that see everything below the process. */
 const FLOORS = [
   'main.ts',
   'cli',
   'gateway.ts',
+  'assembly.ts',
   'http',
   'interface',
   'calendar',

@@ -2,22 +2,10 @@
 
 import { createServer, type Server } from 'node:http';
 import { duplexPair } from 'node:stream';
-import defaults from '../config/default.json' with { type: 'json' };
+import { assemble } from '../src/assembly.ts';
 import type { Backing } from '../src/calendar/backing.ts';
-import type { CostSettings } from '../src/calendar/cost.ts';
-import { createEvents } from '../src/calendar/events.ts';
-import { createLinked } from '../src/calendar/linked.ts';
-import { createPresent } from '../src/calendar/present.ts';
-import { createSlugs } from '../src/calendar/slugs.ts';
-import { createTerms } from '../src/calendar/terms.ts';
-import type { Config } from '../src/config.ts';
-import { createAnswerCache } from '../src/http/answer-cache.ts';
-import { createApp } from '../src/http/app.ts';
-import { createIdentity } from '../src/http/identity.ts';
-import { createAddressLimit, createLoginLimit } from '../src/http/limits.ts';
+import { type Config, loadConfig } from '../src/config.ts';
 import type { Operations } from '../src/http/routing.ts';
-import { organizerFields, venueFields } from '../src/interface/parameters.ts';
-import { readData } from '../src/interface/validate.ts';
 import { loadMapping } from '../src/mapping/load.ts';
 import { openReplica } from '../src/replica/store.ts';
 import { createSync } from '../src/replica/sync.ts';
@@ -78,42 +66,44 @@ export interface GatewayUnderTest {
 /** Longer than any test; three times as long is still no more than a timer can wait. */
 const NEVER_MS = 2 ** 29;
 
+/** The defaults, but for what a test may ask of it: larger pages, no limit on requests, no pages for browsers. */
+function configOf({ perPage = 10 }: GatewayParts): Config {
+  const config = loadConfig({
+    env: {
+      CALENDAR_UPSTREAM_URL: 'https://cms.example',
+      CALENDAR_PUBLIC_URL: PUBLIC_URL,
+      CALENDAR_MOUNTS: OTHER_MOUNT,
+    },
+  });
+  return {
+    ...config,
+    lists: { perPage, maxPerPage: 50 },
+    limits: { ...config.limits, requestsPerMinute: 1_000_000 },
+    pages: { landing: false, documentation: false },
+  };
+}
+
 /** Puts it together and waits for the first copy. */
 export async function gatewayUnderTest(parts: GatewayParts): Promise<GatewayUnderTest> {
-  const { upstream, service, nowMs = Date.now, perPage = 10 } = parts;
+  const { upstream, service, nowMs = Date.now } = parts;
   const observe = (): void => {};
-  const mapping = loadMapping('wordpress-meta');
+  const config = configOf(parts);
+  const mapping = loadMapping(config.mapping);
   const replica = openReplica({ identity: 'test' });
   const sync = createSync({ replica, upstream, mapping, service, intervalMs: NEVER_MS, observe, nowMs });
-  const backing: Backing = {
-    ...{ replica, upstream, mapping, sync, service, nowMs },
-    present: createPresent(replica, () => sync.site(), defaults.cost as CostSettings),
-    lists: { perPage, maxPerPage: 50 },
-    readFields: (kind, data) => readData(kind === 'venue' ? venueFields : organizerFields, data),
-    site: () => sync.site(),
-  };
-  const linked = { venue: createLinked(backing, 'venue'), organizer: createLinked(backing, 'organizer') };
-  const operations: Operations = {
-    event: createEvents(backing, linked),
-    ...linked,
-    category: createTerms(backing, 'category'),
-    tag: createTerms(backing, 'tag'),
-  };
-  const limits: Config['limits'] = { ...defaults.limits, requestsPerMinute: 1_000_000 };
-  const app = createApp({
-    ...{ backing, limits, observe, publicUrl: PUBLIC_URL, trustProxies: false, urlBytes: limits.urlBytes },
-    operations,
-    mounts: [MOUNT, OTHER_MOUNT],
-    slugs: createSlugs(backing),
-    freshness: defaults.cache,
-    cache: createAnswerCache(defaults.cache.answerBytes),
-    identity: createIdentity({ upstream, logins: createLoginLimit(limits) }),
-    addresses: createAddressLimit(limits),
-    pages: (_, next) => next(),
+  const { backing, operations, listener } = assemble({
+    config,
+    mapping,
+    upstream,
+    service,
+    replica,
+    sync,
+    observe,
+    nowMs,
   });
   sync.start();
   await sync.complete();
-  const server = createServer(app.callback());
+  const server = createServer({ maxHeaderSize: config.limits.headerBytes }, listener);
   const askAt = (path: string, request: Request = {}) => exchange(server, path, request, parts.as ?? {});
 
   return {

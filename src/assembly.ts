@@ -1,0 +1,105 @@
+// What answers requests, put together over a copy and a CMS: the same in the process and in its tests.
+
+import type { RequestListener } from 'node:http';
+import type { Backing } from './calendar/backing.ts';
+import { createEvents } from './calendar/events.ts';
+import { createLinked } from './calendar/linked.ts';
+import { createPresent } from './calendar/present.ts';
+import { createSlugs } from './calendar/slugs.ts';
+import { createTerms } from './calendar/terms.ts';
+import { type Config, publicUrlOf } from './config.ts';
+import { createAnswerCache } from './http/answer-cache.ts';
+import { createApp } from './http/app.ts';
+import { front } from './http/front.ts';
+import { createIdentity } from './http/identity.ts';
+import { createAddressLimit, createLoginLimit } from './http/limits.ts';
+import { pages } from './http/pages/pages.ts';
+import { createReading } from './http/reading.ts';
+import type { Operations } from './http/routing.ts';
+import { organizerFields, venueFields } from './interface/parameters.ts';
+import { readData } from './interface/validate.ts';
+import type { Mapping } from './mapping/mapping.ts';
+import type { Observe } from './observe/events.ts';
+import type { Replica } from './replica/store.ts';
+import type { Sync } from './replica/sync.ts';
+import type { Credentials, Upstream } from './upstream/port.ts';
+
+export interface AssemblyParts {
+  config: Config;
+  mapping: Mapping;
+  upstream: Upstream;
+  /** The service account; without one only public records are copied. */
+  service: Credentials;
+  replica: Replica;
+  sync: Sync;
+  observe: Observe;
+  nowMs?: () => number;
+}
+
+export interface Assembly {
+  backing: Backing;
+  operations: Operations;
+  /** Answers every request of the main port. */
+  listener: RequestListener;
+  /** What anybody may know: shown on the landing page. */
+  publicStatus(): PublicStatus;
+}
+
+export type PublicStatus = ReturnType<typeof publicStatusOf>;
+
+/** Puts it together; opens nothing and starts nothing. */
+export function assemble(parts: AssemblyParts): Assembly {
+  const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now } = parts;
+  const { limits, cache: freshness, mounts } = config;
+  const { trustProxies } = config.listen;
+  const backing: Backing = {
+    ...{ replica, upstream, service, mapping, sync, nowMs },
+    present: createPresent(replica, () => sync.site(), config.cost),
+    lists: config.lists,
+    readFields: (kind, data) => readData(kind === 'venue' ? venueFields : organizerFields, data),
+    site: () => sync.site(),
+  };
+  const linked = { venue: createLinked(backing, 'venue'), organizer: createLinked(backing, 'organizer') };
+  const operations: Operations = {
+    event: createEvents(backing, linked),
+    ...linked,
+    category: createTerms(backing, 'category'),
+    tag: createTerms(backing, 'tag'),
+  };
+  const publicUrl = publicUrlOf(config);
+  const publicStatus = () => publicStatusOf(backing);
+  const cache = createAnswerCache(freshness.answerBytes);
+  const addresses = createAddressLimit(limits);
+  const reads = {
+    ...{ backing, operations, limits, publicUrl, cache, freshness, mounts },
+    slugs: createSlugs(backing),
+    urlBytes: limits.urlBytes,
+  };
+  const app = createApp({
+    ...reads,
+    ...{ observe, addresses, trustProxies },
+    identity: createIdentity({ upstream, logins: createLoginLimit(limits) }),
+    pages: pages({ mounts, publicUrl, enabled: config.pages, status: publicStatus }),
+  });
+  const reading = createReading(reads);
+  const listener = front({ backing, cache, addresses, trustProxies, reading, observe, otherwise: app.callback() });
+  return { backing, operations, listener, publicStatus };
+}
+
+function publicStatusOf({ sync, replica, site }: Backing) {
+  const { state, percent } = sync.status();
+  const counts = replica.counts();
+  return {
+    site: { name: site().name, url: site().url },
+    copy: { state, percent },
+    cms: { reachable: state !== 'away' },
+    counts: {
+      events: counts.event,
+      venues: counts.venue,
+      organizers: counts.organizer,
+      categories: counts.category,
+      tags: counts.tag,
+    },
+    version: replica.version,
+  };
+}
