@@ -8,7 +8,7 @@ import { postExists } from '../calendar/posts.ts';
 import type { Slugs } from '../calendar/slugs.ts';
 import { isStaff } from '../calendar/visibility.ts';
 import { UpstreamRefused } from '../errors.ts';
-import type { Lookups } from '../interface/kinds.ts';
+import type { Lookups } from '../interface/value-kind.ts';
 import type { Kind, PostKind } from '../records.ts';
 
 const USERS_KEPT_MS = 60_000;

@@ -1,8 +1,8 @@
 // Every query, path and body parameter of the interface, once, in the order in which the original declares them (interface-behaviour 0.1).
 
 import type { PostKind, TermKind } from '../records.ts';
-import type { Lookups, ValueKind } from './kinds.ts';
 import * as kinds from './kinds.ts';
+import type { Lookups, ValueKind } from './value-kind.ts';
 
 export interface Parameter {
   name: string;

@@ -3,9 +3,9 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { Input } from '../calendar/backing.ts';
 import { invalidParams, missingParams, type ParamRefusal, wrongType } from '../calendar/refusals.ts';
-import type { Lookups, NamedRefusal, ValueKind } from './kinds.ts';
 import type { Parameter } from './parameters.ts';
 import type { Endpoint } from './routes.ts';
+import type { Lookups, NamedRefusal, ValueKind } from './value-kind.ts';
 import { boolean, numeric } from './values.ts';
 
 export interface Request {

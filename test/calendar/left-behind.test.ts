@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import type { Asked } from '../../src/calendar/backing.ts';
 import { createImages } from '../../src/calendar/images.ts';
 import { GatewayError, UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
-import type { Lookups } from '../../src/interface/kinds.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
 import { validate } from '../../src/interface/validate.ts';
+import type { Lookups } from '../../src/interface/value-kind.ts';
 import { BASE, type GatewayUnderTest, gatewayUnderTest } from '../gateway-under-test.ts';
 import { AS, type FakeCms, fakeCms, type Step } from './fake-cms.ts';
 
