@@ -9,7 +9,8 @@ const STOP_WORDS = new Set(
   ),
 );
 const MAX_WORDS = 9;
-const PIECES = /"([^"]*)"|[^\s",+]+/g;
+/** A phrase ends with its quote or with the text. */
+const PIECES = /"[^"]*(?:"|$)|[^\s",+]+/g;
 
 /** A lone Latin letter or dash says nothing when another word is there. */
 const weak = (word: string): boolean => /^[a-z]$/i.test(word) || word === '-' || STOP_WORDS.has(word.toLowerCase());
@@ -17,19 +18,23 @@ const weak = (word: string): boolean => /^[a-z]$/i.test(word) || word === '-' ||
 /** Venues and organizers: `@` is no part of a word either, so that a domain finds its addresses (observed: `@b.example` finds `a@www.b.example`). */
 export const linkedSearchWords = (text: string): SearchWord[] => searchWords(text.replaceAll('@', ' '));
 
-/** @returns no words at all when the text is blank: everything matches. */
+/** The quotes fall away, and apostrophes and blanks at the edges; a closed phrase keeps its blanks. */
+const bare = (piece: string): string =>
+  /^"[^"]+"$/.test(piece) ? piece.replace(/^["']+|["']+$/g, '') : piece.replace(/^["' ]+|["' ]+$/g, '');
+
+/**
+ * A dash in front excludes, also inside quotes; stop words are dropped, also quoted.
+ * @returns no words at all when the text is blank: everything matches.
+ */
 export function searchWords(text: string): SearchWord[] {
   const whole = text.trim();
   if (whole === '') return [];
   const words: SearchWord[] = [];
-  for (const [piece, quoted] of whole.matchAll(PIECES)) {
-    if (quoted !== undefined) {
-      if (quoted.trim() !== '') words.push({ text: quoted.trim(), not: false });
-    } else if (piece.startsWith('-') && piece.length > 1) {
-      words.push({ text: piece.slice(1), not: true });
-    } else if (!weak(piece)) {
-      words.push({ text: piece, not: false });
-    }
+  for (const [piece] of whole.matchAll(PIECES)) {
+    const word = bare(piece);
+    if (word === '' || weak(word)) continue;
+    const not = word.startsWith('-');
+    words.push({ text: not ? word.slice(1) : word, not });
   }
   if (words.length === 0 || words.length > MAX_WORDS) return [{ text: whole, not: false }];
   return words;
