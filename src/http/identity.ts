@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { credentialsRefused } from '../calendar/translate.ts';
 import { ANONYMOUS, type Caller } from '../calendar/visibility.ts';
 import { GatewayError, UpstreamRefused } from '../errors.ts';
-import type { Upstream } from '../upstream/port.ts';
+import type { Account, Upstream } from '../upstream/port.ts';
 import type { LoginLimit } from './limits.ts';
 
 const KEPT_MS = 60_000;
@@ -18,7 +18,8 @@ export interface Identity {
   callerOf(request: { authorization: string | undefined; nonce: string | undefined; address: string }): Promise<Caller>;
 }
 
-type Found = { caller: Caller } | { refused: GatewayError };
+/** Without the credentials: those are the request's own, and go with it. */
+type Found = { account: Account } | { refused: GatewayError };
 
 /** The user of a Basic header; undefined for everything that WordPress does not look at: other schemes, broken or empty ones. */
 export function basicUser(authorization: string | undefined): string | undefined {
@@ -35,7 +36,7 @@ export function createIdentity({ upstream, logins }: { upstream: Upstream; login
 
   async function ask(credentials: string): Promise<Found> {
     try {
-      return { caller: { credentials, account: await upstream.account({ credentials }) } };
+      return { account: await upstream.account({ credentials }) };
     } catch (error) {
       if (!(error instanceof UpstreamRefused) || error.status >= 500) throw error;
       return { refused: credentialsRefused(error) };
@@ -62,7 +63,7 @@ export function createIdentity({ upstream, logins }: { upstream: Upstream; login
         kept.set(hash, found);
         found.then(
           (result) => {
-            if ('caller' in result) return logins.succeeded(address, user);
+            if ('account' in result) return logins.succeeded(address, user);
             kept.set(hash, found!, { ttl: REFUSED_KEPT_MS });
             return logins.failed(address, user);
           },
@@ -74,7 +75,7 @@ export function createIdentity({ upstream, logins }: { upstream: Upstream; login
       }
       const result = await found;
       if ('refused' in result) throw result.refused;
-      return result.caller;
+      return { credentials: authorization, account: result.account };
     },
   };
 }

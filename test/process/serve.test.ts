@@ -1,54 +1,11 @@
 // `serve` as its own process: how it begins with a site that is not there, and how it ends.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { exchange, freePort, MOUNT } from '../faults/gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { ready, type Serving, serve, until } from './serving.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const REFUSED_PASSWORD = 'not the password of anybody';
-
-interface Serving {
-  child: ChildProcess;
-  port: number;
-  adminPort: number;
-  /** What it wrote on both streams. */
-  said(): string;
-  /** With the exit code, or the signal that ended it. */
-  ended: Promise<number | string | null>;
-}
-
-async function serve(url: string, password?: string): Promise<Serving> {
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const service =
-    password === undefined ? {} : { CALENDAR_UPSTREAM_USER: 'admin', CALENDAR_UPSTREAM_PASSWORD: password };
-  const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      ...service,
-      ...{ CALENDAR_UPSTREAM_URL: url, CALENDAR_HOST: '127.0.0.1' },
-      ...{ CALENDAR_PORT: String(port), CALENDAR_ADMIN_PORT: String(adminPort) },
-    },
-  });
-  const chunks: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(String(chunk)));
-  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string | null);
-  return { child, port, adminPort, ended, said: () => chunks.join('') };
-}
-
-const ready = ({ adminPort }: Serving) =>
-  exchange(adminPort, '/ready').then(
-    ({ status }) => status,
-    () => 0,
-  );
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((done) => setTimeout(done, 20));
-}
 
 describe('serve', function () {
   this.timeout(60_000);
@@ -78,7 +35,7 @@ describe('serve', function () {
   }
 
   it('ends on SIGTERM with everything finished that had begun', async () => {
-    serving = await serve(wordpress.url.href, PASSWORD);
+    serving = await serve(wordpress.url.href, { password: PASSWORD });
     const { port, child } = serving;
     await until(async () => (await ready(serving!)) === 200);
     const { held, release } = hold();
@@ -103,7 +60,7 @@ describe('serve', function () {
   });
 
   it('ends at once on the second SIGTERM', async () => {
-    serving = await serve(wordpress.url.href, PASSWORD);
+    serving = await serve(wordpress.url.href, { password: PASSWORD });
     const { port, child } = serving;
     await until(async () => (await ready(serving!)) === 200);
     const { held } = hold();
@@ -121,14 +78,14 @@ describe('serve', function () {
 
   it('does not begin with a site that does not answer', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
-    serving = await serve(url, REFUSED_PASSWORD);
+    serving = await serve(url, { password: REFUSED_PASSWORD });
     expect(await serving.ended).to.equal(2);
     expect(serving.said()).to.match(/CALENDAR_UPSTREAM_URL: .*does not answer[\s\S]*Check the address/);
     expect(serving.said()).to.not.include(REFUSED_PASSWORD);
   });
 
   it('does not begin with a password that the site refuses, and does not print it', async () => {
-    serving = await serve(wordpress.url.href, REFUSED_PASSWORD);
+    serving = await serve(wordpress.url.href, { password: REFUSED_PASSWORD });
     expect(await serving.ended).to.equal(2);
     expect(serving.said()).to.match(
       /CALENDAR_UPSTREAM_USER: .*\(incorrect_password\)[\s\S]*Make an application password/,

@@ -1,0 +1,63 @@
+// The gateway as `serve` runs it, in a process of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { exchange, freePort } from '../faults/gateway.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+export interface Serving {
+  child: ChildProcess;
+  port: number;
+  adminPort: number;
+  /** What it wrote on both streams. */
+  said(): string;
+  /** With the exit code, or the signal that ended it. */
+  ended: Promise<number | string | null>;
+}
+
+export interface ServeOptions {
+  /** Of the service account `admin`; without it only public records are copied. */
+  password?: string;
+  /** Node's own. */
+  flags?: string[];
+  /** More of the configuration, as a file has it. */
+  config?: object;
+}
+
+/** Starts it; does not wait until it answers. */
+export async function serve(url: string, { password, flags = [], config = {} }: ServeOptions = {}): Promise<Serving> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const service =
+    password === undefined ? {} : { CALENDAR_UPSTREAM_USER: 'admin', CALENDAR_UPSTREAM_PASSWORD: password };
+  const file = join(mkdtempSync(join(tmpdir(), 'calendar-serve-')), 'config.json');
+  writeFileSync(file, JSON.stringify(config));
+  const child = spawn(process.execPath, [...flags, 'src/main.ts', 'serve', '--config', file], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      ...service,
+      ...{ CALENDAR_UPSTREAM_URL: url, CALENDAR_HOST: '127.0.0.1' },
+      ...{ CALENDAR_PORT: String(port), CALENDAR_ADMIN_PORT: String(adminPort) },
+    },
+  });
+  const chunks: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(String(chunk)));
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string | null);
+  return { child, port, adminPort, ended, said: () => chunks.join('') };
+}
+
+/** What /ready says; 0: nothing listens. */
+export const ready = ({ adminPort }: Serving) =>
+  exchange(adminPort, '/ready').then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((done) => setTimeout(done, 20));
+}
