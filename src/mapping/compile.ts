@@ -13,7 +13,7 @@ import { type InlineReader, inlineAccess } from './inline.ts';
 import { type Join, type JoinTables, joinedIds, joinOf, storedIds } from './joins.ts';
 import { accessOf, coreAccess } from './lines.ts';
 import type { KindMapping, Kinds, Mapping } from './mapping.ts';
-import { completeEvent, completePost, searchTextOf } from './record.ts';
+import { completeEvent, completePost, type PostDefaults, searchTextOf } from './record.ts';
 import { checkedSource, type KindSource, type MappingSource, refusal } from './source.ts';
 
 const KINDS: readonly Kind[] = ['event', 'venue', 'organizer', 'category', 'tag'];
@@ -56,7 +56,10 @@ function compileKind(kind: Kind, mapping: MappingSource, file: string): KindMapp
   const fields = compileFields(kind, mapping, file, extras);
   const writable = fields.filter((field) => field.access.write && !field.info.derived && !source.readOnly);
   const as = source.terms === undefined ? 'posts' : 'terms';
-  const read = readerOf(kind, as, fields, source, joins);
+  const type = mapping.wordpress?.posts?.[source.posts ?? ''];
+  const draftDates = mapping.requiresHelper === true && type !== undefined && !type.existing;
+  const defaults = { excerpt: source.fields?.excerpt === undefined, draftDates };
+  const read = readerOf(kind, as, fields, defaults, joins);
   return {
     kind,
     base: source.posts ?? source.terms ?? '',
@@ -149,9 +152,8 @@ function lastPart(base: string): string {
   return base.split('/').at(-1) ?? base;
 }
 
-function readerOf(kind: Kind, as: 'posts' | 'terms', fields: Field[], source: KindSource, joins: Join[]) {
+function readerOf(kind: Kind, as: 'posts' | 'terms', fields: Field[], defaults: PostDefaults, joins: Join[]) {
   const zoneField = fields.find((field) => field.name === 'timezone');
-  const defaults = { excerpt: source.fields?.excerpt === undefined };
   return (native: Native, site: Site, tables: JoinTables = {}): RecordOf[Kind] => {
     const record: Record<string, unknown> = {
       kind,

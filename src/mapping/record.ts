@@ -10,9 +10,16 @@ import { valueAt } from './paths.ts';
 const NEVER_PUBLISHED = new Set(['draft', 'pending', 'auto-draft']);
 const NO_TIME = '0000-00-00 00:00:00';
 
+export interface PostDefaults {
+  /** Whether the excerpt is the CMS's own. */
+  excerpt: boolean;
+  /** Whether the UTC date of a draft can be believed: WordPress makes one up where there is none, unless the snippet sees to it. */
+  draftDates: boolean;
+}
+
 /** What the fields of a post alone do not say (interface-behaviour 1.1): changed in place. */
-export function completePost(record: Record<string, unknown>, native: Native, defaults: { excerpt: boolean }): void {
-  if (NEVER_PUBLISHED.has(String(record.status))) record.dateUtc = NO_TIME;
+export function completePost(record: Record<string, unknown>, native: Native, defaults: PostDefaults): void {
+  if (!defaults.draftDates && NEVER_PUBLISHED.has(String(record.status))) record.dateUtc = NO_TIME;
   // Where the source of the excerpt is shown and blank, the rendered one was generated from the content.
   const raw = valueAt(native, ['excerpt', 'raw']);
   if (defaults.excerpt && typeof raw === 'string' && raw.trim() === '') record.excerpt = '';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Json } from '../../gateway-under-test.ts';
-import { EVENT_KEYS, expectForbidden, expectInvalid, expectNamed, expectRefused } from '../expectations.ts';
+import { EVENT_KEYS, expectForbidden, expectInvalid, expectNamed, expectRefused, NEVER } from '../expectations.ts';
 import { gatewayScene, type Play } from '../gateway-scene.ts';
 
 const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
@@ -288,10 +288,35 @@ export const scene = gatewayScene('gateway-callers', { service: true }, (rule) =
     expect((await ask(`${path}sesame`)).body.events[0]).to.include({ description: '', all_day: null });
   });
 
-  rule('the UTC date of what was never published is zeros, also where one was sent', async ({ make }) => {
+  rule('the UTC date of what was never published is zeros, unless one was sent', async ({ make }) => {
     for (const kind of KINDS) {
-      const sent = { status: 'draft', date_utc: '2020-01-01 10:00:00' };
-      expect((await make(`/${kind}s`, body(kind, `Undated ${kind}`, sent))).date_utc).to.equal('0000-00-00 00:00:00');
+      const dates = async (path: string, sent: object) => {
+        const { date, date_utc } = await make(path, sent);
+        return { date, date_utc };
+      };
+      let made = 0;
+      const create = (sent: object) => {
+        made += 1;
+        return dates(`/${kind}s`, body(kind, `Undated ${kind} ${made}`, { status: 'draft', ...sent }));
+      };
+      const date = '2020-01-01 05:00:00';
+      expect((await create({})).date_utc).to.equal(NEVER);
+      expect(await create({ date })).to.deep.equal({ date, date_utc: NEVER });
+      expect(await create({ date, status: 'pending' })).to.deep.equal({ date, date_utc: NEVER });
+      const dated = { date, date_utc: '2020-01-01 10:00:00' };
+      expect(await create(dated)).to.deep.equal(dated);
+      expect(await create({ date_utc: dated.date_utc })).to.deep.equal(dated);
+    }
+  });
+
+  rule('the UTC date of a draft comes with its publication, and stays when that is taken back', async ({ make }) => {
+    for (const kind of KINDS) {
+      const date = '2020-01-01 05:00:00';
+      const { id } = await make(`/${kind}s`, body(kind, `Dated ${kind}`, { status: 'draft', date }));
+      const path = `/${kind}s/${id}`;
+      expect((await make(path, { description: 'Still a draft' })).date_utc).to.equal(NEVER);
+      expect(await make(path, { status: 'publish', date })).to.include({ date, date_utc: '2020-01-01 10:00:00' });
+      expect((await make(path, { status: 'draft' })).date_utc).to.equal('2020-01-01 10:00:00');
     }
   });
 
