@@ -1,4 +1,4 @@
-// What a search text means: the words that must occur and those that must not, as WordPress splits it (interface-behaviour 3.2).
+// What a search text means: the words that must occur and those that must not, as WordPress splits it (interface-behaviour 3.2, 3.5).
 
 import type { SearchWord } from '../replica/filters.ts';
 
@@ -9,14 +9,24 @@ const STOP_WORDS = new Set(
   ),
 );
 const MAX_WORDS = 9;
+/** What a query of the copy can take; the original has no limit. */
+const MAX_LINKED_WORDS = 40;
 /** A phrase ends with its quote or with the text. */
 const PIECES = /"[^"]*(?:"|$)|[^\s",+]+/g;
 
 /** A lone Latin letter or dash says nothing when another word is there. */
 const weak = (word: string): boolean => /^[a-z]$/i.test(word) || word === '-' || STOP_WORDS.has(word.toLowerCase());
 
-/** Venues and organizers: `@` is no part of a word either, so that a domain finds its addresses (observed: `@b.example` finds `a@www.b.example`). */
-export const linkedSearchWords = (text: string): SearchWord[] => searchWords(text.replaceAll('@', ' '));
+/**
+ * Venues and organizers are searched another way: the text is cut at everything that is neither letter nor digit, and each
+ * piece must occur (observed: `@b.example` finds `a@www.b.example`); no stop words, no phrases, nothing excluded.
+ */
+export function linkedSearchWords(text: string): SearchWord[] {
+  const pieces = new Set(text.split(/[^\p{L}\p{M}\p{N}_]+/u).filter((piece) => piece !== ''));
+  const whole = text.trim();
+  if (pieces.size === 0) return whole === '' ? [] : [{ text: whole, not: false }];
+  return [...pieces].slice(0, MAX_LINKED_WORDS).map((piece) => ({ text: piece, not: false }));
+}
 
 /** The quotes fall away, and apostrophes and blanks at the edges; a closed phrase keeps its blanks. */
 const bare = (piece: string): string =>
