@@ -25,7 +25,6 @@ export interface Looker {
 
 export function createLooker(replica: Replica, taking: Taking): Looker {
   const nextTermPage = new Map<string, number>();
-  const looked = new Set<string>();
 
   /** Newest modifications first, until a page ends with what was walked past before and is as the copy has it. */
   async function lookAtPosts(collection: Collection): Promise<Look> {
@@ -48,7 +47,7 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
         if (row.id === 0) continue;
         const copied = taking.copied(collection, row.id);
         // What was not settled when the process ended is as new as the watermark at least.
-        const unsure = row.modifiedUtc >= known && !looked.has(kind);
+        const unsure = row.modifiedUtc >= known && !taking.looked.has(kind);
         if (unsure || copied?.modifiedUtc !== row.modifiedUtc || copied.status !== row.status) differ.add(row.id);
         // A record made with a date to come has that date as its time of modification.
         if (row.modifiedUtc > mark && row.modifiedUtc <= nowUtc) mark = row.modifiedUtc;
@@ -58,7 +57,7 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     }
     await taking.fetch(collection, [...differ]);
     taking.watermark.set(kind, mark);
-    looked.add(kind);
+    taking.looked.add(kind);
     return found ?? { total: 0, askedAt: 0 };
   }
 

@@ -61,6 +61,8 @@ export async function copyAll(options: FirstCopyOptions): Promise<void> {
     taking.watermark.set(kind, at.fromUtc);
   }
   save();
+  // Before the first page, so that its share of the whole is known.
+  for (const { kind } of collections) tell(kind, progress[kind]?.done ?? 0, progress[kind]?.total ?? 0);
   for (const collection of collections) {
     const at = progress[collection.kind];
     if (!at || at.finished) continue;

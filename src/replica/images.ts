@@ -9,12 +9,18 @@ export interface Pictures {
   fetchMissing(progress?: (done: number, missing: number) => void): Promise<void>;
   /** Looks at what was modified among the CMS's media. */
   look(): Promise<void>;
-  /** Missing images are asked for again, and the images of these collections' records are read again at the next look. */
+  /** A pass begins: missing images are asked for again, and `readAgain` goes on from the first. */
   again(): void;
+  /**
+   * Reads the next few pages of images once more; true when it has come to their end. Cut and turned in wp-admin, an image has other files
+   * and the old `modified`.
+   */
+  readAgain(pages: number): Promise<boolean>;
 }
 
 const SETTLED_MS = 2_000;
 const IDS_A_SLICE = 500;
+const STATE_KEY = 'sync.media';
 
 export function createPictures(
   replica: Replica,
@@ -26,8 +32,9 @@ export function createPictures(
   const absent = new Set<number>();
   /** The newest media by their time of modification, and since when that is known: to the second, as everything there. */
   const open = new Map<number, { modifiedUtc: string; seenMs: number }>();
-  let mark = '';
-  let total: number | undefined;
+  let { mark = '', total } = JSON.parse(replica.state(STATE_KEY) ?? '{}') as { mark?: string; total?: number };
+  /** The last image that the present pass has read. */
+  let passed = 0;
 
   /** Ids of all images that are in the copy, through the records that refer to them. */
   async function referenced(): Promise<number[]> {
@@ -76,6 +83,7 @@ export function createPictures(
       });
       const nowUtc = utcText(page.serverTimeMs);
       const seenMs = nowMs();
+      const before = JSON.stringify({ mark, total });
       let next = mark;
       const first = mark === '';
       for (const row of page.items.map(rowOf)) {
@@ -95,9 +103,20 @@ export function createPictures(
       }
       for (const [id, known] of open) if (known.seenMs < 0 && known.modifiedUtc < mark) open.delete(id);
       await fetchMissing();
+      // Kept, so that what changes while no gateway runs is seen by the next one.
+      const after = JSON.stringify({ mark, total });
+      if (after !== before) replica.setState(STATE_KEY, after);
     },
     again() {
       absent.clear();
+      passed = 0;
+    },
+    async readAgain(pages) {
+      const limit = pages * taking.asking.pageSize;
+      const ids = replica.imageIds(passed, limit);
+      await taking.fetchImages(ids);
+      passed = ids.at(-1) ?? passed;
+      return ids.length < limit;
     },
   };
 }

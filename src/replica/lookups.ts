@@ -56,6 +56,10 @@ export function lookups(db: Database) {
     image: (id: number) => parse<ImageRecord>(db.get('SELECT record FROM image WHERE id = ?', id)),
     images: (ids: readonly number[]) =>
       parseRows<ImageRecord>(db.all(`SELECT id, record FROM image WHERE id ${IN_IDS}`, JSON.stringify(ids))),
+    postsWithImage: (id: number) =>
+      db.all<{ kind: PostKind; id: number }>('SELECT kind, id FROM post WHERE image = ? AND image <> 0', id),
+    imageIds: (after: number, limit: number) =>
+      db.all<{ id: number }>('SELECT id FROM image WHERE id > ? ORDER BY id LIMIT ?', after, limit).map(({ id }) => id),
     missingImages: (limit: number) =>
       db
         .all<{ id: number }>(

@@ -125,6 +125,7 @@ export function createRounds(options: RoundsOptions): Rounds {
       pass.now = undefined;
     }
     if (pass.left.length > 0) return readAgain();
+    if (!(await pictures.readAgain(PASS_PAGES_A_ROUND))) return;
     pass = undefined;
   }
 

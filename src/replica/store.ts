@@ -48,6 +48,10 @@ export interface Replica {
   termByName(kind: TermKind, name: string): number | undefined;
   image(id: number): ImageRecord | undefined;
   images(ids: readonly number[]): Map<number, ImageRecord>;
+  /** The records whose own image this is. */
+  postsWithImage(id: number): { kind: PostKind; id: number }[];
+  /** Ids of the images, ascending, after `after`, at most `limit`. */
+  imageIds(after: number, limit: number): number[];
   /** Images that records refer to and the copy does not have, at most `limit`, ascending. */
   missingImages(limit: number): number[];
   events(filter: EventFilter): IdPage;

@@ -207,6 +207,8 @@ export function createSync(options: SyncOptions): Sync {
       const media = changes.filter(({ collection, id }) => collection === 'media' && replica.image(id));
       await taking.fetchImages(media.map(({ id }) => id));
       await rounds.fetchMissingImages();
+      // The CMS takes a term or an image that it deletes out of its posts.
+      for (const collection of collections) await taking.fetchPending(collection);
     } catch {
       // What could not be read now is read in the next round, which also tells that the CMS is away.
     } finally {

@@ -36,6 +36,8 @@ export interface Taking {
   count(collection: Collection): number;
   /** What is modified from here on was not walked past yet. */
   watermark: Map<Kind, string>;
+  /** Kinds that this process has looked at: before that, it does not know which of the newest records are settled. */
+  looked: Set<Kind>;
   /** Grows with every change of the kind's records in the copy. */
   revision(kind: Kind): number;
   wrote(kind: Kind, id: number): void;
@@ -52,6 +54,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
   const marks = createMarks();
   const images = new Set<number>();
   const watermark = new Map<Kind, string>();
+  const looked = new Set<Kind>();
   const revisions = new Map<Kind, number>();
   let holders = 0;
   let slice: number = SLICE.first;
@@ -87,7 +90,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
         marks.later(kind, [id]);
         return undefined;
       }
-      const fresh = before !== modifiedUtc && modifiedUtc >= (watermark.get(kind) ?? '');
+      const fresh = (before !== modifiedUtc || !looked.has(kind)) && modifiedUtc >= (watermark.get(kind) ?? '');
       marks.settle(kind, id, { readMs: asking.clockAt(askedAt), fresh });
     } else marks.settled(kind, id);
     if (byId) marks.written(kind, id, askedAt);
@@ -199,7 +202,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
         const there = new Set(found.map(({ id }) => id));
         const gone = some.filter((id) => !there.has(id));
         // The CMS takes an image that it deletes out of its posts, without touching their `modified`.
-        for (const id of gone) if (replica.image(id)) marks.later('event', replica.eventsWith('image', id));
+        for (const { kind, id } of gone.flatMap((image) => replica.postsWithImage(image))) marks.later(kind, [id]);
         counts.removed += replica.remove('image', gone);
       }
     },
@@ -217,6 +220,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
       return posts && unasked.length > 0 ? all - replica.ids(kind, { statuses: unasked }).length : all;
     },
     watermark,
+    looked,
     revision: (kind) => revisions.get(kind) ?? 0,
     wrote(kind, id) {
       marks.ours(kind, id, asking.moment(), nowMs());

@@ -78,6 +78,8 @@ export interface FakeWordPress extends Upstream {
   eraseTerm(id: number, into?: number): void;
   createMedia(): FakeMedia;
   replaceMedia(id: number): void;
+  /** As wp-admin's image editor does: other files under the old `modified`. */
+  cutMedia(id: number): void;
   eraseMedia(id: number): void;
   nativePost(post: FakePost): Native;
   nativeTerm(term: FakeTerm): Native;
@@ -319,6 +321,10 @@ export function fakeWordPress(): FakeWordPress {
     replaceMedia(id) {
       const item = media.get(id);
       if (item) Object.assign(item, { revision: item.revision + 1, modifiedS: nowS() });
+    },
+    cutMedia(id) {
+      const item = media.get(id);
+      if (item) item.revision += 1;
     },
     eraseMedia(id) {
       media.delete(id);

@@ -77,11 +77,12 @@ const CHANGES: Record<string, Change> = {
   },
   createMedia: (cms) => cms.createMedia(),
   replaceMedia: (cms, a) => cms.replaceMedia(someMedia(cms, a)?.id ?? 0),
+  cutMedia: (cms, a) => cms.cutMedia(someMedia(cms, a)?.id ?? 0),
   eraseMedia: (cms, a) => cms.eraseMedia(someMedia(cms, a)?.id ?? 0),
 };
 
 /** What a date or a total tells of, whatever else happens in the same interval: after these a look or two must be enough. */
-const UNTOLD = ['createBack', 'cron', 'quietly', 'eraseMedia'];
+const UNTOLD = ['createBack', 'cron', 'quietly', 'cutMedia', 'eraseMedia'];
 const told = Object.keys(CHANGES).filter((name) => !UNTOLD.includes(name));
 
 const changeAt = (names: readonly string[], n: number) => CHANGES[pick(names, n)!]!;
@@ -141,7 +142,28 @@ const DEEDS: Record<string, (site: TestSite, a: number, b: number, told: string[
     site.cms.erase(post.id);
     void site.sync.changed([{ collection: post.base, id: post.id }]);
   },
+  noticeOfMedia(site, a) {
+    const item = someMedia(site.cms, a);
+    if (!item) return;
+    site.cms.cutMedia(item.id);
+    return site.sync.changed([{ collection: 'media', id: item.id }]);
+  },
+  /** The next request finds that the service account may not read any more. */
+  refused(site, a) {
+    let until = a % 8;
+    site.cms.before = () => {
+      site.cms.serviceIs = until-- > 0 ? 'editor' : 'refused';
+      if (until < -1) [site.cms.before, site.cms.serviceIs] = [undefined, 'editor'];
+    };
+  },
   restart: (site) => site.restart(),
+  /** What happens while no gateway runs. */
+  async restartLater(site, a, b, told) {
+    await site.sync.stop();
+    for (let n = 0; n <= a % 3; n += 1) changeAt(told, b + n)(site.cms, a, b);
+    if (b % 2 === 0) site.pass(20_000);
+    await site.restart();
+  },
 };
 
 /** As the calendar does after a write that the CMS accepted. */
@@ -183,15 +205,17 @@ function history(service: boolean, all: boolean) {
   const changes = all ? Object.keys(CHANGES) : told;
   const command = stepsOf(changes).map((step) => new Happens(step, changes));
   return fc.asyncProperty(
-    fc.array(stepsOf(Object.keys(CHANGES)), { maxLength: 40 }),
-    fc.commands([command], { maxCommands: 60 }),
-    async (beforehand, commands) => {
-      const site = testSite({ service: service ? SERVICE : undefined });
+    fc.array(stepsOf(Object.keys(CHANGES)), { maxLength: 40, size: 'max' }),
+    fc.commands([command], { maxCommands: 60, size: 'max' }),
+    // The gateway's clock goes before or after the CMS's.
+    fc.constantFrom(0, 3_600_000, -3_600_000),
+    async (beforehand, commands, skewMs) => {
+      const site = testSite({ service: service ? SERVICE : undefined, skewMs });
       try {
         for (const { what, a, b } of beforehand) CHANGES[what]?.(site.cms, a, b);
         site.sync.start();
         await fc.asyncModelRun(() => ({ model: {}, real: site }), commands);
-        site.cms.before = undefined;
+        [site.cms.before, site.cms.serviceIs] = [undefined, 'editor'];
         if (all) await site.quiet();
         else await site.settle();
         expectSame(site);
@@ -228,6 +252,10 @@ if (import.meta.main) {
     runs: Number(values.runs),
     ...(values.seed === undefined ? {} : { seed: Number(values.seed) }),
     ...(values.path === undefined ? {} : { path: values.path }),
+  }).catch((error: Error) => {
+    // With the seed and the path; without the two copies that a comparison carries with it.
+    console.error(error.message);
+    process.exit(1);
   });
   console.log(`${values.runs} histories, no difference, ${((performance.now() - begun) / 1000).toFixed(1)} s`);
 }

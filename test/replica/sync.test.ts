@@ -17,6 +17,7 @@ describe('sync', () => {
     const venue = cms.create('venues');
     cms.create('organizers');
     const picture = cms.createMedia();
+    Object.assign(venue, { featured: cms.createMedia().id });
     for (let n = 0; n < 23; n += 1) {
       cms.clockMs += 60_000;
       cms.create('events', {
@@ -159,6 +160,7 @@ describe('sync', () => {
       'a venue that is deleted': () => site.cms.erase(3),
       'an image that is replaced': () => site.cms.replaceMedia(5),
       'an image that is deleted': () => site.cms.eraseMedia(5),
+      'an image of a venue that is deleted': () => site.cms.eraseMedia(6),
       'a new image': (id) => site.cms.edit(id, { featured: site.cms.createMedia().id }),
     };
     for (const [name, change] of Object.entries(cases)) {
@@ -199,6 +201,30 @@ describe('sync', () => {
     expect(titleOf(site.replica, 'event', 10)).to.equal('Second');
   });
 
+  it('sees the second change of a second within which it was started again', async () => {
+    await copied();
+    site.cms.edit(10, { title: 'First' });
+    await site.sync.look();
+    await site.restart();
+    await site.sync.look();
+    site.cms.edit(10, { title: 'Second' });
+    await site.look();
+    expect(titleOf(site.replica, 'event', 10)).to.equal('Second');
+  });
+
+  it('sees what was done to images while it did not run', async () => {
+    await copied();
+    await site.look();
+    for (const change of [() => site.cms.replaceMedia(5), () => site.cms.eraseMedia(6)]) {
+      await site.sync.stop();
+      site.pass(20_000);
+      change();
+      await site.restart();
+      await site.look();
+      expectSame(site);
+    }
+  });
+
   it('does not look at the clocks of both machines together', async () => {
     for (const skewMs of [-3_600_000, 3_600_000]) {
       await copied({ skewMs });
@@ -214,10 +240,13 @@ describe('sync', () => {
 
   it('mends in the slow pass what neither a date nor a total betrays', async () => {
     await copied();
+    await site.look();
     site.cms.quietly(10, { meta: { start_date: '2027-01-01 10:00:00', end_date: '2027-01-01 12:00:00' } });
     site.cms.quietly(12, { terms: { event_categories: [], tags: [2] } });
+    site.cms.cutMedia(5);
     await site.look();
     expect(site.replica.get('event', 10)?.start).to.equal('2026-05-01 10:00:00');
+    expect(site.replica.image(5)?.filesizeBytes).to.equal(101);
     await site.quiet();
     expect(site.replica.get('event', 10)?.start).to.equal('2027-01-01 10:00:00');
     expectSame(site);
@@ -453,6 +482,19 @@ describe('sync', () => {
         ...[10, 12, made.id].map((id) => ({ collection: 'events', id })),
         { collection: 'media', id: 5 },
         { collection: 'unknown', id: 1 },
+      ]);
+      expectSame(site);
+    });
+
+    it('brings in what the CMS did to other records: those of a term or an image that it deleted', async () => {
+      await copied();
+      site.cms.eraseTerm(1);
+      site.cms.eraseMedia(5);
+      site.cms.eraseMedia(6);
+      await site.sync.changed([
+        { collection: 'event_categories', id: 1 },
+        { collection: 'media', id: 5 },
+        { collection: 'media', id: 6 },
       ]);
       expectSame(site);
     });
