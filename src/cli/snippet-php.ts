@@ -266,7 +266,9 @@ function note($collection = null, $id = 0) {
 
 function note_post($id) {
     $type = \get_post_type($id);
-    if ($type && isset(TYPES[$type]) && \get_post_status($id) !== 'auto-draft') {
+    if ($type === 'attachment') {
+        note('media', $id);
+    } elseif ($type && isset(TYPES[$type]) && \get_post_status($id) !== 'auto-draft') {
         note(TYPES[$type]['base'], $id);
     }
 }
@@ -281,11 +283,23 @@ function note_term($id, $row, $taxonomy) {
     }
 }
 
+function note_term_meta($row, $id) {
+    $term = \get_term($id);
+    if ($term instanceof \WP_Term) {
+        note_term($id, 0, $term->taxonomy);
+    }
+}
+
 \add_action('wp_after_insert_post', __NAMESPACE__ . '\\note_post');
 \add_action('before_delete_post', __NAMESPACE__ . '\\note_post');
-\add_action('set_object_terms', __NAMESPACE__ . '\\note_post');
+foreach (['set_object_terms', 'deleted_term_relationships', 'add_attachment', 'edit_attachment', 'delete_attachment'] as $hook) {
+    \add_action($hook, __NAMESPACE__ . '\\note_post');
+}
 foreach (['added_post_meta', 'updated_post_meta', 'deleted_post_meta'] as $hook) {
     \add_action($hook, __NAMESPACE__ . '\\note_meta', 10, 2);
+}
+foreach (['added_term_meta', 'updated_term_meta', 'deleted_term_meta'] as $hook) {
+    \add_action($hook, __NAMESPACE__ . '\\note_term_meta', 10, 2);
 }
 foreach (['created_term', 'edited_term', 'delete_term'] as $hook) {
     \add_action($hook, __NAMESPACE__ . '\\note_term', 10, 3);
