@@ -1,6 +1,6 @@
 // What the operations stand on: the copy, the CMS, the mapping between them, and what this site calls its capabilities.
 
-import { LRUCache } from 'lru-cache';
+import { UpstreamAway } from '../errors.ts';
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
 import type { Kind, Site } from '../records.ts';
 import type { Replica } from '../replica/store.ts';
@@ -93,7 +93,14 @@ export function writableKind<K extends Kind>(backing: Backing, kind: K): NonNull
 }
 
 const NAMES_KEPT_MS = 10 * 60_000;
-const names = new WeakMap<Backing, LRUCache<string, CapabilityNames>>();
+/** After a failure: a request asks for these names several times, and must not wait for a CMS that is away with each. */
+const FAILURE_KEPT_MS = 5000;
+interface KeptNames {
+  names: CapabilityNames;
+  isKnown: boolean;
+  untilMs: number;
+}
+const names = new WeakMap<Backing, Map<string, KeptNames>>();
 
 /**
  * What this site calls the capabilities of a kind's collection. Read with the service account or the caller's own credentials and
@@ -103,18 +110,27 @@ export async function capabilityNames(backing: Backing, kind: Kind, caller: Call
   const base = backing.mapping.kinds[kind]?.base;
   const credentials = backing.service ?? caller.credentials;
   if (base === undefined || credentials === undefined || !caller.account) return {};
-  let kept = names.get(backing);
-  if (!kept) {
-    kept = new LRUCache({ max: 50, ttl: NAMES_KEPT_MS });
-    names.set(backing, kept);
-  }
+  const kept = names.get(backing) ?? new Map<string, KeptNames>();
+  names.set(backing, kept);
   const known = kept.get(base);
-  if (known) return known;
-  try {
-    const { capabilities } = await backing.upstream.facts(base, { credentials });
-    if (Object.keys(capabilities).length > 0) kept.set(base, capabilities);
-    return capabilities;
-  } catch {
-    return {};
+  const nowMs = performance.now();
+  if (known && nowMs < known.untilMs) return known.names;
+  if (!known?.isKnown) return ask();
+  // What was known goes on to hold while it is asked again: nobody waits for that.
+  known.untilMs = nowMs + FAILURE_KEPT_MS;
+  void ask();
+  return known.names;
+
+  async function ask(): Promise<CapabilityNames> {
+    try {
+      const { capabilities } = await backing.upstream.facts(base!, { credentials });
+      const isKnown = Object.keys(capabilities).length > 0;
+      if (isKnown) kept.set(base!, { names: capabilities, isKnown, untilMs: performance.now() + NAMES_KEPT_MS });
+      return capabilities;
+    } catch (error) {
+      if (!known?.isKnown && error instanceof UpstreamAway)
+        kept.set(base!, { names: {}, isKnown: false, untilMs: performance.now() + FAILURE_KEPT_MS });
+      return known?.names ?? {};
+    }
   }
 }

@@ -18,10 +18,11 @@ const MAX_RETRY_AFTER_S = 3600;
  * database error): upstream-wordpress 6.
  * @throws UpstreamAway `status` for redirects, 429 and the other 5xx; `not-json` for a page or half an answer
  */
-export function judge(method: string, answer: Incoming, expect: 'json' | 'any'): Answer {
-  const { status, headers } = answer;
+export function judge(method: string, incoming: Incoming, expect: 'json' | 'any'): Answer {
   const write = isWrite(method);
-  const json = expect === 'json' && method !== 'HEAD' ? parseJson(answer.bytes) : undefined;
+  const json = expect === 'json' && method !== 'HEAD' ? parseJson(incoming.bytes) : undefined;
+  const answer = { ...incoming, status: meantStatus(incoming.status, json) };
+  const { status, headers } = answer;
   if (status >= 500 || status === 429) {
     if (write && !GATEWAY_STATUSES.has(status) && status !== 429 && isOwnRefusal(json)) return { ...answer, json };
     const retryAfterS = retryAfter(headers['retry-after']);
@@ -91,6 +92,14 @@ export function retryAfter(value: string | undefined, nowMs = Date.now()): numbe
   if (value === undefined || value.trim() === '') return undefined;
   const seconds = /^\d+$/.test(value.trim()) ? Number(value) : Math.ceil((Date.parse(value) - nowMs) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_S);
+}
+
+/** PHP sends status 200 with the first byte of a notice that it prints: what WordPress meant then stands in the body alone. */
+function meantStatus(status: number, json: unknown): number {
+  if (status < 200 || status > 299 || !errorCode(json)) return status;
+  const { data } = json as { data?: { status?: unknown } | null };
+  const meant = data?.status;
+  return Number.isInteger(meant) && Number(meant) >= 400 && Number(meant) < 600 ? Number(meant) : status;
 }
 
 /** A fatal error of PHP also comes as an error body, but it is no answer to the request: the write may be half done. */

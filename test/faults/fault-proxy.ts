@@ -23,6 +23,8 @@ export interface FaultProxy {
   url: URL;
   /** Connections taken so far. */
   readonly connections: number;
+  /** Connections that are open now. */
+  readonly open: number;
   /** Holds for connections made from now on; those that are open are dropped. */
   set(fault: Fault): Promise<void>;
   close(): Promise<void>;
@@ -33,8 +35,13 @@ export async function startFaultProxy(target: URL): Promise<FaultProxy> {
   const open = new Set<Socket>();
   let fault: Fault = { kind: 'none' };
   let connections = 0;
+  let clients = 0;
   const server = createServer((client) => {
     connections += 1;
+    clients += 1;
+    client.once('close', () => {
+      clients -= 1;
+    });
     const behind = connect(Number(target.port), target.hostname);
     for (const socket of [client, behind]) {
       open.add(socket);
@@ -66,6 +73,9 @@ export async function startFaultProxy(target: URL): Promise<FaultProxy> {
     url: new URL(`http://127.0.0.1:${port}`),
     get connections() {
       return connections;
+    },
+    get open() {
+      return server.listening ? clients : 0;
     },
     async set(next) {
       fault = next;

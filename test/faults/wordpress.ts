@@ -31,7 +31,9 @@ export interface Post {
 export interface WordPressStandIn extends StandIn {
   posts: Map<number, Post>;
   /** Runs before an answer is made; true: it has taken the answer upon itself. */
-  before: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | undefined;
+  before:
+    | ((request: IncomingMessage, response: ServerResponse, right: unknown) => boolean | Promise<boolean>)
+    | undefined;
   /** Writes that have arrived. */
   writes(): number;
 }
@@ -39,9 +41,13 @@ export interface WordPressStandIn extends StandIn {
 type Answer = { status: number; body: unknown; headers?: Record<string, string> };
 const refusal = (status: number, code: string): Answer => ({
   status,
-  body: { code, message: `No: ${code}`, data: {} },
+  body: { code, message: `No: ${code}`, data: { status } },
 });
 const POSTS = ['events', 'venues', 'organizers'];
+const typeOf = (base: string) => ({
+  rest_base: base,
+  capabilities: Object.fromEntries(ALL.map((name) => [name, name])),
+});
 const TIME = '2026-01-02T03:04:05';
 const NEXT_YEAR = new Date().getUTCFullYear() + 1;
 
@@ -157,7 +163,8 @@ export async function startWordPress(): Promise<WordPressStandIn> {
       return { status: 200, body: { id: USERS.indexOf(user) + 1, roles: [user], capabilities } };
     }
     const [base = '', id] = route.split('/');
-    if (base === 'types' || base === 'taxonomies') return { status: 200, body: {} };
+    if (base === 'types') return { status: 200, body: Object.fromEntries(POSTS.map((one) => [one, typeOf(one)])) };
+    if (base === 'taxonomies') return { status: 200, body: {} };
     if (method === 'OPTIONS') return { status: 200, body: { endpoints: [] } };
     if (['event_categories', 'tags', 'media', 'search'].includes(base)) {
       if (id !== undefined) return refusal(404, 'rest_term_invalid');
@@ -185,7 +192,7 @@ export async function startWordPress(): Promise<WordPressStandIn> {
   standIn.answer = async (request, response) => {
     // What was sent is the newest only until another request comes.
     const made = answer(request);
-    if (await wordpress.before?.(request, response)) return;
+    if (await wordpress.before?.(request, response, made.body)) return;
     answerJson(response, made.status, made.body, made.headers);
   };
   return wordpress;

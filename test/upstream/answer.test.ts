@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseJson, retryAfter } from '../../src/upstream/answer.ts';
+import { UpstreamAway } from '../../src/errors.ts';
+import { judge, parseJson, retryAfter } from '../../src/upstream/answer.ts';
 import { fixedOffset } from '../../src/upstream/wordpress/account.ts';
 import { imageOf, safeFilename } from '../../src/upstream/wordpress/media.ts';
 
@@ -32,6 +33,31 @@ describe('a body of the CMS', () => {
 
   it('does not take long to be recognised as no JSON', () => {
     expect(parse(`${'{['.repeat(500_000)}}`)).to.equal(undefined);
+  });
+});
+
+describe('a refusal behind a notice, which PHP has sent with status 200', () => {
+  const judged = (method: string, body: unknown, status = 200) =>
+    judge(method, { status, headers: {}, bytes: Buffer.from(`Notice: x\n${JSON.stringify(body)}`) }, 'json').status;
+
+  it('has the status that WordPress meant', () => {
+    const refusal = (status: unknown) => ({ code: 'rest_forbidden', message: 'No.', data: { status } });
+    for (const method of ['GET', 'POST']) {
+      expect(judged(method, refusal(401))).to.equal(401);
+      expect(judged(method, refusal(404), 201)).to.equal(404);
+      expect(() => judged(method, refusal(503))).to.throw(UpstreamAway);
+      for (const other of ['401', 200, 1000, null, undefined]) expect(judged(method, refusal(other))).to.equal(200);
+    }
+  });
+
+  it('is none where a record only looks like one', () => {
+    const records = [
+      { code: 'x' },
+      { code: 'x', message: 'y' },
+      { code: 'x', message: 'y', data: null },
+      [{ data: 1 }],
+    ];
+    for (const record of records) expect(judged('GET', record)).to.equal(200);
   });
 });
 

@@ -1,6 +1,6 @@
 // What WordPress says about itself and about the caller: the site, an account, a collection's rules.
 
-import { UpstreamRefused } from '../../errors.ts';
+import { UpstreamAway, UpstreamRefused } from '../../errors.ts';
 import type { CallOptions, Native, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
 import { isNative, nativeOf, recordOr } from './refusals.ts';
@@ -22,6 +22,8 @@ export function createAccount(call: Call): Pick<Upstream, 'site' | 'account' | '
     async account(options) {
       const query = { context: 'edit', _fields: 'id,roles,capabilities' };
       const me = nativeOf(await call('GET', 'wp/v2/users/me', { query }, options));
+      if (!Number.isSafeInteger(me.id) || Number(me.id) < 1)
+        throw new UpstreamAway('not-json', 'The CMS did not say whose credentials these are.');
       const granted = Object.entries(recordOr(me.capabilities)).filter(([, is]) => is === true);
       return {
         userId: Number(me.id),
