@@ -15,6 +15,7 @@ const FLOORS = [
   'http',
   'interface',
   'calendar',
+  'cluster',
   'replica',
   'mapping',
   'upstream',

@@ -23,6 +23,8 @@ export type Observation =
   | { type: 'sync-state'; from: string; to: string; why: string }
   | { type: 'sync-progress'; collection: string; done: number; total: number }
   | { type: 'sync-round'; requests: number; changed: number; removed: number; durationMs: number }
+  /** Of several gateways: what this one does. */
+  | { type: 'cluster-role'; from: string; to: string; why: string }
   | { type: 'notice'; level: 'info' | 'warn'; message: string };
 
 /** Hands an observation to whoever listens. Must not throw and must not hold credentials. */

@@ -32,6 +32,8 @@ function levelOf(seen: Observation): Level {
       return seen.state === 'closed' ? 'info' : 'warn';
     case 'sync-state':
       return seen.to === 'away' || seen.to === 'lagging' ? 'warn' : 'info';
+    case 'cluster-role':
+      return seen.to === 'away' ? 'warn' : 'info';
     case 'request':
       return seen.status >= 500 ? 'warn' : 'info';
     case 'sync-progress':
@@ -138,6 +140,8 @@ function messageOf(seen: Observation): string {
       return `calls to the CMS: ${BREAKER[seen.state]}`;
     case 'sync-state':
       return `the copy was ${seen.from} and is ${seen.to}: ${withoutCredentials(seen.why)}`;
+    case 'cluster-role':
+      return `among the gateways this one was ${seen.from} and is ${seen.to} (${seen.why})`;
     case 'sync-round':
       return `looked at the CMS: ${seen.changed} changed, ${seen.removed} removed`;
     default:

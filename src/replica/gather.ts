@@ -46,9 +46,7 @@ export async function gatherFor(
     const unseen = copied.filter((id) => !seen.has(id) && !taking.marks.isWrittenAfter(kind, id, begunAt));
     const records = [...replica.getMany(kind, unseen).values()];
     // What the CMS no longer shows in these statuses went or became public; the public round finds the latter.
-    replica.remove(
-      kind,
-      records.filter((record) => author === undefined || record.author === author).map(({ id }) => id),
-    );
+    const gone = records.filter((record) => author === undefined || record.author === author).map(({ id }) => id);
+    await taking.commit(() => ({ remove: [{ kind, ids: gone }] }));
   }
 }

@@ -105,7 +105,7 @@ export function createPictures(
       await fetchMissing();
       // Kept, so that what changes while no gateway runs is seen by the next one.
       const after = JSON.stringify({ mark, total });
-      if (after !== before) replica.setState(STATE_KEY, after);
+      if (after !== before) await taking.commit(() => ({ state: { [STATE_KEY]: after } }));
     },
     again() {
       absent.clear();

@@ -13,6 +13,8 @@ export interface Joins {
   refresh(): Promise<boolean>;
   /** The next refresh makes them anew in any case: a key may change without any sign. */
   again(): void;
+  /** Goes by the tables that are kept in the copy: another gateway made them. */
+  reload(): void;
 }
 
 const STATE_KEY = 'sync.joins';
@@ -31,9 +33,9 @@ function load(replica: Replica): JoinTables {
   );
 }
 
-function save(replica: Replica, tables: JoinTables): void {
+function saved(tables: JoinTables): Record<string, string> {
   const kept = Object.entries(tables).map(([field, { idOf, storedOf }]) => [field, [...idOf], [...storedOf]]);
-  replica.setState(STATE_KEY, JSON.stringify(kept));
+  return { [STATE_KEY]: JSON.stringify(kept) };
 }
 
 /** Whether something that events already stored now means something else, or means something at last. */
@@ -76,7 +78,7 @@ export function createJoins(
     const table = join.table(natives, terms);
     const before = tables[join.field];
     tables = { ...tables, [join.field]: table };
-    save(replica, tables);
+    await taking.commit(() => ({ state: saved(tables) }));
     madeOf.set(join, stamp);
     return moved(before, table);
   }
@@ -93,6 +95,10 @@ export function createJoins(
   return {
     tables: () => tables,
     again: () => madeOf.clear(),
+    reload() {
+      tables = load(replica);
+      madeOf.clear();
+    },
     refresh() {
       const refreshed = latest.then(refreshAll);
       latest = refreshed.catch(() => {});

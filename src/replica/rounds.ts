@@ -7,6 +7,7 @@ import type { Credentials, Upstream } from '../upstream/port.ts';
 import { createAsking } from './asking.ts';
 import { createLooker } from './changes.ts';
 import { type Collection, collectionsOf } from './collections.ts';
+import type { Commit } from './commit.ts';
 import { createComparison, createPass, type Pass } from './comparison.ts';
 import { copyAll, loadProgress, type ProgressOf } from './first-copy.ts';
 import { createPictures } from './images.ts';
@@ -16,6 +17,7 @@ import { createTaking, type Taking } from './taking.ts';
 
 export interface RoundsOptions {
   replica: Replica;
+  commit: Commit;
   upstream: Upstream;
   mapping: Mapping;
   service: Credentials;
@@ -43,6 +45,8 @@ export interface Rounds {
   /** Reads a few pages of everything again, when it is time for that. */
   readAgain(): Promise<void>;
   fetchMissingImages(): Promise<void>;
+  /** Goes by what is kept in the copy of the site's facts and the join tables: another gateway found them out. */
+  reload(): void;
 }
 
 /** Pages that a round reads again: a pass over a hundred thousand records must not keep the CMS busy. */
@@ -51,11 +55,11 @@ const NO_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 const STATE = { site: 'sync.site', marks: 'sync.watermarks', complete: 'sync.complete', scope: 'sync.scope' };
 
 export function createRounds(options: RoundsOptions): Rounds {
-  const { replica, upstream, mapping, service, nowMs, passMs, pageSize, signal } = options;
+  const { replica, commit, upstream, mapping, service, nowMs, passMs, pageSize, signal } = options;
   const collections = collectionsOf(mapping, service);
   let site = JSON.parse(replica.state(STATE.site) ?? 'null') as Site | null;
   const taking = createTaking({
-    ...{ replica, nowMs, asking: createAsking({ upstream, service, pageSize, nowMs, signal }) },
+    ...{ replica, commit, nowMs, asking: createAsking({ upstream, service, pageSize, nowMs, signal }) },
     site: () => site ?? NO_SITE,
     joins: () => joins.tables(),
   });
@@ -85,8 +89,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     if (JSON.stringify(found) === JSON.stringify(site)) return;
     // Times and addresses of every record were read with the old facts.
     if (site !== null) readAllAgain();
+    await commit(() => ({ state: { [STATE.site]: JSON.stringify(found) } }));
     site = found;
-    replica.setState(STATE.site, JSON.stringify(found));
     replica.dropAnswers();
   }
 
@@ -106,7 +110,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     // What the looks put off: events of a term that went, and of an image.
     for (const collection of collections) await taking.fetchPending(collection);
     await pictures.fetchMissing();
-    replica.setState(STATE.marks, JSON.stringify(Object.fromEntries(taking.watermark)));
+    const marks = JSON.stringify(Object.fromEntries(taking.watermark));
+    await commit(() => ({ state: { [STATE.marks]: marks } }));
   }
 
   async function readAgain(): Promise<void> {
@@ -143,17 +148,24 @@ export function createRounds(options: RoundsOptions): Rounds {
       await copyAll({ replica, taking, joins, pictures, collections, progress, tell });
       passDueMs = nowMs() + passMs;
       await look();
-      replica.setState(STATE.scope, scope);
-      replica.setState(STATE.complete, '1');
+      await commit(() => ({ state: { [STATE.scope]: scope, [STATE.complete]: '1' } }));
       replica.setDurable(true);
     },
     look,
     async readAgain() {
       // The copy was made with another account, which saw records otherwise.
       if (replica.state(STATE.scope) !== scope) readAllAgain();
-      replica.setState(STATE.scope, scope);
+      if (replica.state(STATE.scope) !== scope) await commit(() => ({ state: { [STATE.scope]: scope } }));
       await readAgain();
     },
     fetchMissingImages: () => pictures.fetchMissing(),
+    reload() {
+      const kept = replica.state(STATE.site);
+      if (kept !== undefined && kept !== JSON.stringify(site)) {
+        site = JSON.parse(kept) as Site;
+        replica.dropAnswers();
+      }
+      joins.reload();
+    },
   };
 }

@@ -7,6 +7,7 @@ import type { Observe } from '../observe/events.ts';
 import type { Kind, PostKind, Site } from '../records.ts';
 import type { Credentials, Upstream } from '../upstream/port.ts';
 import { PAGE_SIZE } from './collections.ts';
+import { type Commit, commitTo, Relieved } from './commit.ts';
 import type { Visibility } from './filters.ts';
 import { gatherFor } from './gather.ts';
 import { createRounds } from './rounds.ts';
@@ -61,6 +62,25 @@ export interface Sync {
   joins(): JoinTables;
   /** Brings these tables up to date, for a venue or organizer that was made a moment ago. Throws `UpstreamAway` and `UpstreamRefused`. */
   refreshJoins(): Promise<void>;
+  /** Of several gateways: this one asks the CMS from now on, as after a restart; `unsettled` is read again. */
+  takeOver(unsettled: readonly { kind: Kind; id: number }[]): void;
+  /** Whether this one asks the CMS is to be looked at anew. */
+  wake(): void;
+  /** What the gateway that asks the CMS says of its copy, which this one equals. */
+  follow(theirs: Standing): void;
+  /** Another gateway changed these records in the copy. */
+  overtaken(records: readonly { kind: Kind; id: number }[]): void;
+  /** Another gateway changed what is kept beside the records. */
+  reload(): void;
+}
+
+/** The other gateways before the same CMS. */
+export interface Company {
+  commit: Commit;
+  /** Whether this gateway asks the CMS now; asked before each round. */
+  leads(): boolean;
+  /** A round saw everything. */
+  looked(): Promise<void>;
 }
 
 export interface SyncOptions {
@@ -72,6 +92,7 @@ export interface SyncOptions {
   intervalMs: number;
   observe: Observe;
   nowMs?: () => number;
+  company?: Company;
   /** Time between the beginnings of two passes that read everything again; ten minutes. */
   passMs?: number;
   /** Rows a request: 100, the most that WordPress gives. */
@@ -86,11 +107,13 @@ const LATE_INTERVALS = 3;
 /** Makes the keeper of a copy. Nothing happens before `start`. */
 export function createSync(options: SyncOptions): Sync {
   const { replica, upstream, mapping, service, intervalMs, observe, nowMs = Date.now } = options;
-  const { passMs = PASS_MS, pageSize = PAGE_SIZE } = options;
+  const { passMs = PASS_MS, pageSize = PAGE_SIZE, company } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const rounds = createRounds({ replica, upstream, mapping, service, nowMs, passMs, pageSize, signal });
-  const { collections, taking, progress } = rounds;
+  const commit = company?.commit ?? commitTo(replica);
+  const begin = () => createRounds({ replica, commit, upstream, mapping, service, nowMs, passMs, pageSize, signal });
+  let rounds = begin();
+  const { collections } = rounds;
   const images = { done: 0, total: 0 };
   const completed = Promise.withResolvers<void>();
 
@@ -126,6 +149,7 @@ export function createSync(options: SyncOptions): Sync {
   }
 
   async function round(): Promise<void> {
+    const { taking } = rounds;
     const before = { ...taking.asking.counts };
     const begunMs = nowMs();
     const release = taking.hold();
@@ -136,11 +160,15 @@ export function createSync(options: SyncOptions): Sync {
       if (standing.complete) {
         await rounds.look();
         happened({ type: 'inStep' });
+        await company?.looked();
         clearTimeout(late);
         await rounds.readAgain();
-      } else await copyFirst();
+      } else {
+        await copyFirst();
+        await company?.looked();
+      }
     } catch (error) {
-      if (!signal.aborted) failed(error);
+      if (!signal.aborted && !(error instanceof Relieved)) failed(error);
     } finally {
       clearTimeout(late);
       release();
@@ -172,7 +200,7 @@ export function createSync(options: SyncOptions): Sync {
       const waiting = next;
       next = undefined;
       const begunMs = nowMs();
-      await round();
+      if (company?.leads() ?? true) await round();
       waiting?.resolve();
       await rest(standing.failures > 0 ? pauseMs(standing) : Math.max(0, intervalMs - (nowMs() - begunMs)));
     }
@@ -182,7 +210,7 @@ export function createSync(options: SyncOptions): Sync {
   function status(): SyncStatus {
     const shown: SyncStatus['collections'] = { image: { ...images } };
     for (const { kind } of collections) {
-      const { done = 0, total = 0 } = progress[kind] ?? {};
+      const { done = 0, total = 0 } = rounds.progress[kind] ?? {};
       shown[kind] = { done, total };
     }
     const sum = (key: 'done' | 'total') => Object.values(shown).reduce((all, one) => all + one[key], 0);
@@ -193,6 +221,7 @@ export function createSync(options: SyncOptions): Sync {
   }
 
   async function changed(changes: readonly { collection: string; id: number }[]): Promise<void> {
+    const { taking } = rounds;
     const release = taking.hold();
     try {
       for (const collection of collections) {
@@ -245,6 +274,7 @@ export function createSync(options: SyncOptions): Sync {
     changed,
     async gather(caller, kinds) {
       if (service !== undefined || caller.credentials === undefined) return;
+      const { taking } = rounds;
       const release = taking.hold();
       try {
         await gatherFor(caller, kinds, { replica, taking, collections });
@@ -252,10 +282,33 @@ export function createSync(options: SyncOptions): Sync {
         release();
       }
     },
-    wrote: taking.wrote,
-    site: rounds.site,
-    joins: rounds.joins,
-    refreshJoins: rounds.refreshJoins,
+    wrote: (kind, id) => rounds.taking.wrote(kind, id),
+    site: () => rounds.site(),
+    joins: () => rounds.joins(),
+    refreshJoins: () => rounds.refreshJoins(),
+    takeOver(unsettled) {
+      rounds = begin();
+      for (const { kind, id } of unsettled) rounds.taking.wrote(kind, id);
+      wake?.();
+    },
+    wake: () => wake?.(),
+    follow(theirs) {
+      const before = standing;
+      standing = theirs;
+      if (theirs.complete) completed.resolve();
+      if (theirs.lastInStepMs !== before.lastInStepMs) replica.setState(IN_STEP, String(theirs.lastInStepMs));
+      if (before.state === theirs.state) return;
+      observe({
+        type: 'sync-state',
+        from: before.state,
+        to: theirs.state,
+        why: 'as the gateway that asks the CMS says',
+      });
+    },
+    overtaken(records) {
+      for (const { kind, id } of records) rounds.taking.overtaken(kind, id);
+    },
+    reload: () => rounds.reload(),
   };
 }
 

@@ -6,12 +6,14 @@ import type { CalendarRecord, Kind, PostRecord, Site } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
 import type { Asking } from './asking.ts';
 import { type Collection, idOf, type Row } from './collections.ts';
-import { orphansOf, withInline } from './inline-records.ts';
+import type { Commit } from './commit.ts';
+import { orphansOf, type Removal, withInline } from './inline-records.ts';
 import { createMarks, type Marks } from './marks.ts';
 import type { Replica } from './store.ts';
 
 export interface TakingOptions {
   replica: Replica;
+  commit: Commit;
   asking: Asking;
   site: () => Site;
   /** How events name linked records. */
@@ -21,6 +23,7 @@ export interface TakingOptions {
 
 export interface Taking {
   asking: Asking;
+  commit: Commit;
   marks: Marks;
   /** Puts what was asked for at `askedAt` into the copy. `byId`: it was asked for by id, to be believed. */
   take(collection: Collection, natives: readonly Native[], askedAt: number, byId?: boolean): Promise<void>;
@@ -41,6 +44,8 @@ export interface Taking {
   /** Grows with every change of the kind's records in the copy. */
   revision(kind: Kind): number;
   wrote(kind: Kind, id: number): void;
+  /** Another gateway changed the record in the copy: what is being asked now is older. */
+  overtaken(kind: Kind, id: number): void;
   /** Keeps the marks of writes until the result is called. */
   hold(): () => void;
 }
@@ -49,7 +54,7 @@ export interface Taking {
 const SLICE_MS = 4;
 const SLICE = { first: 10, least: 5, most: 50 };
 
-export function createTaking({ replica, asking, site, joins, nowMs }: TakingOptions): Taking {
+export function createTaking({ replica, commit, asking, site, joins, nowMs }: TakingOptions): Taking {
   const { counts, pageSize } = asking;
   const marks = createMarks();
   const images = new Set<number>();
@@ -60,6 +65,10 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
   let slice: number = SLICE.first;
   let counted: { version: number; kinds: Record<string, number> } = { version: -1, kinds: {} };
 
+  const noOrphans = (): Removal[] => [];
+  const removeAll = async (remove: Removal[]): Promise<void> => {
+    if (remove.length > 0) await commit(() => ({ remove }));
+  };
   const revise = (kind: Kind) => revisions.set(kind, (revisions.get(kind) ?? 0) + 1);
 
   function copied({ kind, posts }: Collection, id: number): Row | undefined {
@@ -109,18 +118,21 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
       const begun = performance.now();
       const some = rows.slice(from, from + slice);
       from += some.length;
-      const records: CalendarRecord[] = [];
-      for (const [, native] of some) {
-        const record = acceptable(collection, native, askedAt, byId);
-        if (record) records.push(record, ...withInline(collection, native, site()));
-      }
-      const dropOrphans = orphansOf(
-        replica,
-        collection,
-        records.map(({ id }) => id),
-      );
-      const changed = replica.put(records);
-      dropOrphans();
+      let orphans = noOrphans;
+      const changed = await commit(() => {
+        const records: CalendarRecord[] = [];
+        for (const [, native] of some) {
+          const record = acceptable(collection, native, askedAt, byId);
+          if (record) records.push(record, ...withInline(collection, native, site()));
+        }
+        orphans = orphansOf(
+          replica,
+          collection,
+          records.map(({ id }) => id),
+        );
+        return { put: records };
+      });
+      await removeAll(orphans());
       if (changed > 0) revise(collection.kind);
       counts.changed += changed;
       const wanted = Math.round((some.length * SLICE_MS) / Math.max(0.1, performance.now() - begun));
@@ -131,7 +143,20 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
   }
 
   /** Removes what was known to be gone at `askedAt`. A term that went takes itself out of its events, without touching their `modified`. */
-  function drop(collection: Collection, ids: readonly number[], askedAt: number): void {
+  async function drop(collection: Collection, ids: readonly number[], askedAt: number): Promise<void> {
+    let orphans = noOrphans;
+    const removed = await commit(() => {
+      const gone = goneOf(collection, ids, askedAt);
+      orphans = orphansOf(replica, collection, gone);
+      return { remove: [{ kind: collection.kind, ids: gone }] };
+    });
+    await removeAll(orphans());
+    if (removed > 0) revise(collection.kind);
+    counts.removed += removed;
+  }
+
+  /** Those that the copy still has, and nobody wrote since; what that means for other records is noted. */
+  function goneOf(collection: Collection, ids: readonly number[], askedAt: number): number[] {
     const { kind, statuses, posts } = collection;
     const [written, certain] = [ids.filter((id) => marks.isWrittenAfter(kind, id, askedAt)), new Set(ids)];
     for (const id of written) certain.delete(id);
@@ -142,11 +167,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
     });
     if (!posts && kind !== 'event') for (const id of gone) marks.later('event', replica.eventsWith(kind, id));
     for (const id of certain) marks.settled(kind, id);
-    const dropOrphans = orphansOf(replica, collection, gone);
-    const removed = replica.remove(kind, gone);
-    dropOrphans();
-    if (removed > 0) revise(kind);
-    counts.removed += removed;
+    return gone;
   }
 
   /** Rows may repeat, so that there can be more than a page. */
@@ -172,7 +193,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
       const { natives, askedAt } = await byIds(collection, some);
       await take(collection, natives, askedAt, true);
       const there = new Set(natives.map(idOf));
-      drop(
+      await drop(
         collection,
         some.filter((id) => !there.has(id)),
         askedAt,
@@ -182,6 +203,7 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
 
   return {
     asking,
+    commit,
     marks,
     take,
     fetch,
@@ -198,12 +220,12 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
       for (let from = 0; from < ids.length; from += pageSize) {
         const some = ids.slice(from, from + pageSize);
         const found = await asking.images(some);
-        counts.changed += replica.put([], found);
+        counts.changed += await commit(() => ({ images: found }));
         const there = new Set(found.map(({ id }) => id));
         const gone = some.filter((id) => !there.has(id));
         // The CMS takes an image that it deletes out of its posts, without touching their `modified`.
         for (const { kind, id } of gone.flatMap((image) => replica.postsWithImage(image))) marks.later(kind, [id]);
-        counts.removed += replica.remove('image', gone);
+        counts.removed += await commit(() => ({ remove: [{ kind: 'image', ids: gone }] }));
       }
     },
     imagesToRead() {
@@ -224,6 +246,10 @@ export function createTaking({ replica, asking, site, joins, nowMs }: TakingOpti
     revision: (kind) => revisions.get(kind) ?? 0,
     wrote(kind, id) {
       marks.ours(kind, id, asking.moment(), nowMs());
+      revise(kind);
+    },
+    overtaken(kind, id) {
+      if (holders > 0) marks.written(kind, id, asking.moment());
       revise(kind);
     },
     hold() {

@@ -1,0 +1,78 @@
+// The entries of the stream: how a change is written into one, in pieces of bounded size, and the order of their ids.
+
+import type { Change } from '../replica/commit.ts';
+
+/** Grows with every change of the entries or of the protocol: gateways of different versions refuse each other. */
+export const STREAM_VERSION = 1;
+
+export interface Entry {
+  /** The gateway that wrote it. */
+  from: string;
+  /** `begin`: the writer's copy, with all that it found by itself, is what everything after this stands on. */
+  type: 'look' | 'write' | 'begin';
+  change: Change;
+}
+
+export interface Placed extends Entry {
+  id: string;
+  /** Id of the entry before it. */
+  after: string;
+}
+
+/** Before every entry. */
+export const START = '0-0';
+
+/** Characters of an entry, about. With MAX_ENTRIES it bounds the stream's memory. */
+const MAX_CHARS = 64 * 1024;
+
+/**
+ * Entries that the stream keeps, about: 4096 of 64 KiB are 256 MiB at the very worst; an ordinary write has 3 KiB (12 MiB in all). At ten
+ * changes a second a gateway may be away for seven minutes and goes on where it was.
+ */
+export const MAX_ENTRIES = 4096;
+
+export const encodeEntry = (entry: Entry): string => JSON.stringify(entry);
+
+/** An entry as the stream has it. */
+export function decodeEntry(id: string, fields: Record<string, string>): Placed {
+  return { ...(JSON.parse(fields.entry ?? '') as Entry), id, after: fields.after ?? START };
+}
+
+const parts = (id: string): [number, number] => {
+  const [ms = 0, number = 0] = id.split('-').map(Number);
+  return [ms, number];
+};
+
+/** Negative when `a` is before `b`. */
+export function compareIds(a: string, b: string): number {
+  const [aMs, aNumber] = parts(a);
+  const [bMs, bNumber] = parts(b);
+  return aMs - bMs || aNumber - bNumber;
+}
+
+export const millisecondsOf = (id: string): number => parts(id)[0];
+
+export function isEmpty({ put = [], images = [], remove = [], state }: Change): boolean {
+  const removed = remove.some(({ ids }) => ids.length > 0);
+  return put.length + images.length === 0 && !removed && Object.keys(state ?? {}).length === 0;
+}
+
+/** As much of a change as one entry holds; the change itself when that is all of it. */
+export function firstPiece(change: Change): Change {
+  const { put = [], images = [], remove = [], state = {} } = change;
+  let left = MAX_CHARS;
+  const taken = <T>(items: readonly T[]): T[] => {
+    const some: T[] = [];
+    for (const item of items) {
+      if (left <= 0) break;
+      left -= JSON.stringify(item).length;
+      some.push(item);
+    }
+    return some;
+  };
+  const piece = { put: taken(put), images: taken(images), remove: taken(remove) };
+  const whole = piece.put.length === put.length && piece.images.length === images.length;
+  if (!whole || piece.remove.length < remove.length) return piece;
+  if (left <= 0 && Object.keys(state).length > 0) return piece;
+  return change;
+}

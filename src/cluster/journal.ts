@@ -1,0 +1,281 @@
+// The copy as a fold over the stream: a change goes to the stream first and into the copy in the stream's order, here and everywhere.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
+import type { CalendarRecord, Kind } from '../records.ts';
+import { applyChange, type Change, Relieved } from '../replica/commit.ts';
+import type { Replica } from '../replica/store.ts';
+import { type Engine, EngineAway } from './engine.ts';
+import { compareIds, type Entry, encodeEntry, firstPiece, isEmpty, type Placed, START } from './entries.ts';
+
+/** How a change may be made at this moment. */
+export type Footing =
+  /** Through the stream, and only while the lock is held under `token` where there is one. `anyway`: whatever lies between. */
+  | { type: 'stream'; engine: Engine; token?: number | undefined; anyway?: boolean }
+  /** Into the stream whatever its end is, and into this copy at once: it gets there in order when it catches up. */
+  | { type: 'ahead'; engine: Engine }
+  /** Into this copy alone. */
+  | { type: 'apart' };
+
+/** Why a change is made: a round found it, a caller's request read it from the CMS, or wrote it there. */
+export type Why = 'look' | 'read' | 'write';
+
+/** What a copy has that the stream does not say: nothing, some records, or nobody knows what. */
+export type Drift = ReadonlySet<string> | 'much';
+
+export interface Journal {
+  /** Id of the entry that the copy stands at. */
+  readonly at: string;
+  readonly drift: Drift;
+  /** Entries that were applied since the start. */
+  readonly applied: number;
+  /**
+   * Makes a change, when the copy stands at the end of the stream; `make` is asked again when somebody else's entry was first. `force`: also
+   * what is as the copy has it. Throws `Relieved`.
+   */
+  commit(why: Why, make: () => Change, how?: { force?: boolean }): Promise<number>;
+  /** A moment to ask the CMS at; for `touchedSince`. */
+  moment(): number;
+  /** Whether an entry about this record was applied after that moment. */
+  touchedSince(key: string, moment: number): boolean;
+  /** Applies entries as they come; false when they do not go on where the copy stands, or begin anew. `anyway`: applies them all the same. */
+  take(entries: readonly Placed[], anyway?: boolean): Promise<boolean>;
+  /** Applies all that is there; false as `take`. Throws `EngineAway`. */
+  catchUp(engine: Engine, anyway?: boolean): Promise<boolean>;
+  /** Writes the beginning of a new stretch, which this copy is. False when the lock is not held any more. Throws `EngineAway`. */
+  begin(engine: Engine, token: number): Promise<boolean>;
+  /** The copy is now what the stream says up to this entry. */
+  moved(at: string): void;
+  drifted(keys: ReadonlySet<string> | readonly string[] | 'much'): void;
+  /** These records are as the stream says again. */
+  mended(keys: Iterable<string>): void;
+  /** Whether the copy got to this entry within the time. */
+  reached(id: string, withinMs: number): Promise<boolean>;
+}
+
+export interface JournalOptions {
+  replica: Replica;
+  me: string;
+  footing(why: Why): Footing;
+  /** Told of every entry after it was applied. */
+  applied(entry: Entry): void;
+}
+
+const AT = 'cluster.at';
+const DRIFT = 'cluster.drift';
+/** Records that are remembered as touched: a CMS answer that is older than the oldest of them counts as overtaken. */
+const TOUCHED = 20_000;
+const MAX_DRIFT = 1000;
+const ENTRIES_A_TIME = 100;
+
+export const keyOf = (kind: string, id: number): string => `${kind} ${id}`;
+
+/** Kind and id of a record's key. */
+export function ofKey(key: string): { kind: Kind | 'image'; id: number } {
+  const [kind, id] = key.split(' ');
+  return { kind: kind as Kind | 'image', id: Number(id) };
+}
+
+/** The records that a change is about. */
+export function keysOf({ put = [], images = [], remove = [] }: Change): string[] {
+  const gone = remove.flatMap(({ kind, ids }) => ids.map((id) => keyOf(kind, id)));
+  return [...put.map(({ kind, id }) => keyOf(kind, id)), ...images.map(({ id }) => keyOf('image', id)), ...gone];
+}
+
+/** What of a change is not in the copy yet. */
+export function differing(replica: Replica, { put = [], images = [], remove = [], state = {} }: Change): Change {
+  const plain = (value: object): unknown => JSON.parse(JSON.stringify(value));
+  const isNew = (record: CalendarRecord) =>
+    !isDeepStrictEqual(replica.get(record.kind, record.id), plain(record) as never);
+  const isThere = (kind: Kind | 'image', id: number) =>
+    (kind === 'image' ? replica.image(id) : replica.get(kind, id)) !== undefined;
+  const gone = remove.map(({ kind, ids }) => ({ kind, ids: ids.filter((id) => isThere(kind, id)) }));
+  return {
+    put: put.filter(isNew),
+    images: images.filter((image) => !isDeepStrictEqual(replica.image(image.id), plain(image))),
+    remove: gone.filter(({ ids }) => ids.length > 0),
+    state: Object.fromEntries(Object.entries(state).filter(([key, value]) => replica.state(key) !== value)),
+  };
+}
+
+export function createJournal({ replica, me, footing, applied: told }: JournalOptions): Journal {
+  let at = replica.state(AT) ?? START;
+  const kept = JSON.parse(replica.state(DRIFT) ?? '[]') as string[] | 'much';
+  let drift: Set<string> | 'much' = kept === 'much' ? kept : new Set(kept);
+  let applied = 0;
+  let oldest = 0;
+  const touched = new LRUCache<string, number>({
+    max: TOUCHED,
+    dispose: (moment, _key, reason) => {
+      if (reason === 'evict') oldest = Math.max(oldest, moment);
+    },
+  });
+  const waiting = new Set<{ id: string; tell: () => void }>();
+  let queue: Promise<unknown> = Promise.resolve();
+
+  function keepDrift(): void {
+    replica.setState(DRIFT, drift === 'much' ? '"much"' : drift.size === 0 ? undefined : JSON.stringify([...drift]));
+  }
+
+  function drifted(keys: ReadonlySet<string> | readonly string[] | 'much'): void {
+    if (drift === 'much') return;
+    if (typeof keys === 'string') drift = 'much';
+    else {
+      for (const key of keys) drift.add(key);
+      if (drift.size > MAX_DRIFT) drift = 'much';
+    }
+    keepDrift();
+  }
+
+  function wake(): void {
+    for (const one of waiting) if (compareIds(at, one.id) >= 0) one.tell();
+  }
+
+  function apply(entry: Entry & { id: string }): number {
+    const changed = replica.transaction(() => {
+      replica.setState(AT, entry.id);
+      return applyChange(replica, entry.change);
+    });
+    at = entry.id;
+    applied += 1;
+    for (const key of keysOf(entry.change)) touched.set(key, applied);
+    told(entry);
+    wake();
+    return changed;
+  }
+
+  async function take(entries: readonly Placed[], anyway = false): Promise<boolean> {
+    for (const entry of entries) {
+      // Own entries are applied by whoever wrote them; what was read twice is passed over.
+      if (compareIds(entry.id, at) <= 0) continue;
+      if (!anyway && (entry.after !== at || (entry.type === 'begin' && entry.from !== me))) return false;
+      apply(entry);
+      await nextTurn();
+    }
+    return true;
+  }
+
+  async function catchUp(engine: Engine, anyway = false): Promise<boolean> {
+    for (;;) {
+      const entries = await engine.range(at, ENTRIES_A_TIME);
+      if (!(await take(entries, anyway))) return false;
+      if (entries.length < ENTRIES_A_TIME) return true;
+    }
+  }
+
+  /** Into this copy alone. */
+  function apart(change: Change): number {
+    drifted(keysOf(change));
+    return applyChange(replica, change);
+  }
+
+  /** Writes one entry where the copy stands. Answers false when others were first, which are applied then. Throws `EngineAway` and `Relieved`. */
+  async function append(way: Exclude<Footing, { type: 'apart' }>, entry: Entry): Promise<boolean> {
+    const expected = way.type === 'ahead' ? '*' : at;
+    const token = way.type === 'stream' ? way.token : undefined;
+    const reply = await way.engine.append({ token, expected, known: at, entry: encodeEntry(entry) });
+    if (reply.type === 'fenced') throw new Relieved();
+    if (reply.type === 'behind') {
+      const anyway = way.type === 'stream' && way.anyway;
+      if (!(await catchUp(way.engine, anyway)) || compareIds(at, reply.tail) < 0) {
+        if (!anyway || compareIds(at, reply.tail) >= 0)
+          throw new EngineAway('the stream does not go on where the copy stands');
+        at = reply.tail;
+      }
+      return false;
+    }
+    if (way.type === 'ahead') applyChange(replica, entry.change);
+    // The stream itself may have brought it here before the reply.
+    else if (at === expected) apply({ ...entry, id: reply.id });
+    return true;
+  }
+
+  async function commitNow(why: Why, make: () => Change, force: boolean): Promise<number> {
+    let changed = 0;
+    for (;;) {
+      const way = footing(why);
+      if (way.type === 'apart' && drift === 'much') return changed + applyChange(replica, make());
+      const change = force ? make() : differing(replica, make());
+      if (isEmpty(change)) return changed;
+      if (way.type === 'apart') return changed + apart(change);
+      const piece = force ? change : firstPiece(change);
+      try {
+        const type = why === 'write' ? 'write' : 'look';
+        if (!(await append(way, { from: me, type, change: piece }))) continue;
+      } catch (error) {
+        if (!(error instanceof EngineAway)) throw error;
+        // What was looked up is looked up again; what a caller wrote is in the CMS, and here until the others can be told.
+        if (why === 'look') throw new Relieved();
+        return changed + apart(change);
+      }
+      changed += keysOf(piece).length;
+      if (piece === change) return changed;
+    }
+  }
+
+  return {
+    get at() {
+      return at;
+    },
+    get drift() {
+      return drift;
+    },
+    get applied() {
+      return applied;
+    },
+    commit(why, make, { force = false } = {}) {
+      const done = queue.then(() => commitNow(why, make, force));
+      queue = done.catch(() => {});
+      return done;
+    },
+    moment: () => applied,
+    touchedSince: (key, moment) => (touched.get(key) ?? oldest) > moment,
+    take,
+    catchUp,
+    begin(engine, token) {
+      const done = queue.then(async () => {
+        try {
+          const way: Footing = { type: 'stream', engine, token, anyway: true };
+          while (!(await append(way, { from: me, type: 'begin', change: {} })));
+        } catch (error) {
+          if (error instanceof Relieved) return false;
+          throw error;
+        }
+        drift = new Set();
+        keepDrift();
+        return true;
+      });
+      queue = done.catch(() => {});
+      return done;
+    },
+    moved(id) {
+      at = id;
+      replica.setState(AT, id);
+      applied += 1;
+      oldest = applied;
+      drift = new Set();
+      keepDrift();
+      wake();
+    },
+    drifted,
+    mended(keys) {
+      if (drift === 'much') return;
+      for (const key of keys) drift.delete(key);
+      keepDrift();
+    },
+    async reached(id, withinMs) {
+      if (compareIds(at, id) >= 0) return true;
+      return new Promise((resolve) => {
+        const end = (got: boolean) => {
+          clearTimeout(timer);
+          waiting.delete(one);
+          resolve(got);
+        };
+        const timer = setTimeout(() => end(false), withinMs);
+        const one = { id, tell: () => end(true) };
+        waiting.add(one);
+      });
+    },
+  };
+}
