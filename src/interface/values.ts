@@ -28,7 +28,7 @@ export function truthy(value: unknown): boolean {
   return /^(true|1|yes|on)$/i.test(String(value));
 }
 
-/** What PHP calls empty, among the values that can arrive. */
+/** What PHP calls empty, among the values that can arrive; `{}` becomes an empty array there. */
 export function empty(value: unknown): boolean {
   return (
     value === undefined ||
@@ -37,7 +37,7 @@ export function empty(value: unknown): boolean {
     value === '0' ||
     value === 0 ||
     value === false ||
-    (Array.isArray(value) && value.length === 0)
+    (typeof value === 'object' && Object.keys(value).length === 0)
   );
 }
 

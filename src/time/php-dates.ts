@@ -49,13 +49,13 @@ export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone 
 }
 
 /**
- * Reads a text that is nothing but a number, as PHP's `is_numeric` takes it without exponents: `1772359200`, `-5`, `12.7`
- * (fractions are cut off). The caller decides whether numbers count as Unix seconds (interface-behaviour 3.1, 5.1).
+ * Reads a text that is nothing but a number, as PHP's `is_numeric` takes it: `1772359200`, `-5`, `12.7` (fractions are cut
+ * off), `1e9`. The caller decides whether numbers count as Unix seconds (interface-behaviour 3.1, 5.1).
  *
  * @returns seconds since 1970, or `undefined` when it is no number or lies outside the years 0000 to 9999
  */
 export function unixSeconds(text: string): number | undefined {
-  if (!/^[+-]?\d+(?:\.\d*)?$/.test(text.trim())) return undefined;
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text.trim())) return undefined;
   const seconds = Math.trunc(Number(text)) + 0;
   return seconds * 1000 >= earliestMs && seconds * 1000 <= latestMs ? seconds : undefined;
 }

@@ -140,7 +140,7 @@ describe('validation', () => {
           'custom://x',
           'http://1.2.3.4',
         ],
-        ...['http://[::1]/', 'http://u:p@a.example', 'mailto:a@b.example', 'news:x', '', null, '0', 0, [], false],
+        ...['http://[::1]/', 'http://u:p@a.example', 'mailto:a@b.example', 'news:x', '', null, '0', 0, [], false, {}],
       ],
       refuses: [
         ...[
@@ -167,7 +167,7 @@ describe('validation', () => {
       ],
     },
     venue: {
-      takes: [6, '6', [6], { id: 6 }, '', 0, null, []],
+      takes: [6, '6', [6], { id: 6 }, '', 0, null, [], {}],
       refuses: [99, 'x', 8, { city: 'x' }, { venue: 'x', website: 'bad' }, [6, 99], -6, 1.5],
     },
     organizer: { takes: [8, '8', [8, { id: 8 }], 0], refuses: [99, 'x', 6, { phone: '1' }, [8, 'x']] },
@@ -192,7 +192,7 @@ describe('validation', () => {
 
   for (const name of ['start_date', 'end_date']) {
     describe(name, () => {
-      for (const value of ['2027-01-10', 'tomorrow', '1799582400', '2027-02-30', '10 January 2027 5pm'])
+      for (const value of ['2027-01-10', 'tomorrow', '1799582400', '1.7995824e9', '2027-02-30', '10 January 2027 5pm'])
         it(`takes ${value}`, async () =>
           expect((await gateway.ask('/events', { json: { title: 'x', ...times, [name]: value } })).status).to.equal(
             401,
