@@ -1,7 +1,7 @@
 // What answers requests, put together over a copy and a CMS: the same in the process and in its tests.
 
 import type { RequestListener } from 'node:http';
-import type { Backing } from './calendar/backing.ts';
+import { type Backing, type Keeping, keepingAlone, type Others } from './calendar/backing.ts';
 import { createEvents } from './calendar/events.ts';
 import { createLinked } from './calendar/linked.ts';
 import { createPresent } from './calendar/present.ts';
@@ -34,6 +34,8 @@ export interface AssemblyParts {
   sync: Sync;
   observe: Observe;
   nowMs?: () => number;
+  /** Of several gateways: how this one speaks with the others. */
+  others?: Keeping & Others;
 }
 
 export interface Assembly {
@@ -49,11 +51,13 @@ export type PublicStatus = ReturnType<typeof publicStatusOf>;
 
 /** Puts it together; opens nothing and starts nothing. */
 export function assemble(parts: AssemblyParts): Assembly {
-  const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now } = parts;
+  const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now, others } = parts;
   const { limits, cache: freshness, mounts } = config;
   const { trustProxies } = config.listen;
   const backing: Backing = {
     ...{ replica, upstream, service, mapping, sync, nowMs },
+    keeping: others ?? keepingAlone(replica, sync),
+    ...(others ? { others } : {}),
     present: createPresent(replica, () => sync.site(), config.cost),
     lists: config.lists,
     readFields: (kind, data) => readData(kind === 'venue' ? venueFields : organizerFields, data),

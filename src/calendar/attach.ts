@@ -7,9 +7,11 @@ import { failedLink, type Linked, type LinkedKind } from './linked.ts';
 import { translate } from './translate.ts';
 import { takeBack, type Undo } from './writes.ts';
 
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
 /**
- * Ids of the terms that a body names (interface-behaviour 5.5): numbers are ids, and unknown ones are dropped; other texts are slugs
- * or names, created where there is no such term.
+ * Ids of the terms that a body names (interface-behaviour 5.5): numbers are ids, without fraction and sign, and unknown ones are
+ * dropped; other texts are slugs or names, created where there is no such term. `true` is the name `1`.
  */
 export async function attachTerms(
   backing: Backing,
@@ -22,12 +24,13 @@ export async function attachTerms(
   for (const item of items) {
     const text = item === null || item === undefined || item === false ? '' : String(item).trim();
     if (text === '') continue;
-    if (/^-?\d+$/.test(text)) {
-      const id = Math.abs(Number(text));
+    if (NUMBER.test(text)) {
+      const id = Math.trunc(Math.abs(Number(text)));
       if (id > 0 && (await termExists(backing, kind, id, asked))) ids.add(id);
       continue;
     }
-    ids.add(findTerm(backing, kind, text) ?? (await createTerm(backing, kind, text, asked, undo)));
+    const name = item === true ? '1' : text;
+    ids.add(findTerm(backing, kind, name) ?? (await createTerm(backing, kind, name, asked, undo)));
   }
   return [...ids];
 }
@@ -41,9 +44,10 @@ export async function termExists(backing: Backing, kind: TermKind, id: number, a
   if (backing.replica.get(kind, id)) return true;
   const mapping = backing.mapping.kinds[kind];
   if (!mapping || id > 2 ** 53 - 1) return false;
+  const moment = backing.keeping.moment();
   try {
     const native = await backing.upstream.read(mapping.base, id, {}, callOptions(asked));
-    backing.replica.put([mapping.read(native, backing.site())]);
+    await backing.keeping.keep({ put: [mapping.read(native, backing.site())] }, moment);
     return true;
   } catch (error) {
     if (error instanceof UpstreamRefused) return false;
@@ -53,6 +57,7 @@ export async function termExists(backing: Backing, kind: TermKind, id: number, a
 
 async function createTerm(backing: Backing, kind: TermKind, name: string, asked: Asked, undo: Undo): Promise<number> {
   const mapping = writableKind(backing, kind);
+  const moment = backing.keeping.moment();
   try {
     const native = await backing.upstream.create(
       mapping.base,
@@ -60,8 +65,7 @@ async function createTerm(backing: Backing, kind: TermKind, name: string, asked:
       callOptions(asked),
     );
     const record = mapping.read(native, backing.site());
-    backing.replica.put([record]);
-    backing.sync.wrote(kind, record.id);
+    await backing.keeping.wrote({ put: [record] }, moment);
     undo.add(() => takeBack(backing, kind, record.id, asked));
     return record.id;
   } catch (error) {

@@ -3,6 +3,7 @@
 import { UpstreamAway } from '../errors.ts';
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
 import type { Kind, Site } from '../records.ts';
+import { applyChange, type Change } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
 import type { Sync } from '../replica/sync.ts';
 import type { Zone } from '../time/zones.ts';
@@ -19,8 +20,39 @@ export interface ListSettings {
   maxPerPage: number;
 }
 
+/** How what the CMS answered gets into the copy; of several gateways into the copies of all, before it resolves. */
+export interface Keeping {
+  /** A moment to ask the CMS at. */
+  moment(): number;
+  /** What was answered to a question of that moment. */
+  keep(change: Change, moment: number): Promise<void>;
+  /** What a write of that moment made: no older answer undoes it. */
+  wrote(change: Change, moment: number): Promise<void>;
+}
+
+/** The way of a gateway that stands alone: at once. */
+export const keepingAlone = (replica: Replica, sync: Sync): Keeping => ({
+  moment: () => 0,
+  async keep(change) {
+    applyChange(replica, change);
+  },
+  async wrote(change) {
+    applyChange(replica, change);
+    for (const { kind, id } of change.put ?? []) sync.wrote(kind, id);
+    for (const { kind, ids } of change.remove ?? []) if (kind !== 'image') for (const id of ids) sync.wrote(kind, id);
+  },
+});
+
+/** The other gateways, where there are any: what an answer was made at, and waiting until this gateway got there. */
+export interface Others {
+  version(): string;
+  reached(version: string, withinMs: number): Promise<boolean | undefined>;
+}
+
 export interface Backing {
   replica: Replica;
+  keeping: Keeping;
+  others?: Others;
   upstream: Upstream;
   mapping: Mapping;
   sync: Sync;

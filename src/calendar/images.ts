@@ -28,8 +28,9 @@ export function createImages(
 
   async function uploaded(id: number): Promise<boolean> {
     if (backing.replica.image(id)) return true;
+    const moment = backing.keeping.moment();
     const [image] = await backing.upstream.images([id], options);
-    if (image) backing.replica.put([], [image]);
+    if (image) await backing.keeping.keep({ images: [image] }, moment);
     return image !== undefined;
   }
 
@@ -82,7 +83,7 @@ export function createImages(
       try {
         const upload = await backing.upstream.upload(image, options);
         undo.add(() => backing.upstream.remove('media', upload.id, { force: true }, options));
-        backing.replica.put([], [upload]);
+        await backing.keeping.wrote({ images: [upload] }, backing.keeping.moment());
         ids.set(text, upload.id);
         return upload.id;
       } catch (error) {

@@ -87,14 +87,15 @@ async function askFor<K extends PostKind>(backing: Backing, kind: K, id: number,
   const unknown = missingOf(backing);
   if (!mapping || unknown.has(key)) throw unknownId(kind, id);
   const names = await capabilityNames(backing, kind, asked.caller);
+  const moment = backing.keeping.moment();
   try {
     const native = await askNative(backing, mapping.base, id, asked, names);
-    return await keep(backing, kind, native);
+    return await keep(backing, kind, native, { moment });
   } catch (error) {
     if (!(error instanceof UpstreamRefused)) throw error;
     if (error.status === 401 || error.status === 403) throw notAccessible(kind);
     if (error.status !== 404) throw translate(error, { kind, id, anonymous: !asked.caller.account });
-    backing.replica.remove(kind, [id]);
+    await backing.keeping.keep({ remove: [{ kind, ids: [id] }] }, moment);
     if (kind === 'event' && (await backing.upstream.exists(id, callOptions(asked)))) throw notAnEvent();
     unknown.set(key, true);
     throw unknownId(kind, id);
@@ -118,17 +119,22 @@ async function askNative(
   }
 }
 
-/** Puts a native post into the copy, with the image it shows, and gives back the record. */
-export async function keep<K extends PostKind>(backing: Backing, kind: K, native: Native): Promise<RecordOf[K]> {
+/** Puts a native post that was asked for at `moment` into the copy, with the image it shows, and gives back the record. */
+export async function keep<K extends PostKind>(
+  backing: Backing,
+  kind: K,
+  native: Native,
+  { moment, wrote = false }: { moment: number; wrote?: boolean },
+): Promise<RecordOf[K]> {
   const mapping = backing.mapping.kinds[kind]!;
   const site = backing.site();
   const record = mapping.read(native, site, backing.sync.joins()) as RecordOf[K];
   const inline = Object.values(mapping.inline ?? {}).flatMap((inside) => inside(native, site) ?? []);
-  backing.replica.put([record, ...inline]);
+  await backing.keeping[wrote ? 'wrote' : 'keep']({ put: [record, ...inline] }, moment);
   if (record.image && !backing.replica.image(record.image)) {
     // An image that cannot be read now is fetched by the next round; the record must not wait for it.
     const images = await backing.upstream.images([record.image], { credentials: backing.service }).catch(() => []);
-    if (images.length > 0) backing.replica.put([], images);
+    if (images.length > 0) await backing.keeping.keep({ images }, moment);
   }
   return record;
 }
@@ -142,9 +148,10 @@ export async function postExists(backing: Backing, kind: PostKind, id: number, a
   const unknown = missingOf(backing);
   const base = backing.mapping.kinds[kind]?.base;
   if (base === undefined || unknown.has(key)) return false;
+  const moment = backing.keeping.moment();
   try {
     const native = await backing.upstream.read(base, id, {}, callOptions(asked));
-    await keep(backing, kind, native);
+    await keep(backing, kind, native, { moment });
     return true;
   } catch (error) {
     if (error instanceof UpstreamRefused && (error.status === 401 || error.status === 403)) return true;

@@ -32,6 +32,7 @@ export function createSlugs(backing: Backing): Slugs {
   async function native(kind: PostKind, slug: string, asked: Asked, staff: boolean): Promise<number | undefined> {
     const mapping = backing.mapping.kinds[kind];
     if (!mapping) return undefined;
+    const moment = backing.keeping.moment();
     const scope = staff ? { status: 'any', context: 'edit' } : {};
     try {
       const { items } = await backing.upstream.list(
@@ -40,7 +41,7 @@ export function createSlugs(backing: Backing): Slugs {
         callOptions(asked),
       );
       if (!items[0]) return undefined;
-      return (await keep(backing, kind, items[0])).id;
+      return (await keep(backing, kind, items[0], { moment })).id;
     } catch (error) {
       if (error instanceof UpstreamRefused || error instanceof UpstreamAway) return undefined;
       throw error;

@@ -3,7 +3,6 @@
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { RecordOf, TermFields, TermKind } from '../records.ts';
 import { PUBLIC, type TermOrder } from '../replica/filters.ts';
-import type { Native } from '../upstream/port.ts';
 import {
   type Answer,
   type Asked,
@@ -177,20 +176,16 @@ export function createTerms(backing: Backing, kind: TermKind) {
     try {
       const body = mapping.write(fields, { site: backing.site() });
       const { upstream } = backing;
+      const moment = backing.keeping.moment();
       const native = await (id === undefined
         ? upstream.create(mapping.base, body, callOptions(asked))
         : upstream.update(mapping.base, id, body, callOptions(asked)));
-      return keepTerm(mapping, native);
+      const record = mapping.read(native, backing.site());
+      await backing.keeping.wrote({ put: [record] }, moment);
+      return record;
     } catch (error) {
       throw translate(error, { kind, ...(id === undefined ? {} : { id }), anonymous: false });
     }
-  }
-
-  function keepTerm(mapping: KindMapping<TermKind>, native: Native): RecordOf[TermKind] {
-    const record = mapping.read(native, backing.site());
-    replica.put([record]);
-    backing.sync.wrote(kind, record.id);
-    return record;
   }
 
   return {
@@ -211,6 +206,7 @@ export function createTerms(backing: Backing, kind: TermKind) {
       if (!record) throw invalidParam('id');
       const mapping = writableKind(backing, kind);
       const body = present.term(record, audienceOf(asked));
+      const moment = backing.keeping.moment();
       try {
         await backing.upstream.remove(mapping.base, id, { force: true }, callOptions(asked));
       } catch (error) {
@@ -219,11 +215,8 @@ export function createTerms(backing: Backing, kind: TermKind) {
       const children = [...replica.getMany(kind, replica.descendants([id])).values()].filter(
         ({ parent }) => parent === id,
       );
-      replica.transaction(() => {
-        replica.remove(kind, [id]);
-        replica.put(children.map((child) => ({ ...child, parent: record.parent })));
-      });
-      backing.sync.wrote(kind, id);
+      const put = children.map((child) => ({ ...child, parent: record.parent }));
+      await backing.keeping.wrote({ remove: [{ kind, ids: [id] }], put }, moment);
       return { status: 200, body };
     },
   };

@@ -128,6 +128,7 @@ export async function createPost<K extends PostKind>(
   const body = mapping.write(fields, { site: backing.site(), joins });
   const options = callOptions(asked);
   const sinceMs = backing.nowMs();
+  let moment = backing.keeping.moment();
   let native: Native;
   try {
     native = await backing.upstream.create(mapping.base, body, options);
@@ -140,13 +141,14 @@ export async function createPost<K extends PostKind>(
   const id = Number(native.id);
   undo.add(() => takeBack(backing, kind, id, asked));
   if (mapping.touchAfterCreate.length > 0) {
+    moment = backing.keeping.moment();
     try {
       native = await backing.upstream.update(mapping.base, id, only(body, mapping.touchAfterCreate), options);
     } catch (error) {
       throw translate(error, { kind, id, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
     }
   }
-  return written(backing, kind, native);
+  return keep(backing, kind, native, { moment, wrote: true });
 }
 
 /** Changes a post in one call, or two where the CMS keeps several fields in one. */
@@ -165,7 +167,9 @@ export async function updatePost<K extends PostKind>(
       : undefined;
     const joins = await joinsFor(backing, mapping, fields);
     const body = mapping.write(fields, { site: backing.site(), joins, ...(before ? { before } : {}) });
-    return await written(backing, kind, await backing.upstream.update(mapping.base, id, body, options));
+    const moment = backing.keeping.moment();
+    const native = await backing.upstream.update(mapping.base, id, body, options);
+    return await keep(backing, kind, native, { moment, wrote: true });
   } catch (error) {
     throw translate(error, { kind, id, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
   }
@@ -183,14 +187,11 @@ export async function trashPost<K extends PostKind>(
   try {
     if (as === 'terms') {
       await takeBack(backing, kind, record.id, asked);
-      backing.sync.wrote(kind, record.id);
       return { ...record, status: 'trash' };
     }
-    return await written(
-      backing,
-      kind,
-      await backing.upstream.remove(base, record.id, { force: false }, callOptions(asked)),
-    );
+    const moment = backing.keeping.moment();
+    const native = await backing.upstream.remove(base, record.id, { force: false }, callOptions(asked));
+    return await keep(backing, kind, native, { moment, wrote: true });
   } catch (error) {
     throw translate(error, { kind, id: record.id, anonymous: false });
   }
@@ -208,17 +209,12 @@ export async function trashNew<K extends PostKind>(
   return updatePost(backing, writer, record.id, { slug } as Partial<FieldsOf[K]>, asked);
 }
 
-async function written<K extends PostKind>(backing: Backing, kind: K, native: Native): Promise<RecordOf[K]> {
-  const record = await keep(backing, kind, native);
-  backing.sync.wrote(kind, record.id);
-  return record;
-}
-
 /** Deletes for good what a request made on its way. */
 export async function takeBack(backing: Backing, kind: Kind, id: number, asked: Asked): Promise<void> {
   const base = backing.mapping.kinds[kind]!.base;
+  const moment = backing.keeping.moment();
   await backing.upstream.remove(base, id, { force: true }, callOptions(asked));
-  backing.replica.remove(kind, [id]);
+  await backing.keeping.wrote({ remove: [{ kind, ids: [id] }] }, moment);
 }
 
 const CLOCK_SLACK_MS = 120_000;
