@@ -14,6 +14,8 @@ export interface Misbehaviour {
   does: { wire: Fault } | { says: (response: ServerResponse, right: string) => void };
   read: Outcome;
   write: Outcome;
+  /** Whether its connections stay open for longer than anybody waits. */
+  hangs?: true;
   /** Seconds of `Retry-After`, where the CMS has said when to come back. */
   retryAfterS?: number;
 }
@@ -38,16 +40,37 @@ function endless(response: ServerResponse, bytes: number): void {
   more();
 }
 
+/** White space before the JSON, a little at a time, for ever. */
+function dripping(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const drip = setInterval(() => response.write(' '), 50);
+  response.once('close', () => clearInterval(drip));
+}
+
 const JSON_TYPE = { 'content-type': 'application/json' };
 const NOTICE = '<br />\n<b>Warning</b>: Undefined key [a] {b} in <b>/x.php</b> on line <b>3</b><br />\n';
-const BOMB = gzipSync(Buffer.alloc(40 * 1024 * 1024));
+/** White space, which is no mistake before JSON: only the cap refuses it. */
+const BOMB = gzipSync(Buffer.alloc(40 * 1024 * 1024, ' '));
 
 /** @param elsewhere another server, which must never be asked anything */
 export const misbehaviours = (elsewhere: URL): Misbehaviour[] => [
   { name: 'refuses connections', does: { wire: { kind: 'down' } }, read: 'away', write: 'away' },
-  { name: 'hangs before the headers', does: { wire: { kind: 'silent' } }, read: 'away', write: 'unknown' },
-  { name: 'answers too late', does: { wire: { kind: 'late', delayMs: 5000 } }, read: 'away', write: 'unknown' },
-  { name: 'drips', does: { wire: { kind: 'drip', bytes: 5, everyMs: 50 } }, read: 'away', write: 'unknown' },
+  { name: 'hangs before the headers', does: { wire: { kind: 'silent' } }, read: 'away', write: 'unknown', hangs: true },
+  {
+    name: 'answers too late',
+    does: { wire: { kind: 'late', delayMs: 5000 } },
+    read: 'away',
+    write: 'unknown',
+    hangs: true,
+  },
+  {
+    name: 'drips',
+    does: { wire: { kind: 'drip', bytes: 5, everyMs: 50 } },
+    read: 'away',
+    write: 'unknown',
+    hangs: true,
+  },
+  { name: 'drips its body', does: { says: dripping }, read: 'away', write: 'unknown', hangs: true },
   { name: 'resets at once', does: { wire: { kind: 'reset', afterBytes: 0 } }, read: 'away', write: 'unknown' },
   { name: 'resets in the headers', does: { wire: { kind: 'reset', afterBytes: 30 } }, read: 'away', write: 'unknown' },
   { name: 'resets in the body', does: { wire: { kind: 'reset', afterBytes: 250 } }, read: 'away', write: 'unknown' },
@@ -80,7 +103,12 @@ export const misbehaviours = (elsewhere: URL): Misbehaviour[] => [
   { name: 'sends 100 MB', does: { says: (response) => endless(response, 100e6) }, read: 'away', write: 'unknown' },
   {
     name: 'sends 40 MB in 40 kB',
-    does: { says: says(200, BOMB, { ...JSON_TYPE, 'content-encoding': 'gzip' }) },
+    does: {
+      says(response, right) {
+        const body = Buffer.concat([BOMB, gzipSync(right)]);
+        answerText(response, 200, body, { ...JSON_TYPE, 'content-encoding': 'gzip' });
+      },
+    },
     ...{ read: 'away', write: 'unknown' },
   },
   {
