@@ -14,6 +14,8 @@ import { openReplica } from './replica/store.ts';
 import { createSync } from './replica/sync.ts';
 import { createWordPress } from './upstream/wordpress/wordpress.ts';
 
+type CreateCluster = typeof import('./cluster/cluster.ts').createCluster;
+
 export interface Gateway {
   /** Opens both ports and begins to copy. Throws when a port is taken. */
   start(): Promise<{ url: string; adminUrl: string }>;
@@ -21,12 +23,20 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** `createGateway` with what several gateways need, which is loaded only where they are several. */
+export async function openGateway(config: Config, log: Observe): Promise<Gateway> {
+  if (config.redisUrl === undefined) return createGateway(config, log);
+  const { createCluster } = await import('./cluster/cluster.ts');
+  return createGateway(config, log, createCluster);
+}
+
 /**
  * Puts the gateway together.
  * @param log where observations go beside the metrics
+ * @param createCluster speaks with other gateways through `config.redisUrl`
  * @throws ConfigError for a mapping that cannot be read; ReplicaInUse
  */
-export function createGateway(config: Config, log: Observe): Gateway {
+export function createGateway(config: Config, log: Observe, createCluster?: CreateCluster): Gateway {
   const metrics = createMetrics();
   const observe = observers(log, metrics.observe);
   const { upstream: site, sync: pace, limits, listen } = config;
@@ -39,12 +49,27 @@ export function createGateway(config: Config, log: Observe): Gateway {
     identity: `${site.url} ${mapping.name} ${service ? 'all' : 'public'}`,
     answerBytes: config.cache.recordBytes,
   });
-  const sync = createSync({ replica, upstream, mapping, service, intervalMs: pace.intervalS * 1000, observe });
-  const { listener, publicStatus } = assemble({ config, mapping, upstream, service, replica, sync, observe });
+  const intervalMs = pace.intervalS * 1000;
+  const cluster =
+    config.redisUrl === undefined
+      ? undefined
+      : createCluster?.({ url: config.redisUrl, siteUrl: site.url, mapping, service, replica, intervalMs, observe });
+  const keeper = createSync({
+    ...{ replica, upstream, mapping, service, intervalMs, observe },
+    ...(cluster ? { company: cluster.company } : {}),
+  });
+  const sync = cluster ? { ...keeper, look: cluster.look, changed: cluster.changed } : keeper;
+  const { listener, publicStatus } = assemble({
+    ...{ config, mapping, upstream, service, replica, sync, observe },
+    ...(cluster ? { others: cluster } : {}),
+  });
   const admin = createAdmin({
     metrics,
     noticeSecret: config.notices.secret,
-    status: () => ({ ...sync.status(), ...publicStatus(), mapping: mapping.name, version: replica.version }),
+    status: () => ({
+      ...{ ...sync.status(), ...publicStatus(), mapping: mapping.name, version: replica.version },
+      ...(cluster ? { gateways: cluster.status() } : {}),
+    }),
     complete: () => sync.status().complete,
     inStep: () => sync.status().state === 'live',
     changed: (changes) =>
@@ -55,6 +80,7 @@ export function createGateway(config: Config, log: Observe): Gateway {
 
   return {
     async start() {
+      await cluster?.start(keeper);
       sync.start();
       const { host, port, adminHost, adminPort } = listen;
       const server = createServer({ maxHeaderSize: limits.headerBytes }, listener);
@@ -67,6 +93,7 @@ export function createGateway(config: Config, log: Observe): Gateway {
     async stop() {
       admin.draining();
       for (const port of ports) await port.close();
+      await cluster?.stop();
       await sync.stop();
       await upstream.close();
       replica.close();

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, loadConfig, serviceCredentials } from '../config.ts';
 import { ConfigError, UpstreamAway, UpstreamRefused } from '../errors.ts';
-import { createGateway } from '../gateway.ts';
+import { openGateway } from '../gateway.ts';
 import { createLog } from '../observe/log.ts';
 import { createWordPress } from '../upstream/wordpress/wordpress.ts';
 
@@ -13,7 +13,7 @@ export async function serve(configFile: string | undefined): Promise<number> {
   const config = loadConfig({ ...(configFile === undefined ? {} : { file: configFile }), env: process.env });
   const log = createLog(config.log);
   if (!hasCopy(config)) await reach(config);
-  const gateway = createGateway(config, log);
+  const gateway = await openGateway(config, log);
   const { url, adminUrl } = await gateway.start();
   log({ type: 'notice', level: 'info', message: `serving ${config.mounts.map((mount) => url + mount).join(' and ')}` });
   log({ type: 'notice', level: 'info', message: `pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status` });

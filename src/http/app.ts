@@ -20,6 +20,7 @@ import { createRouting, type RoutingOptions, routeAt } from './routing.ts';
 import { sendPrivate } from './sending.ts';
 import { shaping } from './shape.ts';
 import type { State } from './state.ts';
+import { MIN_VERSION, versionHeaders, waitForVersion } from './versions.ts';
 
 export interface AppOptions extends RoutingOptions {
   /** Prefixes under which the interface is served. */
@@ -68,6 +69,8 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
     try {
       refuseOdd(ctx, urlBytes);
       if (!admitted.has(ctx.req)) addresses.admit(ctx);
+      const wanted = backing.others && ctx.get(MIN_VERSION);
+      if (wanted) await waitForVersion(backing.others!, wanted);
       await next();
     } catch (error) {
       const { status, body, headers, unexpected } = errorAnswer(error);
@@ -75,6 +78,10 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
       const allow = await allowed(routeAt(state.path ?? ''), state, backing).catch(() => 'GET');
       sendPrivate(ctx, status, body, { ...headers, Allow: allow });
     } finally {
+      if (backing.others && ctx.respond !== false) {
+        const added = versionHeaders(backing.others);
+        for (let i = 0; i < added.length; i += 2) ctx.append(added[i]!, added[i + 1]!);
+      }
       const durationMs = performance.now() - startedMs;
       const { requestId: id, route, cache } = state;
       observe({ type: 'request', id, method: ctx.method, route, status: ctx.status, cache, durationMs });

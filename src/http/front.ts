@@ -11,6 +11,7 @@ import { sendPieces } from './pieces.ts';
 import type { Reading } from './reading.ts';
 import { nextRequestId } from './request-id.ts';
 import { foundOut } from './routing.ts';
+import { MIN_VERSION, versionHeaders } from './versions.ts';
 
 export interface FrontOptions {
   backing: Backing;
@@ -64,7 +65,9 @@ export function front(options: FrontOptions): RequestListener {
   const { backing, cache, addresses, trustProxies, reading, observe, otherwise } = options;
 
   return (request, response) => {
-    if (!isPlain(request) || isOdd(request)) return otherwise(request, response);
+    if (!isPlain(request) || isOdd(request) || (backing.others && request.headers[MIN_VERSION] !== undefined)) {
+      return otherwise(request, response);
+    }
     const startedMs = performance.now();
     try {
       addresses.admit({ ip: addressOf(request, trustProxies) });
@@ -125,6 +128,7 @@ export function sendStored(
   let { outcome } = sending;
   const sent = [...answer.headers, 'X-Request-Id', id];
   if (headers.origin !== undefined) sent.push(...Object.entries(corsHeaders(headers.origin)).flat());
+  if (backing.others) sent.push(...versionHeaders(backing.others));
   const { state, lastInStepMs, sinceMs } = backing.sync.standing();
   if (state === 'away' || state === 'lagging') {
     const ageS = Math.max(0, Math.round((backing.nowMs() - (lastInStepMs ?? sinceMs)) / 1000));
