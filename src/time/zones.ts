@@ -95,7 +95,8 @@ export function epochToWallMs(epochMs: number, zone: Zone): number {
 
 /**
  * The moment a clock of the zone shows a wall time (milliseconds that read as it in UTC). A time the clock skips counts on
- * from before the gap (02:30 becomes 03:30); of a time it shows twice, the first is meant (interface-behaviour 5.4).
+ * from before the gap (02:30 becomes 03:30). Of a time it shows twice, the first is meant west of Greenwich (interface-behaviour
+ * 5.4), the second elsewhere: PHP tries the offset that the zone would have at that time in UTC.
  */
 export function wallMsToEpoch(wall: number, zone: Zone): number {
   if (zone.kind !== 'iana') return wall - zone.minutes * MINUTE_MS;
@@ -105,7 +106,7 @@ export function wallMsToEpoch(wall: number, zone: Zone): number {
     // A pair of changes within two days does not occur, so this is the plain case.
     return wall - before;
   }
-  for (const offset of before > after ? [before, after] : [after, before]) {
+  for (const offset of [offsetMs(wall, zone), before, after]) {
     if (offsetMs(wall - offset, zone) === offset) return wall - offset;
   }
   return wall - before;
