@@ -24,6 +24,7 @@ export const parseQuery = (querystring: string): Record<string, unknown> =>
 
 /** PHP's numbers and sentences for what `json_decode` refuses. */
 const JSON_ERRORS = {
+  depth: { json_error_code: 1, json_error_message: 'Maximum stack depth exceeded' },
   syntax: { json_error_code: 4, json_error_message: 'Syntax error' },
   utf8: {
     json_error_code: 5,
@@ -46,12 +47,14 @@ function wasMalformed({ request, headers }: Context): boolean {
  * body that is no object neither (interface-behaviour 5). Throws 400 `rest_invalid_json`, 413.
  */
 export function body({ bodyBytes, jsonDepth }: BodyLimits) {
-  const options: bodyParser.Options & { queryString: object } = {
+  const options: bodyParser.Options & { queryString: object; onProtoPoisoning: string } = {
     enableTypes: ['json', 'form'],
     extendTypes: { json: ['application/*+json'] },
     jsonLimit: `${bodyBytes}b`,
     formLimit: `${bodyBytes}b`,
     strict: false,
+    // Such a key is dropped below, as WordPress would not heed it; by itself the parser refuses the whole body.
+    onProtoPoisoning: 'ignore',
     queryString: BRACKETS,
     onerror(error: Error & { status?: number }) {
       if (error.status !== undefined && error.status !== 400) throw error;
@@ -96,7 +99,7 @@ const DANGEROUS = new Set(['__proto__', 'constructor', 'prototype']);
 /** A copy without keys that could reach a prototype. Throws 400 when it is nested deeper than `depth`. */
 function safe<T>(value: T, depth: number): T {
   if (typeof value !== 'object' || value === null) return value;
-  if (depth === 0) throw invalidJson(new Error('nested too deeply'));
+  if (depth === 0) throw invalidJson(new Error('nested too deeply'), 'depth');
   if (Array.isArray(value)) return value.map((item) => safe(item, depth - 1)) as T;
   const entries = Object.entries(value).filter(([key]) => !DANGEROUS.has(key));
   return Object.fromEntries(entries.map(([key, item]) => [key, safe(item, depth - 1)])) as T;
