@@ -356,6 +356,13 @@ export const scene = gatewayScene('gateway-links', { service: true }, (rule) => 
     expect(kept.categories).to.have.length(2);
   });
 
+  rule('a number among terms is an id without its fraction, and true is the name 1', async ({ make }) => {
+    const { id } = await make('/categories', { name: 'Numbered' });
+    const made = await make('/events', { ...event, categories: [id + 0.5, true], tags: ['0.5', String(-id), '1e9'] });
+    expect(made.categories.map((one: Json) => one.name)).to.deep.equal(['1', 'Numbered']);
+    expect(made.tags).to.deep.equal([]);
+  });
+
   rule('objects among terms are refused by name', async ({ ask }) =>
     expectNamed(await ask('/events', { as, json: { ...event, tags: [{ name: 'x' }] } }), 'tags'),
   );
