@@ -8,6 +8,7 @@ import { createPresent } from './calendar/present.ts';
 import { createSlugs } from './calendar/slugs.ts';
 import { createTerms } from './calendar/terms.ts';
 import { type Config, publicUrlOf } from './config.ts';
+import { createAdmission } from './http/admission.ts';
 import { createAnswerCache } from './http/answer-cache.ts';
 import { createApp } from './http/app.ts';
 import { front } from './http/front.ts';
@@ -86,7 +87,13 @@ export function assemble(parts: AssemblyParts): Assembly {
     pages: pages({ mounts, publicUrl, enabled: config.pages, status: publicStatus }),
   });
   const reading = createReading(reads);
-  const listener = front({ backing, cache, addresses, trustProxies, reading, observe, otherwise: app.callback() });
+  const { isOverloaded, guard } = createAdmission({ ...limits, observe });
+  const listener = front({
+    ...{ backing, cache, addresses, trustProxies, observe },
+    // What is stored is sent in any case: that is as quick as a refusal.
+    reading: (request, id) => (isOverloaded() ? undefined : reading(request, id)),
+    otherwise: guard(app.callback()),
+  });
   return { backing, operations, listener, publicStatus };
 }
 

@@ -29,7 +29,10 @@ export interface Config {
     headersTimeoutMs: number;
     requestTimeoutMs: number;
     keepAliveTimeoutMs: number;
+    stallTimeoutMs: number;
     sockets: number;
+    bodiesAtOnce: number;
+    overloadMs: number;
     drainMs: number;
   };
   cost: { symbol: string; position: 'prefix' | 'postfix' };

@@ -1,6 +1,5 @@
 // The composition root: sees everything, decides nothing.
 
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { assemble } from './assembly.ts';
 import { type Config, publicUrlOf, serviceCredentials } from './config.ts';
@@ -83,10 +82,8 @@ export function createGateway(config: Config, log: Observe, createCluster?: Crea
       await cluster?.start(keeper);
       sync.start();
       const { host, port, adminHost, adminPort } = listen;
-      const server = createServer({ maxHeaderSize: limits.headerBytes }, listener);
-      ports.push(await openPort(server, { host, port, ...limits }));
-      const adminServer = createServer(admin.listener);
-      const second = await openPort(adminServer, { host: adminHost, port: adminPort, ...limits });
+      ports.push(await openPort(listener, { host, port, ...limits }));
+      const second = await openPort(admin.listener, { host: adminHost, port: adminPort, ...limits });
       ports.push(second);
       return { url: publicUrlOf(config), adminUrl: `http://${adminHost}:${second.port}` };
     },

@@ -1,16 +1,19 @@
 // One listening port: its deadlines and bounds, and closing it without cutting anybody off.
 
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfigError } from '../errors.ts';
 
 export interface PortOptions {
   host: string;
   port: number;
+  headerBytes: number;
   headersTimeoutMs: number;
   requestTimeoutMs: number;
   keepAliveTimeoutMs: number;
+  /** Without a byte in either direction while a request is under way. */
+  stallTimeoutMs: number;
   /** Connections at once; more are closed as they come. */
   sockets: number;
   /** Longest wait for requests in flight when closing. */
@@ -23,11 +26,20 @@ export interface Port {
   close(): Promise<void>;
 }
 
+const MAX_CHECK_MS = 1000;
+
 /** Listens. Throws `ConfigError` when the port cannot be had. */
-export async function openPort(server: Server, options: PortOptions): Promise<Port> {
-  server.headersTimeout = options.headersTimeoutMs;
-  server.requestTimeout = options.requestTimeoutMs;
-  server.keepAliveTimeout = options.keepAliveTimeoutMs;
+export async function openPort(listener: RequestListener, options: PortOptions): Promise<Port> {
+  const { requestTimeoutMs: requestTimeout } = options;
+  const headersTimeout = Math.min(options.headersTimeoutMs, requestTimeout);
+  const settings = {
+    maxHeaderSize: options.headerBytes,
+    ...{ headersTimeout, requestTimeout, keepAliveTimeout: options.keepAliveTimeoutMs },
+    // Both deadlines are looked at so often, and in no other way: by itself every 30 s.
+    connectionsCheckingInterval: Math.min(MAX_CHECK_MS, Math.ceil(headersTimeout / 4)),
+  };
+  const server = createServer(settings, listener);
+  server.timeout = options.stallTimeoutMs;
   server.maxConnections = options.sockets;
   server.listen(options.port, options.host);
   try {
