@@ -163,7 +163,8 @@ export function createCluster(options: ClusterOptions): Cluster {
     const claim = await session.claim(wants, leaseMs, said ? JSON.stringify(said) : '');
     hasStream = claim.tail !== START;
     // The engine lost what it had.
-    if (role.name !== 'joining' && compareIds(claim.tail, journal.at) < 0) happened({ type: 'broken' });
+    const stands = role.name === 'following' || role.name === 'leading';
+    if (stands && compareIds(claim.tail, journal.at) < 0) happened({ type: 'broken' });
     const token = claim.holder === me ? claim.token : undefined;
     happened({ type: 'heard', askedMs, token, held: claim.holder !== '' });
     word = claim.holder === '' || claim.word === '' ? undefined : (JSON.parse(claim.word) as Word);

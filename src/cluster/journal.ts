@@ -105,6 +105,8 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
   let drift: Set<string> | 'much' = kept === 'much' ? kept : new Set(kept);
   let applied = 0;
   let oldest = 0;
+  /** Where the stream ends that the engine has after it lost another, while this gateway founds the next. */
+  let lostTo: string | undefined;
   const touched = new LRUCache<string, number>({
     max: TOUCHED,
     dispose: (moment, _key, reason) => {
@@ -172,22 +174,25 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
 
   /** Writes one entry where the copy stands. Answers false when others were first, which are applied then. Throws `EngineAway` and `Relieved`. */
   async function append(way: Exclude<Footing, { type: 'apart' }>, entry: Entry): Promise<boolean> {
-    const expected = way.type === 'ahead' ? '*' : at;
+    const anyway = way.type === 'stream' && way.anyway;
+    const expected = way.type === 'ahead' ? '*' : anyway ? (lostTo ?? at) : at;
     const token = way.type === 'stream' ? way.token : undefined;
     const reply = await way.engine.append({ token, expected, known: at, entry: encodeEntry(entry) });
     if (reply.type === 'fenced') throw new Relieved();
     if (reply.type === 'behind') {
-      const anyway = way.type === 'stream' && way.anyway;
-      if (!(await catchUp(way.engine, anyway)) || compareIds(at, reply.tail) < 0) {
-        if (!anyway || compareIds(at, reply.tail) >= 0)
-          throw new EngineAway('the stream does not go on where the copy stands');
-        at = reply.tail;
-      }
+      const isLost = compareIds(reply.tail, expected) < 0;
+      if (isLost && anyway) lostTo = reply.tail;
+      if (isLost !== true && !(await catchUp(way.engine, anyway))) throw new EngineAway('the stream has a gap');
+      const isShort = compareIds(at, reply.tail) < 0;
+      // What was cut off the stream is looked for in the CMS by whoever founds a new stretch.
+      if (isShort && anyway) at = reply.tail;
+      if (!anyway && (isLost || isShort)) throw new EngineAway('the stream does not go on where the copy stands');
       return false;
     }
+    lostTo = undefined;
     if (way.type === 'ahead') applyChange(replica, entry.change);
     // The stream itself may have brought it here before the reply.
-    else if (at === expected) apply({ ...entry, id: reply.id });
+    else if (compareIds(reply.id, at) > 0) apply({ ...entry, id: reply.id });
     return true;
   }
 
@@ -236,7 +241,7 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
     begin(engine, token) {
       const done = queue.then(async () => {
         try {
-          const way: Footing = { type: 'stream', engine, token, anyway: true };
+          const way = { type: 'stream' as const, engine, token, anyway: true };
           while (!(await append(way, { from: me, type: 'begin', change: {} })));
         } catch (error) {
           if (error instanceof Relieved) return false;

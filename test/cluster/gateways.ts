@@ -70,9 +70,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const replica = openReplica({ identity: 'test', ...(options.file === undefined ? {} : { file: options.file }) });
   const proxy = await startFaultProxy(new URL(engineUrl.replace('redis:', 'http:')));
   const url = `redis://127.0.0.1:${proxy.url.port}`;
-  const deadlineMs = Math.min(1000, intervalMs / 2);
   const parts = { mapping, service: SERVICE, replica, intervalMs, observe };
-  const cluster = createCluster({ ...parts, url, siteUrl: 'https://cms.example', deadlineMs });
+  const cluster = createCluster({ ...parts, url, siteUrl: 'https://cms.example' });
   const keeper = createSync({ ...parts, upstream, company: cluster.company, passMs, pageSize: 5 });
   const sync = { ...keeper, look: cluster.look, changed: cluster.changed };
   const { listener } = assemble({ ...parts, config, upstream, sync, others: cluster });
@@ -133,10 +132,14 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
 }
 
 /** Waits until it is so; fails after a time that is far longer than it takes. */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string, withinMs = 15_000): Promise<void> {
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  what: string | (() => string),
+  withinMs = 15_000,
+): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`it never came to that: ${what}`);
+    if (performance.now() > end) throw new Error(`it never came to that: ${typeof what === 'string' ? what : what()}`);
     await new Promise((done) => setTimeout(done, 10));
   }
 }
@@ -151,5 +154,5 @@ export const together = (gateways: readonly TestGateway[]): Promise<void> =>
     () =>
       gateways.filter((gateway) => roleOf(gateway) === 'leading').length === 1 &&
       gateways.every((gateway) => ['leading', 'following'].includes(roleOf(gateway)) && gateway.sync.status().complete),
-    `together: ${gateways.map((gateway) => `${gateway.name} ${roleOf(gateway)}`).join(', ')}`,
+    () => `together: ${gateways.map((gateway) => `${gateway.name} ${roleOf(gateway)}`).join(', ')}`,
   );

@@ -8,6 +8,10 @@ export interface WritableCms {
   fake: FakeWordPress;
   /** Requests that arrived, from all gateways. */
   requests: number;
+  /** Gives every title that is written the number of its change, in the order in which the CMS accepted them. */
+  numbered: boolean;
+  /** The next title, where they are numbered. */
+  nextTitle(): string;
   /** What one gateway sees of it. */
   link(): Link;
 }
@@ -35,9 +39,11 @@ export function writableCms(): WritableCms {
   const fake = fakeWordPress();
   Object.defineProperty(fake, 'clockMs', { get: () => Date.now() });
 
+  let titles = 0;
+
   const fieldsOf = (body: Native): Partial<FakePost> => {
     const fields: Partial<FakePost> = {};
-    if (typeof body.title === 'string') fields.title = body.title;
+    if (typeof body.title === 'string') fields.title = cms.numbered ? cms.nextTitle() : body.title;
     if (typeof body.slug === 'string') fields.slug = body.slug;
     if (typeof body.status === 'string') fields.status = body.status;
     if (typeof body.meta === 'object') fields.meta = body.meta as Record<string, unknown>;
@@ -88,6 +94,8 @@ export function writableCms(): WritableCms {
   const cms: WritableCms = {
     fake,
     requests: 0,
+    numbered: false,
+    nextTitle: () => `t${++titles}`,
     link() {
       const link: Link = { upstream: whole, requests: 0, isCut: false, before: undefined, after: undefined };
       const guarded = (name: string, call: (...args: unknown[]) => Promise<unknown>) =>
