@@ -1,10 +1,6 @@
 // What live tests are told by the runner: where the gateway and the site are, and who may do what there.
 
-interface Credentials {
-  user: string;
-  password: string;
-  applicationPassword: string;
-}
+import type { Credentials, Role } from '../../sandbox/site.ts';
 
 const told = (name: string): string => {
   const value = process.env[name];
@@ -15,7 +11,9 @@ const told = (name: string): string => {
 export const gatewayUrl = told('LIVE_GATEWAY');
 export const adminUrl = told('LIVE_ADMIN');
 export const siteUrl = told('LIVE_SITE');
-const users = JSON.parse(told('LIVE_USERS')) as Record<string, Credentials>;
+/** The site's folder on this machine. */
+export const dataDir = told('LIVE_DIR');
+export const users = JSON.parse(told('LIVE_USERS')) as Record<Role, Credentials>;
 
 export const calendar = `${gatewayUrl}/calendar/events/v1`;
 
@@ -35,7 +33,7 @@ export async function ask<T>(
     headers = {},
   }: { as?: string; method?: string; json?: unknown; headers?: Record<string, string> } = {},
 ): Promise<Answered<T>> {
-  const { user, applicationPassword } = (as ? users[as] : undefined) ?? {};
+  const { user, applicationPassword } = (as ? users[as as Role] : undefined) ?? {};
   const response = await fetch(url, {
     method,
     headers: {

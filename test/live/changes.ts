@@ -1,0 +1,365 @@
+// Every kind of change that a site goes through, as somebody makes it there: on wp-admin's pages, with WP-CLI, or in a plugin's PHP.
+
+import type { WpAdmin } from './wp-admin.ts';
+
+/** An event as a public list of the gateway shows it. */
+export interface Shown {
+  id: number;
+  title: string;
+  slug: string;
+  start_date: string;
+  utc_start_date: string;
+  cost: string;
+  venue: { id: number; venue: string } | [];
+  categories: { id: number; name: string }[];
+  image: { id: number; url: string; width: number } | false;
+}
+
+/** What one gateway shows now, out of its copy: lists are never answered by the CMS. */
+export interface Look {
+  event(id: number): Promise<Shown | undefined>;
+  /** How many events a list has. */
+  total(query: string): Promise<number>;
+}
+
+export interface ChangedSite {
+  admin: WpAdmin;
+  /** Runs WP-CLI and gives what it printed, trimmed. */
+  wp(...args: string[]): Promise<string>;
+  /** Runs PHP as a plugin would, with the functions of wp-admin. */
+  php(code: string): Promise<string>;
+  /** Every gateway that polls looks now. */
+  everybodyLooks(): Promise<void>;
+  ids: Fixtures;
+}
+
+export interface Fixtures {
+  events: Record<string, number>;
+  venues: Record<string, number>;
+  terms: Record<string, number>;
+  images: Record<string, number>;
+}
+
+export interface Change {
+  kind: string;
+  how: string;
+  /** `pass`: no date and no total betrays it, so that polling sees it when everything is read again. `no notice`: nothing tells of it. */
+  seen?: 'pass' | 'pass, no notice';
+  /** Longer than a list of one page: a notice may take longer than a second. */
+  mass?: true;
+  /** Resolves when the site has answered; says what shows the change then. */
+  make(site: ChangedSite): Promise<(look: Look) => Promise<boolean>>;
+}
+
+const EDITOR = "wp-admin, block editor's request";
+const QUICK_EDIT = 'wp-admin, Quick Edit';
+const ROW = "wp-admin, link of the list's row";
+const BULK = 450;
+const NAMED = 'Renamed in the list';
+const venueOf = (event: Shown | undefined) => (event && 'venue' in event.venue ? event.venue.venue : undefined);
+const sleep = (ms: number) => new Promise((later) => setTimeout(later, ms));
+
+/** Makes what the changes are made to; before the gateways begin. */
+export async function makeFixtures(php: ChangedSite['php']): Promise<Fixtures> {
+  const made = await php(`
+    $ids = ['events' => [], 'venues' => [], 'terms' => [], 'images' => []];
+    update_user_meta(1, 'edit_calendar_event_per_page', 200);
+    foreach (['edited', 'trashed', 'deleted'] as $name)
+      $ids['venues'][$name] = wp_insert_post(['post_type' => 'calendar_venue', 'post_status' => 'publish', 'post_title' => "Venue $name"]);
+    foreach (['renamed', 'deleted', 'merged', 'into', 'given'] as $name)
+      $ids['terms'][$name] = wp_insert_term("Term $name " . uniqid(), 'event_category')['term_id'];
+    foreach (['turned', 'replaced', 'deleted', 'set'] as $name) {
+      $picture = imagecreatetruecolor(60, 40);
+      $path = wp_upload_dir()['path'] . '/' . uniqid("picture-$name-") . '.png';
+      imagepng($picture, $path);
+      $id = wp_insert_attachment(['post_title' => $name, 'post_mime_type' => 'image/png'], $path);
+      wp_update_attachment_metadata($id, wp_generate_attachment_metadata($id, $path));
+      $ids['images'][$name] = $id;
+    }
+    $event = function ($name, $meta = [], $more = []) use (&$ids) {
+      return wp_insert_post($more + ['post_type' => 'calendar_event', 'post_status' => 'publish', 'post_title' => "Event $name",
+        'meta_input' => $meta + ['start_date' => '2033-03-04 10:00:00', 'end_date' => '2033-03-04 12:00:00']]);
+    };
+    foreach (['edited', 'dated', 'slug', 'unpublished', 'trashed', 'deleted', 'deletedFromTrash', 'twice', 'meta', 'given', 'pictured', 'zoned'] as $name)
+      $ids['events'][$name] = $event($name);
+    foreach (['edited', 'trashed', 'deleted'] as $name)
+      $ids['events']["at $name"] = $event("at $name", ['venue_ids' => [$ids['venues'][$name]]]);
+    foreach (['renamed', 'deleted', 'merged'] as $name) {
+      $ids['events']["in $name"] = $event("in $name");
+      wp_set_object_terms($ids['events']["in $name"], [$ids['terms'][$name]], 'event_category');
+    }
+    foreach (['turned', 'replaced', 'deleted'] as $name) $ids['events']["with $name"] = $event("with $name", ['_thumbnail_id' => $ids['images'][$name]]);
+    for ($n = 0; $n < ${BULK}; $n++) $event("bulk $n", [], ['post_date' => '2020-01-01 10:00:00']);
+    echo json_encode($ids);`);
+  return JSON.parse(made) as Fixtures;
+}
+
+const shows =
+  (id: number, right: (event: Shown | undefined) => boolean) =>
+  async (look: Look): Promise<boolean> =>
+    right(await look.event(id));
+
+const META = { start_date: '2033-03-04 10:00:00', end_date: '2033-03-04 12:00:00' };
+
+/** In an order in which none hides another. */
+export const CHANGES: readonly Change[] = [
+  {
+    kind: 'creation',
+    how: EDITOR,
+    async make({ admin }) {
+      const id = await admin.addNew('calendar_event');
+      await admin.editor('POST', `events/${id}`, { title: 'Made', status: 'publish', meta: META });
+      return shows(id, (event) => event?.title === 'Made');
+    },
+  },
+  {
+    kind: 'creation dated back',
+    how: 'WP-CLI, post create',
+    async make({ wp }) {
+      const post = ['--post_type=calendar_event', '--post_title=Old', '--post_status=publish', '--porcelain'];
+      const meta = `--meta_input=${JSON.stringify(META)}`;
+      const id = Number(await wp('post', 'create', ...post, '--post_date=2011-01-01 10:00:00', meta));
+      return shows(id, (event) => event?.title === 'Old');
+    },
+  },
+  {
+    kind: 'edit',
+    how: EDITOR,
+    async make({ admin, ids }) {
+      const id = ids.events.edited!;
+      await admin.editor('POST', `events/${id}`, { title: 'Edited' });
+      return shows(id, (event) => event?.title === 'Edited');
+    },
+  },
+  {
+    kind: 'edit of the date',
+    how: "wp-admin, the snippet's form",
+    async make({ admin, ids }) {
+      const id = ids.events.dated!;
+      await admin.detailsForm(id, { start_date: '2033-03-04 11:00:00', end_date: '2033-03-04 12:00:00' });
+      return shows(id, (event) => event?.start_date === '2033-03-04 11:00:00');
+    },
+  },
+  {
+    kind: 'two changes in one second, the copy looked at between them',
+    how: EDITOR,
+    async make({ admin, ids, everybodyLooks }) {
+      const id = ids.events.twice!;
+      for (let attempt = 1; attempt <= 8; attempt += 1) {
+        await sleep(1000 - (Date.now() % 1000) + 5);
+        const first = await admin.editor('POST', `events/${id}`, { title: `First ${attempt}` });
+        await everybodyLooks();
+        const second = await admin.editor('POST', `events/${id}`, { title: `Second ${attempt}` });
+        if (first.modified_gmt === second.modified_gmt)
+          return shows(id, (event) => event?.title === `Second ${attempt}`);
+      }
+      throw new Error('the site is too slow for two changes in one second');
+    },
+  },
+  {
+    kind: 'slug change',
+    how: QUICK_EDIT,
+    async make({ admin, ids }) {
+      const id = ids.events.slug!;
+      await admin.quickEdit('calendar_event', id, {
+        post_title: 'Event slug',
+        post_name: 'other-slug',
+        _status: 'publish',
+      });
+      return shows(id, (event) => event?.slug === 'other-slug');
+    },
+  },
+  {
+    kind: 'unpublished',
+    how: QUICK_EDIT,
+    async make({ admin, ids }) {
+      const id = ids.events.unpublished!;
+      await admin.quickEdit('calendar_event', id, { post_title: 'Event unpublished', _status: 'draft' });
+      return shows(id, (event) => event === undefined);
+    },
+  },
+  {
+    kind: 'scheduled publication',
+    how: "wp-admin's request schedules it, WP-CLI runs the due cron events",
+    async make({ admin, wp }) {
+      const date = new Date(Date.now() + 4_000).toISOString().slice(0, 19);
+      const body = { title: 'Scheduled', status: 'future', date_gmt: date, meta: META };
+      const { id } = await admin.editor('POST', 'events', body);
+      await sleep(4_000);
+      // A visit may set off the site's own cron first: what counts is when the site has published.
+      const cron = wp('cron', 'event', 'run', '--due-now').catch(() => '');
+      while ((await admin.editor('GET', `events/${id}`)).status !== 'publish') await Promise.race([cron, sleep(20)]);
+      return shows(id, (event) => event?.title === 'Scheduled');
+    },
+  },
+  {
+    kind: 'trash',
+    how: ROW,
+    async make({ admin, ids }) {
+      await admin.rowAction('calendar_event', ids.events.trashed!, 'trash');
+      return shows(ids.events.trashed!, (event) => event === undefined);
+    },
+  },
+  {
+    kind: 'restored from the trash and published',
+    how: `${ROW}, then Quick Edit`,
+    async make({ admin, ids }) {
+      const id = ids.events.trashed!;
+      await admin.rowAction('calendar_event', id, 'untrash', 'trash');
+      await admin.quickEdit('calendar_event', id, { post_title: 'Back', _status: 'publish' });
+      return shows(id, (event) => event?.title === 'Back');
+    },
+  },
+  {
+    kind: 'deleted for good',
+    how: 'WP-CLI, post delete --force',
+    async make({ wp, ids }) {
+      await wp('post', 'delete', String(ids.events.deleted), '--force');
+      return shows(ids.events.deleted!, (event) => event === undefined);
+    },
+  },
+  {
+    kind: 'deleted for good from the trash',
+    how: ROW,
+    async make({ admin, ids }) {
+      const id = ids.events.deletedFromTrash!;
+      await admin.rowAction('calendar_event', id, 'trash');
+      await admin.rowAction('calendar_event', id, 'delete', 'trash');
+      return shows(id, (event) => event === undefined);
+    },
+  },
+  {
+    kind: 'term renamed',
+    how: QUICK_EDIT,
+    async make({ admin, ids }) {
+      await admin.renameTerm('event_category', ids.terms.renamed!, { name: NAMED, slug: 'renamed-in-the-list' });
+      return shows(ids.events['in renamed']!, (event) => event?.categories[0]?.name === NAMED);
+    },
+  },
+  {
+    kind: 'term merged into another',
+    how: 'PHP, wp_delete_term with another term as default',
+    async make({ php, ids: { terms, events } }) {
+      const into = `['default' => ${terms.into}, 'force_default' => true]`;
+      await php(`wp_delete_term(${terms.merged}, 'event_category', ${into});`);
+      return shows(events['in merged']!, (event) => event?.categories[0]?.id === terms.into);
+    },
+  },
+  {
+    kind: 'term deleted',
+    how: "wp-admin, the list's Delete",
+    async make({ admin, ids }) {
+      await admin.deleteTerm('event_category', ids.terms.deleted!);
+      return shows(ids.events['in deleted']!, (event) => event?.categories.length === 0);
+    },
+  },
+  {
+    kind: 'venue edited, shown in its event',
+    how: EDITOR,
+    async make({ admin, ids }) {
+      await admin.editor('POST', `venues/${ids.venues.edited}`, { title: 'Hall' });
+      return shows(ids.events['at edited']!, (event) => venueOf(event) === 'Hall');
+    },
+  },
+  {
+    kind: 'venue trashed while an event refers to it',
+    how: ROW,
+    async make({ admin, ids }) {
+      await admin.rowAction('calendar_venue', ids.venues.trashed!, 'trash');
+      return shows(ids.events['at trashed']!, (event) => event !== undefined && venueOf(event) === undefined);
+    },
+  },
+  {
+    kind: 'venue deleted for good while an event refers to it',
+    how: 'WP-CLI, post delete --force',
+    async make({ wp, ids }) {
+      await wp('post', 'delete', String(ids.venues.deleted), '--force');
+      return shows(ids.events['at deleted']!, (event) => event !== undefined && venueOf(event) === undefined);
+    },
+  },
+  {
+    kind: 'featured image set',
+    how: EDITOR,
+    async make({ admin, ids }) {
+      await admin.editor('POST', `events/${ids.events.pictured}`, { featured_media: ids.images.set });
+      return shows(ids.events.pictured!, (event) => event?.image !== false && event?.image.id === ids.images.set);
+    },
+  },
+  {
+    kind: 'image replaced',
+    how: 'PHP, as plugins for that do: another file, then wp_update_post',
+    async make({ php, ids }) {
+      const id = ids.images.replaced!;
+      await php(`
+        $path = wp_upload_dir()['path'] . '/' . uniqid('another-') . '.png';
+        imagepng(imagecreatetruecolor(90, 70), $path);
+        update_attached_file(${id}, $path);
+        wp_update_attachment_metadata(${id}, wp_generate_attachment_metadata(${id}, $path));
+        wp_update_post(['ID' => ${id}, 'post_title' => 'another']);`);
+      return shows(ids.events['with replaced']!, (event) => event?.image !== false && event?.image.width === 90);
+    },
+  },
+  {
+    kind: 'image turned, without touching `modified`',
+    how: 'wp-admin, Edit Image',
+    seen: 'pass',
+    async make({ admin, ids }) {
+      await admin.turnImage(ids.images.turned!);
+      return shows(ids.events['with turned']!, (event) => event?.image !== false && event?.image.width === 40);
+    },
+  },
+  {
+    kind: 'image deleted',
+    how: ROW,
+    async make({ admin, ids }) {
+      await admin.rowAction('attachment', ids.images.deleted!, 'delete');
+      return shows(ids.events['with deleted']!, (event) => event?.image === false);
+    },
+  },
+  {
+    kind: 'meta changed without touching `modified`',
+    how: 'WP-CLI, post meta update',
+    seen: 'pass',
+    async make({ wp, ids }) {
+      await wp('post', 'meta', 'update', String(ids.events.meta), 'cost', '12');
+      return shows(ids.events.meta!, (event) => event?.cost.includes('12') === true);
+    },
+  },
+  {
+    kind: 'term given without touching `modified`',
+    how: 'WP-CLI, post term set',
+    seen: 'pass',
+    async make({ wp, ids }) {
+      await wp('post', 'term', 'set', String(ids.events.given), 'event_category', String(ids.terms.given), '--by=id');
+      return shows(ids.events.given!, (event) => event?.categories[0]?.id === ids.terms.given);
+    },
+  },
+  {
+    kind: `${BULK} events edited, more than a page, while others are made and trashed`,
+    how: `PHP, a loop of wp_update_post; ${EDITOR}`,
+    mass: true,
+    async make({ php, admin, ids }) {
+      const loop = php(`
+        $posts = get_posts(['post_type' => 'calendar_event', 's' => 'bulk', 'numberposts' => -1, 'fields' => 'ids']);
+        foreach ($posts as $id) wp_update_post(['ID' => $id, 'post_title' => "Loop $id"]);`);
+      for (let n = 0; n < 6; n += 1) {
+        const { id } = await admin.editor('POST', 'events', { title: `Beside ${n}`, status: 'publish', meta: META });
+        if (n % 2 === 0) await admin.editor('DELETE', `events/${id}`);
+        await sleep(100);
+      }
+      await admin.editor('POST', `events/${ids.events.edited}`, { title: 'Edited beside' });
+      await loop;
+      const query = 'start_date=2000-01-01&end_date=2040-01-01&per_page=1&search=';
+      return async (look) => (await look.total(`${query}Loop`)) === BULK && (await look.total(`${query}Beside`)) === 4;
+    },
+  },
+  {
+    kind: 'the site moved to another time zone',
+    how: 'WP-CLI, option update timezone_string',
+    seen: 'pass, no notice',
+    async make({ wp, ids }) {
+      await wp('option', 'update', 'timezone_string', 'Asia/Tokyo');
+      return shows(ids.events.zoned!, (event) => event?.utc_start_date === '2033-03-04 01:00:00');
+    },
+  },
+];
