@@ -8,7 +8,7 @@ import { defaultWindow } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
 import { createImages } from '../calendar/images.ts';
 import type { Linked } from '../calendar/linked.ts';
-import { eventNotFound, invalidParams, noRoute, unknownNamespace } from '../calendar/refusals.ts';
+import { invalidParams, noRoute, unknownNamespace } from '../calendar/refusals.ts';
 import type { Slugs } from '../calendar/slugs.ts';
 import type { Terms } from '../calendar/terms.ts';
 import { type DescriptionContext, describeNamespace, describeRoute, openApi } from '../interface/describe.ts';
@@ -136,21 +136,16 @@ export async function run(
   const operate = operations[route.kind as Kind];
   if (operation === 'list' || operation === 'create') return operate[operation](input, asked);
   return operate[operation === 'delete' ? 'remove' : operation](
-    await idOf(route, operation, input, slugs, asked),
+    await idOf(route, input, slugs, asked),
     input,
     asked,
   ) as Promise<Answer>;
 }
 
 /** The id that the path names. An update of an event by an unknown slug is one of event 0 (5.2). */
-async function idOf(route: Route, operation: string, input: Input, slugs: Slugs, asked: Asked): Promise<number> {
+async function idOf(route: Route, input: Input, slugs: Slugs, asked: Asked): Promise<number> {
   if (route.by === 'id') return input.path.id!;
-  const id = await slugs.resolve(route.kind as PostKind, input.path.slug!, asked);
-  if (id === undefined) {
-    if (operation === 'update' && asked.caller.account) throw eventNotFound(0);
-    return 0;
-  }
-  return id;
+  return (await slugs.resolve(route.kind as PostKind, input.path.slug!, asked)) ?? 0;
 }
 
 function describe(state: Asking['state'], backing: Backing): Answer {

@@ -179,6 +179,7 @@ export const scene = gatewayScene('gateway-callers', { service: true }, (rule) =
     expectInvalid(await ask('/venues/999999', { method: 'DELETE' }), 'id');
     expectForbidden(await ask('/events/999999', { method: 'DELETE' }), 401);
     expectForbidden(await ask('/events/by-slug/no-such', { json: { title: 'x' } }), 401);
+    expectForbidden(await ask('/events/by-slug/no-such', { as: 'subscriber', json: { title: 'x' } }), 403);
   });
 
   rule('categories are for publishers to write, tags for editors', async ({ ask, make }) => {
