@@ -111,9 +111,11 @@ describe('a change made in WordPress', () => {
     });
 
     it('does not keep its editor waiting for the gateway', async () => {
-      const waits = Object.entries(await measuring.editorWaits());
-      say(`a save takes ${waits.map(([name, ms]) => `${Math.round(ms)} ms where the notice is ${name}`).join(', ')}`);
-      expect(waits.length).to.be.greaterThan(0);
+      const waits = await measuring.editorWaits();
+      const told = Object.entries(waits).map(([name, ms]) => `${Math.round(ms)} ms where the notice is ${name}`);
+      say(`a save takes ${told.join(', ')}`);
+      // WordPress's own way of not waiting waits a second.
+      for (const [name, ms] of Object.entries(waits)) expect(ms, name).to.be.below((waits['not sent'] ?? 0) + 600);
     });
   });
 });
