@@ -121,7 +121,7 @@ export function queryOf(one: Parameter, { perPage }: DocumentContext): Json {
 
 /** The default as the value it means: the root description has some of them as texts. */
 function defaultValue({ default: value, kind }: Parameter): unknown {
-  if (value === undefined || value === 'computed') return undefined;
+  if (value === undefined || value === null || value === 'computed') return undefined;
   return kind.read ? kind.read(value) : value;
 }
 

@@ -11,7 +11,7 @@ export interface Parameter {
   about: string;
   required?: boolean;
   /** As the root description shows it. `computed`: made for each answer (the page size, the default window). */
-  default?: string | number | boolean | 'computed';
+  default?: string | number | boolean | null | 'computed';
   /** The record's own name for the field, where it is another. */
   field?: string;
   /** Its value is a part of the path; what a body or query says under the same name is another parameter. */
@@ -62,6 +62,11 @@ const published: Parameter[] = [
   parameter('date_utc', kinds.publicationDate, 'Publication date, UTC', { field: 'dateUtc' }),
 ];
 
+/** `interface.md` 2 says which fields have the default null. It has no effect, but the root description shows it. */
+const NONE = { default: null };
+const textsDefaultToNone = (parameters: Parameter[]): Parameter[] =>
+  parameters.map((one) => (one.kind.schema.type === 'string' && !one.required ? { ...one, ...NONE } : one));
+
 /**
  * Whether an object in an event's `venue` or `organizer` is something its create route would take. A venue's blank name passes here and
  * fails when it is created, an organizer's does not (interface-behaviour 5.6, 10).
@@ -94,14 +99,14 @@ export const eventFields: Parameter[] = [
   parameter('end_date', kinds.eventDate, 'When it ends', { required: true, field: 'end' }),
   parameter('image', kinds.image, 'Id or URL of the featured image'),
   parameter('cost', kinds.anything, 'Cost'),
-  parameter('website', kinds.website, 'Address of its website'),
+  parameter('website', kinds.website, 'Address of its website', NONE),
   parameter('show_map', kinds.flag, 'Whether to show a map', { field: 'showMap' }),
   parameter('show_map_link', kinds.flag, 'Whether to show a link to a map', { field: 'showMapLink' }),
   parameter('hide_from_listings', kinds.flag, 'Whether lists leave it out', { field: 'hidden' }),
   parameter('sticky', kinds.flag, 'Whether it is sticky in the calendar'),
   parameter('featured', kinds.flag, 'Whether it is featured'),
-  parameter('categories', kinds.attachedTerms, 'Categories: ids, slugs or names; new names are created'),
-  parameter('tags', kinds.attachedTerms, 'Tags: ids, slugs or names; new names are created'),
+  parameter('categories', kinds.attachedTerms, 'Categories: ids, slugs or names; new names are created', NONE),
+  parameter('tags', kinds.attachedTerms, 'Tags: ids, slugs or names; new names are created', NONE),
   parameter(
     'venue',
     kinds.linked(
@@ -109,7 +114,7 @@ export const eventFields: Parameter[] = [
       createsFrom(() => venueFields, true),
     ),
     'Venues: ids or data',
-    { field: 'venues' },
+    { ...NONE, field: 'venues' },
   ),
   parameter(
     'organizer',
@@ -118,11 +123,11 @@ export const eventFields: Parameter[] = [
       createsFrom(() => organizerFields, false),
     ),
     'Organizers: ids or data',
-    { field: 'organizers' },
+    { ...NONE, field: 'organizers' },
   ),
 ];
 
-export const venueFields: Parameter[] = [
+export const venueFields: Parameter[] = textsDefaultToNone([
   ...published,
   parameter('venue', kinds.text, 'Name', { required: true, field: 'title' }),
   parameter('description', kinds.blankableText, 'Description, HTML'),
@@ -139,9 +144,9 @@ export const venueFields: Parameter[] = [
   parameter('stateprovince', kinds.blankableText, 'State or province; found from the two when not sent'),
   parameter('website', kinds.linkedWebsite, 'Address of its website'),
   parameter('image', kinds.clearableImage, 'Id or URL of the featured image'),
-];
+]);
 
-export const organizerFields: Parameter[] = [
+export const organizerFields: Parameter[] = textsDefaultToNone([
   ...published,
   parameter('organizer', kinds.text, 'Name', { required: true, field: 'title' }),
   parameter('description', kinds.blankableText, 'Description, HTML'),
@@ -150,7 +155,7 @@ export const organizerFields: Parameter[] = [
   parameter('website', kinds.linkedWebsite, 'Address of its website'),
   parameter('email', kinds.blankableText, 'E-mail address'),
   parameter('image', kinds.clearableImage, 'Id or URL of the featured image'),
-];
+]);
 
 export const linkedList = (what: string): Parameter[] => [
   ...paging(what),
