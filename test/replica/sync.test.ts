@@ -45,7 +45,12 @@ describe('sync', () => {
       expectSame(site);
       expect(site.sync.status()).to.include({ state: 'live', complete: true, percent: 100 });
       expect(site.sync.status().collections.event).to.deep.equal({ done: 23, total: 23 });
-      expect(site.seen.some(({ type }) => type === 'sync-progress')).to.equal(true);
+      const steps = site.seen.filter((seen) => seen.type === 'sync-progress');
+      // The whole is known before a part of it is told, so that the share only grows.
+      const begun = steps.filter(({ done }) => done === 0).map(({ collection, total }) => [collection, total]);
+      expect(steps.slice(0, 5).map(({ collection, total }) => [collection, total])).to.deep.equal(begun.slice(0, 5));
+      expect(begun).to.deep.include(['event', 23]);
+      expect(steps.filter(({ collection }) => collection === 'event').at(-1)).to.include({ done: 23, total: 23 });
     });
 
     it('loses nothing when records go and come in the middle of it', async () => {
