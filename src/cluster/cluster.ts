@@ -254,8 +254,11 @@ export function createCluster(options: ClusterOptions): Cluster {
   async function asked(ask: Ask): Promise<boolean> {
     const session = engine;
     if (role.name !== 'leading' || !sync || !session) return false;
-    if (ask.type === 'look') await sync.look();
-    else if (ask.type === 'changed') await sync.changed(ask.changes);
+    if (ask.type === 'look') {
+      await sync.look();
+      return sync.standing().state === 'live';
+    }
+    if (ask.type === 'changed') await sync.changed(ask.changes);
     else if (ask.type === 'read') await readForAll(ask.keys);
     else {
       // One after another, so that many who come at once weigh no more than one.
@@ -333,10 +336,14 @@ export function createCluster(options: ClusterOptions): Cluster {
     }
   }
 
-  async function look(): Promise<void> {
-    if (mayAsk(role, nowMs())) return sync!.look();
+  /** Whether everything is seen here that the CMS had when this was called. */
+  async function look(): Promise<boolean> {
+    if (mayAsk(role, nowMs())) {
+      await sync!.look();
+      return sync!.standing().state === 'live';
+    }
     const at = await asks?.ask({ type: 'look' }, ASK_WAIT_MS).catch(() => undefined);
-    if (at !== undefined) await journal.reached(at, ASK_WAIT_MS);
+    return at !== undefined && journal.reached(at, ASK_WAIT_MS);
   }
 
   /** Leaves out what crossed a change of somebody else; `crossed` is told of it. */
@@ -405,8 +412,8 @@ export function createCluster(options: ClusterOptions): Cluster {
       const isAlone = role.name === 'away' || role.name === 'founding';
       if (isAlone || found[2] === BEYOND) {
         if (compareIds(journal.at, found[1]!) >= 0 && found[2] !== BEYOND) return true;
-        await Promise.race([look(), sleep(withinMs, undefined, { ref: false })]);
-        if (isAlone) return sync?.standing().state === 'live';
+        const looked = await Promise.race([look(), sleep(withinMs, false, { ref: false })]);
+        if (!looked || isAlone) return looked;
       }
       return journal.reached(found[1]!, withinMs);
     },
@@ -425,7 +432,9 @@ export function createCluster(options: ClusterOptions): Cluster {
       const isRead = await readAgain([...crossed]).catch(() => false);
       if (!isRead) journal.drifted(crossed);
     },
-    look,
+    async look() {
+      await look();
+    },
     async changed(changes) {
       if (mayAsk(role, nowMs())) return sync!.changed(changes);
       await asks?.ask({ type: 'changed', changes }, ASK_WAIT_MS).catch(() => undefined);
