@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { DAWDLERS } from './dawdlers.ts';
 import { exchange, MOUNT, type RunningGateway, startGateway } from './gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from './wordpress.ts';
 
@@ -66,7 +67,10 @@ describe('bare sockets', () => {
     wordpress = await startWordPress();
     gateway = await startGateway(
       wordpress.url.href,
-      { sync: { intervalS: 3600 }, limits: { headersTimeoutMs: 500, requestTimeoutMs: 800, sockets: 2000 } },
+      {
+        sync: { intervalS: 3600 },
+        limits: { headersTimeoutMs: 500, requestTimeoutMs: 800, stallTimeoutMs: 1000, sockets: 2000 },
+      },
       { user: 'admin', password: PASSWORD },
     );
     // An answer that is stored must not make a difference.
@@ -118,27 +122,31 @@ describe('bare sockets', () => {
     expect(await spoken(`CONNECT 127.0.0.1:22 HTTP/1.1\r\n${HOST}${END}`)).to.equal('');
   });
 
-  it('closes a hundred that send a header for ever, while others are served', async () => {
-    const sockets = await Promise.all(Array.from({ length: 100 }, open));
-    const closed = Promise.all(sockets.map((socket) => once(socket, 'close')));
-    for (const socket of sockets) socket.write(`GET ${MOUNT}/events HTTP/1.1\r\nX-Slow: `);
-    const drip = setInterval(() => {
-      for (const socket of sockets) if (socket.writable) socket.write('a');
-    }, 50);
-    for (const socket of sockets) socket.resume();
-    let isClosed = false;
-    void closed.then(() => {
-      isClosed = true;
-    });
-    let served = 0;
-    while (!isClosed) {
-      expect((await gateway.ask('/events')).status).to.equal(200);
-      served += 1;
-      await new Promise((done) => setTimeout(done, 20));
-    }
-    clearInterval(drip);
-    expect(served).to.be.greaterThan(2);
-  }).timeout(45_000);
+  for (const { name, first, again, reads } of DAWDLERS) {
+    it(`closes a hundred that ${name}, while others are served`, async () => {
+      const sockets = await Promise.all(Array.from({ length: 100 }, open));
+      let left = sockets.length;
+      for (const socket of sockets) {
+        socket.once('close', () => {
+          left -= 1;
+        });
+        if (reads) socket.resume();
+        socket.write(first);
+      }
+      const drip = setInterval(() => {
+        for (const socket of sockets) if (again && socket.writable) socket.write(again);
+        // Whoever does not read hears of the end by writing.
+        if (!reads) for (const socket of sockets) socket.write('G');
+      }, 50);
+      let served = 0;
+      while (left > 0 || served < 3) {
+        expect((await gateway.ask('/events')).status).to.equal(200);
+        served += 1;
+        await new Promise((done) => setTimeout(done, 20));
+      }
+      clearInterval(drip);
+    }).timeout(10_000);
+  }
 
   it('outlives two thousand callers who go away', async () => {
     const uncaught: unknown[] = [];
