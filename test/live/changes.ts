@@ -1,5 +1,6 @@
 // Every kind of change that a site goes through, as somebody makes it there: on wp-admin's pages, with WP-CLI, or in a plugin's PHP.
 
+import { BULK, type Fixtures } from './fixtures.ts';
 import type { WpAdmin } from './wp-admin.ts';
 
 /** An event as a public list of the gateway shows it. */
@@ -33,13 +34,6 @@ export interface ChangedSite {
   ids: Fixtures;
 }
 
-export interface Fixtures {
-  events: Record<string, number>;
-  venues: Record<string, number>;
-  terms: Record<string, number>;
-  images: Record<string, number>;
-}
-
 export interface Change {
   kind: string;
   how: string;
@@ -54,45 +48,9 @@ export interface Change {
 const EDITOR = "wp-admin, block editor's request";
 const QUICK_EDIT = 'wp-admin, Quick Edit';
 const ROW = "wp-admin, link of the list's row";
-const BULK = 450;
 const NAMED = 'Renamed in the list';
 const venueOf = (event: Shown | undefined) => (event && 'venue' in event.venue ? event.venue.venue : undefined);
 const sleep = (ms: number) => new Promise((later) => setTimeout(later, ms));
-
-/** Makes what the changes are made to; before the gateways begin. */
-export async function makeFixtures(php: ChangedSite['php']): Promise<Fixtures> {
-  const made = await php(`
-    $ids = ['events' => [], 'venues' => [], 'terms' => [], 'images' => []];
-    update_user_meta(1, 'edit_calendar_event_per_page', 200);
-    foreach (['edited', 'trashed', 'deleted'] as $name)
-      $ids['venues'][$name] = wp_insert_post(['post_type' => 'calendar_venue', 'post_status' => 'publish', 'post_title' => "Venue $name"]);
-    foreach (['renamed', 'deleted', 'merged', 'into', 'given'] as $name)
-      $ids['terms'][$name] = wp_insert_term("Term $name " . uniqid(), 'event_category')['term_id'];
-    foreach (['turned', 'replaced', 'deleted', 'set'] as $name) {
-      $picture = imagecreatetruecolor(60, 40);
-      $path = wp_upload_dir()['path'] . '/' . uniqid("picture-$name-") . '.png';
-      imagepng($picture, $path);
-      $id = wp_insert_attachment(['post_title' => $name, 'post_mime_type' => 'image/png'], $path);
-      wp_update_attachment_metadata($id, wp_generate_attachment_metadata($id, $path));
-      $ids['images'][$name] = $id;
-    }
-    $event = function ($name, $meta = [], $more = []) use (&$ids) {
-      return wp_insert_post($more + ['post_type' => 'calendar_event', 'post_status' => 'publish', 'post_title' => "Event $name",
-        'meta_input' => $meta + ['start_date' => '2033-03-04 10:00:00', 'end_date' => '2033-03-04 12:00:00']]);
-    };
-    foreach (['edited', 'dated', 'slug', 'unpublished', 'trashed', 'deleted', 'deletedFromTrash', 'twice', 'meta', 'given', 'pictured', 'zoned'] as $name)
-      $ids['events'][$name] = $event($name);
-    foreach (['edited', 'trashed', 'deleted'] as $name)
-      $ids['events']["at $name"] = $event("at $name", ['venue_ids' => [$ids['venues'][$name]]]);
-    foreach (['renamed', 'deleted', 'merged'] as $name) {
-      $ids['events']["in $name"] = $event("in $name");
-      wp_set_object_terms($ids['events']["in $name"], [$ids['terms'][$name]], 'event_category');
-    }
-    foreach (['turned', 'replaced', 'deleted'] as $name) $ids['events']["with $name"] = $event("with $name", ['_thumbnail_id' => $ids['images'][$name]]);
-    for ($n = 0; $n < ${BULK}; $n++) $event("bulk $n", [], ['post_date' => '2020-01-01 10:00:00']);
-    echo json_encode($ids);`);
-  return JSON.parse(made) as Fixtures;
-}
 
 const shows =
   (id: number, right: (event: Shown | undefined) => boolean) =>
