@@ -13,7 +13,7 @@ import { createAnswerCache } from './http/answer-cache.ts';
 import { createApp } from './http/app.ts';
 import { front } from './http/front.ts';
 import { createIdentity } from './http/identity.ts';
-import { createAddressLimit, createLoginLimit } from './http/limits.ts';
+import { createAddressLimit, createLoginLimit, type SharedCounts } from './http/limits.ts';
 import { pages } from './http/pages/pages.ts';
 import { createReading } from './http/reading.ts';
 import type { Operations } from './http/routing.ts';
@@ -37,6 +37,8 @@ export interface AssemblyParts {
   nowMs?: () => number;
   /** Of several gateways: how this one speaks with the others. */
   others?: Keeping & Others;
+  /** Of several gateways: the counts of the limits. */
+  counts?: SharedCounts;
 }
 
 export interface Assembly {
@@ -52,7 +54,7 @@ export type PublicStatus = ReturnType<typeof publicStatusOf>;
 
 /** Puts it together; opens nothing and starts nothing. */
 export function assemble(parts: AssemblyParts): Assembly {
-  const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now, others } = parts;
+  const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now, others, counts } = parts;
   const { limits, cache: freshness, mounts } = config;
   const { trustProxies } = config.listen;
   const backing: Backing = {
@@ -74,7 +76,7 @@ export function assemble(parts: AssemblyParts): Assembly {
   const publicUrl = publicUrlOf(config);
   const publicStatus = () => publicStatusOf(backing);
   const cache = createAnswerCache(freshness.answerBytes);
-  const addresses = createAddressLimit(limits);
+  const addresses = createAddressLimit(limits, counts);
   const reads = {
     ...{ backing, operations, limits, publicUrl, cache, freshness, mounts },
     slugs: createSlugs(backing),
@@ -83,7 +85,7 @@ export function assemble(parts: AssemblyParts): Assembly {
   const app = createApp({
     ...reads,
     ...{ observe, addresses, trustProxies },
-    identity: createIdentity({ upstream, logins: createLoginLimit(limits) }),
+    identity: createIdentity({ upstream, logins: createLoginLimit(limits, counts) }),
     pages: pages({ mounts, publicUrl, enabled: config.pages, status: publicStatus }),
   });
   const reading = createReading(reads);

@@ -13,7 +13,9 @@ import { openReplica } from './replica/store.ts';
 import { createSync } from './replica/sync.ts';
 import { createWordPress } from './upstream/wordpress/wordpress.ts';
 
-type CreateCluster = typeof import('./cluster/cluster.ts').createCluster;
+/** What several gateways need beyond what one does. */
+type Several = Pick<typeof import('./cluster/cluster.ts'), 'createCluster'> &
+  Pick<typeof import('./cluster/shared-counts.ts'), 'openSharedCounts'>;
 
 export interface Gateway {
   /** Opens both ports and begins to copy. Throws when a port is taken. */
@@ -26,16 +28,17 @@ export interface Gateway {
 export async function openGateway(config: Config, log: Observe): Promise<Gateway> {
   if (config.redisUrl === undefined) return createGateway(config, log);
   const { createCluster } = await import('./cluster/cluster.ts');
-  return createGateway(config, log, createCluster);
+  const { openSharedCounts } = await import('./cluster/shared-counts.ts');
+  return createGateway(config, log, { createCluster, openSharedCounts });
 }
 
 /**
  * Puts the gateway together.
  * @param log where observations go beside the metrics
- * @param createCluster speaks with other gateways through `config.redisUrl`
+ * @param several what speaks with other gateways through `config.redisUrl`
  * @throws ConfigError for a mapping that cannot be read; ReplicaInUse
  */
-export function createGateway(config: Config, log: Observe, createCluster?: CreateCluster): Gateway {
+export function createGateway(config: Config, log: Observe, several?: Several): Gateway {
   const metrics = createMetrics();
   const observe = observers(log, metrics.observe);
   const { upstream: site, sync: pace, limits, listen } = config;
@@ -49,10 +52,10 @@ export function createGateway(config: Config, log: Observe, createCluster?: Crea
     answerBytes: config.cache.recordBytes,
   });
   const intervalMs = pace.intervalS * 1000;
-  const cluster =
-    config.redisUrl === undefined
-      ? undefined
-      : createCluster?.({ url: config.redisUrl, siteUrl: site.url, mapping, service, replica, intervalMs, observe });
+  const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: site.url };
+  const cluster = shared && several?.createCluster({ ...shared, mapping, service, replica, intervalMs, observe });
+  const secret = site.password ?? config.notices.secret ?? '';
+  const counts = shared && several?.openSharedCounts({ ...shared, secret });
   const keeper = createSync({
     ...{ replica, upstream, mapping, service, intervalMs, observe },
     ...(cluster ? { company: cluster.company } : {}),
@@ -61,6 +64,7 @@ export function createGateway(config: Config, log: Observe, createCluster?: Crea
   const { listener, publicStatus } = assemble({
     ...{ config, mapping, upstream, service, replica, sync, observe },
     ...(cluster ? { others: cluster } : {}),
+    ...(counts ? { counts } : {}),
   });
   const admin = createAdmin({
     metrics,
@@ -91,6 +95,7 @@ export function createGateway(config: Config, log: Observe, createCluster?: Crea
       admin.draining();
       for (const port of ports) await port.close();
       await cluster?.stop();
+      counts?.close();
       await sync.stop();
       await upstream.close();
       replica.close();

@@ -6,6 +6,15 @@ import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { GatewayError } from '../errors.ts';
 
+/** A count of points by name, as rate-limiter-flexible has it. */
+type Counter = Pick<RateLimiterMemory, 'get' | 'set' | 'penalty' | 'delete'>;
+
+/** Of several gateways: counts that all of them share, and a key for hashes that all of them make alike. */
+export interface SharedCounts {
+  count(name: string, points: number, durationS: number): Counter;
+  key: Buffer;
+}
+
 export interface AddressLimit {
   /** Counts one request. Throws `GatewayError` 429 with `Retry-After` when the address has used up its minute. */
   admit(caller: { ip: string }): void;
@@ -17,12 +26,43 @@ const MAX_NETWORKS = 100_000;
 
 interface Minute {
   requests: number;
+  /** How many of them the other gateways know of. */
+  told: number;
   endsMs: number;
 }
 
+/** With several gateways each tells the others once a second; who asks less than this share of the limit is not worth telling. */
+const TELL_MS = 1000;
+const WORTH_TELLING = 1 / 20;
+
 /** So many requests a minute from one address. Only the refusal tells the figures: what one caller has left is not for a shared cache. */
-export function createAddressLimit({ requestsPerMinute }: { requestsPerMinute: number }): AddressLimit {
+export function createAddressLimit(
+  { requestsPerMinute }: { requestsPerMinute: number },
+  shared?: SharedCounts,
+): AddressLimit {
   const minutes = new LRUCache<string, Minute>({ max: MAX_NETWORKS });
+  const least = requestsPerMinute * WORTH_TELLING;
+  /** What is to be told at the end of this second. */
+  const news = shared ? new Map<string, Minute>() : undefined;
+  if (shared) tellEverySecond(shared.count('requests', requestsPerMinute, MINUTE_S));
+
+  /** What was counted here since is added to what all have counted, which is taken over. */
+  function tellEverySecond(all: Counter): void {
+    async function tell(network: string, minute: Minute): Promise<void> {
+      const more = minute.requests - minute.told;
+      minute.told = minute.requests;
+      const { consumedPoints, msBeforeNext } = await all.penalty(network, more);
+      const since = minute.requests - minute.told;
+      minute.requests = consumedPoints + since;
+      minute.told = consumedPoints;
+      minute.endsMs = performance.now() + msBeforeNext;
+    }
+    setInterval(() => {
+      // Without an answer each counts for itself.
+      for (const [network, minute] of news!) void tell(network, minute).catch(() => {});
+      news!.clear();
+    }, TELL_MS).unref();
+  }
   // Counted here and not by a limiter that promises its answer: this stands before every stored answer.
   return {
     admit({ ip }) {
@@ -30,10 +70,11 @@ export function createAddressLimit({ requestsPerMinute }: { requestsPerMinute: n
       const nowMs = performance.now();
       let minute = minutes.get(network);
       if (!minute || minute.endsMs <= nowMs) {
-        minute = { requests: 0, endsMs: nowMs + MINUTE_S * 1000 };
+        minute = { requests: 0, told: 0, endsMs: nowMs + MINUTE_S * 1000 };
         minutes.set(network, minute);
       }
       minute.requests += 1;
+      if (news && minute.requests >= least) news.set(network, minute);
       if (minute.requests > requestsPerMinute) throw tooMany(secondsOf(minute.endsMs - nowMs), requestsPerMinute);
     },
   };
@@ -80,12 +121,15 @@ const UNDER_WAY_MS = 20_000;
  * their own there: neither guesses at that user from elsewhere nor a neighbour's failures lock them out, and their success does not
  * give those others a new start. User names are kept as keyed hashes.
  */
-export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
+export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCounts): LoginLimit {
   const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS: duration } = options;
-  const key = randomBytes(32);
-  const byAddress = createCount(failedLoginsPerAddress, duration);
-  const byUser = createCount(failedLoginsPerUser, duration);
-  const byBoth = createCount(failedLoginsPerUser, duration);
+  const key = shared?.key ?? randomBytes(32);
+  const counter = (name: string, points: number): Counter =>
+    shared?.count(name, points, duration) ?? new RateLimiterMemory({ points, duration });
+  const byAddress = createCount(failedLoginsPerAddress, counter('logins-address', failedLoginsPerAddress));
+  const byUser = createCount(failedLoginsPerUser, counter('logins-user', failedLoginsPerUser));
+  const byBoth = createCount(failedLoginsPerUser, counter('logins-both', failedLoginsPerUser));
+  const trustedByAll = shared?.count('trusted', 1, TRUSTED_MS / 1000);
   const trusted = new LRUCache<string, true>({ max: MAX_TRUSTED, ttl: TRUSTED_MS });
 
   function keysOf(address: string, user: string) {
@@ -106,7 +150,8 @@ export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
       const { network, hash, both } = keysOf(address, user);
       // All three begin before anything is awaited: of many attempts at once each sees those before it.
       const [here, named, known] = [byAddress.begin(network), byUser.begin(hash), byBoth.begin(both)];
-      const waits = trusted.has(both)
+      const isTrusted = trusted.has(both) || (trustedByAll !== undefined && (await trustedByAll.get(both)) !== null);
+      const waits = isTrusted
         ? [byBoth.waitS(both, known)]
         : [byAddress.waitS(network, here), byUser.waitS(hash, named)];
       const retryAfterS = Math.max(...(await Promise.all(waits)));
@@ -125,6 +170,7 @@ export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
       trusted.set(both, true);
       byAddress.end(network);
       byUser.end(hash);
+      await trustedByAll?.set(both, 1, TRUSTED_MS / 1000);
       await byBoth.forget(both);
     },
     async unanswered(address, user) {
@@ -144,8 +190,7 @@ interface Count {
 }
 
 /** Failures by name, with those attempts whose end is not known yet counted in, so that many at once gain nothing. */
-function createCount(points: number, duration: number): Count {
-  const failures = new RateLimiterMemory({ points, duration });
+function createCount(points: number, failures: Counter): Count {
   const underWay = new Map<string, NodeJS.Timeout[]>();
 
   function end(name: string): void {

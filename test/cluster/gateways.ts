@@ -35,7 +35,10 @@ export interface TestGateway {
   /** Between it and the engine. */
   proxy: FaultProxy;
   seen: Observation[];
-  ask(path: string, request?: { json?: unknown; method?: string; atLeast?: string }): Promise<Answered>;
+  ask(
+    path: string,
+    request?: { json?: unknown; method?: string; atLeast?: string; withinMs?: number },
+  ): Promise<Answered>;
   /** Ends it in order. */
   stop(): Promise<void>;
   /** Ends it as far as the others can tell: nothing is let go, nothing is written any more. */
@@ -102,9 +105,10 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
 
   return {
     ...{ name, cluster, sync: keeper, replica, link, proxy, seen },
-    async ask(path, { json, method, atLeast } = {}) {
+    async ask(path, { json, method, atLeast, withinMs = 30_000 } = {}) {
       const response = await fetch(`http://127.0.0.1:${port}${MOUNT}${path}`, {
         method: method ?? (json === undefined ? 'GET' : 'POST'),
+        signal: AbortSignal.timeout(withinMs),
         headers: {
           connection: 'close',
           ...(json === undefined && method === undefined ? {} : { authorization: SERVICE }),
