@@ -7,7 +7,7 @@ import { createClient } from '@redis/client';
 import { expect } from 'chai';
 import { ConfigError } from '../../src/errors.ts';
 import { type EngineProcess, startEngine } from './engine-process.ts';
-import { INTERVAL_MS, leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
+import { leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
 import { type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
@@ -70,8 +70,6 @@ describe('several gateways', function () {
   });
 
   describe('when the one that asks the CMS', () => {
-    const intervals = (ms: number) => ms / INTERVAL_MS;
-
     /** Changes something behind their backs, and waits until the others show it. */
     async function goesOn(rest: readonly TestGateway[], title: string): Promise<void> {
       cms.fake.edit(1, { title });
@@ -85,12 +83,10 @@ describe('several gateways', function () {
       return { lead, rest: gateways.filter((gateway) => gateway !== lead) };
     }
 
-    it('is killed, another does within two intervals', async () => {
+    it('is killed, another does', async () => {
       const { lead, rest } = await three();
-      const begunMs = performance.now();
       await lead.kill();
       await until(() => leaderOf(rest) !== undefined, 'another leads');
-      expect(intervals(performance.now() - begunMs)).to.be.below(2);
       await goesOn(rest, 'After the kill');
     });
 

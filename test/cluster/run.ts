@@ -1,0 +1,30 @@
+// `npm run test:cluster [-- --histories 12]`: everything about several gateways, with a redis-server that is found or installed.
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { findEngine } from './engine-process.ts';
+import { runHistories } from './history.ts';
+
+const { values } = parseArgs({ options: { histories: { type: 'string', default: '12' }, seed: { type: 'string' } } });
+
+if (!findEngine()) {
+  console.log('no redis-server here: installing Debian’s');
+  const how = { stdio: 'inherit' as const, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  // Debian starts a server of its own after installing one; the tests want none but theirs.
+  spawnSync('apt-get', ['install', '--yes', '--no-install-recommends', 'redis-server'], how);
+  if (!findEngine()) throw new Error('redis-server could not be installed; name one with CALENDAR_TEST_REDIS_SERVER');
+}
+
+const tests = readdirSync(import.meta.dirname)
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => join(import.meta.dirname, name));
+const mocha = join(import.meta.dirname, '../../node_modules/.bin/mocha');
+const { status } = spawnSync(mocha, ['--no-config', '--timeout', '60000', ...tests], { stdio: 'inherit' });
+if (status !== 0) process.exit(status ?? 1);
+
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+const { writes, reads, behind, faults } = await runHistories(Number(values.histories), seed);
+const told = `${writes} writes, ${reads} reads (${behind} told to try again), ${faults} faults`;
+console.log(`${values.histories} histories over three gateways from seed ${seed}, no difference: ${told}`);
