@@ -40,8 +40,9 @@ export interface AppOptions extends RoutingOptions {
 export function createApp(options: AppOptions): Koa {
   // The last address of X-Forwarded-For is the one that the proxy itself saw; those before it are the caller's word.
   const app = new Koa({ proxy: options.trustProxies, maxIpsCount: 1 });
-  // What reaches here happened while an answer was being sent: the caller is gone.
-  app.on('error', (error: unknown) => options.observe({ type: 'request-failed', id: '', error }));
+  app.on('error', (error: unknown) => {
+    if (!isGoodbye(error)) options.observe({ type: 'request-failed', id: '', error });
+  });
   app.use(observing(options));
   app.use(options.pages);
   app.use(mounting(options));
@@ -74,7 +75,7 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
       await next();
     } catch (error) {
       const { status, body, headers, unexpected } = errorAnswer(error);
-      if (unexpected) observe({ type: 'request-failed', id: state.requestId, error });
+      if (unexpected && !isGoodbye(error)) observe({ type: 'request-failed', id: state.requestId, error });
       const allow = await allowed(routeAt(state.path ?? ''), state, backing).catch(() => 'GET');
       sendPrivate(ctx, status, body, { ...headers, Allow: allow });
     } finally {
@@ -87,6 +88,15 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
       observe({ type: 'request', id, method: ctx.method, route, status: ctx.status, cache, durationMs });
     }
   };
+}
+
+const GOODBYES =
+  /^(ECONNRESET|ECONNABORTED|EPIPE|HPE_\w+|ERR_STREAM_\w+|ERR_HTTP_REQUEST_TIMEOUT|stream\.not\.readable|request\.aborted)$/;
+
+/** Whether a caller went away or took too long in the middle of a request or an answer, which is nobody's failure. Calls to the CMS have errors of their own. */
+function isGoodbye(error: unknown): boolean {
+  const { code, type } = error as { code?: unknown; type?: unknown };
+  return error instanceof Error && GOODBYES.test(String(code ?? type));
 }
 
 /** What no client of the interface sends. */

@@ -157,7 +157,7 @@ describe('bare sockets', () => {
       get(`${MOUNT}/events`),
       get(`${MOUNT}/events?per_page=50&first=${Math.random()}`),
       get(`${MOUNT}/events`, `Authorization: ${as('author')}`),
-      post(`Authorization: ${as('author')}`, 'Content-Type: application/json', 'Content-Length: 900'),
+      `${post(`Authorization: ${as('author')}`, 'Content-Type: application/json', 'Content-Length: 900')}{"title":"`,
       `GET ${MOUNT}/eve`,
     ];
     for (let from = 0; from < 2000; from += 100) {
@@ -175,5 +175,8 @@ describe('bare sockets', () => {
     process.off('unhandledRejection', heard);
     process.off('uncaughtExceptionMonitor', heard);
     expect(uncaught).to.deep.equal([]);
+    // Nor does anybody have to be woken for it.
+    expect((await gateway.admin('/metrics')).text).to.include('\ncalendar_request_failures_total 0\n');
+    expect(gateway.log()).to.not.include('"level":50');
   }).timeout(60_000);
 });

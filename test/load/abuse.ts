@@ -1,0 +1,178 @@
+// `npm run test:abuse -- [--aborts N] [--dawdlers N]`: callers who go away, callers who dawdle, and a CMS that does everything wrong, in full numbers.
+
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { parseArgs } from 'node:util';
+import { DAWDLERS } from '../faults/dawdlers.ts';
+import { startFaultProxy } from '../faults/fault-proxy.ts';
+import { exchange, startGateway } from '../faults/gateway.ts';
+import { misbehaviours } from '../faults/misbehaviour.ts';
+import { as, PASSWORD, startWordPress } from '../faults/wordpress.ts';
+import { conclude, type Measured, MOUNT, part, report, sleep, startMeasured } from './measuring.ts';
+
+const { values: options } = parseArgs({
+  options: { aborts: { type: 'string', default: '10000' }, dawdlers: { type: 'string', default: '500' } },
+});
+const AT_ONCE = 100;
+const HOST = 'Host: x';
+const END = '\r\n\r\n';
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** What callers who go away had asked for; of some not even a whole request has been sent. */
+const WANTED = [
+  () => `GET ${MOUNT}/events HTTP/1.1\r\n${HOST}${END}`,
+  () => `GET ${MOUNT}/events?per_page=50&new=${Math.random()} HTTP/1.1\r\n${HOST}${END}`,
+  () => `GET ${MOUNT}/events/2 HTTP/1.1\r\n${HOST}\r\nAuthorization: ${as('author')}${END}`,
+  () =>
+    `POST ${MOUNT}/events/1 HTTP/1.1\r\n${HOST}\r\nAuthorization: ${as('editor')}\r\nContent-Length: 900${END}{"title":"`,
+  () => `GET ${MOUNT}/eve`,
+];
+
+async function abort(port: number, count: number): Promise<void> {
+  for (let done = 0; done < count; done += AT_ONCE) {
+    await Promise.all(
+      Array.from({ length: Math.min(AT_ONCE, count - done) }, async (_, n) => {
+        const socket = await open(port);
+        socket.write(WANTED[n % WANTED.length]!());
+        if (n % 3 > 0) await sleep(n % 11);
+        if (n % 2) socket.resetAndDestroy();
+        else socket.destroy();
+      }),
+    );
+  }
+}
+
+async function aborts(gateway: Measured, count: number): Promise<void> {
+  // What any process takes for its first requests is not what aborts cost.
+  await abort(gateway.port, Math.ceil(count / 5));
+  await sleep(2000);
+  const [before, descriptorsBefore] = [gateway.rssMb(), gateway.descriptors()];
+  await abort(gateway.port, count);
+  await sleep(2000);
+  const grownMb = gateway.rssMb() - before;
+  report(`memory after ${count} callers who went away`, `${grownMb.toFixed(1)} MB more`, 'below 20 MB', grownMb < 20);
+  const failures = await gateway.metric('calendar_request_failures_total');
+  const said = gateway.said();
+  const isQuiet = failures === 0 && !/uncaught|unhandled/i.test(said) && gateway.child.exitCode === null;
+  report('errors that nobody foresaw', `${failures}`, '0', isQuiet);
+  const left = gateway.descriptors() - descriptorsBefore;
+  report('descriptors left behind', `${left}`, 'at most 10', left <= 10);
+}
+
+/** Milliseconds of requests that somebody else makes, one after the other, while `isGoing`. */
+async function others(gateway: Measured, isGoing: () => boolean): Promise<number[]> {
+  const taken: number[] = [];
+  while (isGoing()) {
+    const startMs = performance.now();
+    const { status } = await exchange(gateway.port, `${MOUNT}/events?n=${taken.length}`);
+    taken.push(status === 200 ? performance.now() - startMs : Number.POSITIVE_INFINITY);
+    await sleep(10);
+  }
+  return taken.sort((a, b) => a - b);
+}
+
+async function dawdlers(gateway: Measured, count: number, boundMs: number): Promise<void> {
+  const until = performance.now() + 3000;
+  const alone = await others(gateway, () => performance.now() < until);
+  for (const { name, first, again, reads } of DAWDLERS) {
+    const sockets = await Promise.all(Array.from({ length: count }, () => open(gateway.port)));
+    const startMs = performance.now();
+    let left = count;
+    let lastMs = 0;
+    for (const socket of sockets) {
+      if (reads) socket.resume();
+      socket.once('close', () => {
+        left -= 1;
+        lastMs = performance.now() - startMs;
+      });
+      socket.write(first);
+    }
+    const drip = setInterval(() => {
+      for (const socket of sockets) if (socket.writable) socket.write(reads ? again : 'G');
+    }, 100);
+    const taken = await others(gateway, () => left > 0 && performance.now() - startMs < boundMs * 3);
+    clearInterval(drip);
+    for (const socket of sockets) socket.destroy();
+    report(
+      `${count} that ${name}: closed after`,
+      `${(lastMs / 1000).toFixed(1)} s`,
+      `${boundMs / 1000} s`,
+      left === 0 && lastMs < boundMs,
+    );
+    const p99 = part(taken, 0.99);
+    const figure = `p99 ${p99.toFixed(1)} ms of ${taken.length}, alone ${part(alone, 0.99).toFixed(1)} ms`;
+    report(
+      '  meanwhile the others',
+      figure,
+      'all answered, p99 below 100 ms',
+      p99 < 100 && taken.every(Number.isFinite),
+    );
+  }
+}
+
+const DEADLINE_MS = 1000;
+
+/** How long callers wait for a CMS that misbehaves, each way twice: a read that only it can answer, and a write. */
+async function faults(): Promise<void> {
+  const wordpress = await startWordPress();
+  const proxy = await startFaultProxy(wordpress.url);
+  const limits = {
+    connectTimeoutMs: 500,
+    headersTimeoutMs: 600,
+    deadlineMs: DEADLINE_MS,
+    retryDelayMs: 5,
+    halfOpenAfterMs: 1,
+  };
+  const settings = { sync: { intervalS: 3600 }, upstream: { limits } };
+  const gateway = await startGateway(proxy.url.href, settings, { user: 'admin', password: PASSWORD });
+  const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+  const kinds = {
+    stored: () => gateway.ask('/events'),
+    new: () => gateway.ask(`/events?new=${Math.random()}`),
+    read: () => gateway.ask('/events/2', { headers }),
+    write: () => gateway.ask('/events/1', { headers, method: 'POST', body: '{"title":"x"}' }),
+  };
+  const worst: Record<string, { ms: number; name: string }> = {};
+  const all = misbehaviours(new URL('http://192.0.2.1/'));
+  for (const { name, does } of all) {
+    wordpress.before = undefined;
+    await proxy.set({ kind: 'none' });
+    while ((await kinds.read()).status !== 200) await sleep(5);
+    if ('wire' in does) await proxy.set(does.wire);
+    else
+      wordpress.before = (_, response, right) => {
+        does.says(response, JSON.stringify(right));
+        return true;
+      };
+    for (const [kind, ask] of Object.entries(kinds)) {
+      const startMs = performance.now();
+      await ask();
+      const ms = performance.now() - startMs;
+      if (ms > (worst[kind]?.ms ?? 0)) worst[kind] = { ms, name };
+    }
+  }
+  for (const [kind, { ms, name }] of Object.entries(worst)) {
+    const boundMs = kind === 'stored' || kind === 'new' ? 200 : DEADLINE_MS + 200;
+    const title = `the slowest ${kind} answer of ${all.length} misbehaviours (deadline ${DEADLINE_MS} ms)`;
+    report(title, `${ms.toFixed(0)} ms, when it ${name}`, `below ${boundMs} ms`, ms < boundMs);
+  }
+  await gateway.stop();
+  await proxy.close();
+  await wordpress.close();
+}
+
+const gateway = await startMeasured({
+  sync: { intervalS: 3600 },
+  limits: { headersTimeoutMs: 2000, requestTimeoutMs: 4000, stallTimeoutMs: 4000 },
+});
+await aborts(gateway, Number(options.aborts));
+await dawdlers(gateway, Number(options.dawdlers), 10_000);
+const code = await gateway.stop();
+report('the end of the process on SIGTERM', `exit code ${code}`, '0', code === 0);
+await faults();
+conclude();

@@ -1,0 +1,69 @@
+// A gateway in a process of its own, and what can be read off it from outside: memory, descriptors, answers.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { exchange, MOUNT } from '../faults/gateway.ts';
+import { PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { ready, type Serving, serve, until } from '../process/serving.ts';
+
+export interface Measured extends Serving {
+  wordpress: WordPressStandIn;
+  /** Memory of the process, in megabytes. */
+  rssMb(): number;
+  descriptors(): number;
+  /** Values of the metrics whose line begins so. */
+  metric(name: string): Promise<number>;
+  stop(): Promise<number | string | null>;
+}
+
+/** Starts one before a stand-in for WordPress, with limits that do not take a load test for an attack. Waits for its copy. */
+export async function startMeasured(config: Record<string, object> = {}, flags: string[] = []): Promise<Measured> {
+  const wordpress = await startWordPress();
+  const generous = { requestsPerMinute: 1e9, failedLoginsPerAddress: 1e9, failedLoginsPerUser: 1e9 };
+  const serving = await serve(wordpress.url.href, {
+    password: PASSWORD,
+    flags: ['--max-semi-space-size=4', ...flags],
+    config: { log: { level: 'error' }, ...config, limits: { ...generous, ...config.limits } },
+  });
+  await until(async () => (await ready(serving)) === 200);
+  const { child, adminPort } = serving;
+  return {
+    ...serving,
+    wordpress,
+    rssMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    descriptors: () => readdirSync(`/proc/${child.pid}/fd`).length,
+    async metric(name) {
+      const { text } = await exchange(adminPort, '/metrics');
+      const lines = text.split('\n').filter((line) => line.startsWith(name));
+      return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      const code = await serving.ended;
+      await wordpress.close();
+      return code;
+    },
+  };
+}
+
+/** The value below which this share of the sorted numbers lies. */
+export const part = (sorted: number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+
+export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+const rows: { what: string; figure: string; bound: string; isKept: boolean }[] = [];
+
+/** Notes one figure beside what is demanded of it. */
+export function report(what: string, figure: string, bound: string, isKept: boolean): void {
+  rows.push({ what, figure, bound, isKept });
+  console.log(`${isKept ? 'kept  ' : 'BROKEN'}  ${what}: ${figure} (${bound})`);
+}
+
+/** Says how many were kept; the exit code is 1 when one was not. */
+export function conclude(): void {
+  const broken = rows.filter(({ isKept }) => !isKept).length;
+  console.log(`${rows.length - broken} kept, ${broken} broken`);
+  process.exitCode = broken === 0 ? 0 : 1;
+}
+
+export { MOUNT };
