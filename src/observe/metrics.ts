@@ -14,6 +14,7 @@ const SECONDS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
 const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
 
 const STATES = ['empty', 'copying', 'live', 'lagging', 'away'];
+const ROLES = ['away', 'joining', 'following', 'founding', 'leading'];
 
 /** Counts what it is handed, from now on. `nowMs` is the clock of the lag alone. */
 export function createMetrics(nowMs: () => number = Date.now): Metrics {
@@ -76,6 +77,8 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const bornMs = nowMs();
   let state = 'empty';
   let inStepMs: number | undefined;
+  /** There only where the gateways are several. */
+  let roles: Gauge<'role'> | undefined;
   const lag: Gauge = new Gauge({
     name: 'calendar_sync_lag_seconds',
     help: 'Since the copy was last known to be in step with the CMS (before the first time: since the start)',
@@ -154,6 +157,15 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
         // A round that fails leaves the state of being in step before it ends.
         if (state === 'live') inStepMs = nowMs();
         lastRound.setToCurrentTime();
+        return;
+      case 'cluster-role':
+        roles ??= new Gauge({
+          name: 'calendar_gateway_role',
+          help: 'Of several gateways: 1 for what this one does; away: it does not hear the others',
+          labelNames: ['role'],
+          registers,
+        });
+        for (const one of ROLES) roles.labels(one).set(one === seen.to ? 1 : 0);
         return;
       default:
         return;
