@@ -1,7 +1,7 @@
 // One look at a collection: what was modified, what the total says, and which scheduled records are due.
 
 import type { PostRecord } from '../records.ts';
-import { type Collection, ROW_FIELDS, type Row, rowOf, utcText } from './collections.ts';
+import { type Collection, ROW_FIELDS, rowOf, utcText } from './collections.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 import { walk } from './walk.ts';
@@ -18,6 +18,9 @@ const TERM_PAGES_A_LOOK = 5;
 /** A scheduled record that the CMS did not publish for so long will not be asked for at every look any more. */
 const OVERDUE_MS = 10 * 60_000;
 
+/** `modified` is to the second: what was first seen so long ago is not changed within that second any more. */
+const SETTLED_MS = 2_000;
+
 export interface Looker {
   /** Throws what the CMS throws; what was found until then is in the copy. */
   look(collection: Collection): Promise<Look>;
@@ -25,6 +28,8 @@ export interface Looker {
 
 export function createLooker(replica: Replica, taking: Taking): Looker {
   const nextTermPage = new Map<string, number>();
+  /** The second of the newest modification, since when it is known, and whether it was walked past when it was over. */
+  const newest = new Map<string, { mark: string; seenMs: number; passed: boolean }>();
 
   /** Newest modifications first, until a page ends with what was walked past before and is as the copy has it. */
   async function lookAtPosts(collection: Collection): Promise<Look> {
@@ -32,7 +37,8 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     const known = taking.watermark.get(kind) ?? '';
     let found: Look | undefined;
     let mark = known;
-    let isKnown = (row: Row) => row.modifiedUtc < known;
+    // An import changes hundreds within one second: they are walked through until that second is over, and not at every look.
+    const passed = newest.get(kind)?.passed === true && newest.get(kind)?.mark === known;
     const differ = new Set<number>();
     const query = { orderby: 'modified', order: 'desc', _fields: ROW_FIELDS };
     for await (const page of walk((at) => taking.asking.ask(collection, { ...query, ...at }), {
@@ -42,7 +48,6 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     })) {
       found ??= { total: page.total, askedAt: page.askedAt };
       const nowUtc = utcText(page.serverTimeMs);
-      isKnown = (row) => row.modifiedUtc < known && !differ.has(row.id);
       for (const row of page.items.map(rowOf)) {
         if (row.id === 0) continue;
         const copied = taking.copied(collection, row.id);
@@ -53,11 +58,17 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
         if (row.modifiedUtc > mark && row.modifiedUtc <= nowUtc) mark = row.modifiedUtc;
       }
       const last = page.items.at(-1);
-      if (!last || isKnown(rowOf(last))) break;
+      if (!last) break;
+      const { id, modifiedUtc } = rowOf(last);
+      if ((modifiedUtc < known || (passed && modifiedUtc === known)) && !differ.has(id)) break;
     }
     await taking.fetch(collection, [...differ]);
     taking.watermark.set(kind, mark);
     taking.looked.add(kind);
+    const askedMs = taking.asking.clockAt(found?.askedAt ?? 0);
+    const before = newest.get(kind);
+    if (before?.mark !== mark) newest.set(kind, { mark, seenMs: askedMs, passed: false });
+    else if (askedMs >= before.seenMs + SETTLED_MS) before.passed = true;
     return found ?? { total: 0, askedAt: 0 };
   }
 

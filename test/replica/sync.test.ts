@@ -128,6 +128,18 @@ describe('sync', () => {
     });
   });
 
+  it('asks once as well where more than a page changed in one second, when that second is over', async () => {
+    await copied();
+    for (const { id, base } of site.cms.posts.values()) if (base === 'events') site.cms.edit(id, { title: 'All' });
+    for (let round = 0; round < 3; round += 1) await site.look();
+    site.cms.requests = [];
+    await site.look();
+    expect(site.cms.requests.filter(({ base }) => base === 'events')).to.have.length(1);
+    site.cms.edit(12, { title: 'One more' });
+    await site.look();
+    expectSame(site);
+  });
+
   describe('one look is enough for', () => {
     const cases: Record<string, (id: number) => void> = {
       'a creation': () => site.cms.create('events', { dateS: Math.floor(site.cms.clockMs / 1000) }),
