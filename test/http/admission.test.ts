@@ -1,0 +1,93 @@
+// The door: what is refused while the process cannot keep up, and that it opens again by itself.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type AdmissionOptions, createAdmission } from '../../src/http/admission.ts';
+import type { Observation } from '../../src/observe/events.ts';
+
+describe('the door', () => {
+  let server: Server | undefined;
+  let observed: Observation[];
+  const held: ServerResponse[] = [];
+
+  async function open(
+    options: Partial<AdmissionOptions>,
+    listener: (request: IncomingMessage, response: ServerResponse) => void,
+  ) {
+    observed = [];
+    const observe = (seen: Observation) => void observed.push(seen);
+    const { guard } = createAdmission({ overloadMs: 1e6, bodiesAtOnce: 1e6, observe, ...options });
+    server = createServer(guard(listener)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    return (init: RequestInit = {}) => fetch(url, init);
+  }
+  afterEach(() => {
+    for (const response of held.splice(0)) response.end();
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  it('is shut for so long as one turn of work takes too long, and for no longer', async () => {
+    const { isOverloaded } = createAdmission({ overloadMs: 20, bodiesAtOnce: 1, observe: () => {} });
+    const work = (ms: number) => {
+      for (const until = performance.now() + ms; performance.now() < until; );
+    };
+    for (let round = 0; round < 3; round += 1) {
+      expect(isOverloaded()).to.equal(false);
+      work(25);
+      expect(isOverloaded()).to.equal(true);
+      expect(isOverloaded()).to.equal(true);
+      await turn();
+      expect(isOverloaded()).to.equal(false);
+      await turn();
+    }
+  });
+
+  it('refuses in the words of the interface, and the refusal is observed', async () => {
+    const ask = await open({ bodiesAtOnce: 0 }, () => expect.fail('was let in'));
+    const answer = await ask({
+      method: 'POST',
+      body: 'x',
+      headers: { origin: 'https://a.example', 'x-request-id': 'mine' },
+    });
+    expect(answer.status).to.equal(503);
+    expect(await answer.json()).to.deep.equal({
+      code: 'calendar_overloaded',
+      message: 'This calendar is asked more than it can answer. Try again shortly.',
+      data: { status: 503 },
+    });
+    const headers = Object.fromEntries(answer.headers);
+    expect(headers).to.include({ 'retry-after': '1', 'x-request-id': 'mine', connection: 'close' });
+    expect(headers).to.include({ 'access-control-allow-origin': 'https://a.example' });
+    expect(headers['cache-control']).to.include('no-store');
+    expect(observed).to.deep.include({ ...observed[0]!, type: 'request', id: 'mine', method: 'POST', status: 503 });
+  });
+
+  it('lets so many bodies in at once, any number of requests without one, and others when those are done', async () => {
+    const ask = await open({ bodiesAtOnce: 3 }, (_, response) => void held.push(response));
+    const send = () => ask({ method: 'POST', body: 'x' }).then(({ status }) => status);
+    const first = [send(), send(), send()];
+    while (held.length < 3) await turn();
+    expect(await Promise.all([send(), send()])).to.deep.equal([503, 503]);
+    const reads = [ask(), ask()];
+    while (held.length < 5) await turn();
+    for (const response of held.splice(0)) response.end();
+    expect(await Promise.all(first)).to.deep.equal([200, 200, 200]);
+    await Promise.all(reads);
+    const giveUp = new AbortController();
+    const gone = ask({ method: 'POST', body: 'x', signal: giveUp.signal }).catch(() => undefined);
+    const more = [send(), send()];
+    while (held.length < 3) await turn();
+    giveUp.abort();
+    await gone;
+    while (!held.some((response) => response.destroyed)) await turn();
+    const last = send();
+    while (held.length < 4) await turn();
+    for (const response of held.splice(0)) response.end();
+    expect(await Promise.all([...more, last])).to.deep.equal([200, 200, 200]);
+  });
+});

@@ -1,0 +1,126 @@
+// `npm run test:soak -- [--minutes N]`: a long mixed load; says how memory, descriptors and the event loop's delay went.
+
+import { parseArgs } from 'node:util';
+import { exchange } from '../faults/gateway.ts';
+import { as, basic } from '../faults/wordpress.ts';
+import { conclude, MOUNT, part, report, sleep, startMeasured } from './measuring.ts';
+
+const { values: options } = parseArgs({ options: { minutes: { type: 'string', default: '20' } } });
+const FOR_MS = Number(options.minutes) * 60_000;
+const SAMPLE_MS = Math.max(1000, FOR_MS / 120);
+const CALLERS = 3;
+
+interface Sample {
+  minutes: number;
+  heapMb: number;
+  rssMb: number;
+  descriptors: number;
+  delayP99Ms: number;
+}
+
+const gateway = await startMeasured({ sync: { intervalS: 1 } });
+const statuses = new Map<number, number>();
+let asked = 0;
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** What callers do all day: mostly stored lists, some new ones, some that need the CMS, writes, wrong passwords, nonsense; some go away. */
+async function once(): Promise<void> {
+  const n = asked++;
+  const kind = n % 20;
+  const headers: Record<string, string> = kind > 12 ? { authorization: as('editor') } : {};
+  const signal = kind === 3 ? AbortSignal.timeout(1 + (n % 7)) : undefined;
+  const path =
+    kind < 8
+      ? `/events?page=${1 + (n % 2)}`
+      : kind < 12
+        ? `/events?per_page=50&new=${n}`
+        : kind < 16
+          ? '/events/2'
+          : `/events/${n}`;
+  if (kind === 18) Object.assign(headers, { authorization: basic(`user${n}`, 'wrong') });
+  const sent =
+    kind === 19 || kind === 17
+      ? { method: 'POST', body: kind === 17 ? '{"broken"' : `{"title":"t${n}"}`, headers: { ...headers, ...JSON_TYPE } }
+      : { headers };
+  const place = kind === 19 || kind === 17 ? '/events/1' : path;
+  const answer = await exchange(gateway.port, MOUNT + place, { ...sent, ...(signal ? { signal } : {}) }).catch(
+    () => undefined,
+  );
+  statuses.set(answer?.status ?? 0, (statuses.get(answer?.status ?? 0) ?? 0) + 1);
+}
+
+/** Megabytes an hour, by least squares. */
+function slope(samples: Sample[], of: (sample: Sample) => number): number {
+  const [meanX, meanY] = [(one: Sample) => one.minutes, of].map(
+    (each) => samples.reduce((sum, sample) => sum + each(sample), 0) / samples.length,
+  ) as [number, number];
+  const above = samples.reduce((sum, one) => sum + (one.minutes - meanX) * (of(one) - meanY), 0);
+  return (above / samples.reduce((sum, one) => sum + (one.minutes - meanX) ** 2, 0)) * 60;
+}
+
+const begun = performance.now();
+const callers = Array.from({ length: CALLERS }, async () => {
+  while (performance.now() - begun < FOR_MS) {
+    await once();
+    await sleep(15);
+  }
+});
+const samples: Sample[] = [];
+while (performance.now() - begun < FOR_MS) {
+  await sleep(SAMPLE_MS);
+  samples.push({
+    minutes: (performance.now() - begun) / 60_000,
+    heapMb: (await gateway.metric('nodejs_heap_size_used_bytes')) / 1e6,
+    rssMb: gateway.rssMb(),
+    descriptors: gateway.descriptors(),
+    delayP99Ms: (await gateway.metric('nodejs_eventloop_lag_p99_seconds')) * 1000,
+  });
+  const last = samples.at(-1)!;
+  if (samples.length % 10 === 0) {
+    console.log(
+      `${last.minutes.toFixed(1)} min: heap ${last.heapMb.toFixed(1)} MB, memory ${last.rssMb.toFixed(0)} MB, ${last.descriptors} descriptors, ${asked} requests`,
+    );
+  }
+}
+await Promise.all(callers);
+const failures = await gateway.metric('calendar_request_failures_total');
+const code = await gateway.stop();
+
+// The first quarter is for filling what is kept: compiled code, stored answers, connections.
+const settled = samples.slice(Math.floor(samples.length / 4));
+const hours = FOR_MS / 3_600_000;
+// What is waiting to be collected says nothing: of every five samples the lowest counts.
+const lowest = settled.filter((sample, n) => {
+  const five = settled.slice(n - (n % 5), n - (n % 5) + 5);
+  return sample.heapMb === Math.min(...five.map(({ heapMb }) => heapMb));
+});
+const heap = slope(lowest, ({ heapMb }) => heapMb);
+const grownMb = heap * hours;
+report(
+  'heap',
+  `${heap.toFixed(1)} MB an hour, ${grownMb.toFixed(1)} MB in this run`,
+  'below 5 MB in the run',
+  grownMb < 5,
+);
+const rss = slope(settled, ({ rssMb }) => rssMb);
+report(
+  'memory of the process',
+  `${rss.toFixed(1)} MB an hour, ${settled.at(-1)!.rssMb.toFixed(0)} MB at the end`,
+  'below 20 MB in the run',
+  rss * hours < 20,
+);
+const open = settled.map(({ descriptors }) => descriptors).sort((a, b) => a - b);
+report('descriptors', `${open[0]} to ${open.at(-1)}`, 'at most 20 between', open.at(-1)! - open[0]! <= 20);
+const delays = settled.map(({ delayP99Ms }) => delayP99Ms).sort((a, b) => a - b);
+report(
+  'delay of the event loop, p99',
+  `${part(delays, 0.5).toFixed(1)} ms, worst ${delays.at(-1)!.toFixed(1)} ms`,
+  'half below 50 ms',
+  part(delays, 0.5) < 50,
+);
+report('errors that nobody foresaw', `${failures} of ${asked} requests`, '0', failures === 0);
+report('the end', `exit code ${code}`, '0', code === 0);
+console.log(
+  `answers by status: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))} (0: the caller went away)`,
+);
+conclude();
