@@ -171,9 +171,11 @@ const STEPS_OF: Record<string, (scene: Scene) => void | Promise<void>> = {
   pause: (scene) => {
     scene.counts.faults += 1;
     const { link } = pick(scene, scene.gateways);
-    const over = sleep(INTERVAL_MS * (1 + 2 * scene.random()));
-    link.after = () => over as Promise<void>;
-    scene.background.push(over.then(() => void (link.after = undefined)));
+    const over = sleep(INTERVAL_MS * (1 + 2 * scene.random())).then(() => {
+      link.after = undefined;
+    });
+    link.after = () => over;
+    scene.background.push(over);
   },
   slow: (scene) => {
     const { link } = pick(scene, scene.gateways);
@@ -249,7 +251,13 @@ export async function runHistory(engine: EngineProcess, seed: number): Promise<C
     });
     return counts;
   } catch (error) {
-    if (process.env.CALENDAR_HISTORY_LOG) console.log(scene.log.join('\n'));
+    if (process.env.CALENDAR_HISTORY_LOG) {
+      console.log(scene.log.join('\n'));
+      for (const { name, cluster, sync, seen } of scene.gateways) {
+        console.log(name, cluster.status(), sync.standing());
+        for (const one of seen.slice(-40)) if (one.type !== 'request') console.log('  ', JSON.stringify(one));
+      }
+    }
     throw error instanceof Error && !error.message.startsWith('seed')
       ? new Error(`seed ${seed}: ${error.message}`, { cause: error })
       : error;
