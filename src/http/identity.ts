@@ -21,13 +21,16 @@ export interface Identity {
 /** Without the credentials: those are the request's own, and go with it. */
 type Found = { account: Account } | { refused: GatewayError };
 
-/** The user of a Basic header; undefined for everything that WordPress does not look at: other schemes, broken or empty ones. */
+/**
+ * The user of a Basic header; undefined for everything that WordPress does not look at: other schemes, broken ones, and those without
+ * a password, which PHP does not hand on. A user without a name is looked at, and unknown.
+ */
 export function basicUser(authorization: string | undefined): string | undefined {
   const encoded = /^Basic\s+([A-Za-z0-9+/_=-]+)\s*$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = text.indexOf(':');
-  return colon > 0 ? text.slice(0, colon) : undefined;
+  return colon >= 0 && colon < text.length - 1 ? text.slice(0, colon) : undefined;
 }
 
 export function createIdentity({ upstream, logins }: { upstream: Upstream; logins: LoginLimit }): Identity {

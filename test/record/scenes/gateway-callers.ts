@@ -372,7 +372,13 @@ export const scene = gatewayScene('gateway-callers', { service: true }, (rule) =
       ...{ status: 401, code: 'invalid_email' },
       message: '<strong>Error:</strong> Unknown email address. Check again or try your username.',
     });
-    for (const authorization of ['Bearer x', 'Basic', 'Basic !!', `Basic ${Buffer.from(':').toString('base64')}`])
+    const nameless = `Basic ${Buffer.from(':x').toString('base64')}`;
+    expectRefused(await ask('/events', { headers: { authorization: nameless } }), {
+      ...{ status: 401, code: 'invalid_username' },
+      message: '<strong>Error:</strong> Unknown username. Check again or try your email address.',
+    });
+    const withoutPassword = ['admin:', ':', 'admin'].map((text) => `Basic ${Buffer.from(text).toString('base64')}`);
+    for (const authorization of ['Bearer x', 'Basic', 'Basic !!', ...withoutPassword])
       expect((await ask('/events', { headers: { authorization } })).status, authorization).to.equal(200);
   });
 
