@@ -2,7 +2,7 @@
 
 import { UpstreamAway } from '../errors.ts';
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
-import type { Kind, Site } from '../records.ts';
+import type { Kind, Site, WallTime } from '../records.ts';
 import { applyChange, type Change } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
 import type { Sync } from '../replica/sync.ts';
@@ -96,11 +96,13 @@ export interface Answer {
   body: unknown;
   headers?: Record<string, string>;
   /** Records that the answer shows, for purging a CDN: `event-12`. */
-  tags?: string[];
+  tags?: readonly string[];
   /** Public answers: until when the same question has the same answer, unless something changes. */
   validUntilMs?: number;
   /** Ready bytes have a stored ETag. */
   etag?: string;
+  /** Single records: the latest modification of all that it shows and that has such a date (terms and images have none). */
+  modifiedUtc?: WallTime;
   /** Version of the copy that it was read from; without one, that at its end. */
   version?: number;
 }

@@ -13,7 +13,7 @@ import { pageOf } from './paging.ts';
 import { postFields } from './post-fields.ts';
 import { readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
-import { kept, ready } from './ready.ts';
+import { kept, ready, singleAnswer } from './ready.ts';
 import { invalidParam } from './refusals.ts';
 import { visibilityOf } from './visibility.ts';
 import {
@@ -100,13 +100,11 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
     };
     const audience = await audienceOf(asked);
     const plain = audience.visibility.userId === 0 && !how.password;
-    const tags = [`event-${id}`];
     const done = plain ? kept(backing, 'event', id, audience, 'single') : undefined;
-    if (done) return { status: 200, body: done.bytes, etag: done.etag, tags, validUntilMs: Number.POSITIVE_INFINITY };
+    if (done) return singleAnswer(done);
     const { record, unlocked } = await readPost(backing, 'event', id, asked, how);
     if (plain && record.status === 'publish' && !record.protected && backing.replica.get('event', id)) {
-      const { bytes, etag } = ready<'event'>(backing, record, audience, 'single', single);
-      return { status: 200, body: bytes, etag, tags, validUntilMs: Number.POSITIVE_INFINITY };
+      return singleAnswer(ready<'event'>(backing, record, audience, 'single', single));
     }
     return { status: 200, body: present.event(record, audience, { single: true, unlocked }) };
   }

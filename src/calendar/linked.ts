@@ -10,7 +10,7 @@ import { plainText } from './plain-text.ts';
 import { postFields } from './post-fields.ts';
 import { readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
-import { kept, ready } from './ready.ts';
+import { kept, ready, singleAnswer } from './ready.ts';
 import { couldNotCreate } from './refusals.ts';
 import { linkedSearchWords } from './search.ts';
 import { sees, visibilityOf } from './visibility.ts';
@@ -75,13 +75,11 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     const how = { password: input.sent.password as string | undefined, editing: input.sent.context === 'edit' };
     const audience: Audience = { base: asked.base, visibility: visibilityOf(asked.caller) };
     const plain = !how.password && !how.editing;
-    const tags = [`${kind}-${id}`];
     const done = plain ? kept(backing, kind, id, audience, 'single') : undefined;
-    if (done) return { status: 200, body: done.bytes, etag: done.etag, tags, validUntilMs: Number.POSITIVE_INFINITY };
+    if (done) return singleAnswer(done);
     const { record, unlocked } = await readPost(backing, kind, id, asked, how);
     if (plain && record.status === 'publish' && backing.replica.get(kind, id)) {
-      const { bytes, etag } = ready<LinkedKind>(backing, record, audience, 'single', single);
-      return { status: 200, body: bytes, etag, tags, validUntilMs: Number.POSITIVE_INFINITY };
+      return singleAnswer(ready<LinkedKind>(backing, record, audience, 'single', single));
     }
     return { status: 200, body: present.linked(record, { single: true, unlocked }) };
   }

@@ -68,10 +68,9 @@ export function listAnswer<K extends PostKind>(
   if (page.page > Math.max(pages, 1)) throw pageNotFound(kind);
   const rest: Json = { ...listed.links, total, total_pages: pages };
   const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
-  const tags = [...ids.map((id) => `${kind}-${id}`), name];
   const audience: Audience = { base, visibility: viewer.whole };
   if (!viewer.staff) {
-    const { parts, etag } = joined(name, readyEntries(backing, kind, ids, audience, show), rest);
+    const { parts, etag, tags } = joined(name, readyEntries(backing, kind, ids, audience, show), rest);
     return {
       status: 200,
       body: parts,

@@ -1,9 +1,9 @@
 // Answers as ready bytes: a public record is written as JSON once, and a list is those bytes joined.
 
 import { hash as digest } from 'node:crypto';
-import type { CalendarRecord, Kind, RecordOf } from '../records.ts';
+import type { CalendarRecord, Kind, RecordOf, WallTime } from '../records.ts';
 import type { ReadyAnswer } from '../replica/store.ts';
-import type { Backing } from './backing.ts';
+import type { Answer, Backing } from './backing.ts';
 import type { Audience, Json } from './present.ts';
 
 const COMMA = Buffer.from(',');
@@ -13,6 +13,40 @@ export const hash = (data: string | Uint8Array): string => digest('sha1', data, 
 /** How one record of a kind is shown to the public under one address. */
 export type Show<K extends Kind> = (record: RecordOf[K], audience: Audience) => Json;
 
+/** What an answer tells beside its bytes. */
+interface Telling {
+  /** The record, and all records that are shown inside it: `event-12`, `venue-6`. */
+  tags: readonly string[];
+  /** The latest modification of what it shows; terms and images have no such date. */
+  modifiedUtc: WallTime;
+}
+
+/** Beside the bytes and not among them: gone when the copy lets the bytes go. */
+const tellings = new WeakMap<Uint8Array, Telling>();
+
+/** Where an event shows other records, and of which kind those are. */
+const INSIDE = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
+
+/** Read off the answer itself: what the public may not see is not named, and dates nothing. */
+function telling({ kind, id }: CalendarRecord, answer: Json): Telling {
+  const tags = [`${kind}-${id}`];
+  const dates = [answer.modified_utc];
+  if (kind === 'event') {
+    for (const name of Object.keys(INSIDE) as (keyof typeof INSIDE)[]) {
+      for (const shown of [answer[name]].flat() as Json[]) {
+        tags.push(`${INSIDE[name]}-${shown.id}`);
+        dates.push(shown.modified_utc);
+      }
+    }
+  }
+  const modifiedUtc =
+    dates
+      .filter((date) => typeof date === 'string')
+      .sort()
+      .at(-1) ?? '';
+  return { tags, modifiedUtc };
+}
+
 /** The public JSON of one record, made now and kept until it or anything it shows changes. `variant` tells single reads from list entries. */
 export function ready<K extends Kind>(
   backing: Backing,
@@ -21,10 +55,21 @@ export function ready<K extends Kind>(
   variant: 'single' | 'entry',
   show: Show<K>,
 ): ReadyAnswer {
-  const bytes = Buffer.from(JSON.stringify(show(record, audience)));
+  const json = show(record, audience);
+  const bytes = Buffer.from(JSON.stringify(json));
   const answer = { bytes, etag: `"${hash(bytes)}"` };
+  tellings.set(bytes, telling(record, json));
   backing.replica.setAnswer(`${variant} ${audience.base}`, record, answer);
   return answer;
+}
+
+/** One record as everybody gets it. */
+export function singleAnswer({ bytes, etag }: ReadyAnswer): Answer {
+  const { tags = [], modifiedUtc = '' } = tellings.get(bytes) ?? {};
+  return {
+    ...{ status: 200, body: bytes, etag, tags, validUntilMs: Number.POSITIVE_INFINITY },
+    ...(modifiedUtc === '' ? {} : { modifiedUtc }),
+  };
 }
 
 /** A kept answer, if there is one that is still right. */
@@ -53,18 +98,22 @@ export function readyEntries<K extends Kind>(
 export interface Joined {
   parts: Uint8Array[];
   etag: string;
+  /** Of all entries, each once. */
+  tags: string[];
 }
 
 /** `{"events":[...],...rest}` out of ready entries; its ETag is made of theirs. */
 export function joined(name: string, entries: ReadyAnswer[], rest: Json): Joined {
   const tail = JSON.stringify(rest);
   const parts: Uint8Array[] = [Buffer.from(`{${JSON.stringify(name)}:[`)];
+  const tags = new Set([name]);
   let etags = '';
   for (const { bytes, etag } of entries) {
     if (parts.length > 1) parts.push(COMMA);
     parts.push(bytes);
     etags += etag;
+    for (const tag of tellings.get(bytes)?.tags ?? []) tags.add(tag);
   }
   parts.push(Buffer.from(`],${tail.slice(1)}`));
-  return { parts, etag: `"${hash(etags + tail)}"` };
+  return { parts, etag: `"${hash(etags + tail)}"`, tags: [...tags] };
 }

@@ -1,5 +1,6 @@
 // Finished public answers as bytes with a stored ETag: an answer asked again costs a look-up and the sending.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
@@ -10,6 +11,8 @@ export interface StoredAnswer {
   /** Of all pieces. */
   length: number;
   etag: string;
+  /** When what it shows was last changed, whole seconds in milliseconds since 1970, where that is known. */
+  modifiedMs?: number;
   /** Names and values by turns, as `writeHead` takes them; without those that depend on the request. */
   headers: readonly string[];
   contentType: string;
@@ -97,9 +100,15 @@ export function preferred(accepted: string): Encoding | undefined {
   return (['zstd', 'br', 'gzip'] as const).find((encoding) => allowed.has(encoding));
 }
 
+/** Whether the caller has this answer already (RFC 9110, 13.2.2): a tag that is sent decides alone, without one the date does. */
+export function isKnown(headers: IncomingHttpHeaders, { etag, modifiedMs }: StoredAnswer): boolean {
+  const { 'if-none-match': tags, 'if-modified-since': since } = headers;
+  if (tags !== undefined) return matches(tags, etag);
+  return since !== undefined && modifiedMs !== undefined && modifiedMs <= Date.parse(since);
+}
+
 /** Whether `If-None-Match` names this answer: weak comparison (RFC 9110, 13.1.2). */
-export function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
+function matches(header: string, etag: string): boolean {
   if (header === etag) return true;
   const bare = (tag: string) => tag.trim().replace(/^W\//, '');
   return header.trim() === '*' || header.split(',').some((tag) => bare(tag) === bare(etag));

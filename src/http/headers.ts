@@ -31,11 +31,12 @@ export const PRIVATE: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-cache, must-revalidate, max-age=0, no-store, private',
 };
 
-/** Record names for purging a CDN by record; Fastly and Varnish read the one, Cloudflare and others the other. */
+/** Record names for purging a CDN by record, as `writeHead` takes them; Fastly and Varnish read the one, Cloudflare and others the other. */
 const MAX_TAGS = 300;
-export function purgeTags(tags: string[]): Record<string, string> {
-  const named = tags.slice(0, MAX_TAGS);
-  return named.length > 0 ? { 'Surrogate-Key': named.join(' '), 'Cache-Tag': named.join(',') } : {};
+export function purgeTags(tags: readonly string[]): string[] {
+  if (tags.length === 0) return [];
+  const named = tags.length > MAX_TAGS ? tags.slice(0, MAX_TAGS) : tags;
+  return ['Surrogate-Key', named.join(' '), 'Cache-Tag', named.join(',')];
 }
 
 /** Says that the copy has not been compared with the CMS for a while (RFC 9111, 5.1; `Warning` for older readers). */

@@ -8,8 +8,7 @@ export interface Lines {
   flush(): void;
 }
 
-const PIECE_BYTES = 16 * 1024;
-const MEMORY_BYTES = 64 * 1024;
+const PIECE_LETTERS = 4 * 1024;
 /** The longest that a line waits. */
 const FLUSH_MS = 200;
 /** For a reader that does not keep up: of what comes then, this much is kept and the rest dropped. */
@@ -20,9 +19,9 @@ const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
  * that leaves no time loses the last 200 ms.
  */
 export function createLines(fd: number): Lines {
-  const memory = Buffer.allocUnsafeSlow(MEMORY_BYTES);
+  let text = '';
   let backlog: Buffer[] = [];
-  let [used, waiting] = [0, 0];
+  let waiting = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function later(): void {
@@ -55,12 +54,12 @@ export function createLines(fd: number): Lines {
         waiting += bytes.length;
       }
     }
-    if (used === 0) return;
-    const bytes = memory.subarray(0, used);
-    used = 0;
+    if (text === '') return;
+    const bytes = Buffer.from(text);
+    text = '';
     if (backlog.length === 0) handOver(bytes);
     else if (waiting + bytes.length <= MAX_BACKLOG_BYTES) {
-      backlog.push(Buffer.from(bytes));
+      backlog.push(bytes);
       waiting += bytes.length;
     }
   }
@@ -68,11 +67,8 @@ export function createLines(fd: number): Lines {
   process.on('exit', flush);
   return {
     write(line) {
-      // No letter takes more than three bytes of UTF-8.
-      if (line.length * 3 > MEMORY_BYTES - used) flush();
-      if (line.length * 3 > MEMORY_BYTES) return handOver(Buffer.from(line));
-      used += memory.write(line, used);
-      if (used >= PIECE_BYTES) flush();
+      text += line;
+      if (text.length >= PIECE_LETTERS) flush();
       else later();
     },
     flush,

@@ -1,6 +1,7 @@
 // Metrics for Prometheus: the other reader of what is observed.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createDurations, type Series } from './durations.ts';
 import type { Observation, Observe } from './events.ts';
 
 export interface Metrics {
@@ -21,12 +22,11 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const requests = new Histogram({
+  const requests = createDurations(registry, {
     name: 'calendar_request_seconds',
     help: 'Requests by route, status class and cache outcome',
     labelNames: ['route', 'status', 'cache'],
     buckets: SECONDS,
-    registers,
   });
   const failures = new Counter({
     name: 'calendar_request_failures_total',
@@ -107,23 +107,26 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
     help: 'When the last round ended',
     registers,
   });
-  // Labels are looked up once: a request costs an addition, not a hash of three strings.
-  const series = new Map<string, ReturnType<typeof requests.labels>>();
+  // By names that are there already: no text is put together and hashed to count a request.
+  const series = new Map<string, Map<string, Series[]>>();
+  function seriesOf(route: string, cache: string, status: number): Series {
+    const statusClass = Math.trunc(status / 100);
+    const ofRoute = series.get(route) ?? new Map<string, Series[]>();
+    const ofCache = ofRoute.get(cache) ?? [];
+    const known = ofCache[statusClass];
+    if (known) return known;
+    const made = requests(route, `${statusClass}xx`, cache);
+    ofCache[statusClass] = made;
+    series.set(route, ofRoute.set(cache, ofCache));
+    return made;
+  }
 
   function count(seen: Observation): void {
     switch (seen.type) {
-      case 'request': {
-        const status = `${Math.trunc(seen.status / 100)}xx`;
-        const name = `${seen.route} ${status} ${seen.cache}`;
-        let one = series.get(name);
-        if (!one) {
-          one = requests.labels(seen.route, status, seen.cache);
-          series.set(name, one);
-        }
-        one.observe(seen.durationMs / 1000);
+      case 'request':
+        seriesOf(seen.route, seen.cache, seen.status)(seen.durationMs / 1000);
         if (seen.cache === 'stale') stale.inc();
         return;
-      }
       case 'request-failed':
         failures.inc();
         return;
