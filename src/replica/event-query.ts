@@ -2,10 +2,11 @@
 
 import type { Database } from './database.ts';
 import {
+  alsoRefersTo,
   dayWalks,
   type Facts,
+  isLong,
   orderedWalks,
-  refersTo,
   relationsOf,
   type Walk,
   type Walks,
@@ -39,10 +40,10 @@ function distinctParts(walks: Walk[], { role, targets }: NonNullable<Walks['repe
     return [select('count(DISTINCT b.id)')(all!), ...odd.map(select('count(*)'))];
   }
   const largest = targets[0]!;
-  const notThere = refersTo({ role, targets: [largest] });
+  const there = alsoRefersTo({ role, targets: [largest] });
   const others = walks
     .filter(({ target }) => target !== undefined && target !== largest)
-    .map(({ from, where }) => ({ from, where: every([where, piece(`NOT ${notThere.sql}`, ...notThere.values)]) }));
+    .map(({ from, where }) => ({ from, where: every([where, piece(`NOT (${there.sql})`, ...there.values)]) }));
   const once = walks.filter(({ target }) => target === undefined || target === largest);
   const union = join(others.map(select('b.id')), ' UNION ');
   return [...once.map(select('count(*)')), piece(`SELECT count(*) FROM (${union.sql})`, ...union.values)];
@@ -72,6 +73,20 @@ function pageOfWalks(db: Database, filter: EventFilter, { walks, repeats }: Walk
   return db.numbers(sql, ...values);
 }
 
+interface Plan {
+  ordered: Walks;
+  /** Where candidates are many and words are looked for. */
+  byWords: Walks | undefined;
+}
+
+function planOf(db: Database, facts: Facts, filter: EventFilter): Plan {
+  const { words = [], include, parent } = filter;
+  const ordered = orderedWalks(db, facts, filter, words);
+  const picked = include !== undefined || parent !== undefined;
+  const large = words.length > 0 && !picked && isLarge(db, orderedWalks(db, facts, filter, []));
+  return { ordered, byWords: large ? wordWalk(filter, words) : undefined };
+}
+
 /**
  * Ids and exact total of an event list. `facts` are those of the current contents. `knownTotal` spares the count where an earlier page of the same list and version has it.
  *
@@ -81,14 +96,10 @@ function pageOfWalks(db: Database, filter: EventFilter, { walks, repeats }: Walk
 export function findEvents(db: Database, facts: Facts, filter: EventFilter, knownTotal?: number): IdPage {
   if (sights(filter.visibility).length === 0) return { ids: [], total: 0 };
   if (relationsOf(filter).some(({ targets }) => targets.length === 0)) return { ids: [], total: 0 };
-  const { words = [], limit, offset } = filter;
-  const ordered = orderedWalks(db, facts, filter, words);
-  const picked = filter.include !== undefined || filter.parent !== undefined;
-  const byWords =
-    words.length > 0 && !picked && isLarge(db, orderedWalks(db, facts, filter, []))
-      ? wordWalk(filter, words)
-      : undefined;
-  const total = knownTotal ?? totalOf(db, facts, filter, byWords ?? ordered);
+  const { limit, offset } = filter;
+  const plan = planOf(db, facts, filter);
+  const { ordered, byWords } = plan;
+  const total = knownTotal ?? totalOf(db, facts, filter, plan);
   if (limit === 0 || offset >= total) return { ids: [], total };
   if (byWords === undefined || filter.order !== 'start')
     return { ids: pageOfWalks(db, filter, byWords ?? ordered), total };
@@ -97,8 +108,25 @@ export function findEvents(db: Database, facts: Facts, filter: EventFilter, know
   return { ids: pageOfWalks(db, filter, readOnTheWay > READ_TEXTS ? byWords : ordered), total };
 }
 
-function totalOf(db: Database, facts: Facts, filter: EventFilter, walks: Walks): number {
+function totalOf(db: Database, facts: Facts, filter: EventFilter, plan = planOf(db, facts, filter)): number {
   const byDays = dayWalks(facts, filter);
-  if (byDays === undefined) return countOf(db, walks);
-  return sum(db, [byDays.days, ...byDays.rest.walks.map(select('count(*)'))]);
+  if (byDays !== undefined) return sum(db, [byDays.days, ...byDays.rest.walks.map(select('count(*)'))]);
+  const rest = counterpart(facts, filter, plan);
+  if (rest !== undefined) return totalOf(db, facts, rest.all) - totalOf(db, facts, rest.others);
+  return countOf(db, plan.byWords ?? plan.ordered);
+}
+
+/** A list that is most of another one, and what the other has beyond it: both are counted faster, by days and by the word index. */
+function counterpart(
+  facts: Facts,
+  filter: EventFilter,
+  { byWords }: Plan,
+): { all: EventFilter; others: EventFilter } | undefined {
+  const { featured, words = [], ...rest } = filter;
+  if (featured === false && words.length === 0 && dayWalks(facts, rest) !== undefined)
+    return { all: rest, others: { ...rest, featured: true } };
+  const [word, ...more] = words;
+  if (byWords === undefined || !word?.not || more.length > 0 || !isLong(word)) return undefined;
+  const all = featured === undefined ? rest : { ...rest, featured };
+  return { all, others: { ...all, words: [{ ...word, not: false }] } };
 }

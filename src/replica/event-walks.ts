@@ -2,9 +2,9 @@
 
 import type { Database } from './database.ts';
 import type { DateBound, EventFilter, SearchWord } from './filters.ts';
-import { fold, secondsBefore, wallNumber } from './fold.ts';
+import { fold, reference, secondsBefore, wallNumber } from './fold.ts';
 import { ROLE, type Role } from './schema.ts';
-import { containsWords, every, type Fragment, listed, piece, type Sight, sights, visible } from './sql.ts';
+import { containsWords, every, type Fragment, join, listed, piece, type Sight, sights, visible } from './sql.ts';
 
 /** More walks than this are one walk over all their targets, sorted afterwards. */
 const MAX_WALKS = 48;
@@ -91,8 +91,8 @@ function narrowed(range: Range, longestSeconds: number): Range {
   };
 }
 
-/** The event of row `b` refers to one of the targets: a look at the primary key of `event_link`, of which `b` knows every part. */
-export function refersTo({ role, targets }: Relation): Fragment {
+/** The event of row `b` of `event` refers to one of the targets: a look at the primary key of `event_link`, of which `b` knows every part. */
+function refersTo({ role, targets }: Relation): Fragment {
   const list = listed(targets);
   return piece(
     `EXISTS (SELECT 1 FROM event_link m WHERE m.role = ${ROLE[role]} AND m.target IN ${list.sql} AND m.hidden = b.hidden
@@ -100,6 +100,14 @@ export function refersTo({ role, targets }: Relation): Fragment {
     ...list.values,
   );
 }
+
+/** The same of a row of `event_link`, which says itself what its event refers to. */
+export function alsoRefersTo({ role, targets }: Relation): Fragment {
+  const looks = targets.map((target) => piece('instr(b.refs, ?) > 0', reference(ROLE[role], target)));
+  return targets.length === 1 ? looks[0]! : enclosed(join(looks, ' OR '));
+}
+
+const enclosed = ({ sql, values }: Fragment): Fragment => piece(`(${sql})`, ...values);
 
 export function relationsOf(filter: EventFilter): Relation[] {
   const relations: [Role, number[] | undefined][] = [
@@ -130,28 +138,29 @@ function smallestFirst(db: Database, relations: Relation[]): SizedRelation[] {
   return sized.sort((a, b) => a.events - b.events);
 }
 
-/** Targets of which a walk meets that many times more events are gathered once, which is cheaper than looking at each for each event. */
+/** Targets of which a walk meets that many times more events are gathered once, which is cheaper than looking for each in each event. */
 const GATHERED = 4;
 
-/** The same as `refersTo`, for a walk that meets up to `walked` events: many small targets are gathered, the largest are looked up. */
-function refersToSome({ role, targets, sizes }: SizedRelation, walked: number): Fragment {
+/** More targets than this are never looked for one by one. */
+const MAX_LOOKS = 16;
+
+/** The same as `alsoRefersTo`, for a walk that meets up to `walked` events: many small targets are gathered, the largest are looked for. */
+function alsoRefersToSome({ role, targets, sizes }: SizedRelation, walked: number): Fragment {
   const gathered: number[] = [];
   let events = 0;
   for (const target of targets.toReversed()) {
     events += sizes.get(target) ?? 0;
-    if (events * GATHERED > walked) break;
+    if (events * GATHERED > walked && targets.length - gathered.length <= MAX_LOOKS) break;
     gathered.push(target);
   }
-  if (gathered.length < 2) return refersTo({ role, targets });
+  if (gathered.length < 2) return alsoRefersTo({ role, targets });
   const list = listed(gathered);
   const ids = piece(
     `b.id IN (SELECT m.id FROM event_link m WHERE m.role = ${ROLE[role]} AND m.target IN ${list.sql})`,
     ...list.values,
   );
   const large = targets.slice(0, targets.length - gathered.length);
-  if (large.length === 0) return ids;
-  const looked = refersTo({ role, targets: large });
-  return piece(`(${ids.sql} OR ${looked.sql})`, ...ids.values, ...looked.values);
+  return large.length === 0 ? ids : enclosed(join([ids, alsoRefersTo({ role, targets: large })], ' OR '));
 }
 
 const withText = (from: string, words: readonly SearchWord[]) =>
@@ -212,7 +221,7 @@ export function orderedWalks(db: Database, facts: Facts, filter: EventFilter, wo
   const rest = [
     ...within(narrow),
     ...plainConditions(filter),
-    ...others.map((other) => refersToSome(other, base?.events ?? 0)),
+    ...others.map((other) => alsoRefersToSome(other, base?.events ?? 0)),
     ...text,
   ];
   const seen = sights(filter.visibility);
@@ -242,7 +251,7 @@ export function orderedWalks(db: Database, facts: Facts, filter: EventFilter, wo
 const quoted = (word: string) => `"${word.replaceAll('"', '""')}"`;
 
 /** Trigrams need three letters. */
-const isLong = ({ text }: SearchWord) => [...fold(text)].length >= 3;
+export const isLong = ({ text }: SearchWord) => [...fold(text)].length >= 3;
 
 /** The walk along the word index for a word of three letters and more, along all texts without one; the other conditions are looked up. */
 export function wordWalk(filter: EventFilter, words: readonly SearchWord[]): Walks {

@@ -61,3 +61,8 @@ export function secondsBefore(wall: number, seconds: number): number {
   const date = new Date(wallMs(wall) - seconds * 1000);
   return date.getUTCFullYear() < 1 || Number.isNaN(date.getTime()) ? 0 : wallNumber(date.toISOString());
 }
+
+/** How `event_link.refs` names one thing that an event refers to; no name is part of another. */
+export function reference(role: number, target: number): string {
+  return `/${role}${target.toString(36)}/`;
+}

@@ -13,7 +13,7 @@ import type {
 } from '../records.ts';
 import { isTermRecord } from './answers.ts';
 import type { Database } from './database.ts';
-import { fold, foldForOrder, foldName, wallNumber } from './fold.ts';
+import { fold, foldForOrder, foldName, reference, wallNumber } from './fold.ts';
 import { ROLE, type Role } from './schema.ts';
 import { beginTallies, type Touch } from './tallies.ts';
 
@@ -57,13 +57,16 @@ export function beginIntake(db: Database, touch: Touch): Intake {
       ...[event.id, hidden, event.status, starts, posted, ends, event.author, featured, event.parent],
     );
     if (tallies.day(event, 1)) db.run('INSERT INTO odd_event (id) VALUES (?)', event.id);
+    const refs = targetsOf(event)
+      .flatMap(([role, targets]) => [...targets].map((target) => reference(ROLE[role], target)))
+      .join('');
     for (const [role, targets] of targetsOf(event)) {
       for (const target of targets) {
         db.run(
-          `INSERT INTO event_link (role, target, hidden, status, starts, posted, id, ends, starts_utc, author, featured)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          `INSERT INTO event_link (role, target, hidden, status, starts, posted, id, ends, starts_utc, author, featured, refs)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           ...[ROLE[role], target, hidden, event.status, starts, posted, event.id, ends],
-          ...[wallNumber(event.startUtc), event.author, featured],
+          ...[wallNumber(event.startUtc), event.author, featured, refs],
         );
         tallies.target(ROLE[role], target, event, 1);
       }

@@ -450,6 +450,8 @@ describe('replica/query', () => {
         expect(replica.events(filter)).to.deep.equal(judgeEvents(events, filter));
         const until = { ...filter, bounds: [{ field: 'end' as const, op: '<' as const, wall: '2026-06-01 00:00:00' }] };
         expect(replica.events(until)).to.deep.equal(judgeEvents(events, until));
+        const tagged = { ...filter, tags: Array.from({ length: 1500 }, (_, n) => n + 1) };
+        expect(replica.events(tagged)).to.deep.equal(judgeEvents(events, tagged));
       }
     });
   });
