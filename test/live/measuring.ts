@@ -92,6 +92,7 @@ export async function startMeasuring(site: Site): Promise<Measuring> {
   const folder = mkdtempSync(join(tmpdir(), 'calendar-measuring-'));
   const plugin = join(site.dataDir, PLUGIN);
   const pluginBefore = readFileSync(plugin, 'utf8');
+  const zoneBefore = await wp('option', 'get', 'timezone_string');
 
   const ids = await makeFixtures(php);
   const relays: Record<string, Relay> = {
@@ -251,6 +252,7 @@ export async function startMeasuring(site: Site): Promise<Measuring> {
     },
     async close() {
       writeFileSync(plugin, pluginBefore);
+      await wp('option', 'update', 'timezone_string', zoneBefore);
       for (const gateway of Object.values(gateways)) await gateway.stop();
       for (const one of Object.values(here)) await one.stop();
       for (const relay of Object.values(relays)) await relay.close();
