@@ -26,6 +26,8 @@ export interface GatewayParts {
   nowMs?: () => number;
   /** Page size of lists: 10, as on a fresh site of the original. */
   perPage?: number;
+  /** How long others may keep public answers: the default. */
+  cache?: Partial<Config['cache']>;
 }
 
 export interface Request {
@@ -48,6 +50,9 @@ export interface Answered {
   status: number;
   /** By lower-case name. */
   headers: Record<string, string>;
+  /** What was sent behind the headers. */
+  bytes: Buffer;
+  /** The same as text. */
   text: string;
   /** The text as JSON; undefined when it is none. */
   body: Json;
@@ -67,7 +72,7 @@ export interface GatewayUnderTest {
 const NEVER_MS = 2 ** 29;
 
 /** The defaults, but for what a test may ask of it: larger pages, no limit on requests, no pages for browsers. */
-function configOf({ perPage = 10 }: GatewayParts): Config {
+function configOf({ perPage = 10, cache }: GatewayParts): Config {
   const config = loadConfig({
     env: {
       CALENDAR_UPSTREAM_URL: 'https://cms.example',
@@ -78,6 +83,7 @@ function configOf({ perPage = 10 }: GatewayParts): Config {
   return {
     ...config,
     lists: { perPage, maxPerPage: 50 },
+    cache: { ...config.cache, ...cache },
     // Requests without a network never leave the turn of the event loop that overload is measured by.
     limits: { ...config.limits, requestsPerMinute: 1_000_000, overloadMs: NEVER_MS },
     pages: { landing: false, documentation: false },
@@ -146,17 +152,18 @@ async function exchange(server: Server, path: string, sent: Request, users: Reco
   if (bytes.length > 0) here.write(bytes);
   const chunks: Buffer[] = [];
   for await (const chunk of here) chunks.push(chunk as Buffer);
-  return answered(Buffer.concat(chunks).toString('utf8'));
+  return answered(Buffer.concat(chunks));
 }
 
-function answered(wire: string): Answered {
+function answered(wire: Buffer): Answered {
   const end = wire.indexOf('\r\n\r\n');
-  const [start = '', ...lines] = wire.slice(0, end).split('\r\n');
+  const [start = '', ...lines] = wire.toString('utf8', 0, end).split('\r\n');
   const headers = Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
-  const text = wire.slice(end + 4);
-  return { status: Number(start.split(' ')[1]), headers, text, body: parsed(text) };
+  const bytes = wire.subarray(end + 4);
+  const text = bytes.toString('utf8');
+  return { status: Number(start.split(' ')[1]), headers, bytes, text, body: parsed(text) };
 }
 
 function parsed(text: string): Json {

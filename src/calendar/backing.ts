@@ -101,7 +101,7 @@ export interface Answer {
   validUntilMs?: number;
   /** Ready bytes have a stored ETag. */
   etag?: string;
-  /** Single records: the latest modification of all that it shows and that has such a date (terms and images have none). */
+  /** Single records: when what it shows was last changed, as far as that is known. */
   modifiedUtc?: WallTime;
   /** Version of the copy that it was read from; without one, that at its end. */
   version?: number;

@@ -3,6 +3,7 @@
 import { hash as digest } from 'node:crypto';
 import type { CalendarRecord, Kind, RecordOf, WallTime } from '../records.ts';
 import type { ReadyAnswer } from '../replica/store.ts';
+import { formatWall } from '../time/wall.ts';
 import type { Answer, Backing } from './backing.ts';
 import type { Audience, Json } from './present.ts';
 
@@ -17,7 +18,7 @@ export type Show<K extends Kind> = (record: RecordOf[K], audience: Audience) => 
 interface Telling {
   /** The record, and all records that are shown inside it: `event-12`, `venue-6`. */
   tags: readonly string[];
-  /** The latest modification of what it shows; terms and images have no such date. */
+  /** When what it shows was last changed, as far as that is known; '' where it is not. */
   modifiedUtc: WallTime;
 }
 
@@ -27,24 +28,18 @@ const tellings = new WeakMap<Uint8Array, Telling>();
 /** Where an event shows other records, and of which kind those are. */
 const INSIDE = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
 
-/** Read off the answer itself: what the public may not see is not named, and dates nothing. */
-function telling({ kind, id }: CalendarRecord, answer: Json): Telling {
+/**
+ * Read off the answer itself: what the public may not see is not named. A record that shows nothing else is as old as its own date. One
+ * that does was last changed when it was made, at the latest: terms and images bear no date, and what was taken away leaves none.
+ */
+function telling({ kind, id }: CalendarRecord, answer: Json, nowMs: number): Telling {
   const tags = [`${kind}-${id}`];
-  const dates = [answer.modified_utc];
   if (kind === 'event') {
-    for (const name of Object.keys(INSIDE) as (keyof typeof INSIDE)[]) {
-      for (const shown of [answer[name]].flat() as Json[]) {
-        tags.push(`${INSIDE[name]}-${shown.id}`);
-        dates.push(shown.modified_utc);
-      }
-    }
+    for (const name of Object.keys(INSIDE) as (keyof typeof INSIDE)[])
+      for (const shown of [answer[name]].flat() as Json[]) tags.push(`${INSIDE[name]}-${shown.id}`);
   }
-  const modifiedUtc =
-    dates
-      .filter((date) => typeof date === 'string')
-      .sort()
-      .at(-1) ?? '';
-  return { tags, modifiedUtc };
+  if (tags.length > 1 || answer.image) return { tags, modifiedUtc: formatWall(nowMs) };
+  return { tags, modifiedUtc: typeof answer.modified_utc === 'string' ? answer.modified_utc : '' };
 }
 
 /** The public JSON of one record, made now and kept until it or anything it shows changes. `variant` tells single reads from list entries. */
@@ -58,7 +53,7 @@ export function ready<K extends Kind>(
   const json = show(record, audience);
   const bytes = Buffer.from(JSON.stringify(json));
   const answer = { bytes, etag: `"${hash(bytes)}"` };
-  tellings.set(bytes, telling(record, json));
+  tellings.set(bytes, telling(record, json, backing.nowMs()));
   backing.replica.setAnswer(`${variant} ${audience.base}`, record, answer);
   return answer;
 }

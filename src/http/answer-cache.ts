@@ -2,7 +2,15 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import {
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  gzip,
+  gzipSync,
+  zstdCompress,
+  zstdCompressSync,
+} from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 
 export interface StoredAnswer {
@@ -28,11 +36,16 @@ export interface StoredAnswer {
 
 export type Encoding = 'gzip' | 'br' | 'zstd';
 
-const BROTLI_QUALITY = 5;
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const COMPRESS: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
   gzip: promisify(gzip),
-  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  br: (bytes) => promisify(brotliCompress)(bytes, BROTLI),
   zstd: promisify(zstdCompress),
+};
+const COMPRESS_NOW: Record<Encoding, (bytes: Uint8Array) => Buffer> = {
+  gzip: gzipSync,
+  br: (bytes) => brotliCompressSync(bytes, BROTLI),
+  zstd: zstdCompressSync,
 };
 /** Below this, compressing costs more than it saves. */
 const WORTH_BYTES = 1024;
@@ -40,7 +53,10 @@ const WORTH_BYTES = 1024;
 export interface AnswerCache {
   get(key: string, version: number, nowMs: number): StoredAnswer | undefined;
   set(key: string, answer: StoredAnswer): void;
-  /** The compressed form that `accepted` (an `Accept-Encoding`) and the store allow now; others are made in the background for the next request. */
+  /**
+   * The compressed form that `accepted` (an `Accept-Encoding`) and the store allow now; others are made in the background for the next
+   * request, or at once for a caller who does not take the plain one.
+   */
   encoding(
     answer: StoredAnswer,
     accepted: string | undefined,
@@ -71,12 +87,18 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     },
     set: (key, answer) => void kept.set(key, answer),
     encoding(answer, accepted) {
-      const wanted = accepted === undefined || answer.length < WORTH_BYTES ? undefined : preferred(accepted);
-      if (!wanted) return PLAIN;
+      if (accepted === undefined) return PLAIN;
+      const { encoding: wanted, plain } = preferred(accepted);
+      if (!wanted || (plain && answer.length < WORTH_BYTES)) return PLAIN;
       const bytes = answer.encoded.get(wanted);
       if (bytes) return { bytes, encoding: wanted };
-      prepare(answer, wanted);
-      return PLAIN;
+      if (plain) {
+        prepare(answer, wanted);
+        return PLAIN;
+      }
+      const made = COMPRESS_NOW[wanted](whole(answer));
+      answer.encoded.set(wanted, made);
+      return { bytes: made, encoding: wanted };
     },
   };
 }
@@ -89,22 +111,50 @@ export function whole(answer: StoredAnswer): Uint8Array {
   return answer.pieces[0]!;
 }
 
-/** The best form that the header allows; a weight of zero forbids one (RFC 9110, 12.5.3). */
-export function preferred(accepted: string): Encoding | undefined {
-  const allowed = new Set(
-    accepted.split(',').flatMap((part) => {
-      const [name, ...parameters] = part.trim().toLowerCase().split(';');
-      return parameters.some((parameter) => /^\s*q=0(\.0*)?\s*$/.test(parameter)) ? [] : [name];
-    }),
-  );
-  return (['zstd', 'br', 'gzip'] as const).find((encoding) => allowed.has(encoding));
+/** What an `Accept-Encoding` asks for. */
+interface Preference {
+  encoding: Encoding | undefined;
+  /** Whether the plain form is allowed. */
+  plain: boolean;
+}
+
+/** Best first among those that a caller likes alike. */
+const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
+/** Clients send one of a few texts: each is read once. */
+const preferences = new LRUCache<string, Preference>({ max: 200 });
+
+/**
+ * The form that the header gives the greatest weight; a weight of zero forbids one, `*` stands for those that are not named, and the
+ * plain form is allowed unless it is forbidden (RFC 9110, 12.5.3).
+ */
+export function preferred(accepted: string): Preference {
+  const known = preferences.get(accepted);
+  if (known) return known;
+  const weights = new Map<string, number>();
+  for (const part of accepted.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    weights.set(name === 'x-gzip' ? 'gzip' : name, weight === undefined ? 1 : Number(weight) || 0);
+  }
+  const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0;
+  const [best] = ENCODINGS.toSorted((a, b) => weightOf(b) - weightOf(a));
+  const plainWeight = weights.get('identity');
+  const wanted = weightOf(best!) > 0 && weightOf(best!) >= (plainWeight ?? 0);
+  const found = {
+    encoding: wanted ? best : undefined,
+    plain: plainWeight === undefined ? weights.get('*') !== 0 : plainWeight > 0,
+  };
+  preferences.set(accepted, found);
+  return found;
 }
 
 /** Whether the caller has this answer already (RFC 9110, 13.2.2): a tag that is sent decides alone, without one the date does. */
 export function isKnown(headers: IncomingHttpHeaders, { etag, modifiedMs }: StoredAnswer): boolean {
   const { 'if-none-match': tags, 'if-modified-since': since } = headers;
   if (tags !== undefined) return matches(tags, etag);
-  return since !== undefined && modifiedMs !== undefined && modifiedMs <= Date.parse(since);
+  if (since === undefined || modifiedMs === undefined) return false;
+  // Only what is a date as HTTP writes it: JavaScript reads many others, some of them by the clock of this machine.
+  return since.endsWith(' GMT') && modifiedMs <= Date.parse(since);
 }
 
 /** Whether `If-None-Match` names this answer: weak comparison (RFC 9110, 13.1.2). */
