@@ -31,8 +31,7 @@ export async function viewing(backing: Backing, kinds: PostKind[], input: Input,
   const whole = visibilityOf(asked.caller, names);
   const staff = isStaff(asked.caller, names);
   const sent = input.values.status as string[] | undefined;
-  const named = sent && sent.length === 0 ? ['publish', 'private'] : sent;
-  const statuses = named ?? (staff ? ANY_STATUS : ['publish']);
+  const statuses = sent ?? (staff ? ANY_STATUS : ['publish']);
   if (staff) {
     const { credentials } = asked.caller;
     await backing.sync.gather(

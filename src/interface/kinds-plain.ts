@@ -49,10 +49,10 @@ export const blankableText: ValueKind = {
 /** A venue's switches are texts (interface-behaviour 5.7). */
 export const textFlag: ValueKind = { schema: { type: 'string' }, typed: 'string', read: truthy };
 
-/** Which statuses a list is asked for: staff may name any registered ones, others only `publish` (interface-behaviour 3.3). */
+/** Which statuses a list is asked for: staff may name any registered ones, others only `publish` (interface-behaviour 3.3), nobody none (departures). */
 export const listedStatus: ValueKind = {
   schema: { type: 'string' },
-  accepts: (value) => typeof value === 'string' || Array.isArray(value),
+  accepts: (value) => list(value).length > 0,
   found: (value, { staff }) =>
     staff ? list(value).every((status) => LISTED_STATUSES.includes(String(status))) : value === 'publish',
   read: (value) => list(value).map(String),
