@@ -1,13 +1,13 @@
 // The copy as a fold over the stream: a change goes to the stream first and into the copy in the stream's order, here and everywhere.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import type { CalendarRecord, Kind } from '../records.ts';
 import { applyChange, type Change, Relieved } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
+import { type Drift, openDrift } from './drift.ts';
 import { type Engine, EngineAway } from './engine.ts';
 import { compareIds, type Entry, encodeEntry, firstPiece, isEmpty, type Placed, START } from './entries.ts';
+import { differing, keysOf } from './keys.ts';
 
 /** How a change may be made at this moment. */
 export type Footing =
@@ -20,9 +20,6 @@ export type Footing =
 
 /** Why a change is made: a round found it, a caller's request read it from the CMS, or wrote it there. */
 export type Why = 'look' | 'read' | 'write';
-
-/** What a copy has that the stream does not say: nothing, some records, or nobody knows what. */
-export type Drift = ReadonlySet<string> | 'much';
 
 export interface Journal {
   /** Id of the entry that the copy stands at. */
@@ -47,7 +44,7 @@ export interface Journal {
   begin(engine: Engine, token: number): Promise<boolean>;
   /** The copy is now what the stream says up to this entry. */
   moved(at: string): void;
-  drifted(keys: ReadonlySet<string> | readonly string[] | 'much'): void;
+  drifted(keys: Iterable<string> | 'much'): void;
   /** These records are as the stream says again. */
   mended(keys: Iterable<string>): void;
   /** Whether the copy got to this entry within the time. */
@@ -63,46 +60,13 @@ export interface JournalOptions {
 }
 
 const AT = 'cluster.at';
-const DRIFT = 'cluster.drift';
 /** Records that are remembered as touched: a CMS answer that is older than the oldest of them counts as overtaken. */
 const TOUCHED = 20_000;
-const MAX_DRIFT = 1000;
 const ENTRIES_A_TIME = 100;
-
-export const keyOf = (kind: string, id: number): string => `${kind} ${id}`;
-
-/** Kind and id of a record's key. */
-export function ofKey(key: string): { kind: Kind | 'image'; id: number } {
-  const [kind, id] = key.split(' ');
-  return { kind: kind as Kind | 'image', id: Number(id) };
-}
-
-/** The records that a change is about. */
-export function keysOf({ put = [], images = [], remove = [] }: Change): string[] {
-  const gone = remove.flatMap(({ kind, ids }) => ids.map((id) => keyOf(kind, id)));
-  return [...put.map(({ kind, id }) => keyOf(kind, id)), ...images.map(({ id }) => keyOf('image', id)), ...gone];
-}
-
-/** What of a change is not in the copy yet. */
-export function differing(replica: Replica, { put = [], images = [], remove = [], state = {} }: Change): Change {
-  const plain = (value: object): unknown => JSON.parse(JSON.stringify(value));
-  const isNew = (record: CalendarRecord) =>
-    !isDeepStrictEqual(replica.get(record.kind, record.id), plain(record) as never);
-  const isThere = (kind: Kind | 'image', id: number) =>
-    (kind === 'image' ? replica.image(id) : replica.get(kind, id)) !== undefined;
-  const gone = remove.map(({ kind, ids }) => ({ kind, ids: ids.filter((id) => isThere(kind, id)) }));
-  return {
-    put: put.filter(isNew),
-    images: images.filter((image) => !isDeepStrictEqual(replica.image(image.id), plain(image))),
-    remove: gone.filter(({ ids }) => ids.length > 0),
-    state: Object.fromEntries(Object.entries(state).filter(([key, value]) => replica.state(key) !== value)),
-  };
-}
 
 export function createJournal({ replica, me, footing, applied: told }: JournalOptions): Journal {
   let at = replica.state(AT) ?? START;
-  const kept = JSON.parse(replica.state(DRIFT) ?? '[]') as string[] | 'much';
-  let drift: Set<string> | 'much' = kept === 'much' ? kept : new Set(kept);
+  const book = openDrift(replica);
   let applied = 0;
   let oldest = 0;
   /** Where the stream ends that the engine has after it lost another, while this gateway founds the next. */
@@ -115,20 +79,6 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
   });
   const waiting = new Set<{ id: string; tell: () => void }>();
   let queue: Promise<unknown> = Promise.resolve();
-
-  function keepDrift(): void {
-    replica.setState(DRIFT, drift === 'much' ? '"much"' : drift.size === 0 ? undefined : JSON.stringify([...drift]));
-  }
-
-  function drifted(keys: ReadonlySet<string> | readonly string[] | 'much'): void {
-    if (drift === 'much') return;
-    if (typeof keys === 'string') drift = 'much';
-    else {
-      for (const key of keys) drift.add(key);
-      if (drift.size > MAX_DRIFT) drift = 'much';
-    }
-    keepDrift();
-  }
 
   function wake(): void {
     for (const one of waiting) if (compareIds(at, one.id) >= 0) one.tell();
@@ -168,7 +118,7 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
 
   /** Into this copy alone. */
   function apart(change: Change): number {
-    drifted(keysOf(change));
+    book.drifted(keysOf(change));
     return applyChange(replica, change);
   }
 
@@ -200,7 +150,7 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
     let changed = 0;
     for (;;) {
       const way = footing(why);
-      if (way.type === 'apart' && drift === 'much') return changed + applyChange(replica, make());
+      if (way.type === 'apart' && book.drift === 'much') return changed + applyChange(replica, make());
       const change = force ? make() : differing(replica, make());
       if (isEmpty(change)) return changed;
       if (way.type === 'apart') return changed + apart(change);
@@ -224,7 +174,7 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
       return at;
     },
     get drift() {
-      return drift;
+      return book.drift;
     },
     get applied() {
       return applied;
@@ -247,8 +197,7 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
           if (error instanceof Relieved) return false;
           throw error;
         }
-        drift = new Set();
-        keepDrift();
+        book.clear();
         return true;
       });
       queue = done.catch(() => {});
@@ -259,16 +208,11 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
       replica.setState(AT, id);
       applied += 1;
       oldest = applied;
-      drift = new Set();
-      keepDrift();
+      book.clear();
       wake();
     },
-    drifted,
-    mended(keys) {
-      if (drift === 'much') return;
-      for (const key of keys) drift.delete(key);
-      keepDrift();
-    },
+    drifted: book.drifted,
+    mended: book.mended,
     async reached(id, withinMs) {
       if (compareIds(at, id) >= 0) return true;
       return new Promise((resolve) => {

@@ -1,0 +1,52 @@
+// How a gateway's copy gets to a place of the stream: by what the stream still has, or else by a copy that another one hands over.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Engine } from './engine.ts';
+import { compareIds, START } from './entries.ts';
+import type { Member } from './member.ts';
+import { takeSnapshot } from './snapshot.ts';
+
+/** Between two tries, while nobody leads who could hand a copy over, in leases. */
+const PAUSE = 1 / 16;
+
+/** One try, after which the role tells whether it came to that. Throws `EngineAway`. */
+export async function join(member: Member, session: Engine): Promise<void> {
+  const { journal, replica, leaseMs } = member;
+  if (await goOn(member, session)) return;
+  journal.drifted('much');
+  const { asks, word } = member;
+  if (!word || word.founding || !asks || member.role.name !== 'joining') {
+    await sleep(leaseMs * PAUSE, undefined, { signal: session.signal }).catch(() => {});
+    return;
+  }
+  const list = `copy:${randomUUID()}`;
+  await asks.tell({ type: 'copy', list });
+  const complete = member.sync?.standing().complete ?? false;
+  // Nobody reads a first copy yet: it is begun anew where the machine goes down.
+  if (!complete) replica.setDurable(false);
+  try {
+    const at = await takeSnapshot(session, list, replica, () => member.role.name !== 'joining');
+    if (at === undefined) return;
+    journal.moved(at);
+  } finally {
+    replica.setDurable(true);
+  }
+  member.sync?.reload();
+  if (member.word?.standing.complete) member.sync?.follow(member.word.standing);
+  if (await journal.catchUp(session)) member.happened({ type: 'joined' });
+}
+
+/** Goes on in the stream where the copy stands; false when that place is not in it any more, or the copy is not what the stream said there. */
+async function goOn({ sync, journal, leaseMs, happened }: Member, session: Engine): Promise<boolean> {
+  const complete = sync?.standing().complete ?? false;
+  if (!complete || journal.drift === 'much' || journal.at === START) return false;
+  if (!(await journal.catchUp(session))) return false;
+  const { tail } = await session.claim('watch', leaseMs, '');
+  if (tail === journal.at) {
+    happened({ type: 'joined' });
+    return true;
+  }
+  // Somebody wrote meanwhile, which the next try reads; an end without entries after this copy's place is of another stretch.
+  return compareIds(tail, journal.at) > 0 && (await session.range(journal.at, 1)).length > 0;
+}
