@@ -1,4 +1,4 @@
-// `npm run test:cluster [-- --histories 12]`: everything about several gateways, with a redis-server that is found or installed.
+// `npm run test:cluster [-- --histories 12]`: everything about several gateways, with a redis-server that is installed here.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -10,11 +10,9 @@ import { runHistories } from './history.ts';
 const { values } = parseArgs({ options: { histories: { type: 'string', default: '12' }, seed: { type: 'string' } } });
 
 if (!findEngine()) {
-  console.log('no redis-server here: installing Debian’s');
-  const how = { stdio: 'inherit' as const, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
-  // Debian starts a server of its own after installing one; the tests want none but theirs.
-  spawnSync('apt-get', ['install', '--yes', '--no-install-recommends', 'redis-server'], how);
-  if (!findEngine()) throw new Error('redis-server could not be installed; name one with CALENDAR_TEST_REDIS_SERVER');
+  console.error('There is no redis-server and no valkey-server here. On Debian: apt-get install redis-server. Elsewhere:');
+  console.error('install either, or name the program with CALENDAR_TEST_REDIS_SERVER=/path/to/redis-server.');
+  process.exit(1);
 }
 
 const tests = readdirSync(import.meta.dirname)
