@@ -1,4 +1,4 @@
-// The load generator, a process of its own: keep-alive connections that each send the next request when the last answer is whole.
+// The load generator, a process of its own: connections that each send the next request when the last answer is whole.
 
 import { connect, type Socket } from 'node:net';
 
@@ -27,6 +27,8 @@ export interface LoadResult {
 }
 
 const HEADERS_END = Buffer.from('\r\n\r\n');
+/** Of an answer in chunks. */
+const CHUNKS_END = Buffer.from('0\r\n\r\n');
 
 function requestOf(path: string, headers: Record<string, string>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -59,46 +61,77 @@ function run({
       resolve({ requests: answered, elapsedMs, statuses, bytes, p50Ms: part(0.5), p99Ms: part(0.99), failures });
     }
 
-    function talk(socket: Socket): void {
+    /** One connection, and the next one where the server closes it after an answer. */
+    function talk(): void {
+      const socket: Socket = connect({ port, host: '127.0.0.1' });
       let sentMs = 0;
       let head: Buffer | undefined;
-      let missing = -1;
+      /** Bytes that are still to come; without a length the chunks or the connection say when it ends. */
+      let missing = Number.NaN;
+      let phase: 'head' | 'length' | 'chunks' | 'close' = 'head';
+      let closing = false;
+      let waiting = false;
+      let tail: Buffer = Buffer.alloc(0);
+      const more = () => performance.now() <= until && asked !== requests;
       const send = () => {
+        if (!more()) return socket.end();
         sentMs = performance.now();
-        if (sentMs > until || asked === requests) return socket.end();
         const text = texts ? texts[0]! : requestOf(paths[asked % paths.length]!, headers);
         asked += 1;
-        missing = -1;
+        phase = 'head';
+        waiting = true;
         socket.write(text, 'latin1');
       };
+      const done = () => {
+        waiting = false;
+        answered += 1;
+        latencies.push(performance.now() - sentMs);
+        if (socket.destroyed) return;
+        if (closing) socket.end();
+        else send();
+      };
+      /** Reads the headers; returns what came of the body with them. */
+      function begin(chunk: Buffer): Buffer | undefined {
+        head = head ? Buffer.concat([head, chunk]) : chunk;
+        const end = head.indexOf(HEADERS_END);
+        if (end < 0) return undefined;
+        const text = head.toString('latin1', 0, end);
+        const rest = head.subarray(end + HEADERS_END.length);
+        head = undefined;
+        const status = text.slice(9, 12);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        closing = /\r\nconnection: close/i.test(text);
+        const length = status === '304' ? '0' : /\r\ncontent-length: (\d+)/i.exec(text)?.[1];
+        missing = Number(length);
+        phase = length !== undefined ? 'length' : /\r\ntransfer-encoding: chunked/i.test(text) ? 'chunks' : 'close';
+        return rest;
+      }
       socket.setNoDelay(true);
       socket.on('connect', send);
       socket.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (missing < 0) {
-          head = head ? Buffer.concat([head, chunk]) : chunk;
-          const end = head.indexOf(HEADERS_END);
-          if (end < 0) return;
-          const text = head.toString('latin1', 0, end);
-          const status = text.slice(9, 12);
-          statuses[status] = (statuses[status] ?? 0) + 1;
-          const length = status === '304' ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1]);
-          if (Number.isNaN(length)) throw new Error(`an answer without a length:\n${text}`);
-          missing = length - (head.length - end - 4);
-          head = undefined;
-        } else missing -= chunk.length;
-        if (missing > 0) return;
-        answered += 1;
-        latencies.push(performance.now() - sentMs);
-        send();
+        const body = phase === 'head' ? begin(chunk) : chunk;
+        if (!body) return;
+        if (phase === 'length') {
+          missing -= body.length;
+          if (missing <= 0) done();
+        } else if (phase === 'chunks') {
+          tail = Buffer.concat([tail, body.subarray(-CHUNKS_END.length)]).subarray(-CHUNKS_END.length);
+          if (tail.equals(CHUNKS_END)) done();
+        }
       });
       socket.on('error', () => {
         failures += 1;
       });
-      socket.on('close', finished);
+      socket.on('close', (broken) => {
+        if (waiting && phase === 'close' && !broken) done();
+        else if (waiting && !broken) failures += 1;
+        if (!broken && more()) talk();
+        else finished();
+      });
     }
 
-    for (let n = 0; n < connections; n += 1) talk(connect({ port, host: '127.0.0.1' }));
+    for (let n = 0; n < connections; n += 1) talk();
   });
 }
 
