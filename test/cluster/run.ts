@@ -10,7 +10,9 @@ import { runHistories } from './history.ts';
 const { values } = parseArgs({ options: { histories: { type: 'string', default: '12' }, seed: { type: 'string' } } });
 
 if (!findEngine()) {
-  console.error('There is no redis-server and no valkey-server here. On Debian: apt-get install redis-server. Elsewhere:');
+  console.error(
+    'There is no redis-server and no valkey-server here. On Debian: apt-get install redis-server. Elsewhere:',
+  );
   console.error('install either, or name the program with CALENDAR_TEST_REDIS_SERVER=/path/to/redis-server.');
   process.exit(1);
 }
