@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import type { WordPressFiles } from './files.ts';
 import { cacheRoot, PHP_SOURCES, WORDPRESS_PACKAGE } from './paths.ts';
-import { wpConfig } from './wp-config.ts';
+import { type SiteSettings, wpConfig } from './wp-config.ts';
 
 /** The users of a site: WordPress's roles, the first of them under its short name. */
 export const ROLES = ['admin', 'editor', 'author', 'contributor', 'subscriber'] as const;
@@ -30,13 +30,8 @@ export interface Credentials {
 }
 
 /** What a site remembers from one start to the next. */
-export interface SiteState {
+export interface SiteState extends SiteSettings {
   wordpress: string;
-  port: number;
-  timezone: string;
-  permalinks: 'pretty' | 'plain';
-  /** Random text for the keys and salts of wp-config.php. */
-  secret: string;
   /** Names of the must-use plugins that the sandbox wrote. */
   muPlugins: string[];
 }

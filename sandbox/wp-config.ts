@@ -1,7 +1,15 @@
 // The wp-config.php of a sandbox site.
 
 import { createHash } from 'node:crypto';
-import type { SiteState } from './site.ts';
+
+/** What wp-config.php says of a site. */
+export interface SiteSettings {
+  port: number;
+  timezone: string;
+  permalinks: 'pretty' | 'plain';
+  /** Random text for the keys and salts. */
+  secret: string;
+}
 
 const KEYS = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((name) => [`${name}_KEY`, `${name}_SALT`]);
 
@@ -11,7 +19,7 @@ const PERMALINKS = { pretty: '/%postname%/', plain: '' };
  * The text of wp-config.php. Constants that the way of running PHP has set already are left alone.
  * @param rulesMark changes whenever the rewrite rules have to be built again
  */
-export function wpConfig(state: SiteState, rulesMark: string): string {
+export function wpConfig(state: SiteSettings, rulesMark: string): string {
   const url = siteUrl(state.port);
   const options = { timezone_string: state.timezone, permalink_structure: PERMALINKS[state.permalinks] };
   const values: Record<string, string | number | boolean> = {

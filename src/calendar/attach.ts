@@ -2,10 +2,12 @@
 
 import { UpstreamRefused } from '../errors.ts';
 import type { TermKind } from '../records.ts';
-import { type Asked, type Backing, callOptions, writableKind } from './backing.ts';
+import { type Asked, callOptions } from './asked.ts';
+import { type Backing, writableKind } from './backing.ts';
 import { failedLink, type Linked, type LinkedKind } from './linked.ts';
 import { translate } from './translate.ts';
-import { takeBack, type Undo } from './writes.ts';
+import type { Undo } from './undo.ts';
+import { takeBack } from './writes.ts';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 

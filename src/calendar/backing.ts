@@ -1,18 +1,16 @@
-// What the operations stand on: the copy, the CMS, the mapping between them, and what this site calls its capabilities.
+// What the operations stand on: the copy, the CMS, and the mapping between them.
 
-import { UpstreamAway } from '../errors.ts';
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
-import type { Kind, Site, WallTime } from '../records.ts';
+import type { Kind, Site } from '../records.ts';
 import { applyChange, type Change } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
 import type { Sync } from '../replica/sync.ts';
 import type { Zone } from '../time/zones.ts';
-import type { CallOptions, Credentials, Upstream } from '../upstream/port.ts';
+import type { Credentials, Upstream } from '../upstream/port.ts';
+import type { Input } from './asked.ts';
 import { siteZone } from './dates.ts';
-import type { Images } from './images.ts';
 import type { Present } from './present.ts';
 import { readOnly } from './refusals.ts';
-import type { Caller, CapabilityNames } from './visibility.ts';
 
 export interface ListSettings {
   /** Page size when none is asked for, and the largest there is. */
@@ -66,52 +64,6 @@ export interface Backing {
   nowMs(): number;
 }
 
-/** A checked request: values as read, of what was sent. */
-export interface Input {
-  path: { id?: number; slug?: string };
-  /** By parameter name. */
-  values: Record<string, unknown>;
-  /** By parameter name, as sent; undeclared ones too. */
-  sent: Record<string, unknown>;
-  /** The same values under the names that records give them. */
-  fields: Record<string, unknown>;
-  /** Record field -> parameter. */
-  parameterOf: Record<string, string>;
-}
-
-/** One request as the operations see it. */
-export interface Asked {
-  caller: Caller;
-  /** Address of the namespace as called. */
-  base: string;
-  requestId?: string;
-  /** The images that this request names, checked before the operation begins. */
-  images: Images;
-}
-
-/** An operation's answer, before it is bytes. */
-export interface Answer {
-  status: number;
-  /** JSON, or bytes that are sent as they are; a list of bytes is one body in pieces. */
-  body: unknown;
-  headers?: Record<string, string>;
-  /** Records that the answer shows, for purging a CDN: `event-12`. */
-  tags?: readonly string[];
-  /** Public answers: until when the same question has the same answer, unless something changes. */
-  validUntilMs?: number;
-  /** Ready bytes have a stored ETag. */
-  etag?: string;
-  /** Single records: when what it shows was last changed, as far as that is known. */
-  modifiedUtc?: WallTime;
-  /** Version of the copy that it was read from; without one, that at its end. */
-  version?: number;
-}
-
-export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOptions => ({
-  credentials: asked.caller.credentials,
-  ...(asked.requestId === undefined ? {} : { requestId: asked.requestId }),
-});
-
 export const zoneOf = (backing: Backing): Zone => siteZone(backing.site().timezone);
 
 /** The kind's mapping, which every read needs; undefined when the CMS has no such kind. */
@@ -124,47 +76,4 @@ export function writableKind<K extends Kind>(backing: Backing, kind: K): NonNull
   const found = backing.mapping.kinds[kind];
   if (!found || found.readOnly) throw readOnly(kind);
   return found as NonNullable<Kinds[K]>;
-}
-
-const NAMES_KEPT_MS = 10 * 60_000;
-/** After a failure: a request asks for these names several times, and must not wait for a CMS that is away with each. */
-const FAILURE_KEPT_MS = 5000;
-interface KeptNames {
-  names: CapabilityNames;
-  isKnown: boolean;
-  untilMs: number;
-}
-const names = new WeakMap<Backing, Map<string, KeptNames>>();
-
-/**
- * What this site calls the capabilities of a kind's collection. Read with the service account or the caller's own credentials and
- * kept; where the CMS does not tell, WordPress's general names hold.
- */
-export async function capabilityNames(backing: Backing, kind: Kind, caller: Caller): Promise<CapabilityNames> {
-  const base = backing.mapping.kinds[kind]?.base;
-  const credentials = backing.service ?? caller.credentials;
-  if (base === undefined || credentials === undefined || !caller.account) return {};
-  const kept = names.get(backing) ?? new Map<string, KeptNames>();
-  names.set(backing, kept);
-  const known = kept.get(base);
-  const nowMs = performance.now();
-  if (known && nowMs < known.untilMs) return known.names;
-  if (!known?.isKnown) return ask();
-  // What was known goes on to hold while it is asked again: nobody waits for that.
-  known.untilMs = nowMs + FAILURE_KEPT_MS;
-  void ask();
-  return known.names;
-
-  async function ask(): Promise<CapabilityNames> {
-    try {
-      const { capabilities } = await backing.upstream.facts(base!, { credentials });
-      const isKnown = Object.keys(capabilities).length > 0;
-      if (isKnown) kept.set(base!, { names: capabilities, isKnown, untilMs: performance.now() + NAMES_KEPT_MS });
-      return capabilities;
-    } catch (error) {
-      if (!known?.isKnown && error instanceof UpstreamAway)
-        kept.set(base!, { names: {}, isKnown: false, untilMs: performance.now() + FAILURE_KEPT_MS });
-      return known?.names ?? {};
-    }
-  }
 }

@@ -2,8 +2,9 @@
 
 import type { TermKind } from '../records.ts';
 import type { EventFilter } from '../replica/filters.ts';
+import type { Input } from './asked.ts';
 import { findTerm } from './attach.ts';
-import type { Backing, Input } from './backing.ts';
+import type { Backing } from './backing.ts';
 import type { DateWindow } from './dates.ts';
 import { type Echo, links, type Page } from './paging.ts';
 import { searchWords } from './search.ts';

@@ -2,8 +2,10 @@
 
 import { GatewayError } from '../errors.ts';
 import type { EventFields, EventRecord } from '../records.ts';
+import type { Answer, Asked, Input } from './asked.ts';
 import { attachLinked, attachTerms } from './attach.ts';
-import { type Answer, type Asked, type Backing, capabilityNames, type Input, zoneOf } from './backing.ts';
+import { type Backing, zoneOf } from './backing.ts';
+import { capabilityNames } from './capabilities.ts';
 import { encodeCost, normaliseCost } from './cost.ts';
 import { type DateParameter, dateWindow, eventTimes, utcOf } from './dates.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
@@ -15,18 +17,9 @@ import { readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
 import { kept, ready, singleAnswer } from './ready.ts';
 import { invalidParam } from './refusals.ts';
+import { createUndo, type Undo } from './undo.ts';
 import { visibilityOf } from './visibility.ts';
-import {
-  createPost,
-  createUndo,
-  editable,
-  mayWrite,
-  trashNew,
-  trashPost,
-  type Undo,
-  updatePost,
-  type Writer,
-} from './writes.ts';
+import { createPost, editable, mayWrite, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
 
 const FLAGS = ['showMap', 'showMapLink', 'hidden', 'sticky', 'featured'] as const;
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;

@@ -3,19 +3,11 @@
 import { basename } from 'node:path';
 import { UpstreamRefused } from '../errors.ts';
 import { type FetchedImage, fetchImage } from '../upstream/fetch-image.ts';
-import { type Asked, type Backing, callOptions } from './backing.ts';
+import { type Asked, callOptions, type Images } from './asked.ts';
+import type { Backing } from './backing.ts';
 import { invalidParam } from './refusals.ts';
 import { translate } from './translate.ts';
 import { can } from './visibility.ts';
-import type { Undo } from './writes.ts';
-
-/** What a request's images turned out to be, between its checks and its write. */
-export interface Images {
-  /** Whether this may be used as an image. Fetches a foreign URL, which only those who may upload can make the gateway do. */
-  usable(value: string | number): Promise<boolean>;
-  /** Id of the image in the CMS, uploading what was fetched; 0 for `''`. */
-  idOf(value: string, undo: Undo): Promise<number>;
-}
 
 export function createImages(
   backing: Backing,

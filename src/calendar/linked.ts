@@ -3,7 +3,9 @@
 import { GatewayError } from '../errors.ts';
 import type { LinkedRecord, OrganizerFields, RecordOf, VenueFields } from '../records.ts';
 import { formatWall } from '../time/wall.ts';
-import { type Answer, type Asked, type Backing, capabilityNames, type Input } from './backing.ts';
+import type { Answer, Asked, Input } from './asked.ts';
+import type { Backing } from './backing.ts';
+import { capabilityNames } from './capabilities.ts';
 import { listAnswer, viewing } from './listing.ts';
 import { type Echo, links, pageOf } from './paging.ts';
 import { plainText } from './plain-text.ts';
@@ -13,18 +15,9 @@ import type { Audience, Json } from './present.ts';
 import { kept, ready, singleAnswer } from './ready.ts';
 import { couldNotCreate } from './refusals.ts';
 import { linkedSearchWords } from './search.ts';
+import { createUndo, type Undo } from './undo.ts';
 import { sees, visibilityOf } from './visibility.ts';
-import {
-  createPost,
-  createUndo,
-  editable,
-  mayWrite,
-  trashNew,
-  trashPost,
-  type Undo,
-  updatePost,
-  type Writer,
-} from './writes.ts';
+import { createPost, editable, mayWrite, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
 
 export type LinkedKind = 'venue' | 'organizer';
 

@@ -2,7 +2,9 @@
 
 import type { PostKind, RecordOf } from '../records.ts';
 import { PUBLIC, type Visibility } from '../replica/filters.ts';
-import { type Answer, type Asked, type Backing, capabilityNames, type Input } from './backing.ts';
+import type { Answer, Asked, Input } from './asked.ts';
+import type { Backing } from './backing.ts';
+import { capabilityNames } from './capabilities.ts';
 import type { Page } from './paging.ts';
 import { totalPages } from './paging.ts';
 import type { Audience, Json } from './present.ts';

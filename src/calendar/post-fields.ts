@@ -2,9 +2,11 @@
 
 import type { PostFields, PostKind } from '../records.ts';
 import { utcZone } from '../time/zones.ts';
-import { type Asked, type Backing, type Input, zoneOf } from './backing.ts';
+import type { Asked, Input } from './asked.ts';
+import { type Backing, zoneOf } from './backing.ts';
 import { writtenWall } from './dates.ts';
-import { mayGiveAuthor, statusFor, type Undo } from './writes.ts';
+import type { Undo } from './undo.ts';
+import { mayGiveAuthor, statusFor } from './writes.ts';
 
 const AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
 

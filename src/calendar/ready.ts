@@ -4,7 +4,8 @@ import { hash as digest } from 'node:crypto';
 import type { CalendarRecord, Kind, RecordOf, WallTime } from '../records.ts';
 import type { ReadyAnswer } from '../replica/store.ts';
 import { formatWall } from '../time/wall.ts';
-import type { Answer, Backing } from './backing.ts';
+import type { Answer } from './asked.ts';
+import type { Backing } from './backing.ts';
 import type { Audience, Json } from './present.ts';
 
 const COMMA = Buffer.from(',');

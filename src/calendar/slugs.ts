@@ -3,7 +3,9 @@
 import { LRUCache } from 'lru-cache';
 import { UpstreamAway, UpstreamRefused } from '../errors.ts';
 import type { PostKind } from '../records.ts';
-import { type Asked, type Backing, callOptions, capabilityNames } from './backing.ts';
+import { type Asked, callOptions } from './asked.ts';
+import type { Backing } from './backing.ts';
+import { capabilityNames } from './capabilities.ts';
 import { keep } from './posts.ts';
 import { isStaff } from './visibility.ts';
 

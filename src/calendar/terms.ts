@@ -3,15 +3,9 @@
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { RecordOf, TermFields, TermKind } from '../records.ts';
 import { PUBLIC, type TermOrder } from '../replica/filters.ts';
-import {
-  type Answer,
-  type Asked,
-  type Backing,
-  callOptions,
-  capabilityNames,
-  type Input,
-  writableKind,
-} from './backing.ts';
+import { type Answer, type Asked, callOptions, type Input } from './asked.ts';
+import { type Backing, writableKind } from './backing.ts';
+import { capabilityNames } from './capabilities.ts';
 import { termId } from './event-list.ts';
 import { type Echo, links, pageOf, totalPages } from './paging.ts';
 import type { Audience, Json } from './present.ts';

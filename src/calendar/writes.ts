@@ -1,39 +1,18 @@
-// Writing one record: what the caller may do, one native call, its answer into the copy, and taking back what a refused write left behind.
+// Writing one record: what the caller may do, one native call, and its answer into the copy.
 
 import { GatewayError, UpstreamRefused } from '../errors.ts';
 import type { JoinTables } from '../mapping/joins.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { FieldsOf, Kind, PostKind, RecordOf } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
-import { type Asked, type Backing, callOptions, capabilityNames, writableKind } from './backing.ts';
+import { type Asked, callOptions } from './asked.ts';
+import { type Backing, writableKind } from './backing.ts';
+import { capabilityNames } from './capabilities.ts';
 import { keep, readPost } from './posts.ts';
 import { alreadyTrashed, forbidden, notAnEvent } from './refusals.ts';
 import { translate, unknownId } from './translate.ts';
+import type { Undo } from './undo.ts';
 import { can, mayEdit } from './visibility.ts';
-
-/** What a request made on its way, to be taken back in reverse when a later step fails. */
-export interface Undo {
-  add(step: () => Promise<unknown>): void;
-  /** Runs `body`; when it throws, takes everything back and says under `data.left_behind` what could not be. */
-  guard<T>(body: () => Promise<T>): Promise<T>;
-}
-
-export function createUndo(): Undo {
-  const steps: (() => Promise<unknown>)[] = [];
-  return {
-    add: (step) => steps.push(step),
-    async guard(body) {
-      try {
-        return await body();
-      } catch (error) {
-        let left = 0;
-        for (const step of steps.reverse()) await step().catch(() => left++);
-        if (left > 0 && error instanceof GatewayError) error.data.left_behind = left;
-        throw error;
-      }
-    },
-  };
-}
 
 /** Throws 401 or 403 unless the caller may write posts of this kind at all; says whether they may publish. */
 export async function mayWrite(backing: Backing, kind: PostKind, asked: Asked): Promise<{ publisher: boolean }> {

@@ -1,6 +1,7 @@
 // The `Allow` header: what the current caller may do at a route (interface-behaviour 9).
 
-import { type Backing, capabilityNames } from '../calendar/backing.ts';
+import type { Backing } from '../calendar/backing.ts';
+import { capabilityNames } from '../calendar/capabilities.ts';
 import { can, isStaff, mayEdit } from '../calendar/visibility.ts';
 import type { Route } from '../interface/routes.ts';
 import type { State } from './state.ts';

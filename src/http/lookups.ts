@@ -1,8 +1,10 @@
 // Answers what the checks of a request ask about the world: records, terms, users and images.
 
 import { LRUCache } from 'lru-cache';
+import { type Asked, callOptions } from '../calendar/asked.ts';
 import { findTerm, termExists } from '../calendar/attach.ts';
-import { type Asked, type Backing, callOptions, capabilityNames } from '../calendar/backing.ts';
+import type { Backing } from '../calendar/backing.ts';
+import { capabilityNames } from '../calendar/capabilities.ts';
 import { termId } from '../calendar/event-list.ts';
 import { postExists } from '../calendar/posts.ts';
 import type { Slugs } from '../calendar/slugs.ts';

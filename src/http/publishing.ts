@@ -1,6 +1,7 @@
 // Makes a stored answer of a public one: its bytes, its ETag, and every header that does not depend on the request.
 
-import type { Answer, Backing } from '../calendar/backing.ts';
+import type { Answer } from '../calendar/asked.ts';
+import type { Backing } from '../calendar/backing.ts';
 import { hash } from '../calendar/ready.ts';
 import type { WallTime } from '../records.ts';
 import type { StoredAnswer } from './answer-cache.ts';

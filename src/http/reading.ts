@@ -1,7 +1,7 @@
 // Makes the public answers that nobody has asked for yet, each once however many ask for it at the same moment.
 
 import type { IncomingMessage } from 'node:http';
-import type { Answer } from '../calendar/backing.ts';
+import type { Answer } from '../calendar/asked.ts';
 import { ANONYMOUS } from '../calendar/visibility.ts';
 import type { AnswerCache, StoredAnswer } from './answer-cache.ts';
 import { parseQuery } from './body.ts';

@@ -3,7 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { type Answer, type Asked, type Backing, type Input, zoneOf } from '../calendar/backing.ts';
+import type { Answer, Asked, Input } from '../calendar/asked.ts';
+import { type Backing, zoneOf } from '../calendar/backing.ts';
 import { defaultWindow } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
 import { createImages } from '../calendar/images.ts';

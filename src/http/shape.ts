@@ -1,7 +1,7 @@
 // Reshapes an answer at the caller's wish: `_fields`, `_envelope` and `_jsonp` (interface-behaviour 9).
 
 import type { Context, Middleware, Next } from 'koa';
-import type { Answer } from '../calendar/backing.ts';
+import type { Answer } from '../calendar/asked.ts';
 import { GatewayError } from '../errors.ts';
 import { list } from '../interface/values.ts';
 import { errorAnswer } from './error-body.ts';

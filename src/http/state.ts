@@ -1,6 +1,6 @@
 // What a request carries through the middleware: where it was mounted, who asks, what was read of it, and the answer.
 
-import type { Answer } from '../calendar/backing.ts';
+import type { Answer } from '../calendar/asked.ts';
 import type { Caller } from '../calendar/visibility.ts';
 import type { CacheOutcome } from '../observe/events.ts';
 

@@ -1,7 +1,7 @@
 // Checks a request against its endpoint's parameters in the original's two stages, and reads the values (interface-behaviour, "Conventions" and 0).
 
 import { Ajv, type ValidateFunction } from 'ajv';
-import type { Input } from '../calendar/backing.ts';
+import type { Input } from '../calendar/asked.ts';
 import { invalidParams, missingParams, type ParamRefusal, wrongType } from '../calendar/refusals.ts';
 import type { Parameter } from './parameters.ts';
 import type { Endpoint } from './routes.ts';

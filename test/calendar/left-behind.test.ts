@@ -1,7 +1,7 @@
 // A refused write leaves nothing behind, whichever of its steps was refused.
 
 import { expect } from 'chai';
-import type { Asked } from '../../src/calendar/backing.ts';
+import type { Asked } from '../../src/calendar/asked.ts';
 import { createImages } from '../../src/calendar/images.ts';
 import { GatewayError, UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
 import { ROUTES } from '../../src/interface/routes.ts';

@@ -1,0 +1,60 @@
+// One request as the operations see it, and what they answer.
+
+import type { WallTime } from '../records.ts';
+import type { CallOptions } from '../upstream/port.ts';
+import type { Undo } from './undo.ts';
+import type { Caller } from './visibility.ts';
+
+/** A checked request: values as read, of what was sent. */
+export interface Input {
+  path: { id?: number; slug?: string };
+  /** By parameter name. */
+  values: Record<string, unknown>;
+  /** By parameter name, as sent; undeclared ones too. */
+  sent: Record<string, unknown>;
+  /** The same values under the names that records give them. */
+  fields: Record<string, unknown>;
+  /** Record field -> parameter. */
+  parameterOf: Record<string, string>;
+}
+
+/** What a request's images turned out to be, between its checks and its write. */
+export interface Images {
+  /** Whether this may be used as an image. Fetches a foreign URL, which only those who may upload can make the gateway do. */
+  usable(value: string | number): Promise<boolean>;
+  /** Id of the image in the CMS, uploading what was fetched; 0 for `''`. */
+  idOf(value: string, undo: Undo): Promise<number>;
+}
+
+/** One request as the operations see it. */
+export interface Asked {
+  caller: Caller;
+  /** Address of the namespace as called. */
+  base: string;
+  requestId?: string;
+  /** The images that this request names, checked before the operation begins. */
+  images: Images;
+}
+
+/** An operation's answer, before it is bytes. */
+export interface Answer {
+  status: number;
+  /** JSON, or bytes that are sent as they are; a list of bytes is one body in pieces. */
+  body: unknown;
+  headers?: Record<string, string>;
+  /** Records that the answer shows, for purging a CDN: `event-12`. */
+  tags?: readonly string[];
+  /** Public answers: until when the same question has the same answer, unless something changes. */
+  validUntilMs?: number;
+  /** Ready bytes have a stored ETag. */
+  etag?: string;
+  /** Single records: when what it shows was last changed, as far as that is known. */
+  modifiedUtc?: WallTime;
+  /** Version of the copy that it was read from; without one, that at its end. */
+  version?: number;
+}
+
+export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOptions => ({
+  credentials: asked.caller.credentials,
+  ...(asked.requestId === undefined ? {} : { requestId: asked.requestId }),
+});
