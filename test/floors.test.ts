@@ -56,6 +56,19 @@ describe('floors', () => {
     expect(upwards).to.deep.equal([]);
   });
 
+  it('has no circle: no file imports itself by way of others, types included', () => {
+    const clear = new Set<string>();
+    const circle = (file: string, way: string[]): string[] | undefined => {
+      if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+      if (clear.has(file)) return undefined;
+      const found = importsOf(file).map((target) => circle(target, [...way, file]));
+      clear.add(file);
+      return found.find((one) => one !== undefined);
+    };
+    const found = files.map((file) => circle(file, [])).find((one) => one !== undefined);
+    expect(found?.map((file) => relative(SRC, file))).to.equal(undefined);
+  });
+
   it('keeps the composition root to itself: nothing below imports it', () => {
     const importers = files
       .filter((file) => importsOf(file).includes(join(SRC, 'gateway.ts')))
