@@ -42,7 +42,12 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
     return id;
   };
 
-  async function phase<T>(name: string, items: readonly T[], make: (item: T) => Promise<void>): Promise<void> {
+  async function phase<T>(
+    name: string,
+    items: readonly T[],
+    make: (item: T) => Promise<void>,
+    parallel = options.parallel,
+  ): Promise<void> {
     const queue = [...items];
     let done = 0;
     options.onProgress(name, done, items.length);
@@ -57,7 +62,7 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
         options.onProgress(name, ++done, items.length);
       }
     };
-    const outcomes = await Promise.allSettled(Array.from({ length: options.parallel }, work));
+    const outcomes = await Promise.allSettled(Array.from({ length: parallel }, work));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
@@ -79,7 +84,7 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
     if (key !== undefined) ids.set(`${kind} ${key}`, id);
   }
 
-  await phase('pictures', PICTURES, async (name) => {
+  const upload = async (name: (typeof PICTURES)[number]): Promise<void> => {
     const id = await create(`media, ${name}.png`, `${siteUrl}/?rest_route=/wp/v2/media`, {
       headers: {
         ...headers,
@@ -89,7 +94,9 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
       body: new Uint8Array(drawPicture(name)),
     });
     ids.set(`pictures ${name}`, id);
-  });
+  };
+  // One after the other: two at once both make the month's folder, and WordPress refuses the one that comes second.
+  await phase('pictures', PICTURES, upload, 1);
   const [tops, subs] = [town.categories.filter((one) => !one.parent), town.categories.filter((one) => one.parent)];
   await phase('categories', tops, (one) => make('categories', one));
   await phase('subcategories', subs, (one) => make('categories', one));

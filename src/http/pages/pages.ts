@@ -53,7 +53,7 @@ const DOCUMENTATION_PACKAGES = {
 
 type Handler = (ctx: Context) => void | Promise<void>;
 
-/** Middleware that answers `/`, `/docs` and what they need below `/-/`, as far as they are enabled; all else goes on. */
+/** Middleware that answers `/`, `/docs` (also by `/doc`) and what they need below `/-/`, as far as they are enabled; all else goes on. */
 export function pages(options: PagesOptions): Middleware {
   const { landing, documentation } = options.enabled;
   const assets = readAssets(
@@ -118,6 +118,8 @@ function documentationHandlers({ mounts, status, enabled }: PagesOptions, assets
         }),
     ],
     ['/docs/', (ctx) => ctx.redirect('../docs')],
+    ['/doc', (ctx) => ctx.redirect('docs')],
+    ['/doc/', (ctx) => ctx.redirect('../docs')],
   ];
 }
 

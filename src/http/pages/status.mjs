@@ -1,6 +1,6 @@
-// The state of the copy and of the CMS, asked again and again while the page is seen; tells the calendar when records changed.
+// The state of the copy and of the CMS, asked again and again while the page is seen; tells the calendar, and whether records changed.
 
-import { statusUrl } from './interface.mjs';
+import { seen, statusUrl } from './interface.mjs';
 
 const INTERVAL_MS = 5_000;
 const STATES = {
@@ -12,20 +12,24 @@ const STATES = {
 };
 
 const part = (id) => document.querySelector(`#${id}`);
-let version;
+
+/** Only what is new: a screen reader tells every change. */
+function write(id, text) {
+  if (part(id).textContent !== text) part(id).textContent = text;
+}
 
 function show({ copy, cms, counts }) {
   const [state, text] = STATES[copy.state] ?? ['waiting', `Copy: ${copy.state}`];
   const percent = Math.floor(copy.percent);
   const whole = percent >= 100;
   part('copy-dot').dataset.state = state;
-  part('copy-text').textContent = whole ? text : `${text}, ${percent} %`;
+  write('copy-text', whole ? text : `${text}, ${percent} %`);
   part('copy-progress').hidden = whole;
   part('copy-progress').value = percent;
   part('cms-dot').dataset.state = cms.reachable ? 'good' : 'bad';
-  part('cms-text').textContent = cms.reachable ? 'CMS: reachable' : 'CMS: not reachable; reading goes on';
+  write('cms-text', cms.reachable ? 'CMS: reachable' : 'CMS: not reachable; reading goes on');
   const numbers = Object.entries(counts).map(([name, count]) => `${count.toLocaleString()} ${counted(name, count)}`);
-  part('counts').textContent = numbers.join(', ');
+  write('counts', numbers.join(', '));
 }
 
 const counted = (name, count) => (count === 1 ? name.replace(/ies$/, 'y').replace(/s$/, '') : name);
@@ -36,14 +40,21 @@ async function refresh() {
     const answer = await fetch(statusUrl);
     const status = await answer.json();
     show(status);
-    if (version !== undefined && status.version !== version) document.dispatchEvent(new Event('records-changed'));
-    version = status.version;
+    const before = seen.version;
+    seen.version = status.version;
+    const changed = before !== undefined && before !== status.version;
+    document.dispatchEvent(new CustomEvent('status-asked', { detail: { changed } }));
   } catch {
     part('copy-dot').dataset.state = 'bad';
-    part('copy-text').textContent = 'The gateway does not answer';
+    part('copy-progress').hidden = true;
+    write('copy-text', 'The gateway does not answer');
+    part('cms-dot').dataset.state = 'waiting';
+    write('cms-text', 'CMS: not known');
   }
 }
 
 document.addEventListener('visibilitychange', refresh);
 setInterval(refresh, INTERVAL_MS);
-refresh();
+
+/** Settles when the state was asked for once, whatever came of it. */
+export const asked = refresh();
