@@ -150,6 +150,7 @@ export function createSessions(member: Member, options: SessionOptions): Session
       } catch (error) {
         if (!(error instanceof EngineAway)) throw error;
         warn(`${error.message}; going on alone`);
+        observe({ type: 'cluster-role', from: 'starting', to: member.role.name, why: 'silent' });
       }
       running = run(first);
     },

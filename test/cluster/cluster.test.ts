@@ -3,10 +3,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '@redis/client';
 import { expect } from 'chai';
 import { ConfigError } from '../../src/errors.ts';
-import { type EngineProcess, startEngine } from './engine-process.ts';
+import { type EngineProcess, inside, startEngine } from './engine-process.ts';
 import { leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
 import { type WritableCms, writableCms } from './writable-cms.ts';
 
@@ -145,18 +144,20 @@ describe('several gateways', function () {
   });
 
   describe('joining and returning', () => {
-    it('copies from another gateway, not from the CMS', async () => {
+    it('copies from another gateway, not from the CMS, however many come at once', async () => {
       for (let n = 0; n < 500; n += 1)
         cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' }, dateS: 1_700_000_000 + n });
       for (let n = 0; n < 20; n += 1) cms.fake.createTerm('tags');
       const [a] = (await start(1)) as [TestGateway];
       const before = a.link.requests;
-      const b = await startGateway({ cms, engineUrl: engine.url, name: 'b' });
-      gateways.push(b);
+      const more = ['b', 'c', 'd'].map((name) => startGateway({ cms, engineUrl: engine.url, name }));
+      gateways.push(...(await Promise.all(more)));
       await together(gateways);
-      expect(b.link.requests).to.equal(0);
-      expect(b.replica.counts()).to.deep.equal(a.replica.counts());
-      expect(b.replica.get('event', 77)).to.deep.equal(a.replica.get('event', 77));
+      for (const one of gateways.slice(1)) {
+        expect(one.link.requests).to.equal(0);
+        expect(one.replica.counts()).to.deep.equal(a.replica.counts());
+        expect(one.replica.get('event', 77)).to.deep.equal(a.replica.get('event', 77));
+      }
       // Not more than the rounds that it would have made anyway.
       expect(a.link.requests - before).to.be.below(100);
     });
@@ -180,13 +181,11 @@ describe('several gateways', function () {
       expect(b.replica.get('event', 1)?.title).to.equal('While it was gone');
       await b.stop();
       // Much more than the stream keeps.
-      const client = createClient({ url: engine.url });
-      await client.connect();
       const made = await a.ask('/events', { json: { ...EVENT, title: 'Kept by nobody' } });
       await a.ask(`/events/${made.body.id}`, { json: { title: 'Last' } });
-      for await (const keys of client.scanIterator({ MATCH: '*stream' }))
-        for (const key of keys) await client.xTrim(key, 'MAXLEN', 1);
-      await client.close();
+      await inside(engine, async (client) => {
+        for (const key of await client.keys('*:stream')) await client.xTrim(key, 'MAXLEN', 1);
+      });
       b = await again();
       gateways.push(b);
       await together(gateways);
@@ -224,11 +223,27 @@ describe('several gateways', function () {
       await engine.restart();
       await together(gateways);
       const written = await a.ask(`/events/${made.body.id}`, { json: { title: 'Two' } });
+      expect(written.version).to.match(/^\d+-\d+$/);
       for (const one of gateways) {
         const { body } = await one.ask(`/events/${made.body.id}`, { atLeast: written.version });
         expect(body.title).to.equal('Two');
       }
       expect(b.replica.counts()).to.deep.equal(a.replica.counts());
+    });
+
+    it('is no less alone when the engine is there and full', async () => {
+      cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      const [a, b] = (await start(2)) as [TestGateway, TestGateway];
+      const memory = (bytes: string) => inside(engine, (client) => client.configSet('maxmemory', bytes));
+      await memory('1');
+      const made = await b.ask('/events', { json: EVENT });
+      expect(made.status).to.equal(201);
+      await until(() => gateways.every(({ cluster }) => cluster.status().role === 'away'), 'all alone');
+      expect((await a.ask(`/events/${made.body.id}`, { atLeast: made.version })).body.title).to.equal('One');
+      await memory('0');
+      await together(gateways);
+      await until(() => gateways.every(({ cluster }) => cluster.status().beside === 0), 'nothing beside the stream');
+      expect(b.replica.get('event', made.body.id)).to.deep.equal(a.replica.get('event', made.body.id));
     });
   });
 });

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { createClient } from '@redis/client';
 
 export interface EngineProcess {
   port: number;
@@ -47,6 +48,23 @@ async function answering(port: number): Promise<void> {
     } finally {
       socket.destroy();
     }
+  }
+}
+
+const clientOf = ({ url }: EngineProcess) => createClient({ url });
+
+/** A look into it, past the gateways. */
+export async function inside<T>(
+  engine: EngineProcess,
+  work: (client: ReturnType<typeof clientOf>) => Promise<T>,
+): Promise<T> {
+  const client = clientOf(engine);
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    client.destroy();
   }
 }
 

@@ -1,12 +1,11 @@
 // The lock, its number and the capped stream in a real engine, without gateways around them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '@redis/client';
 import { expect } from 'chai';
 import { type Engine, EngineAway, openEngine } from '../../src/cluster/engine.ts';
 import { compareIds, encodeEntry, MAX_ENTRIES, START } from '../../src/cluster/entries.ts';
 import { event } from '../replica/samples.ts';
-import { type EngineProcess, startEngine } from './engine-process.ts';
+import { type EngineProcess, inside, startEngine } from './engine-process.ts';
 import { until } from './gateways.ts';
 
 const PREFIX = 'calendar:{test}:';
@@ -112,10 +111,7 @@ describe('the lock and the stream', function () {
       if (reply.type !== 'ok') throw new Error(reply.type);
       expected = reply.id;
     }
-    const client = createClient({ url: server.url });
-    await client.connect();
-    const length = await client.xLen(`${PREFIX}stream`);
-    client.destroy();
+    const length = await inside(server, (client) => client.xLen(`${PREFIX}stream`));
     // "~": whole nodes of a hundred entries are cut off (Redis documentation, XTRIM).
     expect(length).to.be.within(MAX_ENTRIES, MAX_ENTRIES + 100);
   });

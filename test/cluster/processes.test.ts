@@ -108,4 +108,57 @@ describe('gateways as processes', function () {
     expect((await leading(gateways))?.name).to.not.equal(stopped?.name);
     await expectEqual(gateways, done);
   });
+
+  it('say to the operator that the engine is away, and that it is back', async () => {
+    const role = (name: string) => `calendar_gateway_role{role="${name}"} 1`;
+    const all = (isSo: (gateway: GatewayProcess) => Promise<boolean>) => async () =>
+      (await Promise.all(gateways.map(isSo))).every(Boolean);
+    await until(
+      all(async (gateway) => /role="(leading|following)"} 1/.test(await gateway.metrics())),
+      'the roles',
+    );
+    await engine.kill();
+    const isAlone = async (gateway: GatewayProcess) =>
+      (await gateway.role()) === 'away' && (await gateway.metrics()).includes(role('away'));
+    await until(all(isAlone), 'all alone', 30_000);
+    // One that never heard of the others says so too, and answers.
+    const options = { cmsUrl: wordpress.url.href, engineUrl: engine.url, intervalS: 1 };
+    gateways.push(await startProcess({ ...options, name: 'd' }));
+    await until(all(isAlone), 'all alone', 30_000);
+    await until(
+      all(async (gateway) => await gateway.ready()),
+      'each is ready',
+      30_000,
+    );
+    await engine.restart();
+    await until(() => allTogether(gateways), 'together again', 60_000);
+    for (const gateway of gateways) expect(await gateway.metrics()).to.not.include(role('away'));
+  });
+
+  it('count requests and failed logins together', async () => {
+    const options = { cmsUrl: wordpress.url.href, engineUrl: engine.url, intervalS: 1, requestsPerMinute: 200 };
+    await Promise.all(gateways.map((gateway) => gateway.kill()));
+    gateways = await Promise.all(['a', 'b'].map((name) => startProcess({ ...options, name })));
+    await until(() => allTogether(gateways), 'together', 60_000);
+    const [a, b] = gateways as [GatewayProcess, GatewayProcess];
+    const ask = async ({ url }: GatewayProcess, headers: Record<string, string> = {}) => {
+      const answer = await fetch(`${url}${MOUNT}/events/1`, { headers });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    let tries = 0;
+    const wrong = () => ({ authorization: `Basic ${Buffer.from(`editor:wrong ${++tries}`).toString('base64')}` });
+    // Ten of a user, half of them through each.
+    for (let n = 0; n < 5; n += 1) for (const gateway of [a, b]) expect(await ask(gateway, wrong())).to.equal(401);
+    for (const gateway of [a, b]) expect(await ask(gateway, wrong())).to.equal(429);
+    // Not more than the limit through either alone, and more through both.
+    for (let n = 0; n < 150; n += 1) expect(await ask(a)).to.equal(200);
+    let asked = 0;
+    await until(async () => {
+      asked += 1;
+      await sleep(20);
+      return (await ask(b)) === 429;
+    }, 'refused');
+    expect(asked).to.be.below(150);
+  });
 });

@@ -18,6 +18,8 @@ export interface GatewayProcess {
   child: ChildProcess;
   /** What it is among the gateways; undefined when it does not answer. */
   role(): Promise<string | undefined>;
+  /** What the operator is told. */
+  metrics(): Promise<string>;
   ready(): Promise<boolean>;
   /** Ends it as an operator would. */
   stop(): Promise<void>;
@@ -31,15 +33,17 @@ export interface ProcessOptions {
   /** Without one it stands alone. */
   engineUrl?: string;
   intervalS: number;
+  requestsPerMinute?: number;
 }
 
 const ADMIN_WAIT_MS = 1000;
 
 /** Starts one; whether it is ready is asked by `ready`. */
-export async function startProcess({ name, cmsUrl, engineUrl, intervalS }: ProcessOptions): Promise<GatewayProcess> {
+export async function startProcess(options: ProcessOptions): Promise<GatewayProcess> {
+  const { name, cmsUrl, engineUrl, intervalS, requestsPerMinute = 1_000_000_000 } = options;
   const [port, adminPort] = [await freePort(), await freePort()];
   const file = join(mkdtempSync(join(tmpdir(), 'calendar-cluster-')), 'config.json');
-  writeFileSync(file, JSON.stringify({ limits: { requestsPerMinute: 1_000_000_000 } }));
+  writeFileSync(file, JSON.stringify({ limits: { requestsPerMinute } }));
   const child = spawn(process.execPath, ['--max-semi-space-size=4', 'src/main.ts', 'serve', '--config', file], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', process.env.CALENDAR_TEST_VERBOSE ? 'inherit' : 'ignore'],
@@ -68,6 +72,7 @@ export async function startProcess({ name, cmsUrl, engineUrl, intervalS }: Proce
       const status = (await (await admin('/status'))?.json()) as { gateways?: { role: string } } | undefined;
       return status?.gateways?.role;
     },
+    metrics: async () => (await (await admin('/metrics'))?.text()) ?? '',
     ready: async () => (await admin('/ready'))?.ok ?? false,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),

@@ -1,0 +1,147 @@
+// What callers see of several gateways: where an answer was made at, and reads that must not be older than another answer.
+
+import { expect } from 'chai';
+import { type EngineProcess, inside, startEngine } from './engine-process.ts';
+import { leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
+import { type WritableCms, writableCms } from './writable-cms.ts';
+
+const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
+const LATE_MS = 250;
+
+describe('versions of answers', function () {
+  this.timeout(60_000);
+  let engine: EngineProcess;
+  let cms: WritableCms;
+  let gateways: TestGateway[];
+
+  before(async () => {
+    engine = await startEngine();
+  });
+  after(() => engine.close());
+  beforeEach(async () => {
+    await engine.restart();
+    cms = writableCms();
+    gateways = await Promise.all(
+      // A lease that outlives an engine that answers late.
+      ['a', 'b'].map((name) => startGateway({ cms, engineUrl: engine.url, name, intervalMs: 1500 })),
+    );
+    await together(gateways);
+  });
+  afterEach(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+  });
+  const lead = () => leaderOf(gateways)!;
+  const follower = () => gateways.find((gateway) => gateway !== lead())!;
+
+  const inStream = (version: string): Promise<string> =>
+    inside(engine, async (client) => {
+      const [key] = await client.keys('*:stream');
+      const found = await client.xRange(key!, version, version);
+      return found?.[0]?.message.entry ?? '';
+    });
+
+  /** Everything between this gateway and the engine takes its time from now on. */
+  async function slowDown({ proxy, cluster }: TestGateway): Promise<void> {
+    await proxy.set({ kind: 'late', delayMs: LATE_MS });
+    await until(() => !cluster.status().engine, 'the open connections are gone');
+    await until(() => cluster.status().engine, 'there are new ones');
+    await together(gateways);
+  }
+
+  it('has the entry of a write in the stream when its answer leaves, through whichever gateway it went', async () => {
+    for (const [index, gateway] of gateways.entries()) {
+      // An answer that did not wait for the engine would be long here.
+      await slowDown(gateway);
+      const made = await gateway.ask('/events', { json: { ...EVENT, title: `Made ${index}` } });
+      expect(made.status).to.equal(201);
+      expect(await inStream(made.version)).to.include(`"title":"Made ${index}"`);
+    }
+  });
+
+  it('lets a read wait until its gateway got there', async () => {
+    const slow = follower();
+    const { id } = (await slow.ask('/events', { json: EVENT })).body;
+    await slowDown(slow);
+    const quick = gateways.find((gateway) => gateway !== slow)!;
+    const changed = await quick.ask(`/events/${id}`, { json: { title: 'Two' } });
+    expect(slow.replica.get('event', id)).to.include({ title: 'One' });
+    const read = await slow.ask(`/events/${id}`, { atLeast: changed.version });
+    expect(read.status).to.equal(200);
+    expect(read.body.title).to.equal('Two');
+  });
+
+  it('lets nobody wait for ever: who asks for what is not there is told to try again', async () => {
+    for (const gateway of gateways) {
+      const answer = await gateway.ask('/events', { atLeast: `${Date.now() + 3_600_000}-0` });
+      expect(answer.status).to.equal(503);
+      expect(answer.body.code).to.equal('calendar-behind');
+      expect(answer.headers.get('retry-after')).to.equal('1');
+    }
+  });
+
+  it('refuses what is no version', async () => {
+    for (const nonsense of ['1', 'x', '1-2-3', '1-1++']) {
+      const answer = await lead().ask('/events', { atLeast: nonsense });
+      expect(answer.status, nonsense).to.equal(400);
+    }
+  });
+
+  it('is given with every answer, and kept apart by caches', async () => {
+    const answer = await follower().ask('/events');
+    expect(answer.version).to.match(/^\d+-\d+$/);
+    expect(answer.headers.get('vary')).to.match(/x-calendar-min-version/i);
+    expect(answer.headers.get('access-control-expose-headers')).to.match(/x-calendar-version/i);
+  });
+
+  it('undoes no write with an answer of the CMS that is older', async () => {
+    const made = await lead().ask('/events', { json: EVENT });
+    const { id } = made.body;
+    await follower().ask(`/events/${id}`, { atLeast: made.version });
+    // The answer to a write through the one is on its way while the other writes the same event.
+    const held = Promise.withResolvers<void>();
+    let isHeld = false;
+    const slow = follower();
+    slow.link.after = async (what) => {
+      if (what !== 'update') return;
+      isHeld = true;
+      await held.promise;
+    };
+    const first = slow.ask(`/events/${id}`, { json: { title: 'Older' } });
+    await until(() => isHeld, 'the answer is on its way');
+    const second = await lead().ask(`/events/${id}`, { json: { title: 'Newer' } });
+    await until(() => (slow.replica.get('event', id) as { title: string }).title === 'Newer', 'the newer');
+    slow.link.after = undefined;
+    held.resolve();
+    const { version } = await first;
+    for (const gateway of gateways)
+      for (const atLeast of [version, second.version]) {
+        const read = await gateway.ask(`/events/${id}`, { atLeast });
+        expect(read.body.title).to.equal('Newer');
+      }
+  });
+
+  it('loses no write that the CMS accepted after another whose answer was quicker', async () => {
+    const made = await lead().ask('/events', { json: EVENT });
+    const { id } = made.body;
+    const slow = follower();
+    await slow.ask(`/events/${id}`, { atLeast: made.version });
+    const held = Promise.withResolvers<void>();
+    let isHeld = false;
+    slow.link.before = async (what) => {
+      if (what !== 'update') return;
+      isHeld = true;
+      await held.promise;
+    };
+    const second = slow.ask(`/events/${id}`, { json: { title: 'Second' } });
+    await until(() => isHeld, 'the request is on its way');
+    await lead().ask(`/events/${id}`, { json: { title: 'First' } });
+    await until(() => (slow.replica.get('event', id) as { title: string }).title === 'First', 'the first');
+    slow.link.before = undefined;
+    held.resolve();
+    const { version } = await second;
+    for (const gateway of gateways) {
+      const read = await gateway.ask(`/events/${id}`, { atLeast: version });
+      expect(read.body.title).to.equal('Second');
+    }
+  });
+});
