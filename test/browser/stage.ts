@@ -44,9 +44,18 @@ export function stage(): Stage {
   return current;
 }
 
+/** Says what is missing, and where it comes from. */
+export const browserLack = (): string | undefined =>
+  existsSync(CHROMIUM) ? undefined : `no ${CHROMIUM}: apt-get install chromium, or name another in CHROMIUM`;
+
+/** Whoever is root has no sandbox of Chromium's own. */
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+
 /** Starts it all; the runner's. */
 export async function openStage(dir: string, say: (text: string) => void): Promise<Stage> {
-  if (!existsSync(CHROMIUM)) throw new Error(`no ${CHROMIUM}: apt-get install chromium, or name another in CHROMIUM`);
+  const lack = browserLack();
+  if (lack) throw new Error(lack);
   const ends: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const end of ends) await end();
@@ -63,9 +72,7 @@ export async function openStage(dir: string, say: (text: string) => void): Promi
       onProgress: () => {},
     });
     say(`a town's calendar at ${gateway.url}`);
-    // Whoever is root has no sandbox of Chromium's own.
-    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args });
+    const browser = await startBrowser();
     ends.unshift(() => browser.close());
     say(`Chromium ${browser.version()}`);
     current = { sandbox, gateway, browser, close };
@@ -127,8 +134,12 @@ export interface Watched {
 }
 
 /** A page of its own that notes everything that goes wrong in it. `origin` is the only one that may be asked. */
-export async function openPage(look: BrowserContextOptions, origin = stage().gateway.url): Promise<Watched> {
-  const context = await stage().browser.newContext({ locale: 'en-US', ...look });
+export async function openPage(
+  look: BrowserContextOptions,
+  origin = stage().gateway.url,
+  browser = stage().browser,
+): Promise<Watched> {
+  const context = await browser.newContext({ locale: 'en-US', ...look });
   await context.addInitScript({ path: join(import.meta.dirname, 'in-page.mjs') });
   const page = await context.newPage();
   const found: string[] = [];
@@ -138,7 +149,7 @@ export async function openPage(look: BrowserContextOptions, origin = stage().gat
   page.on('pageerror', (error) => found.push(`error in a script: ${error.message}`));
   page.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(`${origin}/`) && !/^(data|about|blob):/.test(url)) found.push(`asked elsewhere: ${url}`);
+    if (!`${url}/`.startsWith(`${origin}/`) && !/^(data|about|blob):/.test(url)) found.push(`asked elsewhere: ${url}`);
   });
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;

@@ -1,0 +1,178 @@
+// deploy/nginx.conf in a real nginx on loopback: the file as it is, with names, ports and folders of this machine in the places of the example's.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { request as send } from 'node:https';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { freePort } from '../faults/gateway.ts';
+
+const EXAMPLE = resolve(import.meta.dirname, '../../deploy/nginx.conf');
+const NGINX = process.env.NGINX ?? '/usr/sbin/nginx';
+
+/** Says what is missing, and where it comes from. */
+export function nginxLack(): string | undefined {
+  for (const [command, flag, debian] of [
+    [NGINX, '-v', 'nginx'],
+    ['openssl', 'version', 'openssl'],
+  ] as const) {
+    try {
+      execFileSync(command, [flag], { stdio: 'ignore' });
+    } catch {
+      return `no ${command}: apt-get install ${debian}`;
+    }
+  }
+  return undefined;
+}
+
+export interface Proxied {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Unpacked. */
+  text: string;
+}
+
+export interface Asked {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** An address of this machine: `127.0.0.2`. */
+  from?: string;
+}
+
+export interface RunningNginx {
+  /** Without a slash at the end; below the base path where there is one. */
+  url: string;
+  plainPort: number;
+  ask(path: string, asked?: Asked): Promise<Proxied>;
+  /** Everything that is in the cache folder now. */
+  stored(): string[];
+  stop(): Promise<void>;
+}
+
+export interface NginxOptions {
+  /** Of the first gateway, and of a second: its line is then taken in. */
+  gateways: [number] | [number, number];
+  port: number;
+  /** The variant below /api. */
+  below?: boolean;
+}
+
+/** What an example says must be found in it, or the test would be one of another file. */
+function replaced(text: string, pattern: RegExp | string, by: string): string {
+  if (typeof pattern === 'string' ? !text.includes(pattern) : !pattern.test(text)) {
+    throw new Error(`deploy/nginx.conf has no ${pattern}`);
+  }
+  return text.replaceAll(pattern, by);
+}
+
+const withoutSigns = (lines: string): string => lines.replace(/^( *)#/gm, '$1');
+
+function configuration({ gateways, port, below }: NginxOptions, dir: string, plainPort: number): string {
+  let text = readFileSync(EXAMPLE, 'utf8');
+  text = replaced(text, '127.0.0.1:3000', `127.0.0.1:${gateways[0]}`);
+  if (gateways[1] !== undefined) text = replaced(text, '#server 127.0.0.1:3010', `server 127.0.0.1:${gateways[1]}`);
+  text = replaced(text, / *listen \[::\].*\n/g, '');
+  text = replaced(text, /listen 80;/g, `listen 127.0.0.1:${plainPort};`);
+  text = replaced(text, /listen 443 ssl http2;/g, `listen 127.0.0.1:${port} ssl http2;`);
+  text = replaced(text, 'calendar.example.org;', '127.0.0.1;');
+  text = replaced(text, /\/etc\/letsencrypt\/live\/[^;]*\//g, `${dir}/`);
+  text = replaced(text, '/var/cache/nginx/calendar', join(dir, 'cache'));
+  if (!below) return text;
+  text = replaced(text, / {2}location \/ \{[^}]*\}\n/g, '');
+  const variant = /(?: {2}#location[^\n]*\n(?: {2}# [^\n]*\n)+ {2}#\}\n)+/g;
+  return replaced(text, variant, withoutSigns(text.match(variant)?.[0] ?? ''));
+}
+
+/** The rest of a whole configuration: what Debian's own has, with everything in one folder. */
+function surroundings(dir: string): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  return [
+    ...(process.getuid?.() === 0 ? ['user root;'] : []),
+    ...['daemon off;', 'worker_processes 1;', `pid ${dir}/pid;`, 'error_log stderr warn;', 'events {}'],
+    ...['http {', 'access_log off;', 'gzip on;', ...temporary.map((name) => `${name}_temp_path ${dir}/${name};`)],
+    ...[`include ${dir}/calendar.conf;`, '}', ''],
+  ].join('\n');
+}
+
+/** Starts it and waits until it listens. */
+export async function startNginx(options: NginxOptions): Promise<RunningNginx> {
+  const dir = mkdtempSync(join(tmpdir(), 'calendar-nginx-'));
+  const plainPort = await freePort();
+  mkdirSync(join(dir, 'cache'));
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', `${dir}/privkey.pem`];
+  const certificate = ['req', '-x509', '-subj', '/CN=127.0.0.1', '-days', '2', '-out', `${dir}/fullchain.pem`, ...key];
+  execFileSync('openssl', certificate, { stdio: 'ignore' });
+  writeFileSync(join(dir, 'calendar.conf'), configuration(options, dir, plainPort));
+  writeFileSync(join(dir, 'nginx.conf'), surroundings(dir));
+  const child = spawn(NGINX, ['-p', dir, '-c', join(dir, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += String(chunk);
+  });
+  const ended = once(child, 'close');
+  while (!(await listens(options.port))) {
+    if (child.exitCode !== null) throw new Error(`nginx did not start: ${said}`);
+    await new Promise((later) => setTimeout(later, 20));
+  }
+  const base = options.below ? '/api' : '';
+  return {
+    url: `https://127.0.0.1:${options.port}${base}`,
+    plainPort,
+    ask: (path, asked) => ask(options.port, base + path, asked),
+    stored: () =>
+      globSync('cache/**', { cwd: dir, withFileTypes: true })
+        .filter((one) => one.isFile())
+        .map((one) => readFileSync(join(one.parentPath, one.name), 'latin1')),
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(dir, { recursive: true, force: true });
+      if (/\[(alert|emerg|crit)\]/.test(said)) throw new Error(`nginx said: ${said}`);
+    },
+  };
+}
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = createConnection(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+
+const UNPACK: Record<string, (bytes: Buffer) => Buffer> = {
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+};
+
+/** One request on a connection of its own. */
+function ask(port: number, path: string, { method = 'GET', headers = {}, body, from }: Asked = {}): Promise<Proxied> {
+  return new Promise((settle, reject) => {
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const request = send({
+      ...{ host: '127.0.0.1', port, path, method, headers: { ...headers, ...length } },
+      ...{ agent: false, rejectUnauthorized: false, ...(from ? { localAddress: from } : {}) },
+    });
+    request.on('response', async (response) => {
+      try {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk as Buffer);
+        const bytes = Buffer.concat(chunks);
+        const unpack = UNPACK[response.headers['content-encoding'] ?? ''];
+        const text = (unpack && bytes.length > 0 ? unpack(bytes) : bytes).toString('utf8');
+        settle({ status: response.statusCode ?? 0, headers: response.headers, text });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}

@@ -1,0 +1,272 @@
+// The interface behind nginx: addresses in answers, what is stored and what never is, and whose requests the limits count.
+
+import { request as plainRequest } from 'node:http';
+import { expect } from 'chai';
+import { freePort, MOUNT, type RunningGateway, startGateway } from '../faults/gateway.ts';
+import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { type Asked, type RunningNginx, startNginx } from './nginx.ts';
+
+const SERVICE = { user: 'admin', password: PASSWORD };
+const TRUSTING = { trustProxies: true };
+
+/** Requests for the interface that have reached the gateway. */
+const reached = (gateway: RunningGateway): number => gateway.log().split('\n').filter(isRequest).length;
+const isRequest = (line: string): boolean => line.includes('"route":') && !line.includes('"route":"none"');
+
+describe('the gateway behind nginx', () => {
+  let wordpress: WordPressStandIn;
+  let gateway: RunningGateway;
+  let nginx: RunningNginx;
+
+  before(async () => {
+    wordpress = await startWordPress();
+    manyLinks(wordpress);
+    const port = await freePort();
+    const settings = { listen: TRUSTING, publicUrl: `https://127.0.0.1:${port}`, cache: { maxAgeS: 2 } };
+    gateway = await startGateway(wordpress.url.href, settings, SERVICE);
+    nginx = await startNginx({ gateways: [gateway.port], port });
+  });
+  after(async () => {
+    await nginx?.stop();
+    await gateway?.stop();
+    await wordpress?.close();
+  });
+
+  const ask = (path: string, asked?: Asked) => nginx.ask(MOUNT + path, asked);
+
+  it('sends whoever comes without TLS to the same address with it', async () => {
+    const location = await new Promise((settle) =>
+      plainRequest({ host: '127.0.0.1', port: nginx.plainPort, path: '/docs?a=b' }, (response) => {
+        response.resume();
+        settle(`${response.statusCode} ${response.headers.location}`);
+      }).end(),
+    );
+    expect(location).to.equal('308 https://127.0.0.1/docs?a=b');
+  });
+
+  it('has the public address in every link, whatever the caller says about itself', async () => {
+    const forged = {
+      'x-forwarded-host': 'elsewhere.example',
+      'x-forwarded-proto': 'http',
+      forwarded: 'host=e.example',
+    };
+    const { status, text, headers } = await ask('/events?per_page=2', { headers: forged });
+    expect(status).to.equal(200);
+    const list = JSON.parse(text) as { rest_url: string; next_rest_url: string; events: { rest_url: string }[] };
+    const links = [list.rest_url, list.next_rest_url, ...list.events.map((one) => one.rest_url)];
+    for (const link of links) expect(link.startsWith(`${nginx.url}${MOUNT}/events`), link).to.equal(true);
+    expect(text + JSON.stringify(headers)).not.to.include('elsewhere.example');
+    const next = await nginx.ask(list.next_rest_url.slice(nginx.url.length));
+    expect(next.status).to.equal(200);
+  });
+
+  it('answers the second of two alike out of the cache, with the same headers and an id of its own', async () => {
+    const [first, before] = [await ask('/events?per_page=3'), reached(gateway)];
+    const second = await ask('/events?per_page=3');
+    expect([first.headers['x-cache'], second.headers['x-cache']]).to.deep.equal(['MISS', 'HIT']);
+    expect(reached(gateway)).to.equal(before);
+    expect(second.text).to.equal(first.text);
+    for (const name of ['etag', 'cache-control', 'vary', 'x-tec-total', 'cache-tag', 'surrogate-key', 'allow'])
+      expect(second.headers[name], name).to.be.a('string').and.equal(first.headers[name]);
+    expect(second.headers['x-request-id'])
+      .to.match(/^\w{32}$/)
+      .and.not.equal(first.headers['x-request-id']);
+  });
+
+  it('asks one of many alike at the gateway', async () => {
+    const before = reached(gateway);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => ask('/events?per_page=4&page=1')));
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
+    expect(reached(gateway) - before).to.equal(1);
+  });
+
+  it('lets 304 through, from the gateway and from the cache', async () => {
+    const { etag } = (await ask('/venues?per_page=3')).headers;
+    const again = await ask('/venues?per_page=3', { headers: { 'if-none-match': etag! } });
+    expect([again.status, again.text, again.headers.etag]).to.deep.equal([304, '', etag]);
+    const fresh = await ask('/organizers?per_page=3', { headers: { 'cache-control': 'no-cache' } });
+    const known = { 'cache-control': 'no-cache', 'if-none-match': fresh.headers.etag! };
+    expect((await ask('/organizers?per_page=3', { headers: known })).status).to.equal(304);
+  });
+
+  it('lets compressed answers through as they are, one for each encoding, and compresses nothing itself', async () => {
+    const path = '/events?per_page=50';
+    const plain = await ask(path);
+    expect(plain.headers['content-encoding']).to.equal(undefined);
+    for (const encoding of ['gzip', 'br', 'zstd']) {
+      const headers = { 'accept-encoding': `${encoding}, identity;q=0` };
+      for (const cached of ['MISS', 'HIT']) {
+        const answer = await ask(path, { headers });
+        expect([answer.headers['content-encoding'], answer.headers['x-cache']]).to.deep.equal([encoding, cached]);
+        expect(answer.text).to.equal(plain.text);
+      }
+    }
+  });
+
+  it('passes answers whose headers name three hundred records', async () => {
+    const { status, headers } = await ask('/events?per_page=50&page=1');
+    expect(status).to.equal(200);
+    const named = `${headers['surrogate-key']}${headers['cache-tag']}`;
+    expect(named.length).to.be.above(4096);
+  });
+
+  it('keeps one copy for each origin', async () => {
+    for (const origin of ['https://one.example', 'https://two.example', 'https://one.example']) {
+      const { headers } = await ask('/venues?per_page=2', { headers: { origin } });
+      expect(headers['access-control-allow-origin']).to.equal(origin);
+    }
+  });
+
+  it('never stores what somebody read with credentials, nor gives it to anybody else', async () => {
+    const path = '/events?status=draft&per_page=9';
+    for (const headers of [{ authorization: as('editor') }, { authorization: as('author') }]) {
+      const own = await ask(path, { headers });
+      expect(own.status).to.equal(200);
+      expect(own.headers['x-cache']).to.equal('BYPASS');
+      expect(own.text).to.include('hidden-');
+    }
+    const others = await ask(path);
+    expect(others.text).not.to.include('hidden-');
+    const plain = '/events?per_page=7';
+    await ask(plain);
+    expect((await ask(plain)).headers['x-cache']).to.equal('HIT');
+    expect((await ask(plain, { headers: { authorization: as('editor') } })).headers['x-cache']).to.equal('BYPASS');
+    const stored = nginx.stored();
+    expect(stored.length).to.be.above(0);
+    expect(stored.filter((one) => /hidden-|Basic /.test(one))).to.deep.equal([]);
+  });
+
+  it('takes nothing from the cache for a request that is more than its address', async () => {
+    const path = '/events/1';
+    await ask(path);
+    expect((await ask(path)).headers['x-cache']).to.equal('HIT');
+    for (const headers of [
+      { 'x-wp-nonce': 'none' },
+      { 'x-http-method-override': 'DELETE' },
+      { 'cache-control': 'no-cache' },
+      { 'x-calendar-min-version': '1' },
+    ] as Record<string, string>[]) {
+      const { headers: answered } = await ask(path, { headers });
+      expect(answered['x-cache'], JSON.stringify(headers)).to.equal('BYPASS');
+    }
+    const withBody = await ask(path, { headers: { 'content-type': 'application/json' }, body: '{"a":1}' });
+    expect(withBody.headers['x-cache']).to.equal('BYPASS');
+    expect((await ask(path)).status).to.equal(200);
+  });
+
+  it('shows a write when the short time is over', async () => {
+    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+    const path = '/events/1';
+    await ask(path);
+    const written = await ask(path, { method: 'POST', headers, body: '{"title":"Renamed behind nginx"}' });
+    expect(written.status).to.equal(200);
+    expect(JSON.parse((await gateway.ask(path)).text).title).to.equal('Renamed behind nginx');
+    // The last stale answer is the one that makes nginx ask again.
+    let shown = '';
+    for (let tries = 0; shown !== 'Renamed behind nginx' && tries < 60; tries++) {
+      shown = (JSON.parse((await ask(path)).text) as { title: string }).title;
+      await new Promise((later) => setTimeout(later, 100));
+    }
+    expect(shown).to.equal('Renamed behind nginx');
+  });
+
+  it('leaves refusals of what is too long or too large to the gateway', async () => {
+    const long = await ask(`/events?search=${'a'.repeat(9000)}`);
+    expect([long.status, JSON.parse(long.text).code]).to.deep.equal([414, 'rest_uri_too_long']);
+    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+    const large = await ask('/events', { method: 'POST', headers, body: JSON.stringify({ a: 'b'.repeat(1_200_000) }) });
+    expect(large.status).to.equal(413);
+    expect(JSON.parse(large.text)).to.have.property('code');
+  });
+});
+
+describe('the limits behind nginx', () => {
+  const LIMIT = 20;
+  const open: { stop(): Promise<void> }[] = [];
+  let wordpress: WordPressStandIn;
+  before(async () => {
+    wordpress = await startWordPress();
+  });
+  after(() => wordpress?.close());
+  afterEach(async () => {
+    for (const one of open.splice(0).reverse()) await one.stop();
+  });
+
+  async function limited(trustProxies: boolean) {
+    const settings = { listen: { trustProxies }, limits: { requestsPerMinute: LIMIT } };
+    const gateway = await startGateway(wordpress.url.href, settings);
+    open.push(gateway);
+    const nginx = await startNginx({ gateways: [gateway.port], port: await freePort() });
+    open.push(nginx);
+    let asked = 0;
+    /** Always something new, so that it reaches the gateway. */
+    const statuses = async (count: number, more: Asked) => {
+      const found = new Map<number, number>();
+      for (let i = 0; i < count; i++) {
+        const { status } = await nginx.ask(`${MOUNT}/events?search=n${++asked}`, more);
+        found.set(status, (found.get(status) ?? 0) + 1);
+      }
+      return Object.fromEntries(found);
+    };
+    return { gateway, statuses };
+  }
+
+  it('count the address that nginx saw, and no address that a caller writes there', async () => {
+    const { statuses } = await limited(true);
+    expect(await statuses(LIMIT + 5, { from: '127.0.0.2' })).to.deep.equal({ 200: LIMIT, 429: 5 });
+    expect(await statuses(5, { from: '127.0.0.3' })).to.deep.equal({ 200: 5 });
+    const forged = { 'x-forwarded-for': '198.51.100.7', 'x-real-ip': '198.51.100.7', forwarded: 'for=198.51.100.7' };
+    expect(await statuses(5, { from: '127.0.0.2', headers: forged })).to.deep.equal({ 429: 5 });
+  });
+
+  it('believe no header of anybody where proxies are not trusted', async () => {
+    const { gateway, statuses } = await limited(false);
+    expect(await statuses(LIMIT, { from: '127.0.0.2' })).to.deep.equal({ 200: LIMIT });
+    // All who come through nginx are one address then, and a header makes no other of it.
+    expect(await statuses(3, { from: '127.0.0.3' })).to.deep.equal({ 429: 3 });
+    const direct = await gateway.ask('/events?search=direct', { headers: { 'x-forwarded-for': '198.51.100.7' } });
+    expect(direct.status).to.equal(429);
+  });
+});
+
+describe('nginx without a gateway', () => {
+  it('goes on with the second of two, with what is stored, and in the end says so as the interface would', async () => {
+    const wordpress = await startWordPress();
+    const [port, nobody] = [await freePort(), await freePort()];
+    const settings = { listen: TRUSTING, cache: { maxAgeS: 1, staleWhileRevalidateS: 0 } };
+    const gateway = await startGateway(wordpress.url.href, settings);
+    const nginx = await startNginx({ gateways: [nobody, gateway.port], port });
+    try {
+      for (let i = 0; i < 6; i++) expect((await nginx.ask(`${MOUNT}/events?search=m${i}`)).status).to.equal(200);
+      const before = await nginx.ask(`${MOUNT}/events`);
+      await gateway.stop();
+      // nginx counts in whole seconds.
+      await new Promise((later) => setTimeout(later, 2100));
+      const stale = await nginx.ask(`${MOUNT}/events`);
+      expect([stale.status, stale.headers['x-cache'], stale.text]).to.deep.equal([200, 'STALE', before.text]);
+      const none = await nginx.ask(`${MOUNT}/venues`);
+      expect([none.status, none.headers['retry-after']]).to.deep.equal([503, '5']);
+      expect(none.headers['content-type']).to.equal('application/json; charset=UTF-8');
+      expect(JSON.parse(none.text)).to.deep.include({ code: 'calendar_away', data: { status: 503 } });
+    } finally {
+      await nginx.stop();
+      await wordpress.close();
+    }
+  });
+});
+
+/** Fifty events with three venues and two organizers of their own each. */
+function manyLinks({ posts }: WordPressStandIn): void {
+  let id = 100_000;
+  const add = (base: string, meta: Record<string, unknown> = {}): number => {
+    id += 1;
+    posts.set(id, { ...{ id, base, status: 'publish', author: 4, title: `${base} ${id}` }, meta });
+    return id;
+  };
+  const some = (base: string, count: number) => Array.from({ length: count }, () => add(base));
+  const day = `${new Date().getUTCFullYear() + 1}-05-01`;
+  for (let i = 0; i < 50; i++) {
+    const links = { venue_ids: some('venues', 3), organizer_ids: some('organizers', 2) };
+    add('events', { start_date: `${day} 10:00:00`, end_date: `${day} 11:00:00`, ...links });
+  }
+}
