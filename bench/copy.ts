@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,11 +22,24 @@ const { values } = parseArgs({
     'cms-ms': { type: 'string', default: '0' },
     turns: { type: 'string', default: '200' },
     port: { type: 'string', default: '39470' },
+    /** Flags of Node in place of those that `npm start` gives. */
+    flags: { type: 'string' },
   },
 });
 
-/** As in the first line of src/main.ts. */
-const execArgv = ['--max-semi-space-size=4'];
+/** Those of the start script: `node --some-flag src/main.ts serve`. */
+function startFlags(): string {
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    scripts: { start: string };
+  };
+  return scripts.start
+    .split(' ')
+    .filter((word) => word.startsWith('--'))
+    .join(' ');
+}
+
+const flags = values.flags ?? startFlags();
+const execArgv = flags.split(' ').filter((flag) => flag !== '');
 const gatewayScript = buildGateway();
 const port = Number(values.port);
 const url = `http://127.0.0.1:${port}`;

@@ -160,7 +160,8 @@ function alsoRefersToSome({ role, targets, sizes }: SizedRelation, walked: numbe
     ...list.values,
   );
   const large = targets.slice(0, targets.length - gathered.length);
-  return large.length === 0 ? ids : enclosed(join([ids, alsoRefersTo({ role, targets: large })], ' OR '));
+  // The largest first: most rows need no more than that.
+  return large.length === 0 ? ids : enclosed(join([alsoRefersTo({ role, targets: large }), ids], ' OR '));
 }
 
 const withText = (from: string, words: readonly SearchWord[]) =>
