@@ -7,6 +7,7 @@ import { createAdmin } from './http/admin.ts';
 import { openPort, type Port } from './http/port.ts';
 import { fittedId, fittedUpstream } from './mapping/fitting.ts';
 import { loadMapping } from './mapping/load.ts';
+import { fingerprintOf } from './mapping/mapping.ts';
 import { type Observe, observers } from './observe/events.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { openReplica } from './replica/store.ts';
@@ -48,7 +49,7 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
   const file = config.dataDir === undefined ? {} : { file: join(config.dataDir, 'calendar.sqlite') };
   const replica = openReplica({
     ...file,
-    identity: `${site.url} ${mapping.name} ${service ? 'all' : 'public'}`,
+    identity: `${site.url} ${mapping.name} ${fingerprintOf(mapping)} ${service ? 'all' : 'public'}`,
     answerBytes: config.cache.recordBytes,
   });
   const intervalMs = pace.intervalS * 1000;

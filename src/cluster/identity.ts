@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../errors.ts';
-import type { Mapping } from '../mapping/mapping.ts';
+import { fingerprintOf, type Mapping } from '../mapping/mapping.ts';
 import { SCHEMA_VERSION } from '../replica/schema.ts';
 import type { Credentials } from '../upstream/port.ts';
 import { STREAM_VERSION } from './entries.ts';
@@ -25,7 +25,7 @@ export function identityOf(siteUrl: string, mapping: Mapping, service: Credentia
   return {
     site: siteUrl,
     mapping: mapping.name,
-    'mapping contents': hashOf(JSON.stringify(mapping.source)),
+    'mapping contents': fingerprintOf(mapping),
     'interface version': `${INTERFACE}, records ${SCHEMA_VERSION}, stream ${STREAM_VERSION}`,
     scope: service === undefined ? 'public records' : 'all records',
   };

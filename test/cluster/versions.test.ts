@@ -71,8 +71,8 @@ describe('versions of answers', function () {
   });
 
   it('lets nobody wait for ever: who asks for what is not there is told to try again', async () => {
-    for (const gateway of gateways) {
-      const answer = await gateway.ask('/events', { atLeast: `${Date.now() + 3_600_000}-0` });
+    const atLeast = `${Date.now() + 3_600_000}-0`;
+    for (const answer of await Promise.all(gateways.map((gateway) => gateway.ask('/events', { atLeast })))) {
       expect(answer.status).to.equal(503);
       expect(answer.body.code).to.equal('calendar-behind');
       expect(answer.headers.get('retry-after')).to.equal('1');
@@ -91,6 +91,24 @@ describe('versions of answers', function () {
     expect(answer.version).to.match(/^\d+-\d+$/);
     expect(answer.headers.get('vary')).to.match(/x-calendar-min-version/i);
     expect(answer.headers.get('access-control-expose-headers')).to.match(/x-calendar-version/i);
+  });
+
+  it('belongs to answers that are the same through all: bytes, ETag and date', async () => {
+    const made = await lead().ask('/events', { json: EVENT });
+    await follower().ask('/events', { atLeast: made.version });
+    for (const path of [
+      `/events/${made.body.id}`,
+      '/events?start_date=2027-01-01',
+      `/events/by-slug/${made.body.slug}`,
+      '/tags',
+    ]) {
+      const [one, other] = await Promise.all(gateways.map((gateway) => gateway.ask(path)));
+      expect([one!.status, other!.status], path).to.deep.equal([200, 200]);
+      expect(other!.body, path).to.deep.equal(one!.body);
+      expect(one!.headers.get('etag'), path).to.match(/".+"/);
+      for (const name of ['etag', 'last-modified'])
+        expect(other!.headers.get(name), `${name} of ${path}`).to.equal(one!.headers.get(name));
+    }
   });
 
   it('undoes no write with an answer of the CMS that is older', async () => {
