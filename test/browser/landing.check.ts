@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { controls, LOOKS, openPage, picture, stage, until, type Watched } from './stage.ts';
+import { controls, LOOKS, openPage, picture, seenAgain, stage, until, type Watched } from './stage.ts';
 
 const run = promisify(execFile);
 const DESKTOP = LOOKS['on a desktop, light'];
@@ -40,9 +40,6 @@ const newEvent = (title: string, more: object = {}) =>
 const events = (page: Page) => page.locator('#calendar [data-event]');
 const named = (page: Page, title: string) => events(page).filter({ hasText: title });
 const monthShown = (page: Page) => page.locator('#calendar [role=heading]').first().textContent();
-
-/** The page asks for the state every few seconds and whenever it is seen again: so that a test need not wait. */
-const seenAgain = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
 
 describe('the landing page', () => {
   let watched: Watched | undefined;

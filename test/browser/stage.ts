@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { townCalendar, townToday } from '../../sandbox/town/content.ts';
 import { fillTown } from '../../sandbox/town/fill.ts';
@@ -192,6 +192,20 @@ export async function until(page: Page, expression: string): Promise<void> {
   while (!(await page.evaluate<boolean>(expression))) {
     if (performance.now() > endMs) throw new Error(`not true within ${WAIT_MS / 1000} s: ${expression}`);
     await page.waitForTimeout(50);
+  }
+}
+
+/** The page asks for the state every few seconds and whenever it is seen again: so that a test need not wait. */
+export const seenAgain = (page: Page): Promise<void> =>
+  page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+
+/** Waits for something that the state tells. */
+export async function untilTold(page: Page, place: Locator): Promise<void> {
+  const endMs = performance.now() + WAIT_MS;
+  while (!(await place.isVisible())) {
+    if (performance.now() > endMs) throw new Error(`not told within ${WAIT_MS / 1000} s: ${place}`);
+    await seenAgain(page);
+    await page.waitForTimeout(200);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { startRelay } from '../live/relay.ts';
-import { beginGateway, LOOKS, openPage, picture, stage } from './stage.ts';
+import { beginGateway, LOOKS, openPage, picture, stage, untilTold } from './stage.ts';
 
 const DESKTOP = LOOKS['on a desktop, light'];
 const PHONE = LOOKS['on a phone, dark'];
@@ -19,15 +19,17 @@ describe('the pages', () => {
       await page.goto(`${url}/`);
       await page.getByText(/^Copy: (being made|not begun), \d+ %$/).waitFor();
       await page.getByRole('progressbar', { name: 'Copied' }).waitFor();
-      const said = await page.locator('#notice').textContent();
+      const notice = page.getByText(/^The calendar is being copied: \d+ % done/);
+      await notice.waitFor();
+      await page.getByText('The events are not known yet').waitFor();
       await picture(page, 'landing while the copy is made');
       expect(await page.evaluate('inPage.faintText()')).to.deep.equal([]);
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).to.equal(true);
       relay.options.delayMs = 0;
       await ready;
+      await untilTold(page, page.getByText('Copy: up to date'));
       await page.locator('#calendar [data-event]').first().waitFor();
-      await page.getByText('Copy: up to date').waitFor();
-      expect(await page.locator('#notice').isVisible(), said ?? '').to.equal(false);
+      expect(await notice.isVisible()).to.equal(false);
       expect(await page.getByRole('progressbar').count()).to.equal(0);
       expect((await watched.problems()).filter((one) => !one.includes('503'))).to.deep.equal([]);
     } finally {
@@ -47,7 +49,7 @@ describe('the pages', () => {
       await page.goto(`${url}/`);
       await page.getByText('CMS: reachable').waitFor();
       await relay.close();
-      await page.getByText('CMS: not reachable; reading goes on').waitFor();
+      await untilTold(page, page.getByText('CMS: not reachable; reading goes on'));
       await page.reload();
       await page.locator('#calendar [data-event]').first().waitFor();
       await page.getByText('CMS: not reachable; reading goes on').waitFor();
@@ -56,7 +58,7 @@ describe('the pages', () => {
       await picture(page, 'landing while the CMS is away');
       expect(await watched.problems()).to.deep.equal([]);
       await stop();
-      await page.getByText('The gateway does not answer').waitFor();
+      await untilTold(page, page.getByText('The gateway does not answer'));
       await picture(page, 'landing while the gateway is away');
     } finally {
       await watched.close();
@@ -84,6 +86,11 @@ describe('the pages', () => {
         expect(await statuses('/docs', '/doc', '/-/assets/swagger-ui.js')).to.deep.equal(
           Array(3).fill(documentation ? 200 : 404),
         );
+        // Then `/` is an address like any other that the interface does not have.
+        const { code } = (await (await fetch(`${url}${landing ? '/docs' : '/'}`)).json().catch(() => ({}))) as {
+          code?: string;
+        };
+        expect(code).to.equal(landing && documentation ? undefined : 'rest_no_route');
         expect((await fetch(`${calendar}/events`)).status).to.equal(200);
         if (landing) {
           await page.goto(`${url}/`);

@@ -6,6 +6,7 @@ import { asked as statusAsked } from './status.mjs';
 
 // The style sheet has the colours, light and dark; a category keeps its own as long as the list of categories does not change.
 const COLOURS = 8;
+const NO_EVENTS = 'No events in this month';
 const NARROW = matchMedia('(width < 40rem)');
 const DARK = matchMedia('(prefers-color-scheme: dark)');
 
@@ -47,7 +48,7 @@ async function events(range) {
     // Asked anew meanwhile: this answer is not shown.
     if (error.name === 'AbortError') return [];
     failed = true;
-    tell(`The events could not be read: ${error.message}`);
+    tellOf('The events', error);
     throw error;
   }
 }
@@ -93,9 +94,15 @@ new MutationObserver(focusAgain).observe(place, {
   attributeFilter: ['style', 'class'],
 });
 
+/** A copy that is still being made is no accident, and its own words are enough. */
+const tellOf = (what, { code, message }) =>
+  tell(code === 'calendar_not_ready' ? message : `${what} could not be read: ${message}`);
+
 function tell(message) {
+  if (notice.textContent === message) return;
   notice.hidden = message === '';
-  if (notice.textContent !== message) notice.textContent = message;
+  notice.textContent = message;
+  calendar.setOption('noEventsText', message === '' ? NO_EVENTS : 'The events are not known yet');
 }
 
 /** Times are shown as they are on the clock where the event is. */
@@ -136,7 +143,7 @@ async function fillFilters() {
     for (const [at, { id }] of categories.entries()) colours.set(id, at % COLOURS);
   } catch (error) {
     failed = true;
-    tell(`The filters could not be read: ${error.message}`);
+    tellOf('The filters', error);
   }
 }
 
@@ -151,9 +158,10 @@ const calendar = new FullCalendar.Calendar(place, {
   now: localNow,
   height: 'auto',
   dayMaxEvents: 4,
+  fixedWeekCount: false,
   firstDay: new Intl.Locale(navigator.language).weekInfo?.firstDay % 7 || 0,
   colorScheme: DARK.matches ? 'dark' : 'light',
-  eventTimeFormat: { hour: 'numeric', minute: '2-digit' },
+  eventTimeFormat: { hour: 'numeric', minute: '2-digit', omitZeroMinute: true, meridiem: 'short' },
   eventDisplay: 'block',
   views: {
     listMonth: {
@@ -169,7 +177,7 @@ const calendar = new FullCalendar.Calendar(place, {
       listItemEventTimeClass: 'list-time',
     },
   },
-  noEventsText: 'No events in this month',
+  noEventsText: NO_EVENTS,
   eventInteractive: true,
   eventClick: ({ event }) => showDetails(event.extendedProps.event),
   eventDidMount({ el, event }) {

@@ -16,7 +16,7 @@ export const seen = { version: undefined };
 
 /**
  * Every record of a list. Its links may name another address of this gateway, so only their queries are followed.
- * @throws Error with the interface's own message
+ * @throws Error with the interface's own message and `code`
  */
 export async function all(collection, query, signal) {
   const records = [];
@@ -26,7 +26,9 @@ export async function all(collection, query, signal) {
     const answer = await fetch(`${base}/${collection}?${wanted}`, { signal, headers: { Accept: 'application/json' } });
     // What stands in front of the gateway may answer in its own words.
     const body = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new Error(body.message ?? `answered with ${answer.status}`);
+    if (!answer.ok) {
+      throw Object.assign(new Error(body.message ?? `answered with ${answer.status}`), { code: body.code });
+    }
     records.push(...body[collection]);
     wanted = body.next_rest_url && new URL(body.next_rest_url).searchParams;
   }
