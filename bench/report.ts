@@ -25,7 +25,7 @@ export const TARGETS: Record<string, { least: number } | { most: number }> = {
   authenticated_event_cms_requests: { most: 1 },
   authenticated_list50_cms_requests: { most: 1 },
   crowd_list_computations: { most: 1 },
-  crowd_unknown_cms_requests: { most: 2 },
+  crowd_unknown_to_one_alone_ratio: { most: 1 },
 };
 
 const rounded = (value: number): number => Number(value.toPrecision(value < 10 ? 3 : 4));

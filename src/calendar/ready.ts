@@ -8,8 +8,6 @@ import type { Answer } from './asked.ts';
 import type { Backing } from './backing.ts';
 import type { Audience, Json } from './present.ts';
 
-const COMMA = Buffer.from(',');
-
 export const hash = (data: string | Uint8Array): string => digest('sha1', data, 'base64url').slice(0, 16);
 
 /** How one record of a kind is shown to the public under one address. */
@@ -17,10 +15,14 @@ export type Show<K extends Kind> = (record: RecordOf[K], audience: Audience) => 
 
 /** What an answer tells beside its bytes. */
 interface Telling {
-  /** The record, and all records that are shown inside it: `event-12`, `venue-6`. */
-  tags: readonly string[];
+  /** The record: `event-12`. */
+  own: string;
+  /** All records that are shown inside it: `venue-6`. */
+  inside: readonly string[];
   /** When what it shows was last changed, as far as that is known; '' where it is not. */
   modifiedUtc: WallTime;
+  /** The bytes and a comma behind them, as they stand in a list. */
+  listed: Uint8Array;
 }
 
 /** Beside the bytes and not among them: gone when the copy lets the bytes go. */
@@ -33,14 +35,15 @@ const INSIDE = { venue: 'venue', organizer: 'organizer', categories: 'category',
  * Read off the answer itself: what the public may not see is not named. A record that shows nothing else is as old as its own date. One
  * that does was last changed when it was made, at the latest: terms and images bear no date, and what was taken away leaves none.
  */
-function telling({ kind, id }: CalendarRecord, answer: Json, nowMs: number): Telling {
-  const tags = [`${kind}-${id}`];
+function telling({ kind, id }: CalendarRecord, answer: Json, nowMs: number): Omit<Telling, 'listed'> {
+  const inside: string[] = [];
   if (kind === 'event') {
     for (const name of Object.keys(INSIDE) as (keyof typeof INSIDE)[])
-      for (const shown of [answer[name]].flat() as Json[]) tags.push(`${INSIDE[name]}-${shown.id}`);
+      for (const shown of [answer[name]].flat() as Json[]) inside.push(`${INSIDE[name]}-${shown.id}`);
   }
-  if (tags.length > 1 || answer.image) return { tags, modifiedUtc: formatWall(nowMs) };
-  return { tags, modifiedUtc: typeof answer.modified_utc === 'string' ? answer.modified_utc : '' };
+  const alone = inside.length === 0 && !answer.image;
+  const own = typeof answer.modified_utc === 'string' ? answer.modified_utc : '';
+  return { own: `${kind}-${id}`, inside, modifiedUtc: alone ? own : formatWall(nowMs) };
 }
 
 /** The public JSON of one record, made now and kept until it or anything it shows changes. `variant` tells single reads from list entries. */
@@ -48,32 +51,46 @@ export function ready<K extends Kind>(
   backing: Backing,
   record: RecordOf[K] & CalendarRecord,
   audience: Audience,
-  variant: 'single' | 'entry',
+  variant: Variant,
   show: Show<K>,
 ): ReadyAnswer {
   const json = show(record, audience);
-  const text = JSON.stringify(json);
+  const text = `${JSON.stringify(json)},`;
   // Of their own: a piece of Buffer's pool would hold the whole of it for as long as the answer is kept.
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
+  const listed = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  listed.write(text);
+  const bytes = listed.subarray(0, -1);
   const answer = { bytes, etag: `"${hash(bytes)}"` };
-  tellings.set(bytes, telling(record, json, backing.nowMs()));
-  backing.replica.setAnswer(`${variant} ${audience.base}`, record, answer);
+  tellings.set(bytes, { ...telling(record, json, backing.nowMs()), listed });
+  backing.replica.setAnswer(mountOf(audience, variant), record, answer);
   return answer;
 }
 
 /** One record as everybody gets it. */
 export function singleAnswer({ bytes, etag }: ReadyAnswer): Answer {
-  const { tags = [], modifiedUtc = '' } = tellings.get(bytes) ?? {};
+  const { own, inside, modifiedUtc } = tellings.get(bytes)!;
   return {
-    ...{ status: 200, body: bytes, etag, tags, validUntilMs: Number.POSITIVE_INFINITY },
+    ...{ status: 200, body: bytes, etag, tags: [own, ...inside], validUntilMs: Number.POSITIVE_INFINITY },
     ...(modifiedUtc === '' ? {} : { modifiedUtc }),
   };
 }
 
+type Variant = 'single' | 'entry';
+const mounts = new Map<string, Record<Variant, string>>();
+
+/** What the copy keeps an answer under: the same text each time and not only an equal one, since equal ones are compared letter by letter. */
+function mountOf({ base }: Audience, variant: Variant): string {
+  let names = mounts.get(base);
+  if (!names) {
+    names = { single: `single ${base}`, entry: `entry ${base}` };
+    mounts.set(base, names);
+  }
+  return names[variant];
+}
+
 /** A kept answer, if there is one that is still right. */
-export const kept = (backing: Backing, kind: Kind, id: number, audience: Audience, variant: 'single' | 'entry') =>
-  backing.replica.answer(`${variant} ${audience.base}`, kind, id);
+export const kept = (backing: Backing, kind: Kind, id: number, audience: Audience, variant: Variant) =>
+  backing.replica.answer(mountOf(audience, variant), kind, id);
 
 /** Public entries of a list, in the order of `ids`. */
 export function readyEntries<K extends Kind>(
@@ -83,14 +100,19 @@ export function readyEntries<K extends Kind>(
   audience: Audience,
   show: Show<K>,
 ): ReadyAnswer[] {
-  const found = backing.replica.answers(`entry ${audience.base}`, kind, ids);
-  if (found.size < ids.length) {
-    const missing = ids.filter((id) => !found.has(id));
-    for (const [id, record] of backing.replica.getMany(kind, missing)) {
-      found.set(id, ready<K>(backing, record as RecordOf[K] & CalendarRecord, audience, 'entry', show));
-    }
+  const { replica } = backing;
+  const mount = mountOf(audience, 'entry');
+  const found = ids.map((id) => replica.answer(mount, kind, id));
+  if (found.includes(undefined)) {
+    const made = new Map<number, ReadyAnswer>();
+    const missing = ids.filter((_, i) => found[i] === undefined);
+    for (const [id, record] of replica.getMany(kind, missing))
+      made.set(id, ready<K>(backing, record as RecordOf[K] & CalendarRecord, audience, 'entry', show));
+    ids.forEach((id, i) => {
+      found[i] ??= made.get(id);
+    });
   }
-  return ids.flatMap((id) => found.get(id) ?? []);
+  return found.filter((answer) => answer !== undefined);
 }
 
 /** An answer that is put together when it is sent: its body is the pieces, one after the other. */
@@ -105,14 +127,16 @@ export interface Joined {
 export function joined(name: string, entries: ReadyAnswer[], rest: Json): Joined {
   const tail = JSON.stringify(rest);
   const parts: Uint8Array[] = [Buffer.from(`{${JSON.stringify(name)}:[`)];
-  const tags = new Set([name]);
+  const tags = [name];
+  const inside = new Set<string>();
   let etags = '';
-  for (const { bytes, etag } of entries) {
-    if (parts.length > 1) parts.push(COMMA);
-    parts.push(bytes);
+  entries.forEach(({ bytes, etag }, i) => {
+    const told = tellings.get(bytes)!;
+    parts.push(i < entries.length - 1 ? told.listed : bytes);
     etags += etag;
-    for (const tag of tellings.get(bytes)?.tags ?? []) tags.add(tag);
-  }
+    tags.push(told.own);
+    for (const tag of told.inside) inside.add(tag);
+  });
   parts.push(Buffer.from(`],${tail.slice(1)}`));
-  return { parts, etag: `"${hash(etags + tail)}"`, tags: [...tags] };
+  return { parts, etag: `"${hash(etags + tail)}"`, tags: [...tags, ...inside] };
 }

@@ -8,7 +8,7 @@ export interface Lines {
   flush(): void;
 }
 
-const PIECE_LETTERS = 4 * 1024;
+const PIECE_LETTERS = 16 * 1024;
 /** The longest that a line waits. */
 const FLUSH_MS = 200;
 /** For a reader that does not keep up: of what comes then, this much is kept and the rest dropped. */
