@@ -16,6 +16,9 @@ const ROOT = resolve(import.meta.dirname, '..');
 /** The town's events of today, and those it would have in a few months' time: about four hundred. */
 const MONTHS = [0, 3, 6, 9];
 
+/** What `npm start` and the image start it with. */
+const AS_STARTED = ['--max-semi-space-size=4'];
+
 export interface Gateway extends Server {
   adminPort: number;
 }
@@ -40,7 +43,7 @@ export async function startGateway(sandbox: Sandbox, dir: string, name: string, 
   const profile = process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${dir}`] : [];
   const child = spawn(
     'taskset',
-    ['-c', SERVER_CORE, process.execPath, ...profile, 'src/main.ts', 'serve', '--config', file],
+    ['-c', SERVER_CORE, process.execPath, ...AS_STARTED, ...profile, 'src/main.ts', 'serve', '--config', file],
     {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', log],
