@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openReplica } from '../src/replica/store.ts';
 import { buildGateway } from './copy/build.ts';
-import type { Inside } from './copy/gateway.ts';
+import type { Inside, Round } from './copy/gateway.ts';
 import { type Timed, timeCopy, timeGateway } from './copy/lists.ts';
 import { eventFacts, sizeOf } from './copy/site.ts';
 
@@ -45,6 +45,9 @@ const port = Number(values.port);
 const url = `http://127.0.0.1:${port}`;
 const upstreamUser = { CALENDAR_UPSTREAM_USER: 'sync', CALENDAR_UPSTREAM_PASSWORD: 'bench' };
 
+/** Share of the events that are edited at once. */
+const EDITED = 0.02;
+
 interface Measured {
   events: number;
   firstCopyMs: number;
@@ -57,6 +60,7 @@ interface Measured {
   firstPeakMb: number;
   rssMb: number;
   peakMb: number;
+  round: Round;
   copy: Timed[];
   http: Timed[];
 }
@@ -130,6 +134,8 @@ async function measure(events: number, turns: number): Promise<Measured> {
     const facts = Array.from({ length: events }, (_, n) => eventFacts(n, size));
     const http = await timeGateway(url, turns, size, facts);
     const served = await ask<Inside>(gateway, 'inside');
+    cms.send({ edit: Math.round(events * EDITED) });
+    const round = await ask<Round>(gateway, 'round');
     await stop(gateway);
 
     const replica = openReplica({ file, identity: `${cmsUrl} wordpress-meta all` });
@@ -139,7 +145,7 @@ async function measure(events: number, turns: number): Promise<Measured> {
     return {
       ...{ events, firstCopyMs: first.readyMs ?? Number.NaN, requests: first.calls, waitingShare: first.idleShare },
       ...{ loopP99Ms: first.loopP99Ms, loopMaxMs: first.loopMaxMs, fileMb, warmStartMs },
-      ...{ firstPeakMb: first.peakMb, rssMb: served.rssMb, peakMb: served.peakMb, copy, http },
+      ...{ firstPeakMb: first.peakMb, rssMb: served.rssMb, peakMb: served.peakMb, round, copy, http },
     };
   } finally {
     cms.disconnect();
@@ -169,6 +175,10 @@ function summary(found: Measured): Record<string, number> {
     waiting_percent: rounded(100 * found.waitingShare, 0),
     loop_delay_p99_ms: rounded(found.loopP99Ms),
     loop_delay_max_ms: rounded(found.loopMaxMs),
+    edits: found.round.changed,
+    edits_round_s: rounded(found.round.durationMs / 1000),
+    edits_loop_delay_p99_ms: rounded(found.round.loopP99Ms),
+    edits_loop_delay_max_ms: rounded(found.round.loopMaxMs),
     file_mb: rounded(found.fileMb, 0),
     warm_start_ms: rounded(found.warmStartMs, 0),
     rss_first_copy_peak_mb: rounded(found.firstPeakMb, 0),

@@ -16,6 +16,11 @@ const wall = (ms: number) => iso(ms).replace('T', ' ');
 /** Posts were published one a minute, in the order of their ids, and not touched since. */
 const publishedMs = (n: number) => NOW_MS - 200 * 86_400_000 + n * MINUTE_MS;
 
+/** So many of the newest events were edited, after everything else. */
+let edited = 0;
+const eventModifiedMs = (n: number) =>
+  n < size.events - edited ? publishedMs(n) : publishedMs(size.events) + n * 1000;
+
 function post(shape: Native, id: number, n: number, base: string, made: Made): Native {
   const date = iso(publishedMs(n));
   return {
@@ -43,8 +48,10 @@ function event(n: number): Native {
     ...{ start_date: wall(made.startMs), end_date: wall(made.endMs), timezone: 'UTC', featured: made.featured },
     ...{ hide_from_listings: made.hidden, venue_ids: [made.venue], organizer_ids: [made.organizer] },
   };
-  const native = post(SHAPES.events, made.id, n, 'event', made);
-  return { ...native, meta, event_categories: made.categories, tags: made.tags };
+  const title = n < size.events - edited ? made.title : `${made.title} (edited)`;
+  const modified = iso(eventModifiedMs(n));
+  const native = post(SHAPES.events, made.id, n, 'event', { ...made, title });
+  return { ...native, modified, modified_gmt: modified, meta, event_categories: made.categories, tags: made.tags };
 }
 
 function term(kind: 'category' | 'tag', n: number): Native {
@@ -67,7 +74,7 @@ interface Collection {
 }
 
 const collections: Record<string, Collection> = {
-  events: { first: FIRST.event, rows: size.events, row: event, modifiedMs: publishedMs },
+  events: { first: FIRST.event, rows: size.events, row: event, modifiedMs: eventModifiedMs },
   venues: {
     ...{ first: FIRST.venue, rows: size.venues, modifiedMs: publishedMs },
     row: (n) => post(SHAPES.venues, FIRST.venue + n, n, 'venue', linkedOf('venue', n, size)),
@@ -101,8 +108,6 @@ function numbersOf({ first, rows }: Collection, query: URLSearchParams): { page:
   return { page: page.map((n) => all?.[n] ?? (turned ? rows - 1 - n : n)), total };
 }
 
-let requests = 0;
-
 function answer(path: string, query: URLSearchParams): { body: unknown; total?: number; perPage?: number } {
   if (path === '/wp-json/' || path === '/wp-json') {
     return { body: cut({ ...SHAPES.index, gmt_offset: 0, timezone_string: 'UTC' }, query.get('_fields')) };
@@ -130,7 +135,6 @@ function send(response: ServerResponse, { body, total, perPage }: ReturnType<typ
 }
 
 const server = createServer((request, response) => {
-  requests += 1;
   const { pathname, searchParams } = new URL(request.url ?? '/', HOST);
   if (request.method === 'HEAD') {
     response.writeHead(200, { link: `<${HOST}/wp-json/>; rel="https://api.w.org/"` }).end();
@@ -142,5 +146,8 @@ const server = createServer((request, response) => {
 });
 
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
-process.on('message', () => process.send?.({ requests }));
+process.on('message', (message: { edit: number }) => {
+  edited = message.edit;
+  process.send?.({ edited });
+});
 process.on('disconnect', () => process.exit(0));

@@ -20,6 +20,14 @@ export interface Inside {
   calls: number;
 }
 
+/** A round that brought changes in. */
+export interface Round {
+  durationMs: number;
+  changed: number;
+  loopP99Ms: number;
+  loopMaxMs: number;
+}
+
 /** Time between two samples of the loop; what is measured contains it. */
 const RESOLUTION_MS = 10;
 const MIB = 1048576;
@@ -30,8 +38,31 @@ let calls = 0;
 const begun = performance.now();
 let use = performance.eventLoopUtilization();
 
+const late = (ns: number) => Math.max(0, ns / 1e6 - RESOLUTION_MS);
+
+/** Whether the next round that changes something is watched, and whether one has begun. */
+let watching: 'no' | 'waiting' | 'begun' = 'no';
+
+function watch(observation: Observation): void {
+  if (observation.type === 'upstream-call' && watching === 'waiting') {
+    watching = 'begun';
+    loop.reset();
+  }
+  if (observation.type !== 'sync-round') return;
+  const { durationMs, changed } = observation;
+  if (changed === 0) {
+    watching = 'waiting';
+    return;
+  }
+  watching = 'no';
+  loop.disable();
+  const round: Round = { durationMs, changed, loopP99Ms: late(loop.percentile(99)), loopMaxMs: late(loop.max) };
+  process.send?.({ round });
+}
+
 function seen(observation: Observation): void {
   if (observation.type === 'upstream-call') calls += 1;
+  if (watching !== 'no') watch(observation);
   // The first state in which lists are answered: live after a first copy, lagging when a copy was on disk.
   if (observation.type === 'sync-state' && ['live', 'lagging'].includes(observation.to) && readyMs === undefined) {
     readyMs = performance.now() - begun;
@@ -42,7 +73,6 @@ function seen(observation: Observation): void {
 }
 
 function inside(): Inside {
-  const late = (ns: number) => Math.max(0, ns / 1e6 - RESOLUTION_MS);
   return {
     readyMs,
     loopP50Ms: late(loop.percentile(50)),
@@ -61,6 +91,10 @@ await gateway.start();
 process.send?.({ started: performance.now() - begun });
 process.on('message', (message) => {
   if (message === 'inside') process.send?.({ inside: inside() });
+  if (message === 'round') {
+    watching = 'waiting';
+    loop.enable();
+  }
   if (message === 'stop') void gateway.stop().then(() => process.exit(0));
 });
 process.on('disconnect', () => process.exit(1));

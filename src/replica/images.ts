@@ -19,7 +19,7 @@ export interface Pictures {
 }
 
 const SETTLED_MS = 2_000;
-const IDS_A_SLICE = 500;
+const IDS_A_SLICE = 200;
 const STATE_KEY = 'sync.media';
 
 export function createPictures(
@@ -33,6 +33,8 @@ export function createPictures(
   /** The newest media by their time of modification, and since when that is known: to the second, as everything there. */
   const open = new Map<number, { modifiedUtc: string; seenMs: number }>();
   let { mark = '', total } = JSON.parse(replica.state(STATE_KEY) ?? '{}') as { mark?: string; total?: number };
+  /** Version of the copy in which no image is missing but those. */
+  let wholeAt: number | undefined;
   /** The last image that the present pass has read. */
   let passed = 0;
 
@@ -58,11 +60,15 @@ export function createPictures(
   }
 
   async function fetchMissing(progress?: (done: number, missing: number) => void): Promise<void> {
+    if (wholeAt === replica.version) return;
     let done = 0;
     for (;;) {
       const missing = replica.missingImages(absent.size + taking.asking.pageSize).filter((id) => !absent.has(id));
       progress?.(done, missing.length);
-      if (missing.length === 0) return;
+      if (missing.length === 0) {
+        wholeAt = replica.version;
+        return;
+      }
       const some = missing.slice(0);
       await taking.fetchImages(some);
       for (const id of some) if (!replica.image(id)) absent.add(id);
@@ -109,6 +115,7 @@ export function createPictures(
     },
     again() {
       absent.clear();
+      wholeAt = undefined;
       passed = 0;
     },
     async readAgain(pages) {

@@ -72,6 +72,12 @@ export function lookups(db: Database) {
       kind: Kind,
       { statuses, after = 0, limit = -1 }: { statuses?: readonly string[]; after?: number; limit?: number } = {},
     ) {
+      // Looked for at every look: the few among very many have an index of their own.
+      if (!isTerm(kind) && statuses && !statuses.includes('publish')) {
+        const few = `SELECT id, modified_utc AS modifiedUtc, status FROM post INDEXED BY post_unpublished
+          WHERE kind = ? AND status ${IN_IDS} AND status <> 'publish' AND id > ? ORDER BY id LIMIT ?`;
+        return db.all<IdRow>(few, kind, JSON.stringify(statuses), after, limit);
+      }
       const wanted = statuses ? JSON.stringify(statuses) : 'any';
       const sql = isTerm(kind)
         ? "SELECT id, '' AS modifiedUtc, 'publish' AS status FROM term WHERE kind = ?1 AND id > ?2 AND ?3 <> '' ORDER BY id LIMIT ?4"

@@ -1,7 +1,7 @@
 // The tables of the replica, versioned: a file with another version is set aside, never migrated, since every copy can be built again.
 
 /** Grows with every change of the tables below or of what is stored in them (`fold` included). */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Stands in the file's header, so that a foreign SQLite file is never taken for a copy. */
 export const APPLICATION_ID = 0x63616c67;
@@ -32,6 +32,7 @@ CREATE TABLE post (
   image INTEGER NOT NULL, record TEXT NOT NULL
 ) STRICT;
 CREATE INDEX post_kind ON post (kind, id, modified_utc, status);
+CREATE INDEX post_unpublished ON post (kind, status, id, modified_utc) WHERE status <> 'publish';
 CREATE INDEX post_slug ON post (slug, kind, id);
 CREATE INDEX post_image ON post (image, kind, id) WHERE image <> 0;
 

@@ -144,15 +144,19 @@ export function createTaking({ replica, commit, asking, site, joins, nowMs }: Ta
 
   /** Removes what was known to be gone at `askedAt`. A term that went takes itself out of its events, without touching their `modified`. */
   async function drop(collection: Collection, ids: readonly number[], askedAt: number): Promise<void> {
-    let orphans = noOrphans;
-    const removed = await commit(() => {
-      const gone = goneOf(collection, ids, askedAt);
-      orphans = orphansOf(replica, collection, gone);
-      return { remove: [{ kind: collection.kind, ids: gone }] };
-    });
-    await removeAll(orphans());
-    if (removed > 0) revise(collection.kind);
-    counts.removed += removed;
+    for (let from = 0; from < ids.length; from += SLICE.first) {
+      const some = ids.slice(from, from + SLICE.first);
+      let orphans = noOrphans;
+      const removed = await commit(() => {
+        const gone = goneOf(collection, some, askedAt);
+        orphans = orphansOf(replica, collection, gone);
+        return { remove: [{ kind: collection.kind, ids: gone }] };
+      });
+      await removeAll(orphans());
+      if (removed > 0) revise(collection.kind);
+      counts.removed += removed;
+      await nextTurn();
+    }
   }
 
   /** Those that the copy still has, and nobody wrote since; what that means for other records is noted. */

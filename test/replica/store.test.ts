@@ -110,6 +110,14 @@ describe('replica/store', () => {
         event(3),
         term('tag', 4),
       ]);
+      const unpublished = { 11: 'future', 12: 'draft', 13: 'future', 14: 'trash', 15: 'draft' };
+      replica.put(Object.entries(unpublished).map(([id, status]) => venue(Number(id), { status })));
+      replica.put([venue(16), organizer(17, { status: 'draft' })]);
+      const idsOf = (...how: Parameters<typeof replica.ids>) => replica.ids(...how).map(({ id }) => id);
+      expect(idsOf('venue', { statuses: ['future', 'draft'] })).to.deep.equal([11, 12, 13, 15]);
+      expect(idsOf('venue', { statuses: ['draft', 'future'], after: 11, limit: 2 })).to.deep.equal([12, 13]);
+      expect(idsOf('venue', { statuses: ['publish', 'draft'] })).to.deep.equal([12, 15, 16]);
+      expect(idsOf('venue', { statuses: [] })).to.deep.equal([]);
       expect(replica.ids('event').map(({ id }) => id)).to.deep.equal([1, 2, 3]);
       expect(replica.ids('event', { statuses: ['draft'] })).to.deep.equal([
         { id: 2, modifiedUtc: '2026-02-02 02:02:02', status: 'draft' },
