@@ -15,18 +15,19 @@ export async function join(member: Member, session: Engine): Promise<void> {
   const { journal, replica, leaseMs } = member;
   if (await goOn(member, session)) return;
   journal.drifted('much');
-  const { asks, word } = member;
-  if (!word || word.founding || !asks || member.role.name !== 'joining') {
+  const isOff = () => member.role.name !== 'joining' || !member.word || member.word.founding;
+  const { asks } = member;
+  if (isOff() || !asks) {
     await sleep(leaseMs * PAUSE, undefined, { signal: session.signal }).catch(() => {});
     return;
   }
   const list = `copy:${randomUUID()}`;
-  await asks.tell({ type: 'copy', list });
   const complete = member.sync?.standing().complete ?? false;
   // Nobody reads a first copy yet: it is begun anew where the machine goes down.
   if (!complete) replica.setDurable(false);
   try {
-    const at = await takeSnapshot(session, list, replica, () => member.role.name !== 'joining');
+    const ask = () => asks.tell({ type: 'copy', list });
+    const at = await takeSnapshot(session, list, { replica, ask, isOff });
     if (at === undefined) return;
     journal.moved(at);
   } finally {

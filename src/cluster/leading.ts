@@ -1,5 +1,6 @@
 // What the gateway that asks the CMS does for the others: it looks, reads records again, and hands its copy over.
 
+import { LRUCache } from 'lru-cache';
 import type { Kind } from '../records.ts';
 import type { Ask } from './asks.ts';
 import { ofKey } from './keys.ts';
@@ -25,14 +26,40 @@ export async function readForAll({ mapping, replica, sync, journal }: Member, ke
   );
 }
 
+/** A list that was asked for longer ago than this is not waited for any more. */
+const WANTED_MS = 3000;
+const MAX_LISTS = 1000;
+
+/** Hands copies over, one after another: many who come at once weigh no more than one. Whoever waits asks again; who does not has gone. */
+function createGiving(member: Member): (list: string) => Promise<void> {
+  const { replica, journal } = member;
+  /** When each list was asked for last; those that were given are remembered, since asking again may cross the first piece. */
+  const askedMs = new LRUCache<string, number>({ max: MAX_LISTS });
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function give(list: string): Promise<void> {
+    const { engine } = member;
+    const isWanted = performance.now() - (askedMs.get(list) ?? 0) <= WANTED_MS;
+    if (engine && isWanted && member.role.name === 'leading') await giveSnapshot(engine, list, replica, journal.at);
+  }
+
+  return async (list) => {
+    const isKnown = askedMs.has(list);
+    askedMs.set(list, performance.now());
+    if (isKnown) return;
+    const given = last.then(() => give(list));
+    last = given.catch(() => {});
+    await given;
+  };
+}
+
 /** Does what another gateway asks; false when this one does not lead and another has to. */
 export function answerAsks(member: Member): (ask: Ask) => Promise<boolean> {
-  const { replica, journal } = member;
-  let giving: Promise<unknown> = Promise.resolve();
+  const give = createGiving(member);
 
   return async function asked(ask) {
-    const { sync, engine } = member;
-    if (member.role.name !== 'leading' || !sync || !engine) return false;
+    const { sync } = member;
+    if (member.role.name !== 'leading' || !sync) return false;
     switch (ask.type) {
       case 'look':
         await sync.look();
@@ -43,13 +70,9 @@ export function answerAsks(member: Member): (ask: Ask) => Promise<boolean> {
       case 'read':
         await readForAll(member, ask.keys);
         return true;
-      case 'copy': {
-        // One after another, so that many who come at once weigh no more than one.
-        const given = giving.then(() => giveSnapshot(engine, ask.list, replica, journal.at));
-        giving = given.catch(() => {});
-        await given;
+      case 'copy':
+        await give(ask.list);
         return true;
-      }
     }
   };
 }

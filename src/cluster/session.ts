@@ -30,13 +30,15 @@ export interface Sessions {
 
 const TICKS_A_LEASE = 4;
 const RETRY_MS = 1000;
-const FOLLOW_MS = 1000;
+const MAX_FOLLOW_MS = 1000;
 const ENTRIES_A_TIME = 100;
 
 export function createSessions(member: Member, options: SessionOptions): Sessions {
   const { me, leaseMs, mapping, replica, journal, observe, happened } = member;
   const { url, siteUrl, service, deadlineMs, mend } = options;
   const tickMs = leaseMs / TICKS_A_LEASE;
+  // No longer than until the next tick may have found that there is something else to do.
+  const followMs = Math.min(tickMs, MAX_FOLLOW_MS);
   const stopping = new AbortController();
   const asked = answerAsks(member);
   let running: Promise<void> | undefined;
@@ -50,7 +52,8 @@ export function createSessions(member: Member, options: SessionOptions): Session
     const askedMs = performance.now();
     const complete = sync?.standing().complete ?? false;
     const fit = { sound: journal.drift !== 'much', complete, virgin: !member.hasStream };
-    const wants = mayTake(role, fit, askedMs, { leaseMs }) ? 'take' : 'watch';
+    // Who does not want the lock does not keep it either: it may have come back to a gateway that has to join anew.
+    const wants = mayTake(role, fit, askedMs, { leaseMs }) ? 'take' : 'release';
     const holds = role.name === 'leading' || role.name === 'founding';
     const said: Word | undefined =
       sync && holds ? { founding: role.name === 'founding', standing: sync.standing() } : undefined;
@@ -88,7 +91,7 @@ export function createSessions(member: Member, options: SessionOptions): Session
         await join(member, session);
         continue;
       }
-      const entries = await session.follow(journal.at, ENTRIES_A_TIME, FOLLOW_MS);
+      const entries = await session.follow(journal.at, ENTRIES_A_TIME, followMs);
       if (!(await journal.take(entries, member.role.name === 'founding'))) happened({ type: 'broken' });
       while (entries.length > 0 && replica.tidy()) await new Promise(setImmediate);
       if (member.role.name === 'following' || member.role.name === 'leading') void mend();

@@ -17,6 +17,7 @@ const MAX_WAITING = 16;
 const FULL_PAUSE_MS = 20;
 /** A side that hears nothing for so long gives up. */
 const SILENCE_MS = 10_000;
+const POP_MS = 1000;
 /** What the next gateway that asks the CMS goes on from. */
 const STATE = /^sync\./;
 export const STATE_KEYS = ['sync.site', 'sync.watermarks', 'sync.complete', 'sync.scope', 'sync.joins', 'sync.media'];
@@ -76,15 +77,22 @@ const stateOf = (replica: Replica, key: string): [string, string][] => {
   return value === undefined ? [] : [[key, value]];
 };
 
+export interface Taking {
+  replica: Replica;
+  /** Asks for it: again and again until it begins, since others may come first and who gives may be replaced. */
+  ask(): Promise<void>;
+  /** Whether it is not wanted any more, or nobody could give it. */
+  isOff(): boolean;
+}
+
 /**
  * Takes such a copy into this one, which goes on answering meanwhile, and removes what it does not have. Resolves with the id of the
- * entry from which the stream goes on; undefined when nobody gives one, or `isOff` says that it is not wanted any more. Throws `EngineAway`.
+ * entry from which the stream goes on; undefined when it is off, or ends in the middle. Throws `EngineAway`.
  */
 export async function takeSnapshot(
   engine: Engine,
   list: string,
-  replica: Replica,
-  isOff: () => boolean,
+  { replica, ask, isOff }: Taking,
 ): Promise<string | undefined> {
   const seen = new Map<Kind | 'image', Set<number>>();
   const see = (kind: Kind | 'image', id: number) => {
@@ -92,15 +100,29 @@ export async function takeSnapshot(
     seen.set(kind, ids.add(id));
   };
 
-  async function next(): Promise<Piece | undefined> {
-    for (let silentMs = 0; silentMs < SILENCE_MS && !isOff(); silentMs += 1000) {
-      const packed = await engine.pop(list, 1000);
-      if (packed) return JSON.parse((await unpack(packed)).toString('utf8')) as Piece;
+  async function pop(): Promise<Piece | undefined> {
+    const packed = await engine.pop(list, POP_MS);
+    return packed && (JSON.parse((await unpack(packed)).toString('utf8')) as Piece);
+  }
+
+  async function begun(): Promise<Piece | undefined> {
+    while (!isOff()) {
+      await ask();
+      const piece = await pop();
+      if (piece) return piece;
     }
     return undefined;
   }
 
-  const first = await next();
+  async function next(): Promise<Piece | undefined> {
+    for (let silentMs = 0; silentMs < SILENCE_MS && !isOff(); silentMs += POP_MS) {
+      const piece = await pop();
+      if (piece) return piece;
+    }
+    return undefined;
+  }
+
+  const first = await begun();
   if (first?.type !== 'begin') return undefined;
   for (;;) {
     const piece = await next();

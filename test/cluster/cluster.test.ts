@@ -143,6 +143,20 @@ describe('several gateways', function () {
     });
   });
 
+  it('found nothing anew when the one that asks lost the lock and has it again', async () => {
+    const [a] = (await start(1)) as [TestGateway];
+    const roles = () => a.seen.flatMap((one) => (one.type === 'cluster-role' ? [one.to] : []));
+    for (let n = 0; n < 3; n += 1) {
+      a.seen.length = 0;
+      await inside(engine, async (client) => {
+        for (const key of await client.keys('*:lock')) await client.del(key);
+      });
+      await until(() => roles().includes('joining'), 'it is noticed');
+      await together(gateways);
+      expect(roles()).to.not.include('founding');
+    }
+  });
+
   describe('joining and returning', () => {
     it('copies from another gateway, not from the CMS, however many come at once', async () => {
       for (let n = 0; n < 500; n += 1)
