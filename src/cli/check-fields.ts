@@ -85,7 +85,7 @@ export function fieldRow({ kind, field, line, info, records, writable, mapping }
     fail(
       field,
       `${dropped.join(', ')} is not in the schema of ${kind.base}: what is written there is dropped`,
-      snippetAdvice(mapping, dropped),
+      snippetAdvice(mapping, { dropped: true }),
     );
   else if (natives.length > 0 && present.length === 0 && !info.required && kind.as === 'posts')
     fail(field, `${place} is in none of ${natives.length} records`, absentAdvice(kind, paths, natives, mapping));
@@ -132,7 +132,7 @@ function absentAdvice(
   const [first = ''] = paths;
   if (first.startsWith('acf.'))
     return 'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.';
-  if (first.startsWith('meta.')) return snippetAdvice(mapping, [...paths]);
+  if (first.startsWith('meta.')) return snippetAdvice(mapping, { dropped: true });
   const known = Object.keys(natives[0] ?? {}).join(', ');
   return `Compare the path with what the site answers for ${kind.base}: ${known}.`;
 }

@@ -38,7 +38,9 @@ export async function listRows(checked: Checked): Promise<Row[]> {
           ? `the site has no collection "${kind.base}" for each ${kind.kind}`
           : `the site refuses the list: ${error.code}, ${error.message}`,
         missing
-          ? `Compare "posts" and "terms" in the mapping with what the site has (rest_base), or open the collections to the REST interface.\n${snippetAdvice(checked.config.mapping)}`
+          ? checked.mapping.requiresHelper
+            ? snippetAdvice(checked.config.mapping)
+            : `Compare "posts" and "terms" in the mapping with what the site has (rest_base), or open the collections to the REST interface.\n${snippetAdvice(checked.config.mapping)}`
           : 'See whether the service account may read this collection (account, above), and whether a plugin closes the REST interface.',
       );
     }
@@ -97,7 +99,7 @@ export function listRow(
       kind.base,
       'empty: nothing can be said about its fields',
       kind.kind === 'event'
-        ? 'Make an event in wp-admin, or run check --write, which makes a draft and removes it.'
+        ? 'Make an event in wp-admin. Until then check --write tries the fields on a draft, which it removes.'
         : undefined,
     );
   else

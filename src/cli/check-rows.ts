@@ -13,10 +13,9 @@ export function rowsOf(area: string) {
 /** `1 record`, `2 records`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** How to open keys to the REST interface. */
-export function snippetAdvice(mapping: string, keys: readonly string[] = []): string {
-  const about =
-    keys.length > 0 ? `WordPress drops what is not registered, and says nothing: ${keys.join(', ')}.\n` : '';
+/** How to open keys to the REST interface. The rows name them, so that one piece of advice stands for many rows. */
+export function snippetAdvice(mapping: string, { dropped = false }: { dropped?: boolean } = {}): string {
+  const about = dropped ? 'WordPress drops what is not registered for its REST interface, and says nothing.\n' : '';
   return (
     `${about}Make the PHP file of the mapping and put it into wp-content/mu-plugins/ of the site:\n` +
     `  calendar-gateway snippet --mapping ${mapping} > calendar-gateway.php`

@@ -169,7 +169,7 @@ async function tryStep(
         says: `${verb} was accepted, but ${place} reads back as ${back} in place of ${isNothing(values[key]) ? 'nothing' : shown(values[key])}`,
         todo:
           advice ??
-          (core ? SUPPORT_ADVICE : snippetAdvice(checked.config.mapping, place.match(/\bmeta\.[^\s,.]+/g) ?? [])),
+          (core ? SUPPORT_ADVICE : snippetAdvice(checked.config.mapping, { dropped: place.includes('meta.') })),
         mild: clearing || core,
       };
     });

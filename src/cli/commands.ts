@@ -51,12 +51,13 @@ FILE, then from the environment; the last one counts.
   CALENDAR_UPSTREAM_PASSWORD   its application password
   CALENDAR_MAPPING             a name in mappings/ or a path
   CALENDAR_HOST, CALENDAR_PORT             where to listen (port 3000)
-  CALENDAR_ADMIN_PORT                      /live, /ready, /metrics, /status (port 3001, loopback only)
+  CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT /live, /ready, /metrics, /status, change notices (127.0.0.1, port 3001)
   CALENDAR_PUBLIC_URL                      the address that answers name
   CALENDAR_MOUNTS                          further prefixes, separated by commas
   CALENDAR_DATA_DIR                        keep the copy in a file here, for a start without waiting
   CALENDAR_SYNC_INTERVAL                   seconds between two looks at the site (10)
   CALENDAR_NOTICE_SECRET                   shared with the snippet's change notices
+  CALENDAR_REDIS_URL                       a Redis or Valkey, where several gateways stand before one site
 `,
     async run(args) {
       const { values } = optionsOf(args, { config: { type: 'string' } });

@@ -5,10 +5,11 @@ import type { FieldSource } from '../mapping/source.ts';
 import { linesOfAnswer } from './preview.ts';
 import type { SiteFacts } from './probe.ts';
 import type { Proposal } from './propose.ts';
-import { columns } from './table.ts';
+import { columns, wrapped } from './table.ts';
 import { shown } from './words.ts';
 
 const SHOWN_PLACES = 12;
+const WIDTH = 116;
 
 /** The site as it was found, without credentials also what they would add. */
 export function siteLines({ url, name, timezone, account, plugins, types }: SiteFacts): string[] {
@@ -17,8 +18,9 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Site
     `Site        ${name} (${url}), time zone ${timezone}`,
     account
       ? `Account     ${account.name} (${account.roles.join(', ') || 'no role'})`
-      : 'Account     none: only public records are seen. With a user and an application password also drafts and private records\n            are copied, lists of staff are exact, and init sees which plugins are active.',
+      : 'Account     none: only public records are seen. With a user and an application password also drafts and private records\n            are copied, and lists of staff are exact; to an administrator the site also shows which plugins are active.',
     ...(plugins ? [`Plugins     ${plugins.join(', ') || 'none'}`] : []),
+    ...(account && !plugins ? ['Plugins     not shown to this account; to an administrator they are'] : []),
     `Types       ${content.map(({ base, total }) => `${base} (${total})`).join(', ') || 'posts and pages only'}`,
   ];
 }
@@ -35,7 +37,8 @@ export function proposalLines(proposal: Proposal): string[] {
     `Mapping     ${shipped === undefined ? 'a file of its own, to be edited as you like' : `${shipped}, which comes with the gateway`}`,
     '',
     ...columns(rows).map((row) => `  ${row}`),
-    ...(notes.length > 0 ? ['', ...notes.map((note) => `  note: ${note}`)] : []),
+    ...(notes.length > 0 ? [''] : []),
+    ...notes.flatMap((note) => wrapped(`note: ${note}`, WIDTH).map((line) => `  ${line}`)),
   ];
 }
 

@@ -52,7 +52,13 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     print('');
     const mapping =
       proposal.shipped === undefined ? compileMapping(proposal.source, 'proposal') : loadMapping(proposal.shipped);
-    await preview(site, mapping, facts, options, print);
+    await preview(
+      site,
+      mapping,
+      facts,
+      { ...options, closed: proposal.needsSnippet && proposal.how !== 'nothing' },
+      print,
+    );
     if (!options.yes && !(await asking?.write(options.out))) {
       print(
         asking
@@ -153,7 +159,8 @@ async function decide(
     return proposal;
   }
   if (decisions.mapping !== undefined) return asWished(loadMapping(decisions.mapping));
-  if (types.length === 0) return proposeNothingThere(loadMapping('wordpress-meta').source as unknown as MappingSource);
+  if (types.length === 0)
+    return proposeNothingThere(loadMapping('wordpress-meta').source as unknown as MappingSource, facts.plugins);
   for (const line of withoutDates(
     facts,
     types.map((each) => each.base),
@@ -165,7 +172,7 @@ async function decide(
 
 function asWished(mapping: Mapping): Proposal {
   return {
-    ...proposeNothingThere(mapping.source as unknown as MappingSource),
+    ...proposeNothingThere(mapping.source as unknown as MappingSource, []),
     title: mapping.name,
     because: 'you named it, though the site does not show what it reads',
     needsSnippet: mapping.requiresHelper,
@@ -189,13 +196,14 @@ async function preview(
   site: OpenSite,
   mapping: Mapping,
   facts: SiteFacts,
-  options: InitOptions,
+  { publicUrl, closed }: Pick<InitOptions, 'publicUrl'> & { closed: boolean },
   print: Terminal['print'],
 ): Promise<void> {
   const records = await readRecords(site, mapping, facts, { count: READ_EVENTS });
   const read = records.event?.length ?? 0;
-  const answers = answersOf(records, mapping, facts, (options.publicUrl ?? 'http://localhost:3000') + MOUNT, PREVIEWED);
+  const answers = answersOf(records, mapping, facts, (publicUrl ?? 'http://localhost:3000') + MOUNT, PREVIEWED);
   if (answers.length > 0) print(`${answers.length} of ${read} events that were read, as the interface answers them:`);
+  else if (closed) print('When the events take place is not shown yet: the PHP file opens it.');
   else
     print(
       read > 0
@@ -254,7 +262,8 @@ function nextSteps({ needsSnippet }: Proposal, { out }: InitOptions, files: read
   const secrets = has('secrets.env') ? `set -a; . ${at('secrets.env')}; set +a; ` : '';
   const php = has('calendar-gateway.php')
     ? [
-        `  put ${at('calendar-gateway.php')} into wp-content/mu-plugins/ of the site${needsSnippet ? '; without it there is nothing to read' : ''}`,
+        `  put ${at('calendar-gateway.php')} into wp-content/mu-plugins/ of the site${needsSnippet ? '; without it there is nothing to read,' : ''}`,
+        ...(needsSnippet ? ['  with it the same init and --force shows three events as they will be answered'] : []),
       ]
     : [];
   return [

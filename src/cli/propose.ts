@@ -1,14 +1,15 @@
 // Proposes a mapping for a site, each line with its reason: a setup that is known, or one made of what the records hold.
 
-import type { FieldSource, MappingSource, PostTypeSource, TaxonomySource } from '../mapping/source.ts';
+import type { MappingSource, PostTypeSource, TaxonomySource } from '../mapping/source.ts';
 import type { Kind } from '../records.ts';
 import { counted } from './check-rows.ts';
-import type { Place, SiteFacts, TypeFacts } from './probe.ts';
+import type { SiteFacts, TypeFacts } from './probe.ts';
 import { type DateAnswers, proposeDates } from './propose-dates.ts';
 import { type Line, proposeFields } from './propose-fields.ts';
 import { proposeLinked, proposeTaxonomy } from './propose-linked.ts';
-import { KINDS, missingKeys, pathsOf, pruned, type Recognised, recognise, shows } from './setups.ts';
-import { KIND_WORDS, shown } from './words.ts';
+import { seen } from './seen.ts';
+import { KINDS, missingKeys, pathsOf, pruned, type Recognised, recognise } from './setups.ts';
+import { KIND_WORDS } from './words.ts';
 
 /** What the operator has decided: flags, or answers to questions. */
 export interface Decisions extends DateAnswers {
@@ -97,8 +98,13 @@ function shipped(chosen: Recognised, site: SiteFacts, decisions: Decisions, cand
   };
 }
 
-/** The proposal for a site that has nothing yet: the gateway's own types. */
-export function proposeNothingThere(source: MappingSource): Proposal {
+/** What is to be said where an event plugin might hide all it has: it would be known by its folder. */
+const HIDDEN =
+  'Some event plugins show nothing of theirs to the REST interface. If the site has one, name it with --mapping (' +
+  'events-manager, event-organiser ...), or look again with the application password of an administrator.';
+
+/** The proposal for a site that has nothing yet: the gateway's own types. `plugins`: the active ones, where they are known. */
+export function proposeNothingThere(source: MappingSource, plugins?: readonly string[]): Proposal {
   return {
     how: 'nothing',
     shipped: source.name,
@@ -107,7 +113,7 @@ export function proposeNothingThere(source: MappingSource): Proposal {
     source,
     kinds: kindsOf(source, (base) => (base === 'tags' ? "the site's own tags" : 'made by the PHP file')),
     lines: [],
-    notes: [],
+    notes: plugins === undefined ? [HIDDEN] : [],
     needsSnippet: true,
     open: [],
     candidates: [],
@@ -246,14 +252,4 @@ function linesOf(source: MappingSource, site: SiteFacts): Line[] {
       reason: seen(type, line),
     }));
   });
-}
-
-function seen(type: TypeFacts | undefined, line: string | FieldSource): string {
-  const paths = pathsOf(line);
-  if (!type) return 'not to be seen before the PHP file is in';
-  const place: Place | undefined = type.places.find(({ path, values }) => paths.includes(path) && values.length > 0);
-  if (place)
-    return `${place.values.length} of ${type.samples.length} records have it, such as ${shown(place.values[0])}`;
-  if (paths.every((path) => shows(type, path))) return 'in the schema; no record has a value yet';
-  return type.samples.length === 0 ? 'no record to see it in yet' : 'not to be seen yet';
 }

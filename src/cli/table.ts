@@ -68,13 +68,20 @@ export function tableText(rows: readonly Row[], { colour, width }: { colour: boo
   const due = rows.filter(({ state, todo }) => state !== 'ok' && todo !== undefined);
   if (due.length > 0) lines.push('', 'What to do');
   for (const advice of new Set(due.map(({ todo }) => todo as string))) {
-    const about = due.filter(({ todo }) => todo === advice).map((row) => `${row.area} ${row.what}`);
+    const about = namesOf(due.filter(({ todo }) => todo === advice));
     const state = due.some((row) => row.todo === advice && row.state === 'fail') ? 'fail' : 'warn';
-    lines.push('', `${word(state)}${GAP}${about.join(', ')}`);
+    const [first = '', ...rest] = wrapped(about, width - 6);
+    lines.push('', `${word(state)}${GAP}${first}`, ...rest.map((line) => `      ${line}`));
     for (const line of advice.split('\n'))
       for (const part of line.startsWith(' ') ? [line] : wrapped(line, width - 6)) lines.push(`      ${part}`);
   }
   const count = (state: State): number => rows.filter((row) => row.state === state).length;
   lines.push('', `${count('ok')} ok, ${count('warn')} warn, ${count('fail')} fail`);
   return `${lines.join('\n')}\n`;
+}
+
+/** `event fields cost, venue; lists events`: each area once. */
+function namesOf(rows: readonly Row[]): string {
+  const byArea = Map.groupBy(rows, ({ area }) => area);
+  return [...byArea].map(([area, those]) => `${area} ${those.map(({ what }) => what).join(', ')}`).join('; ');
 }

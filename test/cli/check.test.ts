@@ -123,10 +123,21 @@ describe('check', () => {
     expect(result.ok).to.equal(false);
     const cost = row(result, 'event fields', 'cost');
     expect(cost).to.include({ state: 'fail' });
-    expect(cost.todo)
-      .to.include('meta.price')
-      .and.to.include('calendar-gateway snippet --mapping')
-      .and.to.include('mu-plugins');
+    expect(cost.says).to.include('meta.price');
+    expect(cost.todo).to.include('calendar-gateway snippet --mapping').and.to.include('mu-plugins');
+  });
+
+  it('gives one piece of advice once, whatever it is good for', async () => {
+    site = await fakeSite({
+      types: [gigs({ meta: { gig_start: 'string', gig_end: 'string' } })],
+      logins: ['service:right'],
+    });
+    let table = '';
+    await check({ config: settings() }, (part) => {
+      table += part;
+    });
+    expect(table).to.match(/\nfail +event fields cost, all_day\n/);
+    expect(table.match(/WordPress drops/g)?.length).to.equal(1);
   });
 
   it('is red for values that the codec does not read', async () => {
@@ -181,7 +192,8 @@ describe('check', () => {
     const result = await checked({ types: [gigs({ meta: registered })] }, { write: true });
     const lost = row(result, 'writes', 'event.all_day');
     expect(lost.state).to.equal('fail');
-    expect(lost.todo).to.include('meta.whole_day');
+    expect(lost.says).to.include('meta.whole_day');
+    expect(lost.todo).to.include('snippet');
     expect(site.types[0]?.records.length).to.equal(2);
   });
 

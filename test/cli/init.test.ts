@@ -80,6 +80,13 @@ describe('init', () => {
     expect(existsSync(out('secrets.env'))).to.equal(false);
   });
 
+  it('says of a site that shows nothing that a plugin may hide it, unless the plugins are known', async () => {
+    await open({ ...gigs(), type: 'page', base: 'pages', label: 'Pages', meta: {}, records: [] });
+    expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
+    expect(said().replace(/\s+/g, ' ')).to.match(/note: Some event plugins.* --mapping/);
+    expect(said()).to.include('--force shows three events');
+  });
+
   it('keeps a password that it was told in a file for its owner alone, and one of the environment nowhere', async () => {
     await open(gigs('25'));
     const told = { account: async () => LOGIN, write: async () => true };
