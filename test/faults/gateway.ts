@@ -10,6 +10,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { loadConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/observe/log.ts';
+import { refuseSecrets } from './spoken.ts';
 
 export const MOUNT = '/calendar/events/v1';
 
@@ -82,7 +83,12 @@ export async function startGateway(
     ...{ port, adminPort, admin },
     log: () => lines.join(''),
     ask: (path, sent) => exchange(port, MOUNT + path, sent),
-    stop: () => gateway.stop(),
+    async stop() {
+      const { text: metrics } = await admin('/metrics');
+      const { text: status } = await admin('/status');
+      await gateway.stop();
+      refuseSecrets('the log, the metrics or the status of a gateway', `${lines.join('')}\n${metrics}\n${status}`);
+    },
   };
 }
 

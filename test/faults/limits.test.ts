@@ -194,6 +194,24 @@ describe('the limits of a gateway', () => {
     });
   });
 
+  it('of headers: more are refused, in all as in one', async () => {
+    const small = await start({ limits: { headerBytes: 4000 } });
+    const line = (name: string, bytes: number) => ({ [name]: 'x'.repeat(bytes) });
+    const ask = (headers: Record<string, string>) => exchange(small.port, `${MOUNT}/events`, { headers });
+    expect((await ask(line('x-one', 3000))).status).to.equal(200);
+    expect((await ask(line('x-one', 5000))).status).to.equal(431);
+    expect((await ask({ ...line('x-one', 3000), ...line('x-two', 3000) })).status).to.equal(431);
+  });
+
+  it('of time for headers: who has not sent them by then is told so and cut off', async () => {
+    const hasty = await start({ limits: { headersTimeoutMs: 300, requestTimeoutMs: 120_000 } });
+    const socket = connect(hasty.port, '127.0.0.1').on('error', () => {});
+    socket.write(`GET ${MOUNT}/events HTTP/1.1\r\nHost: x\r\nX-Slow: `);
+    let said = '';
+    for await (const chunk of socket) said += chunk;
+    expect(said).to.match(/^HTTP\/1\.1 408 /);
+  });
+
   it('of connections: more are closed as they come', async () => {
     const small = await start({ limits: { sockets: 5 } });
     const sockets = Array.from({ length: 8 }, () => connect(small.port, '127.0.0.1').on('error', () => {}));

@@ -97,6 +97,12 @@ describe('an upstream that fails', () => {
       });
     }
 
+    it('has a time until an answer begins, however far off the deadline is', async () => {
+      await fresh({ headersTimeoutMs: 200, deadlineMs: 120_000 });
+      await proxy.set({ kind: 'silent' });
+      expect((await failure()).reason).to.equal('timeout');
+    });
+
     it('serves again when the CMS is back', async () => {
       await proxy.set({ kind: 'down' });
       await failure();

@@ -58,21 +58,51 @@ async function probe({ port }: Measured, { path, headers = {} }: Scenario['probe
 const figures = ({ statuses, failed, unsent }: Outcome): string =>
   `${JSON.stringify(statuses)}, ${failed} broken off, ${unsent} not sent`;
 
+/**
+ * Answers with 200 in a second, at most: with connections that always have a request under way, and with so many requests a second
+ * whatever becomes of them, from below that figure to well above it. The highest counts.
+ */
+async function mostOf({ port }: Measured, { next, connections }: Scenario): Promise<number> {
+  await closedLoop(port, next, connections, 2000);
+  const inTurn = await closedLoop(port, next, connections, 4000);
+  let most = inTurn;
+  for (const share of [0.9, 1, 1.2, 1.5]) {
+    const { goodput } = await openLoop({ port, next, perSecond: inTurn * share, forMs: 3000 });
+    most = Math.max(most, goodput);
+  }
+  return most;
+}
+
+/** Milliseconds until three probes in a row are about as quick as before. */
+async function recovery(gateway: Measured, asked: Scenario['probe'], boundMs: number): Promise<number> {
+  const fromMs = performance.now();
+  let quick = 0;
+  while (quick < 3 && performance.now() - fromMs < 10_000) {
+    quick = (await probe(gateway, asked)) <= boundMs ? quick + 1 : 0;
+    if (quick < 3) await sleep(20);
+  }
+  return performance.now() - fromMs;
+}
+
 async function overload(gateway: Measured, scenario: Scenario): Promise<void> {
-  const { name, next, connections } = scenario;
-  await closedLoop(gateway.port, next, connections, 2000);
-  const peak = await closedLoop(gateway.port, next, connections, 4000);
+  const { name, next } = scenario;
+  const peak = await mostOf(gateway, scenario);
   await sleep(500);
   let aloneMs = 0;
   for (let n = 0; n < 5; n += 1) aloneMs = Math.max(aloneMs, await probe(gateway, scenario.probe));
-  const outcome = await openLoop({ port: gateway.port, next, perSecond: peak * TIMES, forMs: FOR_MS });
-  const endedMs = performance.now();
-  while ((await probe(gateway, scenario.probe)) > 3 * aloneMs + 20) await sleep(20);
-  const recoveredMs = performance.now() - endedMs;
+  const load = openLoop({ port: gateway.port, next, perSecond: peak * TIMES, forMs: FOR_MS });
+  // From the last request that is sent, not from the last answer.
+  const recovered = sleep(FOR_MS).then(() => recovery(gateway, scenario.probe, 3 * aloneMs + 20));
+  const [outcome, recoveredMs] = await Promise.all([load, recovered]);
   console.log(`\n${name}: ${figures(outcome)}`);
+  const due = (peak * TIMES * FOR_MS) / 1000;
+  const sent = ((due - outcome.unsent) / due) * TIMES;
+  report(`${name}: asked`, `${sent.toFixed(1)} times the most`, `at least ${TIMES * 0.9}`, sent >= TIMES * 0.9);
   const share = outcome.goodput / peak;
   const goodput = `${outcome.goodput.toFixed(0)} a second, ${(share * 100).toFixed(0)} % of ${peak.toFixed(0)}`;
-  report(`${name}, ${TIMES} times the most: answered`, goodput, 'at least 80 %', share >= 0.8);
+  report('  answered', goodput, 'at least 80 %', share >= 0.8);
+  const good = outcome.taken['200'] ?? [];
+  report('  99 % of these within', `${part(good, 0.99).toFixed(0)} ms`, '2 s', part(good, 0.99) < 2000);
   const refused = outcome.taken['503'] ?? [];
   const quickly = `half within ${part(refused, 0.5).toFixed(0)} ms, 99 % within ${part(refused, 0.99).toFixed(0)} ms`;
   report('  refused (503)', `${refused.length}: ${quickly}`, '99 % within 1 s', part(refused, 0.99) < 1000);

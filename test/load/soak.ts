@@ -1,14 +1,17 @@
-// `npm run test:soak -- [--minutes N]`: a long mixed load; says how memory, descriptors and the event loop's delay went.
+// `npm run test:soak -- [--minutes N] [--per-second N]`: a long mixed load; says how memory, descriptors and the event loop's delay went.
 
 import { parseArgs } from 'node:util';
 import { exchange } from '../faults/gateway.ts';
 import { as, basic } from '../faults/wordpress.ts';
 import { conclude, MOUNT, part, report, sleep, startMeasured } from './measuring.ts';
 
-const { values: options } = parseArgs({ options: { minutes: { type: 'string', default: '20' } } });
+const { values: options } = parseArgs({
+  options: { minutes: { type: 'string', default: '20' }, 'per-second': { type: 'string', default: '50' } },
+});
 const FOR_MS = Number(options.minutes) * 60_000;
 const SAMPLE_MS = Math.max(1000, FOR_MS / 120);
 const CALLERS = 3;
+const PAUSE_MS = (CALLERS * 1000) / Number(options['per-second']);
 
 interface Sample {
   minutes: number;
@@ -61,8 +64,9 @@ function slope(samples: Sample[], of: (sample: Sample) => number): number {
 const begun = performance.now();
 const callers = Array.from({ length: CALLERS }, async () => {
   while (performance.now() - begun < FOR_MS) {
+    const due = performance.now() + PAUSE_MS;
     await once();
-    await sleep(15);
+    await sleep(Math.max(0, due - performance.now()));
   }
 });
 const samples: Sample[] = [];
