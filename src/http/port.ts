@@ -1,8 +1,9 @@
 // One listening port: its deadlines and bounds, and closing it without cutting anybody off.
 
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ConfigError } from '../errors.ts';
 
 export interface PortOptions {
@@ -27,6 +28,9 @@ export interface Port {
 }
 
 const MAX_CHECK_MS = 1000;
+/** Turns of the event loop without anything new after which nothing is on its way, and the longest wait for that. */
+const QUIET_TURNS = 10;
+const ARRIVING_MS = 500;
 
 /** Listens. Throws `ConfigError` when the port cannot be had. */
 export async function openPort(listener: RequestListener, options: PortOptions): Promise<Port> {
@@ -41,6 +45,7 @@ export async function openPort(listener: RequestListener, options: PortOptions):
   const server = createServer(settings, listener);
   server.timeout = options.stallTimeoutMs;
   server.maxConnections = options.sockets;
+  const connections = watchConnections(server);
   server.listen(options.port, options.host);
   try {
     await once(server, 'listening');
@@ -51,9 +56,10 @@ export async function openPort(listener: RequestListener, options: PortOptions):
   let closing: Promise<void> | undefined;
 
   async function drain(): Promise<void> {
+    // What has arrived is let in and read first: the end of listening would reset a connection that nobody has looked at.
+    await connections.letIn();
     const closed = once(server, 'close');
-    server.close();
-    server.closeIdleConnections();
+    connections.end();
     const late = setTimeout(() => server.closeAllConnections(), options.drainMs);
     await closed;
     clearTimeout(late);
@@ -64,6 +70,55 @@ export async function openPort(listener: RequestListener, options: PortOptions):
     close() {
       closing ??= drain();
       return closing;
+    },
+  };
+}
+
+/**
+ * Knows which connections have an answer to wait for. `server.close()` by itself would cut off answers that have ended here and not yet
+ * been taken, and leave open each connection that its caller keeps for the next request.
+ */
+function watchConnections(server: Server): { letIn(): Promise<void>; end(): void } {
+  /** The newest answer of each: those before it on the same connection leave first. */
+  const open = new Map<Socket, ServerResponse | undefined>();
+  let arrived = 0;
+  let ending = false;
+  server.on('connection', (socket: Socket) => {
+    arrived += 1;
+    open.set(socket, undefined);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.prependListener('request', ({ socket }, response) => {
+    arrived += 1;
+    open.set(socket, response);
+    if (ending) endAfter(socket, response);
+  });
+
+  function endAfter(socket: Socket, answer: ServerResponse | undefined): void {
+    if (!answer || answer.writableFinished) return void socket.destroySoon();
+    if (!answer.headersSent) answer.shouldKeepAlive = false;
+    // When the last byte has left, or nobody is there to take it.
+    answer.once('close', () => {
+      if (open.get(socket) === answer) socket.destroySoon();
+    });
+  }
+
+  return {
+    /** One connection is let in at a turn. */
+    async letIn() {
+      const untilMs = performance.now() + ARRIVING_MS;
+      for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < untilMs; quiet += 1) {
+        const before = arrived;
+        await turn();
+        if (arrived !== before) quiet = 0;
+      }
+    },
+    end() {
+      ending = true;
+      // Before `close` below, which would choose for itself what is idle.
+      server.closeIdleConnections = () => {};
+      server.close();
+      for (const [socket, answer] of open) endAfter(socket, answer);
     },
   };
 }

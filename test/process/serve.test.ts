@@ -59,6 +59,22 @@ describe('serve', function () {
     expect(wordpress.writes()).to.equal(50);
   });
 
+  it('ends within its time when the CMS never answers', async () => {
+    serving = await serve(wordpress.url.href, { password: PASSWORD, config: { limits: { drainMs: 300 } } });
+    const { port, child } = serving;
+    await until(async () => (await ready(serving!)) === 200);
+    const { held } = hold();
+    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+    const answer = exchange(port, `${MOUNT}/events/1`, { method: 'POST', headers, body: '{"title":"x"}' }).catch(
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    await until(() => held() === 1);
+    child.kill('SIGTERM');
+    // The CMS has 15 s for its answer: sooner than that it is the drain time that ended it.
+    expect(await serving.ended).to.equal(0);
+    expect(await answer).to.equal('ECONNRESET');
+  }).timeout(10_000);
+
   it('ends at once on the second SIGTERM', async () => {
     serving = await serve(wordpress.url.href, { password: PASSWORD });
     const { port, child } = serving;

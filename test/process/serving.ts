@@ -6,6 +6,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { exchange, freePort } from '../faults/gateway.ts';
+import { refuseSecrets } from '../faults/spoken.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -47,7 +48,10 @@ export async function serve(url: string, { password, flags = [], config = {} }: 
   });
   const chunks: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(String(chunk)));
-  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string | null);
+  const ended = once(child, 'close').then(([code, signal]) => {
+    refuseSecrets('what a gateway said', chunks.join(''));
+    return (code ?? signal) as number | string | null;
+  });
   return { child, port, adminPort, ended, said: () => chunks.join('') };
 }
 
