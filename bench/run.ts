@@ -48,9 +48,8 @@ const say = (text: string): void => void process.stderr.write(`bench: ${text}\n`
 const only = new Set(options.only.split(','));
 const settings = { repeats: Number(options.repeats), seconds: Number(options.seconds) };
 
-async function measureAll(dir: string, load: Load): Promise<Figure[]> {
+async function measureAll(dir: string, load: Load, figures: Figure[]): Promise<void> {
   const sandbox = await filledSandbox(dir, say);
-  const figures: Figure[] = [];
   try {
     const gateway = await startGateway(sandbox, dir, 'gateway');
     try {
@@ -69,16 +68,15 @@ async function measureAll(dir: string, load: Load): Promise<Figure[]> {
   } finally {
     await sandbox.stop();
   }
-  return figures;
 }
 
 const dir = options.dir === undefined ? mkdtempSync(join(tmpdir(), 'calendar-bench-')) : resolve(options.dir);
 mkdirSync(dir, { recursive: true });
 const begun = performance.now();
 const load = startLoad();
+const figures: Figure[] = [];
 try {
-  const figures = await measureAll(dir, load);
-  console.log(table(figures));
+  await measureAll(dir, load, figures);
   say(`took ${((performance.now() - begun) / 60_000).toFixed(1)} minutes`);
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(flat(figures), null, 2)}\n`);
   if (only.size === PARTS.length) {
@@ -87,6 +85,8 @@ try {
     writeFileSync(join(RESULTS, 'bench.json'), `${JSON.stringify(flat(figures), null, 2)}\n`);
   }
 } finally {
+  // Of a run that fails, what there is.
+  if (figures.length > 0) console.log(table(figures));
   await load.stop();
   if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
 }
