@@ -1,5 +1,6 @@
 // The rows of `check`: how each is made, and the advice that several of them give.
 
+import { ownName } from './own-name.ts';
 import type { Row, State } from './table.ts';
 
 /** Makes the rows of one area. */
@@ -18,6 +19,6 @@ export function snippetAdvice(mapping: string, { dropped = false }: { dropped?: 
   const about = dropped ? 'WordPress drops what is not registered for its REST interface, and says nothing.\n' : '';
   return (
     `${about}Make the PHP file of the mapping and put it into wp-content/mu-plugins/ of the site:\n` +
-    `  calendar-gateway snippet --mapping ${mapping} > calendar-gateway.php`
+    `  ${ownName()} snippet --mapping ${mapping} > calendar-gateway.php`
   );
 }

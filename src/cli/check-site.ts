@@ -8,6 +8,7 @@ import { parseZone } from '../time/zones.ts';
 import type { Account } from '../upstream/port.ts';
 import { rowsOf, snippetAdvice } from './check-rows.ts';
 import { basic, type OpenSite, unlessRefused } from './open-site.ts';
+import { ownName } from './own-name.ts';
 import { KINDS } from './setups.ts';
 import type { Row } from './table.ts';
 
@@ -136,7 +137,7 @@ export async function gatewayRows({ config, mapping, open }: Checked): Promise<R
     warn(
       'notices',
       `none: a change made in wp-admin is seen within ${config.sync.intervalS} s`,
-      `To see changes at once, set CALENDAR_NOTICE_SECRET and put the PHP file with the same secret into wp-content/mu-plugins/ of the site:\n  calendar-gateway snippet --mapping ${config.mapping} --notice-url ${noticeUrl} --notice-secret SECRET > calendar-gateway.php`,
+      `To see changes at once, set CALENDAR_NOTICE_SECRET and put the PHP file with the same secret into wp-content/mu-plugins/ of the site:\n  ${ownName()} snippet --mapping ${config.mapping} --notice-url ${noticeUrl} --notice-secret SECRET > calendar-gateway.php`,
     );
   if (config.publicUrl === undefined)
     warn(

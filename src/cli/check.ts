@@ -3,14 +3,13 @@
 import { loadConfig, serviceCredentials } from '../config.ts';
 import { ConfigError, UpstreamAway, UpstreamRefused } from '../errors.ts';
 import { loadMapping } from '../mapping/load.ts';
-import type { EventRecord } from '../records.ts';
 import { fieldRows } from './check-fields.ts';
 import { listRows, pastRows } from './check-lists.ts';
 import { listenForNotices } from './check-notices.ts';
 import { accountRows, type Checked, gatewayRows, siteRows } from './check-site.ts';
 import { writeRows } from './check-writes.ts';
 import { openSite } from './open-site.ts';
-import { readRecords } from './preview.ts';
+import { oldestEvents, readRecords } from './preview.ts';
 import { type Row, tableText } from './table.ts';
 
 export const CHECK_OPTIONS = {
@@ -70,8 +69,8 @@ async function checked(file: string | undefined, write: boolean): Promise<Row[]>
     if (account.some(({ what, state }) => what === 'service' && state === 'fail')) return rows;
     rows.push(...(await listRows(about)));
     const records = await readRecords(open, mapping, about.site, { count: EVENTS_READ });
-    const events = (records.event ?? []).map(({ record }) => record as EventRecord);
-    rows.push(...pastRows(events, new Date().toISOString().slice(0, 19).replace('T', ' ')));
+    const oldest = await oldestEvents(open, mapping, about.site);
+    rows.push(...pastRows(oldest, new Date().toISOString().slice(0, 19).replace('T', ' ')));
     rows.push(...(await fieldRows(about, records)));
     const notices = write ? await listenForNotices(config) : undefined;
     if (write) rows.push(...(await writeRows(about, records)));

@@ -11,6 +11,7 @@ import { environmentText, jsonText, type OutFile, writeFiles } from './init-file
 import type { InitOptions } from './init-options.ts';
 import { answerLines, proposalLines, siteLines, withoutDates } from './init-report.ts';
 import { basic, type OpenSite, openSite } from './open-site.ts';
+import { ownName } from './own-name.ts';
 import { answersOf, readRecords } from './preview.ts';
 import { probe, type SiteFacts } from './probe.ts';
 import { type Decisions, eventTypes, type Proposal, propose, proposeNothingThere } from './propose.ts';
@@ -39,7 +40,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
   const asking = options.yes ? undefined : ask;
   const url = options.url ?? (await asking?.url());
   if (url === undefined)
-    throw new ConfigError('init', 'needs the address of a site', 'calendar-gateway init https://example.org');
+    throw new ConfigError('init', 'needs the address of a site', `${ownName()} init https://example.org`);
   const account = await accountOf(options, asking);
   const site = openSite(url, account && basic(account.user, account.password));
   try {
@@ -270,8 +271,8 @@ function nextSteps({ needsSnippet }: Proposal, { out }: InitOptions, files: read
     '',
     'Next',
     ...php,
-    `  ${secrets}calendar-gateway check --config ${at('config.json')}`,
-    `  ${secrets}calendar-gateway serve --config ${at('config.json')}`,
+    `  ${secrets}${ownName()} check --config ${at('config.json')}`,
+    `  ${secrets}${ownName()} serve --config ${at('config.json')}`,
   ];
 }
 

@@ -53,8 +53,20 @@ export async function readRecords(
   return records;
 }
 
+/** The events that were made first, up to a hundred: on a site that is in use some of them are over. Throws `UpstreamAway`. */
+export async function oldestEvents(open: OpenSite, mapping: Mapping, site: Site): Promise<EventRecord[]> {
+  const map = mapping.kinds.event;
+  const options = open.credentials === undefined ? {} : { credentials: open.credentials };
+  const scope = scopeOf(map, open.credentials !== undefined);
+  const query = { ...scope, per_page: LINKED, orderby: 'date', order: 'asc', _fields: map.select };
+  const listed = await unlessRefused(fittedUpstream(open.upstream, mapping).list(map.base, query, options), undefined);
+  return (listed?.items ?? []).map((native) => map.read(native, site));
+}
+
+type Listed = Pick<KindMapping<Kind>, 'as' | 'listParams' | 'statuses' | 'context'>;
+
 /** What a list request for the copy sends: the mapping's parameters, and with credentials every status. */
-export function scopeOf(map: KindMapping<Kind>, withCredentials: boolean): Query {
+export function scopeOf(map: Listed, withCredentials: boolean): Query {
   const scope: Query = { ...map.listParams };
   if (withCredentials && map.as === 'posts')
     Object.assign(scope, {

@@ -155,6 +155,19 @@ describe('check', () => {
     expect(few.code).to.equal(1);
   });
 
+  it('wonders when nothing that was ever made is over, and only then', async () => {
+    const upcoming = gigs();
+    upcoming.records = Array.from({ length: 25 }, (_, at) => fakePost(at + 1, { ...upcoming.records[0], id: at + 1 }));
+    expect(row(await checked({ types: [upcoming] }), 'lists', 'past events').state).to.equal('warn');
+    await site.close();
+    const old = fakePost(99, {
+      title: 'Old',
+      meta: { ...META, gig_start: '2020-05-01 19:30:00', gig_end: '2020-05-01 21:00:00' },
+    });
+    const { rows } = await checked({ types: [{ ...upcoming, records: [...upcoming.records, old] }] });
+    expect(rows.some(({ what }) => what === 'past events')).to.equal(false);
+  });
+
   it('stops after an account that the site refuses', async () => {
     const result = await checked({ logins: ['service:another'] });
     expect(row(result, 'account', 'service').state).to.equal('fail');

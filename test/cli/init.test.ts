@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { init } from '../../src/cli/init.ts';
 import { INIT_HELP, INIT_OPTIONS, initOptions } from '../../src/cli/init-options.ts';
+import { ownName } from '../../src/cli/own-name.ts';
 import { questions } from '../../src/cli/questions.ts';
 import { loadConfig } from '../../src/config.ts';
 import { ConfigError } from '../../src/errors.ts';
@@ -174,6 +175,14 @@ describe('init', () => {
     expect(await init(options({ yes: true }), terminal())).to.equal(1);
     expect(said()).to.match(/--field event\.start_date=meta\.KEY/);
     expect(said()).to.include('Show in REST API');
+  });
+
+  it('names its commands as they are typed from here', async () => {
+    expect(ownName({})).to.equal('calendar-gateway');
+    expect(ownName({ npm_lifecycle_event: 'cli' })).to.equal('npm run --silent cli --');
+    await open(gigs('25'));
+    await init(options({ yes: true }), terminal());
+    expect(said()).to.include(`${ownName()} check --config`);
   });
 
   it('says what is wrong with a password, an address, a collection and a field', async () => {
