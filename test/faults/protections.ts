@@ -33,7 +33,6 @@ const ALL_LIMITS = 'test/faults/limits.test.ts';
 const SOCKETS = 'test/faults/sockets.test.ts';
 const WIRE = 'test/faults/upstream-faults.test.ts';
 const CMS = 'test/faults/cms-faults.test.ts';
-const SECRETS = 'test/faults/secrets.test.ts';
 const IMAGES = 'test/upstream/fetch-image.test.ts';
 const PUBLICS = 'test/upstream/public-address.test.ts';
 const PROCESS = 'test/process/serve.test.ts';
@@ -142,13 +141,6 @@ export const PROTECTIONS: Protection[] = [
     without: 'Object.assign(sent, headers);',
     test: WIRE,
     title: 'headers that are meant',
-  },
-  {
-    what: 'what a broken answer of the CMS says is not passed on',
-    file: ANSWER,
-    line: 'in place of JSON (status ${status}).`',
-    without: 'in place of JSON: ${Buffer.from(answer.bytes)}`',
-    test: SECRETS,
   },
   {
     what: 'the log takes credentials out of every text',
