@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { CLUSTER_PROTECTIONS } from '../cluster/protections.ts';
 import { PROTECTIONS, type Protection } from './protections.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -37,7 +38,7 @@ async function run({ test, title }: Pick<Protection, 'test' | 'title'>): Promise
   return { passed: code === 0 && /^ok /m.test(text), first };
 }
 
-const wanted = PROTECTIONS.filter(({ what }) => what.includes(process.argv[2] ?? ''));
+const wanted = [...PROTECTIONS, ...CLUSTER_PROTECTIONS].filter(({ what }) => what.includes(process.argv[2] ?? ''));
 const whole = new Map<string, boolean>();
 let unseen = 0;
 try {
