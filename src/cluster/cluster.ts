@@ -56,6 +56,7 @@ export interface Cluster extends Pick<Keeping, 'moment' | 'keep' | 'wrote'>, Pic
 
 const DEADLINE_MS = 1000;
 
+/** Puts one gateway among the others. Nothing happens before `start`. */
 export function createCluster(options: ClusterOptions): Cluster {
   const { url, siteUrl, service, intervalMs: leaseMs, deadlineMs = DEADLINE_MS } = options;
   const member = createMember({ ...options, leaseMs });

@@ -18,6 +18,7 @@ const DRIFT = 'cluster.drift';
 /** More of them are as good as a whole copy. */
 const MAX_DRIFT = 1000;
 
+/** What was remembered before a restart is there again. */
 export function openDrift(replica: Replica): DriftBook {
   const kept = JSON.parse(replica.state(DRIFT) ?? '[]') as string[] | 'much';
   let drift: Set<string> | 'much' = kept === 'much' ? kept : new Set(kept);

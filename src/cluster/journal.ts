@@ -64,6 +64,7 @@ const AT = 'cluster.at';
 const TOUCHED = 20_000;
 const ENTRIES_A_TIME = 100;
 
+/** Goes on where the copy on disk stands; one change at a time, in the order in which they were asked for. */
 export function createJournal({ replica, me, footing, applied: told }: JournalOptions): Journal {
   let at = replica.state(AT) ?? START;
   const book = openDrift(replica);

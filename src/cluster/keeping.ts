@@ -20,6 +20,7 @@ export interface Keeping {
   mend(): Promise<void>;
 }
 
+/** The way of one gateway of several; `keepingAlone` is that of one alone. */
 export function createKeeping(member: Member): Keeping {
   const { journal } = member;
   let mending = false;

@@ -5,6 +5,7 @@ import type { CalendarRecord, Kind } from '../records.ts';
 import type { Change } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
 
+/** `event 12`; of images `image 7`. */
 export const keyOf = (kind: string, id: number): string => `${kind} ${id}`;
 
 /** Kind and id of a record's key. */

@@ -62,6 +62,7 @@ const UNSETTLED_MS = 60_000;
 
 const nowMs = (): number => performance.now();
 
+/** Begins alone (`away`), with the place in the stream that the copy on disk stands at. */
 export function createMember({ leaseMs, mapping, replica, observe }: MemberOptions): Member {
   const me = randomUUID();
   let role = initialRole(nowMs());

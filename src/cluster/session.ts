@@ -33,6 +33,7 @@ const RETRY_MS = 1000;
 const MAX_FOLLOW_MS = 1000;
 const ENTRIES_A_TIME = 100;
 
+/** Nothing happens before `start`. One session at a time; a failed one is begun anew as a whole, after a second at most. */
 export function createSessions(member: Member, options: SessionOptions): Sessions {
   const { me, leaseMs, mapping, replica, journal, observe, happened } = member;
   const { url, siteUrl, service, deadlineMs, mend } = options;

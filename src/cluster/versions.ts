@@ -18,6 +18,7 @@ export interface Versions {
 const BEYOND = '+';
 const VERSION = /^(\d{1,15}-\d{1,10})(\+?)$/;
 
+/** Versions of one gateway of several: ids of the stream, `1700000000000-0`, with `+` behind while this gateway has more than the stream says. */
 export function createVersions(member: Member): Versions {
   const { journal } = member;
 
