@@ -10,7 +10,8 @@ export interface Measured extends Serving {
   /** Memory of the process, in megabytes. */
   rssMb(): number;
   descriptors(): number;
-  /** Values of the metrics whose line begins so. */
+  /** Sums of the metrics whose lines begin so, all of one moment: some begin anew whenever they are read. */
+  metrics<const T extends string>(...names: T[]): Promise<Record<T, number>>;
   metric(name: string): Promise<number>;
   stop(): Promise<number | string | null>;
 }
@@ -26,16 +27,19 @@ export async function startMeasured(config: Record<string, object> = {}, flags: 
   });
   await until(async () => (await ready(serving)) === 200);
   const { child, adminPort } = serving;
+  async function metrics<const T extends string>(...names: T[]): Promise<Record<T, number>> {
+    const lines = (await exchange(adminPort, '/metrics')).text.split('\n');
+    const sumOf = (name: string) =>
+      lines.filter((line) => line.startsWith(name)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    return Object.fromEntries(names.map((name) => [name, sumOf(name)])) as Record<T, number>;
+  }
   return {
     ...serving,
     wordpress,
     rssMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
     descriptors: () => readdirSync(`/proc/${child.pid}/fd`).length,
-    async metric(name) {
-      const { text } = await exchange(adminPort, '/metrics');
-      const lines = text.split('\n').filter((line) => line.startsWith(name));
-      return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-    },
+    metrics,
+    metric: async (name) => (await metrics(name))[name]!,
     async stop() {
       child.kill('SIGTERM');
       const code = await serving.ended;
