@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openReplica } from '../src/replica/store.ts';
@@ -21,7 +22,7 @@ const { values } = parseArgs({
     /** What each answer of the CMS takes beside the work of making it. */
     'cms-ms': { type: 'string', default: '0' },
     turns: { type: 'string', default: '200' },
-    port: { type: 'string', default: '39470' },
+    port: { type: 'string', default: '29470' },
     /** Flags of Node in place of those that `npm start` gives. */
     flags: { type: 'string' },
   },
@@ -117,6 +118,17 @@ async function firstList(): Promise<number> {
   }
 }
 
+/** What the gateway calls the copy; the replica puts the version of its tables before that. */
+function identityOf(file: string): string {
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    const row = db.prepare("SELECT value FROM meta WHERE key = 'identity'").get();
+    return String(row?.value).replace(/^\d+ /, '');
+  } finally {
+    db.close();
+  }
+}
+
 async function measure(events: number, turns: number): Promise<Measured> {
   const size = sizeOf(events);
   const folder = mkdtempSync(join(tmpdir(), 'bench-copy-'));
@@ -138,7 +150,7 @@ async function measure(events: number, turns: number): Promise<Measured> {
     const round = await ask<Round>(gateway, 'round');
     await stop(gateway);
 
-    const replica = openReplica({ file, identity: `${cmsUrl} wordpress-meta all` });
+    const replica = openReplica({ file, identity: identityOf(file) });
     if (replica.setAside !== undefined) throw new Error(`The copy was set aside: ${replica.setAside}`);
     const copy = await timeCopy(replica, turns, size, facts);
     replica.close();
