@@ -37,6 +37,8 @@ export interface Stage {
 }
 
 let current: Stage | undefined;
+/** What the tests began; a test that fails early leaves them running. */
+const begun = new Set<() => Promise<void>>();
 
 /** What the runner opened. */
 export function stage(): Stage {
@@ -58,13 +60,13 @@ export async function openStage(dir: string, say: (text: string) => void): Promi
   if (lack) throw new Error(lack);
   const ends: (() => Promise<void>)[] = [];
   const close = async () => {
+    await Promise.allSettled([...begun].map((end) => end()));
     for (const end of ends) await end();
   };
   try {
     const sandbox = await startSandbox({ dir, port: 0, fresh: true });
     ends.unshift(() => sandbox.stop());
     const gateway = await beginGateway(sandbox).then(({ ready }) => ready);
-    ends.unshift(() => gateway.stop());
     const { user, applicationPassword } = sandbox.credentials.editor;
     await fillTown(townCalendar(townToday()), {
       ...{ calendar: gateway.calendar, siteUrl: sandbox.url, user, applicationPassword },
@@ -114,7 +116,10 @@ export async function beginGateway(
     ...{ url, port, adminUrl, stop },
     calendar: `${url}/calendar/events/v1`,
   }));
-  ready.catch(() => {}); // whoever waits for it is told
+  ready.then(
+    ({ stop }) => begun.add(stop),
+    () => {}, // whoever waits for it is told
+  );
   return { url, ready };
 }
 
