@@ -6,6 +6,7 @@ import { fill, proveReadOnly } from './read-only.ts';
 import { type SiteUnderTest, siteUnderTest } from './site-under-test.ts';
 import { createTally, type Tally } from './tally.ts';
 import { proveTextVenues, TEXT_VENUES } from './text-venues.ts';
+import { TWENTY_LINES, twentyLines } from './twenty-lines.ts';
 import { proveWritten } from './written.ts';
 
 const WRITTEN = ['wordpress-meta', 'acf', 'pods', 'gatherpress', 'wp-event-manager', 'tribe-events-native'];
@@ -53,6 +54,7 @@ const proofs: { mapping: string; plugin?: string; contract: Contract }[] = [
   ...WRITTEN.map((mapping) => ({ mapping, contract: proveWritten })),
   ...READ_ONLY.map((mapping) => ({ mapping, contract: proveReadOnly })),
   { mapping: 'test/live/sites/term-venues.json', plugin: 'modern-events-calendar', contract: proveWritten },
+  { mapping: twentyLines(), plugin: TWENTY_LINES, contract: proveWritten },
   { mapping: TEXT_VENUES, plugin: 'wp-event-manager', contract: proveTextVenues },
 ];
 /** With arguments: these mappings alone. */

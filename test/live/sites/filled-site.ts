@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fill } from './read-only.ts';
 import { eventSample, organizerSample, venueSample } from './samples.ts';
 import { type Json, type SiteUnderTest, siteUnderTest } from './site-under-test.ts';
+import { TWENTY_LINES, twentyLines } from './twenty-lines.ts';
 
 /** Folders of the plugins that the sites stand for: by them a site is recognised, too. */
 const PLUGINS: Readonly<Record<string, string>> = {
@@ -21,9 +22,14 @@ const PLUGINS: Readonly<Record<string, string>> = {
 
 /** Starts the site of a mapping and fills it; for `wordpress-meta` there is nothing in it. */
 export async function filledSite(name: string): Promise<SiteUnderTest> {
-  const site = await siteUnderTest(name, async (empty) => {
-    if (empty.mapping.kinds.event.readOnly) await fill(empty);
-  });
+  const mapping = name === TWENTY_LINES ? twentyLines() : name;
+  const site = await siteUnderTest(
+    mapping,
+    async (empty) => {
+      if (empty.mapping.kinds.event.readOnly) await fill(empty);
+    },
+    name,
+  );
   if (!site.mapping.kinds.event.readOnly && name !== 'wordpress-meta') await write(site);
   await site.gateway.stop();
   const root = wordPressOf(site);
