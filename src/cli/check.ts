@@ -27,6 +27,8 @@ that of serve: config/default.json, FILE, then the environment (CALENDAR_UPSTREA
   --write   also make a draft of each kind, write each field, read it back, clear it, and remove the draft for good
   --json    for machines: {"ok": ..., "counts": ..., "rows": [{"area", "what", "state", "says", "todo"}]}
 
+  calendar-gateway check --config calendar-gateway/config.json --write     after init, with what is in secrets.env in the environment
+
 Exit code: 0 nothing failed (there may be warnings), 1 something failed, 2 it could not be checked: a mistake in the
 configuration, or a site that does not answer.
 `;

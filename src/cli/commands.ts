@@ -2,12 +2,13 @@
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ConfigError } from '../errors.ts';
-import { loadMapping } from '../mapping/load.ts';
+import { loadMapping, mappingNames } from '../mapping/load.ts';
 import { CHECK_HELP, CHECK_OPTIONS, check } from './check.ts';
 import { init } from './init.ts';
 import { INIT_HELP, INIT_OPTIONS, initOptions } from './init-options.ts';
 import { serve } from './serve.ts';
 import { snippet } from './snippet.ts';
+import { wrapped } from './table.ts';
 
 export interface Command {
   about: string;
@@ -58,6 +59,8 @@ FILE, then from the environment; the last one counts.
   CALENDAR_SYNC_INTERVAL                   seconds between two looks at the site (10)
   CALENDAR_NOTICE_SECRET                   shared with the snippet's change notices
   CALENDAR_REDIS_URL                       a Redis or Valkey, where several gateways stand before one site
+
+SIGTERM or SIGINT finishes what is under way and ends with 0; a second one ends at once. Exit code 2: a mistake in the configuration.
 `,
     async run(args) {
       const { values } = optionsOf(args, { config: { type: 'string' } });
@@ -66,11 +69,18 @@ FILE, then from the environment; the last one counts.
   },
   snippet: {
     about: 'print the PHP file that a WordPress site needs for a mapping',
-    help: `calendar-gateway snippet --mapping NAME [--notice-url URL --notice-secret SECRET]
+    help: `calendar-gateway snippet [--mapping NAME] [--notice-url URL --notice-secret SECRET]
 
 Prints one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the mapping. With a notice
 URL (http://GATEWAY:3001/-/changes) and the secret that the gateway has in CALENDAR_NOTICE_SECRET, the site also tells the
 gateway of every change at once.
+
+  --mapping NAME        one that comes with the gateway, or the path of a file (default: wordpress-meta):
+                        ${wrapped(mappingNames().join(', '), 90).join(`\n${' '.repeat(24)}`)}
+  --notice-url URL      where the site reaches the gateway's second port
+  --notice-secret TEXT  what both know
+
+  calendar-gateway snippet --mapping wordpress-meta > calendar-gateway.php
 `,
     async run(args) {
       const { values } = optionsOf(args, {
@@ -90,5 +100,5 @@ gateway of every change at once.
 
 export function usage(): string {
   const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
-  return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more.\n`;
+  return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more. In this order they lead from a site's address to a gateway in front of it; docs/setup.md goes through it.\n`;
 }

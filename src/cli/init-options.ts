@@ -7,6 +7,7 @@ import { mappingNames } from '../mapping/load.ts';
 import type { Kind } from '../records.ts';
 import type { Decisions } from './propose.ts';
 import { KINDS } from './setups.ts';
+import { wrapped } from './table.ts';
 
 export const INIT_OPTIONS = {
   user: { type: 'string' },
@@ -37,16 +38,21 @@ writes the configuration. Asks what it cannot find out; each question has an opt
   --user NAME            the service account; without one only public records are seen
   --password-file FILE   its application password (or CALENDAR_UPSTREAM_PASSWORD in the environment)
   --anonymous            no service account, and no question about it
-  --mapping NAME         take this mapping that comes with the gateway
+  --mapping NAME         take this mapping that comes with the gateway:
+                         ${wrapped(mappingNames().join(', '), 90).join(`\n${' '.repeat(25)}`)}
   --event-type BASE      the collection of the events; so --venue-type, --organizer-type, --category-type, --tag-type ("none": has none)
   --field KIND.NAME=PATH where a field lies, such as event.start_date=meta.begin ("none": leave it out); may be repeated
   --date-order dmy|mdy   how 01/02/2027 is meant
   --seconds utc|wall     whether seconds since 1970 count the instant, or the clock on the wall as if it were in UTC
   --public-url URL       the address that the gateway will have for its callers
   --notice-url URL       where the site reaches the gateway's second port: change notices go into the PHP file
-  --out DIR              where the files go (default: calendar-gateway)
+  --out DIR              where config.json, secrets.env, and where needed mapping.json and calendar-gateway.php go (default: calendar-gateway)
   --force                overwrite files that are there
   --yes                  take what is proposed, and write
+
+  calendar-gateway init https://example.org                       asks what it needs
+  calendar-gateway init https://example.org --anonymous --yes     asks nothing: what is public, as proposed
+  calendar-gateway check --config calendar-gateway/config.json    is what to do next
 
 Exit code: 0 written, 1 nothing written, 2 a mistake in the options or a site that does not answer.
 `;
