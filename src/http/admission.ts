@@ -31,25 +31,41 @@ const overloaded = errorAnswer(
 );
 const REFUSAL = Buffer.from(JSON.stringify(overloaded.body));
 
+/** Of the bound, at least so much is for looking at requests. */
+const LEAST_SHARE = 0.1;
+
 /**
  * The measure is one turn of the event loop: from the first request that is looked at to the moment when all that had arrived is done.
  * While there is little to do a turn takes a millisecond; when more arrives than can be answered, turns grow as long as the queue,
- * and what is beyond the bound is told so at once, which is soon enough to leave the time to the others.
+ * and what is beyond the bound is told so at once, which is soon enough to leave the time to the others. Answers are packed and sent
+ * when all requests of a turn have been looked at: of the bound, looking may take only the share
+ * that it took of the turn before, if that was a long one.
  */
 export function createAdmission({ overloadMs, bodiesAtOnce, observe }: AdmissionOptions): Admission {
   let turnBeganMs: number | undefined;
+  let lookedMs = 0;
+  let share = 1;
   let bodies = 0;
-  const endTurn = () => {
+
+  /** Before the first answer of this turn is sent. */
+  const looked = () => {
+    lookedMs = performance.now();
+    // Timers come behind all that is sent in this turn.
+    setTimeout(endTurn, 0, lookedMs - turnBeganMs!);
+  };
+  const endTurn = (lookingMs: number) => {
+    const wholeMs = performance.now() - lookedMs + lookingMs;
+    share = wholeMs > overloadMs / 2 ? Math.max(LEAST_SHARE, lookingMs / wholeMs) : 1;
     turnBeganMs = undefined;
   };
 
   function isOverloaded(): boolean {
     if (turnBeganMs === undefined) {
       turnBeganMs = performance.now();
-      setImmediate(endTurn);
+      setImmediate(looked);
       return false;
     }
-    return performance.now() - turnBeganMs > overloadMs;
+    return performance.now() - turnBeganMs > overloadMs * share;
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {

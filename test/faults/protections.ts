@@ -517,7 +517,20 @@ export const PROTECTIONS: Protection[] = [
     title: 'says that it leaves',
   },
   // Overload and ends.
-  { what: 'the door shuts under overload', file: ADMISSION, line: '> overloadMs;', without: '> 1e9;', test: DOOR },
+  {
+    what: 'the door shuts under overload',
+    file: ADMISSION,
+    line: '> overloadMs * share;',
+    without: '> 1e9;',
+    test: DOOR,
+  },
+  {
+    what: 'the door counts what is sent too',
+    file: ADMISSION,
+    line: 'Math.max(LEAST_SHARE, lookingMs / wholeMs)',
+    without: '1',
+    test: DOOR,
+  },
   {
     what: 'bodies at once',
     file: ADMISSION,

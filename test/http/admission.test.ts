@@ -3,10 +3,19 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type AdmissionOptions, createAdmission } from '../../src/http/admission.ts';
 import type { Observation } from '../../src/observe/events.ts';
+
+const work = (ms: number) => {
+  for (const until = performance.now() + ms; performance.now() < until; );
+};
+/** When a turn's answers have been sent as well. */
+const ended = async () => {
+  await turn();
+  await sleep(5);
+};
 
 describe('the door', () => {
   let server: Server | undefined;
@@ -32,19 +41,34 @@ describe('the door', () => {
   });
 
   it('is shut for so long as one turn of work takes too long, and for no longer', async () => {
-    const { isOverloaded } = createAdmission({ overloadMs: 20, bodiesAtOnce: 1, observe: () => {} });
-    const work = (ms: number) => {
-      for (const until = performance.now() + ms; performance.now() < until; );
-    };
+    const { isOverloaded } = createAdmission({ overloadMs: 100, bodiesAtOnce: 1, observe: () => {} });
     for (let round = 0; round < 3; round += 1) {
       expect(isOverloaded()).to.equal(false);
-      work(25);
+      work(120);
       expect(isOverloaded()).to.equal(true);
       expect(isOverloaded()).to.equal(true);
-      await turn();
+      await ended();
       expect(isOverloaded()).to.equal(false);
-      await turn();
+      await ended();
     }
+  });
+
+  it('counts what is sent when all requests of a turn have been looked at', async () => {
+    const { isOverloaded } = createAdmission({ overloadMs: 500, bodiesAtOnce: 1, observe: () => {} });
+    const look = (ms: number) => {
+      isOverloaded();
+      work(ms);
+      return isOverloaded();
+    };
+    expect(look(50)).to.equal(false);
+    setImmediate(work, 450);
+    await ended();
+    // A tenth of the turn was looking: so may a tenth of the bound be.
+    expect(look(120)).to.equal(true);
+    await ended();
+    // That turn was nothing but looking.
+    expect(look(120)).to.equal(false);
+    await ended();
   });
 
   it('refuses in the words of the interface, and the refusal is observed', async () => {

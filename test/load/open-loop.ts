@@ -1,5 +1,6 @@
 // Load that does not wait for answers: so many requests a second, whatever becomes of those before them.
 
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface Load {
@@ -10,6 +11,8 @@ export interface Load {
   forMs: number;
   /** More than these are not opened; what is due then counts as unsent. */
   maxConnections?: number;
+  /** Called when the connections are open and the first request is due. */
+  begins?: () => void;
 }
 
 export interface Outcome {
@@ -26,12 +29,28 @@ export interface Outcome {
 const END = Buffer.from('\r\n\r\n');
 const TICK_MS = 4;
 
+/** Opens the connections that callers have, as a proxy keeps them: they are let in one at a turn of the other's event loop. */
+async function openAll(count: number, open: () => Talk): Promise<Talk[]> {
+  const talks = Array.from({ length: count }, open);
+  await Promise.all(talks.map(({ socket }) => once(socket, 'connect')));
+  // Connected is not yet let in.
+  await new Promise((resolve) => setTimeout(resolve, count * 2));
+  return talks;
+}
+
 /** Sends it, and waits five seconds at most for the last answers. */
-export async function openLoop({ port, next, perSecond, forMs, maxConnections = 2000 }: Load): Promise<Outcome> {
+export async function openLoop({
+  port,
+  next,
+  perSecond,
+  forMs,
+  maxConnections = 1000,
+  begins,
+}: Load): Promise<Outcome> {
   const idle: Talk[] = [];
   const all = new Set<Talk>();
   const outcome: Outcome = { statuses: {}, taken: {}, failed: 0, unsent: 0, goodput: 0 };
-  const begun = performance.now();
+  let begun = 0;
   let [sent, answered, good] = [0, 0, 0];
   const done = (talk: Talk, status: string | undefined, dueMs: number) => {
     answered += 1;
@@ -48,6 +67,12 @@ export async function openLoop({ port, next, perSecond, forMs, maxConnections = 
     idle.push(talk);
   };
 
+  for (const talk of await openAll(maxConnections, () => createTalk(port, done))) {
+    all.add(talk);
+    idle.push(talk);
+  }
+  begun = performance.now();
+  begins?.();
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const elapsedMs = performance.now() - begun;
