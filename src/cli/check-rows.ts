@@ -8,7 +8,9 @@ export function rowsOf(area: string) {
   const rows: Row[] = [];
   const add = (state: State) => (what: string, says: string, todo?: string) =>
     void rows.push({ area, what, state, says, ...(todo === undefined ? {} : { todo }) });
-  return { rows, ok: add('ok'), warn: add('warn'), fail: add('fail') };
+  // Whoever says that something is wrong says what to do about it.
+  const fail: (what: string, says: string, todo: string) => void = add('fail');
+  return { rows, ok: add('ok'), warn: add('warn'), fail };
 }
 
 /** `1 record`, `2 records`. */

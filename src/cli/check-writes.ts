@@ -82,8 +82,8 @@ async function kindRows(bench: Bench, kind: KindMapping<Kind>): Promise<Row[]> {
   const draft = Number(made.id);
   try {
     const tried = await fieldsTried(bench, kind, draft);
-    const bad = tried.filter(({ says }) => says !== undefined);
-    for (const { field, says, todo, mild } of bad) (mild ? warn : fail)(`${kind.kind}.${field}`, says ?? '', todo);
+    const bad = tried.filter(isTrouble);
+    for (const { field, says, todo, mild } of bad) (mild ? warn : fail)(`${kind.kind}.${field}`, says, todo);
     const good = tried.length - bad.length;
     ok(
       kind.kind,
@@ -111,25 +111,29 @@ async function maySweep({ checked, upstream, options }: Bench, kind: KindMapping
   return capabilities.has(facts?.capabilities.delete_terms ?? 'manage_categories');
 }
 
-interface Tried {
+interface Trouble {
   field: string;
-  /** What went wrong; undefined for nothing. */
-  says: string | undefined;
-  todo?: string;
+  says: string;
+  todo: string;
   /** It can be lived with. */
-  mild?: boolean;
+  mild: boolean;
 }
+
+/** A field that was tried, and what went wrong with it. */
+type Tried = { field: string } | Trouble;
+
+const isTrouble = (tried: Tried): tried is Trouble => 'says' in tried;
 
 async function fieldsTried(bench: Bench, kind: KindMapping<Kind>, id: number): Promise<Tried[]> {
   const steps = stepsFor(trialOf(bench), kind);
   const tried: Tried[] = [];
   for (const step of steps) {
     const found = await tryStep(bench, kind, id, step, false);
-    const sound = found.filter(({ says }) => says === undefined).map(({ field }) => field);
-    tried.push(...found.filter(({ says }) => says !== undefined));
+    const sound = found.filter((each) => !isTrouble(each)).map(({ field }) => field);
+    tried.push(...found.filter(isTrouble));
     const empty = emptied(step, kind, sound);
     const cleared = Object.keys(empty).length > 0 ? await tryStep(bench, kind, id, empty, true) : [];
-    for (const field of sound) tried.push(cleared.find((each) => each.field === field) ?? { field, says: undefined });
+    for (const field of sound) tried.push(cleared.find((each) => each.field === field) ?? { field });
   }
   return tried;
 }
@@ -160,7 +164,7 @@ async function tryStep(
     ) as unknown as Values;
     return names.map((key) => {
       const field = fieldName(kind.kind, key);
-      if (same(after[key], values[key])) return { field, says: undefined };
+      if (same(after[key], values[key])) return { field };
       const place = (kind.places as ReadonlyMap<string, string>).get(key) ?? '';
       const core = CORE_PLACES.has(place);
       const back = isNothing(after[key]) ? 'nothing' : shown(after[key]);
