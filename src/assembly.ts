@@ -11,6 +11,7 @@ import { type Config, publicUrlOf } from './config.ts';
 import { createAdmission } from './http/admission.ts';
 import { createAnswerCache } from './http/answer-cache.ts';
 import { createApp } from './http/app.ts';
+import { callerAddress } from './http/caller-address.ts';
 import { front } from './http/front.ts';
 import { createIdentity } from './http/identity.ts';
 import { createAddressLimit, createLoginLimit, type SharedCounts } from './http/limits.ts';
@@ -56,7 +57,7 @@ export type PublicStatus = ReturnType<typeof publicStatusOf>;
 export function assemble(parts: AssemblyParts): Assembly {
   const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now, others, counts } = parts;
   const { limits, cache: freshness, mounts } = config;
-  const { trustProxies } = config.listen;
+  const addressOf = callerAddress(config.listen.trustProxies);
   const backing: Backing = {
     ...{ replica, upstream, service, mapping, sync, nowMs },
     keeping: others ?? keepingAlone(replica, sync),
@@ -84,14 +85,14 @@ export function assemble(parts: AssemblyParts): Assembly {
   };
   const app = createApp({
     ...reads,
-    ...{ observe, addresses, trustProxies },
+    ...{ observe, addresses, addressOf },
     identity: createIdentity({ upstream, logins: createLoginLimit(limits, counts) }),
     pages: pages({ mounts, publicUrl, enabled: config.pages, status: publicStatus }),
   });
   const reading = createReading(reads);
   const { isOverloaded, guard } = createAdmission({ ...limits, observe });
   const listener = front({
-    ...{ backing, cache, addresses, trustProxies, observe },
+    ...{ backing, cache, addresses, addressOf, observe },
     // What is stored is sent in any case: that is as quick as a refusal.
     reading: (request, id) => (isOverloaded() ? undefined : reading(request, id)),
     otherwise: guard(app.callback()),

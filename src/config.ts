@@ -1,6 +1,7 @@
 // The configuration: config/default.json, then the operator's file, then the environment; each checked as it is read, and frozen.
 
 import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
 import schema from './config.schema.json' with { type: 'json' };
 import { ConfigError } from './errors.ts';
@@ -9,7 +10,7 @@ import { ConfigError } from './errors.ts';
 export interface Config {
   upstream: { url: string; user?: string; password?: string; limits: Record<string, number> };
   mapping: string;
-  listen: { host: string; port: number; adminHost: string; adminPort: number; trustProxies: boolean };
+  listen: { host: string; port: number; adminHost: string; adminPort: number; trustProxies: boolean | string[] };
   publicUrl?: string;
   mounts: string[];
   dataDir?: string;
@@ -79,9 +80,18 @@ const VARIABLES: Record<string, { key: string; read: (value: string) => unknown 
 /** Belongs to the sandbox, which may run in the same environment. */
 const FOREIGN = 'CALENDAR_SANDBOX_';
 
-const ajv = new Ajv({ verbose: true });
+const ajv = new Ajv({ verbose: true, allowUnionTypes: true });
 ajv.addFormat('web-address', (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
+ajv.addFormat('network', isNetwork);
 const validate = ajv.compile(schema);
+
+/** Whether this is an address or a network: `192.0.2.1`, `2001:db8::/32`. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32));
+}
 
 /**
  * Reads and checks the configuration.
@@ -160,10 +170,18 @@ function check(layer: Json, placeOf: (key: string) => string): void {
   throw new ConfigError(placeOf(path), reasonOf(error), rule.description ?? '');
 }
 
+const FORMATS: Readonly<Record<string, string>> = {
+  'web-address': 'must be an address that begins with http:// or https://',
+  network: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
+};
+
 function reasonOf({ keyword, params, message }: ErrorObject): string {
-  if (keyword === 'type') return `must be ${params.type === 'integer' ? 'a whole number' : `of type ${params.type}`}`;
+  if (keyword === 'type') {
+    const types = [params.type].flat().join(' or ');
+    return `must be ${types === 'integer' ? 'a whole number' : `of type ${types}`}`;
+  }
   if (keyword === 'enum') return `must be one of ${params.allowedValues.join(', ')}`;
-  if (keyword === 'format') return 'must be an address that begins with http:// or https://';
+  if (keyword === 'format') return FORMATS[params.format] ?? 'is not written as it has to be';
   if (keyword === 'pattern') return 'is not written as it has to be';
   if (keyword === 'not') return 'is taken by the gateway itself';
   return message ?? 'is not acceptable';

@@ -6,7 +6,13 @@ import schema from '../src/config.schema.json' with { type: 'json' };
 import { type Config, dumpConfig, loadConfig, publicUrlOf, serviceCredentials } from '../src/config.ts';
 import { ConfigError } from '../src/errors.ts';
 
-type Rule = { description?: string; type?: string; properties?: Record<string, Rule>; enum?: unknown[]; items?: Rule };
+type Rule = {
+  description?: string;
+  type?: string | string[];
+  properties?: Record<string, Rule>;
+  enum?: unknown[];
+  items?: Rule;
+};
 
 /** Every key of the schema that is no group of keys: `listen.port` -> its rule. */
 function leaves(rule: Rule, path: string[] = []): [string, Rule][] {
@@ -73,6 +79,13 @@ describe('the configuration', () => {
     expect(config.cost).to.deep.equal({ symbol: '$', position: 'prefix' });
     expect(publicUrlOf(config)).to.equal('http://localhost:3000');
     expect(serviceCredentials(config)).to.equal(undefined);
+  });
+
+  it('takes proxies by address and network', () => {
+    const trustProxies = ['10.0.0.0/8', '::1', '2001:db8::/32'];
+    expect(loadConfig({ file: file({ listen: { trustProxies } }), env: SITE }).listen).to.deep.include({
+      trustProxies,
+    });
   });
 
   it('lets the file change the defaults and the environment the file', () => {
@@ -191,6 +204,14 @@ describe('the configuration', () => {
         expect(error.place).to.equal(name);
         expect(error.message).to.match(reason);
         expect(error.advice).not.to.equal('');
+      });
+    }
+
+    for (const network of ['10.0.0.0/33', '10.0.0', 'proxy.internal', '::1/129', '10.0.0.0/8/8', '']) {
+      it(`the proxy ${JSON.stringify(network)}`, () => {
+        const error = refusal({ file: file({ listen: { trustProxies: ['10.0.0.0/8', network] } }) });
+        expect(error.place).to.contain('listen.trustProxies.1');
+        expect(error.message).to.match(/network such as/);
       });
     }
 

@@ -8,6 +8,7 @@ import { GatewayError } from '../errors.ts';
 import type { Observe } from '../observe/events.ts';
 import { allowed } from './allow.ts';
 import type { AnswerCache } from './answer-cache.ts';
+import type { CallerAddress } from './caller-address.ts';
 import { errorAnswer } from './error-body.ts';
 import { admitted, isOdd, isPlain, sendStored } from './front.ts';
 import type { Freshness } from './headers.ts';
@@ -26,7 +27,7 @@ export interface AppOptions extends RoutingOptions {
   /** Prefixes under which the interface is served. */
   mounts: string[];
   publicUrl: string;
-  trustProxies: boolean;
+  addressOf: CallerAddress;
   urlBytes: number;
   freshness: Freshness;
   cache: AnswerCache;
@@ -38,8 +39,7 @@ export interface AppOptions extends RoutingOptions {
 }
 
 export function createApp(options: AppOptions): Koa {
-  // The last address of X-Forwarded-For is the one that the proxy itself saw; those before it are the caller's word.
-  const app = new Koa({ proxy: options.trustProxies, maxIpsCount: 1 });
+  const app = new Koa();
   app.on('error', (error: unknown) => {
     if (!isGoodbye(error)) options.observe({ type: 'request-failed', id: '', error });
   });
@@ -59,7 +59,7 @@ export function createApp(options: AppOptions): Koa {
 }
 
 /** Request id, time, the address limit, and every error as the interface's error body. */
-function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middleware {
+function observing({ observe, addresses, addressOf, urlBytes, backing }: AppOptions): Middleware {
   return async function observed(ctx: Context, next: Next) {
     const state = ctx.state as State;
     const startedMs = performance.now();
@@ -69,7 +69,7 @@ function observing({ observe, addresses, urlBytes, backing }: AppOptions): Middl
     state.caller = ANONYMOUS;
     try {
       refuseOdd(ctx, urlBytes);
-      if (!admitted.has(ctx.req)) addresses.admit(ctx);
+      if (!admitted.has(ctx.req)) addresses.admit({ ip: addressOf(ctx.req) });
       const wanted = backing.others && ctx.get(MIN_VERSION);
       if (wanted) await waitForVersion(backing.others!, wanted);
       await next();
@@ -134,11 +134,12 @@ function storing({ cache, backing, freshness }: AppOptions): Middleware {
 }
 
 /** Who asks: settled before anything is looked at, so that wrong credentials are told even on public reads (interface-behaviour 0). */
-function identifying({ identity }: AppOptions): Middleware {
+function identifying({ identity, addressOf }: AppOptions): Middleware {
   return async function identified(ctx: Context, next: Next) {
     const state = ctx.state as State;
     const nonce = ctx.get('x-wp-nonce') || (state.query._wpnonce as string | undefined);
-    state.caller = await identity.callerOf({ authorization: ctx.headers.authorization, nonce, address: ctx.ip });
+    const address = addressOf(ctx.req);
+    state.caller = await identity.callerOf({ authorization: ctx.headers.authorization, nonce, address });
     await next();
   };
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Backing } from '../calendar/backing.ts';
 import type { CacheOutcome, Observe } from '../observe/events.ts';
 import { type AnswerCache, isKnown, type StoredAnswer, whole } from './answer-cache.ts';
+import type { CallerAddress } from './caller-address.ts';
 import { corsHeaders, staleness } from './headers.ts';
 import { basicUser } from './identity.ts';
 import type { AddressLimit } from './limits.ts';
@@ -18,7 +19,7 @@ export interface FrontOptions {
   cache: AnswerCache;
   addresses: AddressLimit;
   /** Whether the caller's address is in a header that a proxy sets. */
-  trustProxies: boolean;
+  addressOf: CallerAddress;
   /** Makes what is not stored. */
   reading: (request: IncomingMessage, id: string) => Reading | undefined;
   observe: Observe;
@@ -50,19 +51,12 @@ export function isOdd({ url, rawHeaders }: IncomingMessage): boolean {
   return false;
 }
 
-/** The last address of X-Forwarded-For is the one that the proxy itself saw; those before it are the caller's word. */
-function addressOf(request: IncomingMessage, trustProxies: boolean): string {
-  const forwarded = trustProxies ? request.headers['x-forwarded-for'] : undefined;
-  const seen = typeof forwarded === 'string' ? forwarded.split(',').at(-1)!.trim() : '';
-  return seen || (request.socket.remoteAddress ?? '');
-}
-
 /** Requests that were counted here, which the middleware must not do once more. */
 export const admitted = new WeakSet<IncomingMessage>();
 
 /** A request listener that sends what is stored under the request's very address, makes what is not yet, and hands on all else. */
 export function front(options: FrontOptions): RequestListener {
-  const { backing, cache, addresses, trustProxies, reading, observe, otherwise } = options;
+  const { backing, cache, addresses, addressOf, reading, observe, otherwise } = options;
 
   return (request, response) => {
     if (!isPlain(request) || isOdd(request) || (backing.others && request.headers[MIN_VERSION] !== undefined)) {
@@ -70,7 +64,7 @@ export function front(options: FrontOptions): RequestListener {
     }
     const startedMs = performance.now();
     try {
-      addresses.admit({ ip: addressOf(request, trustProxies) });
+      addresses.admit({ ip: addressOf(request) });
     } catch {
       // Whoever asks too much is told so where all refusals are worded.
       return otherwise(request, response);

@@ -15,6 +15,7 @@ export interface Protection {
 
 const LIMITS = 'src/http/limits.ts';
 const FRONT = 'src/http/front.ts';
+const ADDRESS = 'src/http/caller-address.ts';
 const APP = 'src/http/app.ts';
 const PORT = 'src/http/port.ts';
 const BODY = 'src/http/body.ts';
@@ -328,17 +329,16 @@ export const PROTECTIONS: Protection[] = [
   },
   {
     what: 'only the proxy is believed',
-    file: FRONT,
-    line: ".split(',').at(-1)!",
-    without: ".split(',')[0]!",
+    file: ADDRESS,
+    line: 'forwarded(request).at(-1) ||',
+    without: 'forwarded(request)[0] ||',
     test: ALL_LIMITS,
     title: 'from one address',
   },
   {
     what: 'no header is believed without a proxy',
-    file: FRONT,
-    line: "trustProxies ? request.headers['x-forwarded-for'] : undefined",
-    without: "request.headers['x-forwarded-for']",
+    file: ADDRESS,
+    line: '  if (trusted === false) return connected;\n',
     test: ALL_LIMITS,
     title: 'believes no header',
   },
