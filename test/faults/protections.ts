@@ -144,6 +144,13 @@ export const PROTECTIONS: Protection[] = [
     title: 'headers that are meant',
   },
   {
+    what: 'no header in an observation',
+    file: CLIENT,
+    line: 'const path = request.label ?? shownPath(outgoing.path);',
+    without: 'const path = `${request.label ?? shownPath(outgoing.path)} ${request.credentials}`;',
+    test: 'test/faults/secrets.test.ts',
+  },
+  {
     what: 'the log takes credentials out of every text',
     file: 'src/observe/log.ts',
     line: ".replace(/\\b(basic|bearer)\\s+[A-Za-z0-9+/_=.~-]{6,}/gi, '$1 (removed)')",
