@@ -117,7 +117,7 @@ export interface Measured {
 const TRIES = 3;
 
 /**
- * One run of load on one server. One in which the gateway refused some as too much at once (something else had the core for a quarter of
+ * One run of load on one server. One in which the gateway refused some as too much at once (something else had the core for a tenth of
  * a second) is made again. Throws when an answer had any other status, or after three such runs.
  */
 export async function measure(
