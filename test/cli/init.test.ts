@@ -180,6 +180,8 @@ describe('init', () => {
   it('names its commands as they are typed from here', async () => {
     expect(ownName({})).to.equal('calendar-gateway');
     expect(ownName({ npm_lifecycle_event: 'cli' })).to.equal('npm run --silent cli --');
+    expect(ownName({ npm_lifecycle_event: 'npx' })).to.equal('npx calendar-gateway');
+    expect(ownName({ npm_lifecycle_event: 'test' })).to.equal('calendar-gateway');
     await open(gigs('25'));
     await init(options({ yes: true }), terminal());
     expect(said()).to.include(`${ownName()} check --config`);
