@@ -38,8 +38,8 @@ export function createSessions(member: Member, options: SessionOptions): Session
   const { me, leaseMs, mapping, replica, journal, observe, happened } = member;
   const { url, siteUrl, service, deadlineMs, mend } = options;
   const tickMs = leaseMs / TICKS_A_LEASE;
-  // No longer than until the next tick may have found that there is something else to do.
-  const followMs = Math.min(tickMs, MAX_FOLLOW_MS);
+  // Whole, as the engine takes it; no longer than until the next tick may have found that there is something else to do.
+  const followMs = Math.min(Math.ceil(tickMs), MAX_FOLLOW_MS);
   const stopping = new AbortController();
   const asked = answerAsks(member);
   let running: Promise<void> | undefined;

@@ -14,7 +14,7 @@ import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
 import { type Link, SERVICE, type WritableCms } from './writable-cms.ts';
 
 export const MOUNT = '/calendar/events/v1';
-export const INTERVAL_MS = 400;
+export const INTERVAL_MS = 450;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests, which say what they expect there.
 type Json = any;

@@ -22,7 +22,7 @@ const tests = readdirSync(import.meta.dirname)
   .map((name) => join(import.meta.dirname, name));
 const mocha = join(import.meta.dirname, '../../node_modules/.bin/mocha');
 // Most of their time is waiting.
-const how = ['--no-config', '--timeout', '60000', '--parallel', '--jobs', '3'];
+const how = ['--no-config', '--timeout', '60000', '--parallel', '--jobs', '2'];
 const { status } = spawnSync(mocha, [...how, ...tests], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 

@@ -6,7 +6,7 @@ import { leaderOf, startGateway, type TestGateway, together, until } from './gat
 import { type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
-const LATE_MS = 250;
+const LATE_MS = 120;
 
 describe('versions of answers', function () {
   this.timeout(60_000);
@@ -52,7 +52,12 @@ describe('versions of answers', function () {
     for (const [index, gateway] of gateways.entries()) {
       // An answer that did not wait for the engine would be long here.
       await slowDown(gateway);
-      const made = await gateway.ask('/events', { json: { ...EVENT, title: `Made ${index}` } });
+      let made = await gateway.ask('/events', { json: { ...EVENT, title: `Made ${index}` } });
+      // A machine so busy that the engine was not heard in time: what is written then is promised otherwise.
+      while (made.version.endsWith('+')) {
+        await together(gateways);
+        made = await gateway.ask('/events', { json: { ...EVENT, title: `Made ${index}` } });
+      }
       expect(made.status).to.equal(201);
       expect(await inStream(made.version)).to.include(`"title":"Made ${index}"`);
     }
