@@ -206,8 +206,9 @@ function writerOf(
       const now = read(before, site) as unknown as Record<string, unknown>;
       for (const { info } of instants) if (!(info.key in values)) values[info.key] = now[info.key];
     }
-    if (!ownZone && asked !== zones.event)
-      // The CMS knows one zone only: the instant is kept, on its clock.
+    const wholeDays = values.allDay ?? (before && (read(before, site) as Partial<EventRecord>).allDay);
+    if (!ownZone && asked !== zones.event && !wholeDays)
+      // The CMS knows one zone only: the instant is kept, on its clock. Days are days in every zone.
       for (const { info } of dates) values[info.key] = onClockOf(zones, values[info.key], asked);
     const body: Native = {};
     for (const { name, info, access } of writable) {

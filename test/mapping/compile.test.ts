@@ -245,6 +245,12 @@ describe('zones and instants', () => {
       meta: { start: '2027-01-10 10:00:00' },
     });
   });
+
+  it('keeps whole days on such a site: they are the same days everywhere', () => {
+    const kind = mappingWith({}).kinds.event;
+    const written = kind.write({ start: '2027-01-10 00:00:00', allDay: true, timezone: 'Europe/Paris' }, { site });
+    expect(written).to.have.nested.property('meta.start', '2027-01-10 00:00:00');
+  });
 });
 
 describe('JSON in a text', () => {
