@@ -36,6 +36,15 @@ export function basicUser(authorization: string | undefined): string | undefined
 export function createIdentity({ upstream, logins }: { upstream: Upstream; logins: LoginLimit }): Identity {
   const key = randomBytes(32);
   const kept = new LRUCache<string, Promise<Found>>({ max: MAX_KEPT, ttl: KEPT_MS });
+  let purgedMs = 0;
+
+  /** What is over its time would stay until it is asked for, and nobody asks for a wrong guess again. */
+  function purge(): void {
+    const nowMs = performance.now();
+    if (nowMs - purgedMs < REFUSED_KEPT_MS) return;
+    purgedMs = nowMs;
+    kept.purgeStale();
+  }
 
   async function ask(credentials: string): Promise<Found> {
     try {
@@ -62,6 +71,7 @@ export function createIdentity({ upstream, logins }: { upstream: Upstream; login
             headers: { 'Retry-After': String(allowed.retryAfterS) },
           });
         }
+        purge();
         found = ask(authorization!);
         kept.set(hash, found);
         found.then(

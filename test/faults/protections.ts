@@ -345,7 +345,8 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'no header is believed without a proxy',
     file: ADDRESS,
-    line: '  if (trusted === false) return connected;\n',
+    line: 'if (trusted === false) return connected;',
+    without: 'if (trusted === false) return callerAddress(true);',
     test: ALL_LIMITS,
     title: 'believes no header',
   },
