@@ -89,28 +89,37 @@ describe('sync', () => {
   });
 
   describe('taking records in', () => {
-    it('lets others have their turn between slices of fifty at most', async () => {
+    it('lets others have their turn between slices of fifty at most, and of ten that go', async () => {
       await copied({ pageSize: 100 });
       let turns = 0;
       let running = true;
       const turn = () => {
         turns += 1;
-        if (running) setImmediate(turn);
+        if (running) setImmediate(turn).unref();
       };
       const { replica } = site;
-      const put = replica.put;
-      const slices: { records: number; turn: number }[] = [];
+      const { put, remove } = replica;
+      const slices: { records: number; turn: number; gone: boolean }[] = [];
       replica.put = (records, images) => {
-        slices.push({ records: records.length, turn: turns });
+        slices.push({ records: records.length, turn: turns, gone: false });
         return put(records, images);
       };
-      for (let n = 0; n < 200; n += 1) site.cms.create('events');
+      replica.remove = (kind, ids) => {
+        slices.push({ records: ids.length, turn: turns, gone: true });
+        return remove(kind, ids);
+      };
+      const made = Array.from({ length: 200 }, () => site.cms.create('events'));
       turn();
+      await site.look();
+      for (const { id } of made) site.cms.erase(id);
       await site.look();
       running = false;
       const taken = slices.filter(({ records }) => records > 0);
-      expect(taken.reduce((sum, { records }) => sum + records, 0)).to.be.least(200);
-      for (const { records } of taken) expect(records).to.be.most(50);
+      for (const gone of [false, true]) {
+        const some = taken.filter((slice) => slice.gone === gone);
+        expect(some.reduce((sum, { records }) => sum + records, 0)).to.be.least(200);
+        for (const { records } of some) expect(records).to.be.most(gone ? 10 : 50);
+      }
       expect(new Set(taken.map((slice) => slice.turn)).size).to.equal(taken.length);
     });
   });
