@@ -235,6 +235,8 @@ export async function runHistory(engine: EngineProcess, seed: number): Promise<C
       Object.assign(link, { isCut: false, after: undefined, before: undefined });
     }
     await together(scene.gateways);
+    // After failures the CMS is tried again later and later, but at once for whoever asks to look.
+    await Promise.all(scene.gateways.map(({ cluster }) => cluster.look()));
     const mapped = loadMapping('wordpress-meta');
     let difference: unknown;
     const isSame = ({ replica }: TestGateway): boolean => {
