@@ -146,7 +146,9 @@ async function steps(gateway: Measured): Promise<void> {
   report('  venues without an event', `${left}`, '0', left === 0);
 }
 
-const gateway = await startMeasured({ sync: { intervalS: 3600 } });
+// Connections that wait for their turn to ask are not what is tried here.
+const PATIENT = { headersTimeoutMs: 60_000, requestTimeoutMs: 60_000 };
+const gateway = await startMeasured({ sync: { intervalS: 3600 }, limits: PATIENT });
 let working = 0;
 const queue: (() => void)[] = [];
 gateway.wordpress.before = async () => {
