@@ -142,6 +142,7 @@ function createTalk(port: number, done: (talk: Talk, status: string | undefined,
   let missing = -1;
   let dueMs = 0;
   let isBusy = false;
+  let isLast = false;
   const talk: Talk = {
     socket,
     say(request, due) {
@@ -157,10 +158,13 @@ function createTalk(port: number, done: (talk: Talk, status: string | undefined,
       if (end < 0) return;
       const text = head.toString('latin1', 0, end);
       status = text.slice(9, 12);
+      isLast = /\r\nconnection: close/i.test(text);
       missing = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0) - (head.length - end - END.length);
     } else missing -= chunk.length;
     if (missing > 0) return;
     isBusy = false;
+    // Of a body that is refused the connection is closed: nothing more is asked there.
+    if (isLast) socket.destroy();
     done(talk, status, dueMs);
   });
   socket.on('error', () => {});
