@@ -83,7 +83,7 @@ function oddOutside({ odd }: Facts, { startsFrom, startsTo }: Range, [from, to]:
 }
 
 /** What the bounds on the end say about the start, for an event that is not odd. */
-function narrowed(range: Range, longestSeconds: number): Range {
+export function narrowed(range: Range, longestSeconds: number): Range {
   return {
     ...range,
     startsFrom: Math.max(range.startsFrom, range.endsFrom > 0 ? secondsBefore(range.endsFrom, longestSeconds) : 0),
@@ -270,6 +270,19 @@ export function wordWalk(filter: EventFilter, words: readonly SearchWord[]): Wal
   return { walks: [{ from: withText('event_words w CROSS JOIN event b ON b.id = w.rowid', short), where }] };
 }
 
+/**
+ * The days of which every event that is not odd fulfils all bounds: none where `toDay` is before `fromDay`. `endsTo` may be no time on a
+ * clock (10:00:00 less one is 9:99:99) where seconds cannot be counted from; one more always is, or is the second after one.
+ */
+export function wholeDays(range: Range, longestSeconds: number): { fromDay: number; toDay: number } {
+  const allTo =
+    range.endsTo < MAX_WALL
+      ? Math.min(range.startsTo, secondsBefore(range.endsTo + 1, longestSeconds + 1))
+      : range.startsTo;
+  const fromDay = Math.ceil(Math.max(range.startsFrom, range.endsFrom) / 1_000_000);
+  return { fromDay, toDay: Math.floor((allTo + 1) / 1_000_000) - 1 };
+}
+
 /** A count that is a sum over days and what those leave to walk; undefined where the filter is not one of dates alone. */
 export function dayWalks(facts: Facts, filter: EventFilter): { days: Fragment; rest: Walks } | undefined {
   const { include, parent, featured, words = [], visibility } = filter;
@@ -280,14 +293,7 @@ export function dayWalks(facts: Facts, filter: EventFilter): { days: Fragment; r
 
   const range = rangeOf(filter.bounds);
   const narrow = narrowed(range, facts.longestSeconds);
-  // Whoever starts in between fulfils the bounds on the end as well, unless odd. `endsTo` may be no time on a clock (10:00:00 less one
-  // is 9:99:99) where seconds cannot be counted from; one more always is, or is the second after one.
-  const allTo =
-    range.endsTo < MAX_WALL
-      ? Math.min(range.startsTo, secondsBefore(range.endsTo + 1, facts.longestSeconds + 1))
-      : range.startsTo;
-  const fromDay = Math.ceil(Math.max(range.startsFrom, range.endsFrom) / 1_000_000);
-  const toDay = Math.floor((allTo + 1) / 1_000_000) - 1;
+  const { fromDay, toDay } = wholeDays(range, facts.longestSeconds);
   if (toDay < fromDay) return undefined;
 
   const statuses = listed(seen.map(({ status }) => status));

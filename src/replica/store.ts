@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { CalendarRecord, ImageRecord, Kind, PostKind, RecordOf, TermKind } from '../records.ts';
 import { createAnswers, type ReadyAnswer } from './answers.ts';
 import { openDatabase } from './database.ts';
+import { openDays } from './days.ts';
 import { findEvents } from './event-query.ts';
 import { type Facts, factsOf } from './event-walks.ts';
 import type { EventFilter, IdPage, LinkedFilter, TermFilter } from './filters.ts';
@@ -112,6 +113,11 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
   const ready = createAnswers(answerBytes);
   const totals = new LRUCache<string, number>({ max: KEPT_TOTALS });
   let facts: Facts | undefined;
+  const knownFacts = (): Facts => {
+    facts ??= factsOf(db);
+    return facts;
+  };
+  const days = openDays(db, knownFacts);
   let version = Number(db.get("SELECT value FROM meta WHERE key = 'version'")?.value);
   const found = lookups(db);
 
@@ -137,6 +143,7 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
   function forget(): void {
     totals.clear();
     facts = undefined;
+    days.forget();
   }
 
   function advance(next: number): void {
@@ -160,10 +167,11 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
     remove: (kind, ids) => change((intake) => ids.filter((id) => intake.remove(kind, id)).length),
     ...found,
     events(filter) {
+      const listed = days.find(filter);
+      if (listed) return listed;
       const { limit: _limit, offset: _offset, ...conditions } = filter;
       const name = JSON.stringify(conditions);
-      facts ??= factsOf(db);
-      const page = findEvents(db, facts, filter, totals.get(name));
+      const page = findEvents(db, knownFacts(), filter, totals.get(name));
       totals.set(name, page.total);
       return page;
     },

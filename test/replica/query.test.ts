@@ -303,6 +303,33 @@ describe('replica/query', () => {
     );
   });
 
+  it('answers windows of dates that are asked for again and again likewise, from the days that it keeps, and after a change', () => {
+    const window = fc.record({
+      ...page,
+      bounds: fc.array(bound, { maxLength: 4 }),
+      visibility: fc.constant(PUBLIC),
+      order: fc.constant('start' as const),
+    });
+    fc.assert(
+      fc.property(records, fc.array(window, { minLength: 80, maxLength: 80 }), (world, filters) => {
+        const { replica, events } = build(world);
+        const all = (left: EventRecord[]) => {
+          for (const filter of filters)
+            expect(replica.events(filter), JSON.stringify(filter)).to.deep.equal(judgeEvents(left, filter));
+        };
+        try {
+          all(events);
+          const [gone] = events;
+          replica.remove('event', [gone!.id]);
+          all(events.slice(1));
+        } finally {
+          replica.close();
+        }
+      }),
+      runs(40),
+    );
+  });
+
   it('answers lists of venues and organizers likewise', () => {
     fc.assert(
       fc.property(records, fc.array(linkedFilter, { minLength: 20, maxLength: 20 }), (world, filters) => {
