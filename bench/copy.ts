@@ -2,13 +2,14 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openReplica } from '../src/replica/store.ts';
+import { nodeFlags } from './as-started.ts';
 import { buildGateway } from './copy/build.ts';
 import type { Inside, Round } from './copy/gateway.ts';
 import { type Timed, timeCopy, timeGateway } from './copy/lists.ts';
@@ -28,19 +29,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Those of the start script: `node --some-flag src/main.ts serve`. */
-function startFlags(): string {
-  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    scripts: { start: string };
-  };
-  return scripts.start
-    .split(' ')
-    .filter((word) => word.startsWith('--'))
-    .join(' ');
-}
-
-const flags = values.flags ?? startFlags();
-const execArgv = flags.split(' ').filter((flag) => flag !== '');
+const execArgv = values.flags?.split(' ').filter((flag) => flag !== '') ?? nodeFlags();
 const gatewayScript = buildGateway();
 const port = Number(values.port);
 const url = `http://127.0.0.1:${port}`;

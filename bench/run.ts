@@ -1,5 +1,6 @@
 // `npm run bench -- [--json FILE]`: the gateway in front of a real WordPress, measured beside others that send the same bytes.
 
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -43,12 +44,14 @@ if (options.help) {
   process.exit(0);
 }
 
+const ROOT = resolve(import.meta.dirname, '..');
 const RESULTS = resolve(import.meta.dirname, 'results');
 const say = (text: string): void => void process.stderr.write(`bench: ${text}\n`);
 const only = new Set(options.only.split(','));
 const settings = { repeats: Number(options.repeats), seconds: Number(options.seconds) };
 
 async function measureAll(dir: string, load: Load, figures: Figure[]): Promise<void> {
+  execFileSync(process.execPath, [join(ROOT, 'deploy/build.ts')], { stdio: 'inherit' });
   const sandbox = await filledSandbox(dir, say);
   try {
     const gateway = await startGateway(sandbox, dir, 'gateway');

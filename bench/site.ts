@@ -10,14 +10,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { townCalendar, townToday } from '../sandbox/town/content.ts';
 import { fillTown } from '../sandbox/town/fill.ts';
+import { nodeFlags } from './as-started.ts';
 import { end, SERVER_CORE, type Server } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** The town's events of today, and those it would have in a few months' time: about four hundred. */
 const MONTHS = [0, 3, 6, 9];
-
-/** What `npm start` and the image start it with. */
-const AS_STARTED = ['--max-semi-space-size=4'];
 
 export interface Gateway extends Server {
   adminPort: number;
@@ -43,7 +41,7 @@ export async function startGateway(sandbox: Sandbox, dir: string, name: string, 
   const profile = process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${dir}`] : [];
   const child = spawn(
     'taskset',
-    ['-c', SERVER_CORE, process.execPath, ...AS_STARTED, ...profile, 'src/main.ts', 'serve', '--config', file],
+    ['-c', SERVER_CORE, process.execPath, ...nodeFlags(), ...profile, 'dist/main.js', 'serve', '--config', file],
     {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', log],

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { nodeFlags } from '../../bench/as-started.ts';
 import { PASSWORD } from '../faults/wordpress.ts';
 import { freePort } from './engine-process.ts';
 
@@ -44,7 +45,7 @@ export async function startProcess(options: ProcessOptions): Promise<GatewayProc
   const [port, adminPort] = [await freePort(), await freePort()];
   const file = join(mkdtempSync(join(tmpdir(), 'calendar-cluster-')), 'config.json');
   writeFileSync(file, JSON.stringify({ limits: { requestsPerMinute } }));
-  const child = spawn(process.execPath, ['--max-semi-space-size=4', 'src/main.ts', 'serve', '--config', file], {
+  const child = spawn(process.execPath, [...nodeFlags(), 'src/main.ts', 'serve', '--config', file], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', process.env.CALENDAR_TEST_VERBOSE ? 'inherit' : 'ignore'],
     env: {

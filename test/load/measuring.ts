@@ -1,6 +1,7 @@
 // A gateway in a process of its own, and what can be read off it from outside: memory, descriptors, answers.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { nodeFlags } from '../../bench/as-started.ts';
 import { exchange, MOUNT } from '../faults/gateway.ts';
 import { PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
 import { ready, type Serving, serve, until } from '../process/serving.ts';
@@ -22,7 +23,7 @@ export async function startMeasured(config: Record<string, object> = {}, flags: 
   const generous = { requestsPerMinute: 1e9, failedLoginsPerAddress: 1e9, failedLoginsPerUser: 1e9 };
   const serving = await serve(wordpress.url.href, {
     password: PASSWORD,
-    flags: ['--max-semi-space-size=4', ...flags],
+    flags: [...nodeFlags(), ...flags],
     config: { log: { level: 'error' }, ...config, limits: { ...generous, ...config.limits } },
   });
   await until(async () => (await ready(serving)) === 200);
