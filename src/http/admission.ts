@@ -35,6 +35,12 @@ const REFUSAL = Buffer.from(JSON.stringify(overloaded.body));
 const LEAST_SHARE = 0.1;
 
 /**
+ * So often the door is looked at in any turn before it is shut. A page with its parts is no overload, however long the operating system keeps
+ * the process waiting for its core meanwhile.
+ */
+const FEW = 32;
+
+/**
  * The measure is one turn of the event loop: from the first request that is looked at to the moment when all that had arrived is done.
  * While there is little to do a turn takes a millisecond; when more arrives than can be answered, turns grow as long as the queue,
  * and what is beyond the bound is told so at once, which is soon enough to leave the time to the others. Answers are packed and sent
@@ -43,6 +49,7 @@ const LEAST_SHARE = 0.1;
  */
 export function createAdmission({ overloadMs, bodiesAtOnce, observe }: AdmissionOptions): Admission {
   let turnBeganMs: number | undefined;
+  let looks = 0;
   let lookedMs = 0;
   let share = 1;
   let bodies = 0;
@@ -60,12 +67,14 @@ export function createAdmission({ overloadMs, bodiesAtOnce, observe }: Admission
   };
 
   function isOverloaded(): boolean {
+    looks += 1;
     if (turnBeganMs === undefined) {
       turnBeganMs = performance.now();
+      looks = 1;
       setImmediate(looked);
       return false;
     }
-    return performance.now() - turnBeganMs > overloadMs * share;
+    return looks > FEW && performance.now() - turnBeganMs > overloadMs * share;
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
