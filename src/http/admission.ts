@@ -30,6 +30,10 @@ const overloaded = errorAnswer(
   }),
 );
 const REFUSAL = Buffer.from(JSON.stringify(overloaded.body));
+/** Names and values by turns: thousands are refused a second, and what that takes is missing for the others. */
+const REFUSAL_HEADERS = Object.entries({
+  ...{ ...STANDING, ...PRIVATE, ...overloaded.headers, 'Content-Length': String(REFUSAL.length) },
+}).flat();
 
 /** Of the bound, at least so much is for looking at requests. */
 const LEAST_SHARE = 0.1;
@@ -38,7 +42,7 @@ const LEAST_SHARE = 0.1;
  * So often the door is looked at in any turn before it is shut. A page with its parts is no overload, however long the operating system keeps
  * the process waiting for its core meanwhile.
  */
-const FEW = 32;
+const FEW = 16;
 
 /**
  * The measure is one turn of the event loop: from the first request that is looked at to the moment when all that had arrived is done.
@@ -80,13 +84,11 @@ export function createAdmission({ overloadMs, bodiesAtOnce, observe }: Admission
   function refuse(request: IncomingMessage, response: ServerResponse): void {
     const id = nextRequestId(request.headers['x-request-id']);
     const { origin } = request.headers;
-    response.writeHead(overloaded.status, {
-      ...{ ...STANDING, ...PRIVATE, ...overloaded.headers, 'X-Request-Id': id, 'Content-Length': REFUSAL.length },
-      ...(origin === undefined ? {} : corsHeaders(origin)),
-      // What is not read of a body ends with its connection.
-      ...(hasBody(request) ? { Connection: 'close' } : {}),
-    });
-    response.end(REFUSAL);
+    const headers = [...REFUSAL_HEADERS, 'X-Request-Id', id];
+    if (origin !== undefined) headers.push(...Object.entries(corsHeaders(origin)).flat());
+    // What is not read of a body ends with its connection.
+    if (hasBody(request)) headers.push('Connection', 'close');
+    response.writeHead(overloaded.status, headers).end(REFUSAL);
     const { method = '' } = request;
     observe({ type: 'request', id, method, route: 'none', status: overloaded.status, cache: 'none', durationMs: 0 });
   }
