@@ -120,6 +120,8 @@ export function createSync(options: SyncOptions): Sync {
   let standing = initialStanding(nowMs());
   let next: PromiseWithResolvers<void> | undefined;
   let wake: (() => void) | undefined;
+  /** Another round follows at once, however the present one ends. */
+  let hurried = false;
   let loop: Promise<void> | undefined;
 
   function happened(event: SyncEvent): void {
@@ -184,7 +186,7 @@ export function createSync(options: SyncOptions): Sync {
   }
 
   async function rest(ms: number): Promise<void> {
-    if (next || signal.aborted) return;
+    if (next || hurried || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       wake = () => {
@@ -199,6 +201,7 @@ export function createSync(options: SyncOptions): Sync {
     while (!signal.aborted) {
       const waiting = next;
       next = undefined;
+      hurried = false;
       const begunMs = nowMs();
       if (company?.leads() ?? true) await round();
       waiting?.resolve();
@@ -289,6 +292,7 @@ export function createSync(options: SyncOptions): Sync {
     takeOver(unsettled) {
       rounds = begin();
       for (const { kind, id } of unsettled) rounds.taking.wrote(kind, id);
+      hurried = true;
       wake?.();
     },
     wake: () => wake?.(),

@@ -234,8 +234,9 @@ export async function runHistory(engine: EngineProcess, seed: number): Promise<C
       await proxy.set({ kind: 'none' });
       Object.assign(link, { isCut: false, after: undefined, before: undefined });
     }
-    await together(scene.gateways);
     // After failures the CMS is tried again later and later, but at once for whoever asks to look.
+    await Promise.all(scene.gateways.map(({ cluster }) => cluster.look()));
+    await together(scene.gateways);
     await Promise.all(scene.gateways.map(({ cluster }) => cluster.look()));
     const mapped = loadMapping('wordpress-meta');
     let difference: unknown;

@@ -594,6 +594,21 @@ describe('sync', () => {
       expect(site.sync.status().state).to.equal('live');
     });
 
+    it('asks it again at once when it is this gateway that has to from now on, also in the middle of a round that fails', async () => {
+      await copied();
+      await site.look();
+      site.cms.before = () => {
+        site.cms.before = undefined;
+        site.sync.takeOver([]);
+        away();
+      };
+      site.cms.edit(10, { title: 'Meanwhile' });
+      await site.look();
+      for (let turn = 0; turn < 500 && site.sync.status().state !== 'live'; turn += 1) await new Promise(setImmediate);
+      expect(site.sync.status().state).to.equal('live');
+      expectSame(site);
+    });
+
     it('takes a list that was counted after it was read for no refusal', async () => {
       await copied();
       const { list } = site.cms;
