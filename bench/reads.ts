@@ -3,12 +3,13 @@
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
+import { freePort } from '../test/free-port.ts';
 import type { LoadTask } from './load.ts';
 import { startMicrocache } from './nginx.ts';
 import { type Load, type Measured, measure, median, type Server, startRival } from './processes.ts';
 import type { Figure } from './report.ts';
 import type { Taken } from './rivals.ts';
-import { freePort, type Gateway } from './site.ts';
+import type { Gateway } from './site.ts';
 
 const CALENDAR = '/calendar/events/v1';
 export const LIST = `${CALENDAR}/events?per_page=50&start_date=2000-01-01`;

@@ -1,15 +1,13 @@
 // What the gateway is measured on: a real WordPress with a few hundred events, and the gateway in front of it as operators run it.
 
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { townCalendar, townToday } from '../sandbox/town/content.ts';
 import { fillTown } from '../sandbox/town/fill.ts';
+import { freePort } from '../test/free-port.ts';
 import { nodeFlags } from './as-started.ts';
 import { end, SERVER_CORE, type Server } from './processes.ts';
 
@@ -19,15 +17,6 @@ const MONTHS = [0, 3, 6, 9];
 
 export interface Gateway extends Server {
   adminPort: number;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The gateway with its default configuration, but that one address may ask as often as it likes: JSON lines to a file, metrics, limits. */

@@ -1,10 +1,11 @@
 // The gateway beside the site itself: the same records asked of WordPress's own interface, and through a plain proxy.
 
 import type { Sandbox } from '../sandbox/start.ts';
+import { freePort } from '../test/free-port.ts';
 import { type Load, measure, median, type Server, startRival } from './processes.ts';
 import { LIST, type ReadSettings } from './reads.ts';
 import type { Figure } from './report.ts';
-import { freePort, type Gateway } from './site.ts';
+import type { Gateway } from './site.ts';
 
 /** The same page of events with what they refer to nested. */
 const EMBEDDED = '/wp-json/wp/v2/events?per_page=50&_embed';

@@ -15,7 +15,7 @@ import { callerAddress } from './http/caller-address.ts';
 import { front } from './http/front.ts';
 import { createIdentity } from './http/identity.ts';
 import { createAddressLimit, createLoginLimit, type SharedCounts } from './http/limits.ts';
-import { pages } from './http/pages/pages.ts';
+import { type PublicStatus, pages } from './http/pages/pages.ts';
 import { createReading } from './http/reading.ts';
 import type { Operations } from './http/routing.ts';
 import { organizerFields, venueFields } from './interface/parameters.ts';
@@ -50,8 +50,6 @@ export interface Assembly {
   /** What anybody may know: shown on the landing page. */
   publicStatus(): PublicStatus;
 }
-
-export type PublicStatus = ReturnType<typeof publicStatusOf>;
 
 /** Puts it together; opens nothing and starts nothing. */
 export function assemble(parts: AssemblyParts): Assembly {
@@ -100,7 +98,7 @@ export function assemble(parts: AssemblyParts): Assembly {
   return { backing, operations, listener, publicStatus };
 }
 
-function publicStatusOf({ sync, replica, site }: Backing) {
+function publicStatusOf({ sync, replica, site }: Backing): PublicStatus {
   const { state, percent } = sync.status();
   const counts = replica.counts();
   return {

@@ -1,8 +1,5 @@
 // The errors of the gateway: what a caller may be told, with the few kinds that code branches on.
 
-/** Parameter name -> why it was refused. */
-export type RefusedParams = Record<string, string>;
-
 export interface GatewayErrorOptions {
   /** Goes into the answer's `data` beside `status`. */
   data?: Record<string, unknown>;

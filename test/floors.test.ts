@@ -32,9 +32,9 @@ function floorOf(file: string): number {
 
 function importsOf(file: string): string[] {
   const source = readFileSync(file, 'utf8');
-  return [...source.matchAll(/^\s*(?:import|export)\b[^'";]*?from\s+'(\.{1,2}\/[^']+)'/gm)].map(([, path]) =>
-    resolve(dirname(file), path!),
-  );
+  const statements = source.matchAll(/^\s*(?:import|export)\b[^'";]*?from\s+'(\.{1,2}\/[^']+)'/gm);
+  const calls = source.matchAll(/\bimport\('(\.{1,2}\/[^']+)'\)/g);
+  return [...statements, ...calls].map(([, path]) => resolve(dirname(file), path!));
 }
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })

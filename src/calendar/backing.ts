@@ -66,11 +66,6 @@ export interface Backing {
 
 export const zoneOf = (backing: Backing): Zone => siteZone(backing.site().timezone);
 
-/** The kind's mapping, which every read needs; undefined when the CMS has no such kind. */
-export function kindOf<K extends Kind>(backing: Backing, kind: K): Kinds[K] {
-  return backing.mapping.kinds[kind];
-}
-
 /** The kind's mapping for a write. Throws `GatewayError` when the CMS has no such kind or the mapping may only read it. */
 export function writableKind<K extends Kind>(backing: Backing, kind: K): NonNullable<Kinds[K]> {
   const found = backing.mapping.kinds[kind];

@@ -28,6 +28,6 @@ export async function waitForVersion(others: Others, version: string): Promise<v
   }
   if (!reached) {
     const message = 'This gateway does not show what that version showed yet. Try again soon.';
-    throw new GatewayError(503, 'calendar-behind', message, { headers: { 'Retry-After': '1' } });
+    throw new GatewayError(503, 'calendar_behind', message, { headers: { 'Retry-After': '1' } });
   }
 }

@@ -8,7 +8,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { townCalendar, townToday } from '../../sandbox/town/content.ts';
 import { fillTown } from '../../sandbox/town/fill.ts';
 import { startDemoGateway } from '../../sandbox/town/gateway.ts';
-import { freePort } from '../live/gateway-process.ts';
+import { freePort } from '../free-port.ts';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 

@@ -3,9 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { createClient } from '@redis/client';
+import { freePort } from '../free-port.ts';
 
 export interface EngineProcess {
   port: number;
@@ -26,15 +27,6 @@ export function findEngine(): string | undefined {
   return ['redis-server', 'valkey-server']
     .flatMap((name) => folders.map((folder) => join(folder, name)))
     .find((file) => existsSync(file));
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function answering(port: number): Promise<void> {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { nodeFlags } from '../../bench/as-started.ts';
 import { PASSWORD } from '../faults/wordpress.ts';
-import { freePort } from './engine-process.ts';
+import { freePort } from '../free-port.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 export const MOUNT = '/calendar/events/v1';

@@ -79,7 +79,7 @@ describe('versions of answers', function () {
     const atLeast = `${Date.now() + 3_600_000}-0`;
     for (const answer of await Promise.all(gateways.map((gateway) => gateway.ask('/events', { atLeast })))) {
       expect(answer.status).to.equal(503);
-      expect(answer.body.code).to.equal('calendar-behind');
+      expect(answer.body.code).to.equal('calendar_behind');
       expect(answer.headers.get('retry-after')).to.equal('1');
     }
   });

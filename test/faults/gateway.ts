@@ -1,27 +1,17 @@
 // The whole gateway as `serve` builds it, in this process and with its own ports, and what it told its log.
 
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request as send } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { loadConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/observe/log.ts';
+import { freePort } from '../free-port.ts';
 import { refuseSecrets } from './spoken.ts';
 
 export const MOUNT = '/calendar/events/v1';
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 export interface Sent {
   method?: string;

@@ -3,10 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Sandbox } from '../../sandbox/start.ts';
+import { freePort } from '../free-port.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 const READY_TIMEOUT_MS = 120_000;
@@ -27,15 +27,6 @@ export interface GatewayOptions {
   intervalS?: number;
   /** Keys of the configuration file. */
   config?: object;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Starts it and waits until the first copy is complete. Throws when it ends before that. */

@@ -7,7 +7,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startSandbox } from '../../sandbox/start.ts';
-import { freePort, ROOT } from './gateway-process.ts';
+import { freePort } from '../free-port.ts';
+import { ROOT } from './gateway-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'calendar-package-'));
 const site = mkdtempSync(join(tmpdir(), 'calendar-site-'));

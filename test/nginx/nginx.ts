@@ -9,7 +9,7 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { freePort } from '../faults/gateway.ts';
+import { freePort } from '../free-port.ts';
 
 const EXAMPLE = resolve(import.meta.dirname, '../../deploy/nginx.conf');
 const NGINX = process.env.NGINX ?? '/usr/sbin/nginx';

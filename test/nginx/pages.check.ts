@@ -3,8 +3,9 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { LOOKS, openPage, startBrowser, type Watched } from '../browser/stage.ts';
-import { freePort, MOUNT, type RunningGateway, startGateway } from '../faults/gateway.ts';
+import { MOUNT, type RunningGateway, startGateway } from '../faults/gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { freePort } from '../free-port.ts';
 import { type RunningNginx, startNginx } from './nginx.ts';
 
 const LOOK = { ...LOOKS['on a desktop, light'], ignoreHTTPSErrors: true };

@@ -2,8 +2,9 @@
 
 import { request as plainRequest } from 'node:http';
 import { expect } from 'chai';
-import { freePort, MOUNT, type RunningGateway, startGateway } from '../faults/gateway.ts';
+import { MOUNT, type RunningGateway, startGateway } from '../faults/gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { freePort } from '../free-port.ts';
 import { type Asked, type RunningNginx, startNginx } from './nginx.ts';
 
 const SERVICE = { user: 'admin', password: PASSWORD };

@@ -1,8 +1,9 @@
 // `serve` as its own process: how it begins with a site that is not there, and how it ends.
 
 import { expect } from 'chai';
-import { exchange, freePort, MOUNT } from '../faults/gateway.ts';
+import { exchange, MOUNT } from '../faults/gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { freePort } from '../free-port.ts';
 import { ready, type Serving, serve, until } from './serving.ts';
 
 const REFUSED_PASSWORD = 'not the password of anybody';

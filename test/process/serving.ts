@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { exchange, freePort } from '../faults/gateway.ts';
+import { exchange } from '../faults/gateway.ts';
 import { refuseSecrets } from '../faults/spoken.ts';
+import { freePort } from '../free-port.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
