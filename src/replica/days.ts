@@ -28,6 +28,8 @@ interface Day {
   odd: boolean;
   /** Read when somebody has to look at each of them. */
   rows?: Row[];
+  /** Their ends, ascending: how many end by a bound needs no look at each. */
+  ends?: Float64Array;
 }
 
 export interface Days {
@@ -78,6 +80,18 @@ export function openDays(db: Database, facts: () => Facts): Days {
     return day.rows;
   }
 
+  /** How many events of a day end by then. */
+  function endingBy(day: Day, wall: number): number {
+    day.ends ??= Float64Array.from(rowsOf(day), ({ ends }) => ends).sort();
+    let [low, high] = [0, day.ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (day.ends[middle]! <= wall) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** The first index of a day that is not before this one. */
   function indexOf(day: number): number {
     let [low, high] = [0, days!.length];
@@ -111,8 +125,12 @@ export function openDays(db: Database, facts: () => Facts): Days {
     const { limit, offset } = filter;
     for (const day of candidates) {
       const isWhole = !day.odd && day.day >= whole.fromDay && day.day <= whole.toDay;
-      if (isWhole && (total + day.events <= offset || total >= offset + limit)) {
-        total += day.events;
+      const first = day.day * DAY;
+      const anyStart =
+        !day.odd && first >= Math.max(range.startsFrom, range.endsFrom) && first + DAY - 1 <= range.startsTo;
+      const found = isWhole ? day.events : anyStart ? endingBy(day, range.endsTo) : undefined;
+      if (found !== undefined && (total + found <= offset || total >= offset + limit)) {
+        total += found;
         continue;
       }
       for (const row of rowsOf(day)) {
