@@ -5,7 +5,11 @@ import type { Mapping } from '../mapping/mapping.ts';
 import { type MetaKey, metaKeys } from '../mapping/meta-keys.ts';
 import type { KindSource, MappingSource } from '../mapping/source.ts';
 import type { Kind } from '../records.ts';
-import { EDIT_FORM_PHP, NOTICES_PHP, REGISTRATION_PHP } from './snippet-php.ts';
+import { FORM_PHP } from './snippet-form.ts';
+import { NOTICES_PHP } from './snippet-notices.ts';
+import { REST_PHP } from './snippet-rest.ts';
+import { TYPES_PHP } from './snippet-types.ts';
+import { UNDATED_PHP } from './snippet-undated.ts';
 
 export interface SnippetOptions {
   /** Where the gateway takes change notices; goes with `noticeSecret`. */
@@ -49,7 +53,13 @@ export function snippet(mapping: Mapping, options: SnippetOptions = {}): string 
       ? [`const NOTICE_URL = ${php(noticeUrl)};`, `const NOTICE_SECRET = ${php(noticeSecret)};`]
       : []),
   ].join('\n');
-  const parts = [REGISTRATION_PHP, ...(own ? [EDIT_FORM_PHP] : []), ...(noticeUrl === undefined ? [] : [NOTICES_PHP])];
+  const parts = [
+    TYPES_PHP,
+    REST_PHP,
+    UNDATED_PHP,
+    ...(own ? [FORM_PHP] : []),
+    ...(noticeUrl === undefined ? [] : [NOTICES_PHP]),
+  ];
   return `${headOf(mapping)}\n${constants}\n${parts.join('')}`;
 }
 
