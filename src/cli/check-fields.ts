@@ -3,7 +3,7 @@
 import { FIELDS, type FieldInfo } from '../mapping/fields.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
 import { parsePath, valueAt } from '../mapping/paths.ts';
-import type { FieldSource, MappingSource } from '../mapping/source.ts';
+import type { FieldSource } from '../mapping/source.ts';
 import type { Kind } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
 import { rowsOf, snippetAdvice } from './check-rows.ts';
@@ -17,7 +17,7 @@ import { shown } from './words.ts';
 /** A row for each line of the mapping. `records`: a few of each kind, read by it. */
 export async function fieldRows(checked: Checked, records: Records): Promise<Row[]> {
   const { mapping, open, config } = checked;
-  const source = mapping.source as unknown as MappingSource;
+  const source = mapping.source;
   const options = open.credentials === undefined ? {} : { credentials: open.credentials };
   const rows: Row[] = [];
   for (const kind of kindsOf(mapping)) {

@@ -6,7 +6,6 @@ import { ConfigError, UpstreamAway, UpstreamRefused } from '../errors.ts';
 import { compileMapping } from '../mapping/compile.ts';
 import { loadMapping } from '../mapping/load.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import type { MappingSource } from '../mapping/source.ts';
 import { environmentText, jsonText, type OutFile, writeFiles } from './init-files.ts';
 import type { InitOptions } from './init-options.ts';
 import { answerLines, proposalLines, siteLines, withoutDates } from './init-report.ts';
@@ -160,8 +159,7 @@ async function decide(
     return proposal;
   }
   if (decisions.mapping !== undefined) return asWished(loadMapping(decisions.mapping));
-  if (types.length === 0)
-    return proposeNothingThere(loadMapping('wordpress-meta').source as unknown as MappingSource, facts.plugins);
+  if (types.length === 0) return proposeNothingThere(loadMapping('wordpress-meta').source, facts.plugins);
   for (const line of withoutDates(
     facts,
     types.map((each) => each.base),
@@ -173,7 +171,7 @@ async function decide(
 
 function asWished(mapping: Mapping): Proposal {
   return {
-    ...proposeNothingThere(mapping.source as unknown as MappingSource, []),
+    ...proposeNothingThere(mapping.source, []),
     title: mapping.name,
     because: 'you named it, though the site does not show what it reads',
     needsSnippet: mapping.requiresHelper,

@@ -63,7 +63,7 @@ const COMMON = new Set([
 
 /** How one shipped mapping and a site go together; `undefined` when they do not. */
 function fitting(name: string, site: SiteFacts): Recognised | undefined {
-  const source = loadMapping(name).source as unknown as MappingSource;
+  const source = loadMapping(name).source;
   const setup = SETUPS[name] ?? { title: name };
   const bases = KINDS.flatMap((kind) => source[kind]?.posts ?? source[kind]?.terms ?? []);
   const present = bases.filter((base) => hasBase(site, base));
@@ -115,7 +115,7 @@ export function recognise(site: SiteFacts): Recognised[] {
 export function listQuirks(): Record<string, KindSource> {
   return Object.fromEntries(
     mappingNames().flatMap((name) => {
-      const source = loadMapping(name).source as unknown as MappingSource;
+      const source = loadMapping(name).source;
       return KINDS.flatMap((kind) => {
         const base = source[kind]?.posts;
         return base !== undefined && source[kind]?.listParams ? [[base, source[kind]]] : [];

@@ -42,7 +42,7 @@ export function snippet(mapping: Mapping, options: SnippetOptions = {}): string 
       'change notices need both an address and a secret',
       'Give --notice-url and --notice-secret.',
     );
-  const source = mapping.source as unknown as MappingSource;
+  const source = mapping.source;
   const types = typesOf(source);
   const taxonomies = taxonomiesOf(source, Object.keys(types).slice(0, 1));
   const own = Object.values(types).some((type) => !type.existing);

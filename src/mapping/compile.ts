@@ -43,7 +43,7 @@ export function compileMapping(json: unknown, file: string): Mapping {
     name: source.name,
     upstream: source.upstream,
     requiresHelper: source.requiresHelper ?? false,
-    source: source as unknown as Record<string, unknown>,
+    source,
     // Each kind was compiled under its own name; the type system cannot follow the loop.
     kinds: kinds as unknown as Kinds,
   };

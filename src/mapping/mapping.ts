@@ -5,6 +5,7 @@ import type { FieldsOf, Kind, RecordOf, Site } from '../records.ts';
 import type { Native, Query } from '../upstream/port.ts';
 import type { InlineReader } from './inline.ts';
 import type { Join, JoinTables } from './joins.ts';
+import type { MappingSource } from './source.ts';
 
 export interface KindMapping<K extends Kind> {
   kind: K;
@@ -53,7 +54,7 @@ export interface Mapping {
   /** The site needs the generated PHP file. */
   requiresHelper: boolean;
   /** The mapping as the operator wrote it (validated), for `snippet` and `check`. */
-  source: Record<string, unknown>;
+  source: MappingSource;
   kinds: Kinds;
 }
 

@@ -5,7 +5,6 @@ import { pathsOf } from '../../src/cli/setups.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../src/mapping/load.ts';
 import { metaKeys } from '../../src/mapping/meta-keys.ts';
-import type { MappingSource } from '../../src/mapping/source.ts';
 
 type Json = Record<string, unknown>;
 
@@ -199,7 +198,7 @@ describe('a proposal for a setup that is known', () => {
 
   it('knows every shipped mapping by its own collections and keys', () => {
     for (const name of mappingNames()) {
-      const source = loadMapping(name).source as unknown as MappingSource;
+      const source = loadMapping(name).source;
       const types: TypeFacts[] = [];
       const taxonomies: SiteFacts['taxonomies'] = [];
       for (const kind of ['event', 'venue', 'organizer', 'category', 'tag'] as const) {
@@ -239,7 +238,7 @@ describe('a proposal for a setup that is known', () => {
   });
 
   it('keeps to its own types where there is nothing', () => {
-    const nothing = proposeNothingThere(loadMapping('wordpress-meta').source as unknown as MappingSource);
+    const nothing = proposeNothingThere(loadMapping('wordpress-meta').source);
     expect(nothing.shipped).to.equal('wordpress-meta');
     expect(nothing.needsSnippet).to.equal(true);
   });

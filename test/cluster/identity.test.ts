@@ -36,7 +36,7 @@ describe('gateways on one stream', () => {
 
   it('are refused for a mapping of another name, and for one of the same name that says something else', () => {
     expect(refusal({ mapping: 'acf' })).to.match(/mapping: theirs is acf, this one's is wordpress-meta/);
-    const other: Mapping = { ...mapping, source: { ...(mapping.source as object), name: 'x' } as Mapping['source'] };
+    const other: Mapping = { ...mapping, source: { ...mapping.source, name: 'x' } };
     const theirs = identityOf(SITE, other, SERVICE)['mapping contents'];
     expect(refusal({ 'mapping contents': theirs })).to.match(/mapping contents: theirs is \w{16}/);
   });

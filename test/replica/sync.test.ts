@@ -302,7 +302,7 @@ describe('sync', () => {
       {
         ...mapping.source,
         event: {
-          ...(mapping.source.event as object),
+          ...mapping.source.event,
           fields: {
             start_date: 'meta.start_date',
             end_date: 'meta.end_date',

@@ -1,7 +1,6 @@
 // The contract for sites whose events no REST write can make: their plugin makes them, the gateway shows them.
 
 import { expect } from 'chai';
-import type { MappingSource } from '../../../src/mapping/source.ts';
 import { afterwards } from './afterwards.ts';
 import { shown } from './samples.ts';
 import type { Json, SiteUnderTest } from './site-under-test.ts';
@@ -62,7 +61,7 @@ const ALL = 'start_date=2029-01-01&end_date=2033-01-01&per_page=50';
 export async function proveReadOnly(site: SiteUnderTest, tally: Tally): Promise<void> {
   const { check } = tally;
   const { kinds } = site.mapping;
-  const source = site.mapping.source as unknown as MappingSource;
+  const source = site.mapping.source;
   const mapped = (kind: 'event' | 'venue' | 'organizer', names: Json): Json => {
     const lines = source[kind]?.fields ?? {};
     return Object.fromEntries(Object.entries(names).filter(([name]) => Object.hasOwn(lines, name)));
