@@ -9,7 +9,7 @@ import type { Taking } from './taking.ts';
 import { type Cursor, walk } from './walk.ts';
 
 /** How far a collection has come. Kept in the copy, so that a first copy goes on after a restart. */
-export interface Progress {
+interface CollectionProgress {
   done: number;
   total: number;
   finished: boolean;
@@ -18,7 +18,7 @@ export interface Progress {
   fromUtc: string;
 }
 
-export type ProgressOf = Partial<Record<Kind, Progress>>;
+export type ProgressOf = Partial<Record<Kind, CollectionProgress>>;
 
 const STATE_KEY = 'sync.progress';
 const PAGES_IN_FLIGHT = 3;
@@ -39,7 +39,7 @@ export interface FirstCopyOptions {
 }
 
 /** The newest modification that is not to come, and how many records there are: before the first page is read. */
-async function begin(collection: Collection, taking: Taking): Promise<Progress> {
+async function begin(collection: Collection, taking: Taking): Promise<CollectionProgress> {
   const newest = { orderby: 'modified', order: 'desc', per_page: 1, _fields: 'id,modified_gmt' };
   const all = { per_page: 1, _fields: 'id' };
   const page = await taking.asking.ask(collection, collection.posts ? newest : all);
