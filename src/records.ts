@@ -3,12 +3,17 @@
 export type PostKind = 'event' | 'venue' | 'organizer';
 export type TermKind = 'category' | 'tag';
 export type Kind = PostKind | TermKind;
+/** What an event is linked to: where it takes place, and who organizes it. */
+export type LinkedKind = Exclude<PostKind, 'event'>;
 
 export const POST_KINDS: readonly PostKind[] = ['event', 'venue', 'organizer'];
 export const TERM_KINDS: readonly TermKind[] = ['category', 'tag'];
+export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
 
 /** `YYYY-MM-DD HH:MM:SS`, without a zone: the clock on the wall of whoever the field belongs to. */
 export type WallTime = string;
+/** What WordPress stores and answers where there is no time. */
+export const NO_TIME: WallTime = '0000-00-00 00:00:00';
 
 /** What events, venues and organizers have in common. `0` is "no author" and "no image". */
 export interface PostFields {

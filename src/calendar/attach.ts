@@ -1,10 +1,10 @@
 // What an event's body attaches: terms by id, slug or name, and venues and organizers by id or data. New ones are created, and taken back on failure.
 
 import { UpstreamRefused } from '../errors.ts';
-import type { TermKind } from '../records.ts';
+import type { LinkedKind, TermKind } from '../records.ts';
 import { type Asked, callOptions } from './asked.ts';
 import { type Backing, writableKind } from './backing.ts';
-import { failedLink, type Linked, type LinkedKind } from './linked.ts';
+import { failedLink, type Linked } from './linked.ts';
 import { translate } from './translate.ts';
 import type { Undo } from './undo.ts';
 import { takeBack } from './writes.ts';

@@ -1,7 +1,7 @@
 // What the operations stand on: the copy, the CMS, and the mapping between them.
 
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
-import type { Kind, Site } from '../records.ts';
+import type { Kind, LinkedKind, Site } from '../records.ts';
 import { applyChange, type Change } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
 import type { Sync } from '../replica/sync.ts';
@@ -59,7 +59,7 @@ export interface Backing {
   service: Credentials;
   lists: ListSettings;
   /** Reads the data of a venue or organizer inside an event's body as its create route would. */
-  readFields(kind: 'venue' | 'organizer', data: Record<string, unknown>): Input;
+  readFields(kind: LinkedKind, data: Record<string, unknown>): Input;
   site(): Site;
   nowMs(): number;
 }

@@ -1,7 +1,7 @@
 // What the operations on events mean: lists out of the copy, single reads, and writes with their linked records, terms and images.
 
 import { GatewayError } from '../errors.ts';
-import type { EventFields, EventRecord } from '../records.ts';
+import type { EventFields, EventRecord, LinkedKind } from '../records.ts';
 import type { Answer, Asked, Input } from './asked.ts';
 import { attachLinked, attachTerms } from './attach.ts';
 import { type Backing, zoneOf } from './backing.ts';
@@ -9,7 +9,7 @@ import { capabilityNames } from './capabilities.ts';
 import { encodeCost, normaliseCost } from './cost.ts';
 import { type DateParameter, dateWindow, eventTimes, utcOf } from './dates.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
-import type { Linked, LinkedKind } from './linked.ts';
+import type { Linked } from './linked.ts';
 import { listAnswer, viewing } from './listing.ts';
 import { pageOf } from './paging.ts';
 import { postFields } from './post-fields.ts';

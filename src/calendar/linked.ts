@@ -1,7 +1,7 @@
 // Venues and organizers: one code, configured twice. Lists, single reads and writes, and creating one from the data in an event's body.
 
 import { GatewayError } from '../errors.ts';
-import type { LinkedRecord, OrganizerFields, RecordOf, VenueFields } from '../records.ts';
+import type { LinkedKind, LinkedRecord, OrganizerFields, RecordOf, VenueFields } from '../records.ts';
 import { formatWall } from '../time/wall.ts';
 import type { Answer, Asked, Input } from './asked.ts';
 import type { Backing } from './backing.ts';
@@ -18,8 +18,6 @@ import { linkedSearchWords } from './search.ts';
 import { createUndo, type Undo } from './undo.ts';
 import { sees, visibilityOf } from './visibility.ts';
 import { createPost, editable, mayWrite, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
-
-export type LinkedKind = 'venue' | 'organizer';
 
 const COLLECTION = { venue: 'venues', organizer: 'organizers' } as const;
 const TEXTS = {

@@ -1,14 +1,15 @@
 // Turns records into the interface's answers: nested venue, organizers, terms and image, with every key, type and absence of the reference (1.1-1.6).
 
-import type {
-  EventRecord,
-  ImageRecord,
-  LinkedRecord,
-  PostRecord,
-  Site,
-  TermKind,
-  TermRecord,
-  WallTime,
+import {
+  type EventRecord,
+  type ImageRecord,
+  type LinkedKind,
+  type LinkedRecord,
+  NO_TIME,
+  type PostRecord,
+  type Site,
+  type TermKind,
+  type TermRecord,
 } from '../records.ts';
 import type { Visibility } from '../replica/filters.ts';
 import type { Replica } from '../replica/store.ts';
@@ -36,7 +37,6 @@ export interface PresentOptions {
 
 export type Present = ReturnType<typeof createPresent>;
 
-const NEVER: WallTime = '0000-00-00 00:00:00';
 const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', tag: 'post_tag' };
 const TERM_PATHS: Record<TermKind, string> = { category: 'categories', tag: 'tags' };
 
@@ -52,7 +52,7 @@ export function createPresent(replica: Replica, site: () => Site, cost?: CostSet
       author: String(record.author),
       status: record.status,
       date: record.date,
-      date_utc: record.dateUtc || NEVER,
+      date_utc: record.dateUtc || NO_TIME,
       modified: record.modified,
       modified_utc: record.modifiedUtc,
       url: record.url,
@@ -114,7 +114,7 @@ export function createPresent(replica: Replica, site: () => Site, cost?: CostSet
     return answer;
   }
 
-  function linkedRecords<K extends 'venue' | 'organizer'>(kind: K, ids: number[], audience: Audience) {
+  function linkedRecords<K extends LinkedKind>(kind: K, ids: number[], audience: Audience) {
     const found = replica.getMany(kind, ids);
     return ids.flatMap((id) => {
       const record = found.get(id);
@@ -122,12 +122,7 @@ export function createPresent(replica: Replica, site: () => Site, cost?: CostSet
     });
   }
 
-  function linkedOf(
-    kind: 'venue' | 'organizer',
-    ids: number[],
-    audience: Audience,
-    { single }: PresentOptions,
-  ): Json[] {
+  function linkedOf(kind: LinkedKind, ids: number[], audience: Audience, { single }: PresentOptions): Json[] {
     if (ids.length === 0) return [];
     return linkedRecords(kind, ids, audience).map((record) => linked(record, single ? { single } : {}));
   }

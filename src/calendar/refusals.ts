@@ -1,7 +1,7 @@
 // Every refusal of the interface: its code, status and sentence (interface-behaviour, section 10).
 
 import { GatewayError } from '../errors.ts';
-import type { Kind, PostKind } from '../records.ts';
+import type { Kind, LinkedKind, PostKind } from '../records.ts';
 
 export interface ParamRefusal {
   name: string;
@@ -77,7 +77,7 @@ export const alreadyTrashed = (kind: PostKind): GatewayError =>
 export const pageNotFound = (kind: PostKind): GatewayError =>
   new GatewayError(404, `${kind}-archive-page-not-found`, `The requested ${kind} archive page does not exist`);
 
-export const couldNotCreate = (kind: 'venue' | 'organizer', cause?: unknown): GatewayError =>
+export const couldNotCreate = (kind: LinkedKind, cause?: unknown): GatewayError =>
   new GatewayError(400, `could-not-create-${kind}`, `The ${kind} could not be created from the provided data`, {
     cause,
   });

@@ -1,7 +1,7 @@
 // The CMS's refusals in the interface's words: one table; what it has no word for becomes the nearest code, with the CMS's own under `data`.
 
 import { GatewayError, type UpstreamAway, UpstreamRefused } from '../errors.ts';
-import type { Kind } from '../records.ts';
+import type { Kind, PostKind } from '../records.ts';
 import { alreadyTrashed, eventNotFound, forbidden, invalidParam, invalidParams, termExists } from './refusals.ts';
 
 export interface RefusedContext {
@@ -12,7 +12,7 @@ export interface RefusedContext {
   parameterAt?: (place: string) => string | undefined;
 }
 
-const isPost = (kind: Kind): kind is 'event' | 'venue' | 'organizer' => kind !== 'category' && kind !== 'tag';
+const isPost = (kind: Kind): kind is PostKind => kind !== 'category' && kind !== 'tag';
 const NAME: Record<Kind, string> = {
   event: 'title',
   venue: 'venue',

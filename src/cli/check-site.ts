@@ -3,13 +3,12 @@
 import { type Config, publicUrlOf } from '../config.ts';
 import { UpstreamRefused } from '../errors.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import type { Kind, Site } from '../records.ts';
+import { KINDS, type Kind, type Site } from '../records.ts';
 import { parseZone } from '../time/zones.ts';
 import type { Account } from '../upstream/port.ts';
 import { rowsOf, snippetAdvice } from './check-rows.ts';
 import { basic, type OpenSite, unlessRefused } from './open-site.ts';
 import { ownName } from './own-name.ts';
-import { KINDS } from './setups.ts';
 import type { Row } from './table.ts';
 
 export interface Checked {

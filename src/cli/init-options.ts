@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from '../errors.ts';
 import { FIELDS } from '../mapping/fields.ts';
 import { mappingNames } from '../mapping/load.ts';
-import type { Kind } from '../records.ts';
+import { KINDS, type Kind } from '../records.ts';
 import type { Decisions } from './propose.ts';
-import { KINDS } from './setups.ts';
 import { wrapped } from './table.ts';
 
 export const INIT_OPTIONS = {

@@ -1,10 +1,10 @@
 // Finds where a site keeps what its events are linked to: venues, organizers, categories, tags.
 
 import type { FieldSource, KindSource, MappingSource } from '../mapping/source.ts';
+import { KINDS, type LinkedKind } from '../records.ts';
 import type { SiteFacts, TypeFacts } from './probe.ts';
 import { type Line, proposeFields, reasonFor } from './propose-fields.ts';
 import { guessIds } from './recognise.ts';
-import { KINDS } from './setups.ts';
 import { KIND_WORDS, nameScore, plainName, shown } from './words.ts';
 
 export interface LinkedProposal {
@@ -16,7 +16,7 @@ export interface LinkedProposal {
 
 /** Venues and organizers: records that are named by id, terms, or only text in the event. */
 export function proposeLinked(
-  kind: 'venue' | 'organizer',
+  kind: LinkedKind,
   event: TypeFacts,
   site: SiteFacts,
   given: string | undefined,

@@ -1,14 +1,14 @@
 // Proposes a mapping for a site, each line with its reason: a setup that is known, or one made of what the records hold.
 
 import type { MappingSource, PostTypeSource, TaxonomySource } from '../mapping/source.ts';
-import type { Kind } from '../records.ts';
+import { type Kind, KINDS } from '../records.ts';
 import { counted } from './check-rows.ts';
 import type { SiteFacts, TypeFacts } from './probe.ts';
 import { type DateAnswers, proposeDates } from './propose-dates.ts';
 import { type Line, proposeFields } from './propose-fields.ts';
 import { proposeLinked, proposeTaxonomy } from './propose-linked.ts';
 import { seen } from './seen.ts';
-import { KINDS, missingKeys, pathsOf, pruned, type Recognised, recognise } from './setups.ts';
+import { missingKeys, pathsOf, pruned, type Recognised, recognise } from './setups.ts';
 import { KIND_WORDS } from './words.ts';
 
 /** What the operator has decided: flags, or answers to questions. */

@@ -3,10 +3,8 @@
 import { loadMapping, mappingNames } from '../mapping/load.ts';
 import { metaKeys } from '../mapping/meta-keys.ts';
 import type { FieldSource, KindSource, MappingSource, SpotSource } from '../mapping/source.ts';
-import type { Kind } from '../records.ts';
+import { KINDS, type Kind } from '../records.ts';
 import type { SiteFacts, TypeFacts } from './probe.ts';
-
-export const KINDS: readonly Kind[] = ['event', 'venue', 'organizer', 'category', 'tag'];
 
 interface Setup {
   title: string;

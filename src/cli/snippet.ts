@@ -3,8 +3,8 @@
 import { ConfigError } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { type MetaKey, metaKeys } from '../mapping/meta-keys.ts';
-import type { KindSource, MappingSource } from '../mapping/source.ts';
-import type { Kind } from '../records.ts';
+import type { KindSource, MappingSource, PostTypeSource, TaxonomySource } from '../mapping/source.ts';
+import { KINDS, type Kind } from '../records.ts';
 import { FORM_PHP } from './snippet-form.ts';
 import { NOTICES_PHP } from './snippet-notices.ts';
 import { REST_PHP } from './snippet-rest.ts';
@@ -26,8 +26,6 @@ const CORE: Readonly<Record<string, string>> = {
 };
 
 type Php = string | number | boolean | readonly Php[] | { readonly [key: string]: Php };
-
-const KINDS: readonly Kind[] = ['event', 'venue', 'organizer', 'category', 'tag'];
 
 /**
  * Prints the PHP file for `wp-content/mu-plugins/` that a mapping needs (PHP 7.4 and later): post types, taxonomies, meta,
@@ -93,11 +91,7 @@ function typesOf(source: MappingSource): Record<string, PhpType> {
     const given = source.wordpress?.posts?.[about.posts];
     const type = given?.type ?? CORE[about.posts] ?? about.posts;
     types[type] = {
-      kind,
-      base: about.posts,
-      singular: given?.singular ?? type,
-      plural: given?.plural ?? type,
-      rewrite: given?.rewrite ?? type,
+      ...namesOf(kind, about.posts, type, given),
       icon: given?.icon ?? 'dashicons-calendar-alt',
       // A type that the mapping does not describe is another plugin's.
       existing: given?.existing ?? given === undefined,
@@ -116,11 +110,7 @@ function taxonomiesOf(source: MappingSource, eventTypes: string[]): Record<strin
     const taxonomy = given?.taxonomy ?? CORE[about.terms] ?? about.terms;
     const existing = given?.existing ?? given === undefined;
     taxonomies[taxonomy] = {
-      kind,
-      base: about.terms,
-      singular: given?.singular ?? taxonomy,
-      plural: given?.plural ?? taxonomy,
-      rewrite: given?.rewrite ?? taxonomy,
+      ...namesOf(kind, about.terms, taxonomy, given),
       hierarchical: given?.hierarchical ?? kind === 'category',
       existing,
       // Another plugin's taxonomy is where the plugin put it; only the core's own has to be brought to new types.
@@ -129,6 +119,17 @@ function taxonomiesOf(source: MappingSource, eventTypes: string[]): Record<strin
     };
   }
   return taxonomies;
+}
+
+/** What a type or taxonomy is called; by its own name where the mapping gives it no other. */
+function namesOf(
+  kind: Kind,
+  base: string,
+  own: string,
+  given: PostTypeSource | TaxonomySource | undefined,
+): Record<string, Php> {
+  const { singular = own, plural = own, rewrite = own } = given ?? {};
+  return { kind, base, singular, plural, rewrite };
 }
 
 function metaOf(kind: Kind, about: KindSource, events: KindSource): Record<string, Php> {

@@ -30,7 +30,7 @@ type Piece =
 
 const pack = promisify(deflateRaw);
 const unpack = promisify(inflateRaw);
-const KINDS: readonly Kind[] = [...TERM_KINDS, ...POST_KINDS];
+const ORDER: readonly Kind[] = [...TERM_KINDS, ...POST_KINDS];
 
 /**
  * Writes the copy into a list of the engine (Redis documentation, "Redis lists": a queue with RPUSH and BLPOP). It may change meanwhile:
@@ -51,7 +51,7 @@ export async function giveSnapshot(engine: Engine, list: string, replica: Replic
   const state = Object.fromEntries(STATE_KEYS.flatMap((key) => stateOf(replica, key)));
   try {
     await push({ type: 'begin', at, state });
-    for (const kind of KINDS) {
+    for (const kind of ORDER) {
       for (let after = 0; ; ) {
         const ids = replica.ids(kind, { after, limit: PIECE }).map(({ id }) => id);
         if (ids.length === 0) break;
@@ -138,7 +138,7 @@ export async function takeSnapshot(
       while (replica.tidy()) await nextTurn();
     }
   }
-  for (const kind of [...KINDS, 'image'] as const) await removeOthers(replica, kind, seen.get(kind) ?? new Set());
+  for (const kind of [...ORDER, 'image'] as const) await removeOthers(replica, kind, seen.get(kind) ?? new Set());
   for (const [key, value] of Object.entries(first.state)) if (STATE.test(key)) replica.setState(key, value);
   replica.dropAnswers();
   return first.at;

@@ -1,6 +1,6 @@
 // Kinds that name records, users and images: by id, by slug, or by the data of a record that is to be made.
 
-import type { Kind, PostKind } from '../records.ts';
+import type { Kind, LinkedKind, PostKind } from '../records.ts';
 import { text } from './kinds-plain.ts';
 import { every, type Lookups, type ValueKind } from './value-kind.ts';
 import { empty, isObject, list, numeric, positiveInteger } from './values.ts';
@@ -70,7 +70,7 @@ export const clearableImage: ValueKind = {
  * object can be created from, by the parameters of the record's own create route.
  */
 export function linked(
-  kind: 'venue' | 'organizer',
+  kind: LinkedKind,
   fits: (data: Record<string, unknown>, lookups: Lookups) => Promise<boolean>,
 ): ValueKind {
   const item = async (value: unknown, lookups: Lookups): Promise<boolean> => {

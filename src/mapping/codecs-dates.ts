@@ -1,6 +1,6 @@
 // How CMSs write down dates and zones: local text, UTC text, unix seconds, several keys.
 
-import type { WallTime } from '../records.ts';
+import { NO_TIME, type WallTime } from '../records.ts';
 import { formatWall, parseWall, wallMs } from '../time/wall.ts';
 import { parseZone, utcToWall, utcZone, wallToUtc, type Zone } from '../time/zones.ts';
 import { type Codec, Unholdable, type Zones } from './codecs.ts';
@@ -8,8 +8,6 @@ import { type DateFormat, readLooseDate } from './date-format.ts';
 
 /** Whose clock a stored date shows. */
 export type Clock = 'event' | 'site' | 'utc';
-
-const NO_TIME = '0000-00-00 00:00:00';
 
 /** The zone to compute with: the event's, or the site's where that is none, or UTC. */
 export function effectiveZone(zones: Zones): Zone {

@@ -1,7 +1,7 @@
 // From a mapping file to functions that read and write records.
 
 import { GatewayError } from '../errors.ts';
-import type { EventRecord, Kind, RecordOf, Site } from '../records.ts';
+import { type EventRecord, KINDS, type Kind, type RecordOf, type Site } from '../records.ts';
 import { parseWall } from '../time/wall.ts';
 import { parseZone, utcToWall, utcZone, wallToUtc } from '../time/zones.ts';
 import type { Native } from '../upstream/port.ts';
@@ -15,8 +15,6 @@ import { accessOf, coreAccess } from './lines.ts';
 import type { KindMapping, Kinds, Mapping } from './mapping.ts';
 import { completeEvent, completePost, type PostDefaults, searchTextOf } from './record.ts';
 import { checkedSource, type KindSource, type MappingSource, refusal } from './source.ts';
-
-const KINDS: readonly Kind[] = ['event', 'venue', 'organizer', 'category', 'tag'];
 
 /** A field of a kind, under the interface's name. */
 interface Field {

@@ -1,6 +1,6 @@
 // The interface's fields a mapping may name, by kind: what they are called, what type they have, where WordPress keeps them by itself.
 
-import type { Kind } from '../records.ts';
+import { type Kind, NO_TIME } from '../records.ts';
 
 export type FieldType = 'text' | 'html' | 'boolean' | 'number' | 'ids' | 'wall' | 'site-time' | 'utc-time' | 'zone';
 
@@ -29,8 +29,6 @@ export interface FieldInfo {
 }
 
 export type FieldTable = Readonly<Record<string, FieldInfo>>;
-
-const NO_TIME = '0000-00-00 00:00:00';
 
 const text = (key: string, more: Partial<FieldInfo> = {}): FieldInfo => ({ key, type: 'text', empty: '', ...more });
 const flag = (key: string, empty: boolean): FieldInfo => ({ key, type: 'boolean', empty });

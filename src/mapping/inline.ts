@@ -1,7 +1,7 @@
 // A venue or organizer that is no record of its own, but text inside an event: read-only, with an id made of the text.
 
 import { createHash } from 'node:crypto';
-import type { LinkedRecord, Site } from '../records.ts';
+import { type LinkedKind, type LinkedRecord, NO_TIME, type Site } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
 import { type Access, BadLine, pathOf } from './access.ts';
 import { textCodec } from './codecs.ts';
@@ -13,11 +13,10 @@ export type InlineReader = (native: Native, site: Site) => LinkedRecord | undefi
 
 /** Above every id that a CMS gives, and exact as a number. */
 const FIRST_ID = 2 ** 52;
-const NO_TIME = '0000-00-00 00:00:00';
 
 /** Compiles the line of such a field: `lines` names the paths of the linked record's fields. Throws `BadLine`. */
 export function inlineAccess(
-  kind: 'venue' | 'organizer',
+  kind: LinkedKind,
   lines: Record<string, string>,
 ): { access: Access; reader: InlineReader } {
   if (lines[kind] === undefined) throw new BadLine('/inline', `needs the name: "${kind}"`);

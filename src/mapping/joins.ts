@@ -1,5 +1,6 @@
 // Events that name a venue or organizer by something other than its id: by a term with its slug, or by a key in its meta.
 
+import type { LinkedKind } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
 import { BadLine, pathOf } from './access.ts';
 import { numberCodec, textCodec } from './codecs.ts';
@@ -9,7 +10,7 @@ import type { ViaSource } from './source.ts';
 /** How one field of events is joined. Whoever reads records lists the linked kind (and the terms) first, and builds the table. */
 export interface Join {
   field: 'venues' | 'organizers';
-  kind: 'venue' | 'organizer';
+  kind: LinkedKind;
   /** The go-between's collection, to be listed with `id` and `slug`; absent where the linked record itself has the key. */
   terms?: string;
   /** @returns the table from the native linked records and, where there are any, the native terms. */

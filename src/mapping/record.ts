@@ -1,6 +1,6 @@
 // Whole records: what the single fields of a native record amount to, and the text that searches look into.
 
-import type { CalendarRecord, EventRecord, Kind, Site, WallTime } from '../records.ts';
+import { type CalendarRecord, type EventRecord, type Kind, NO_TIME, type Site, type WallTime } from '../records.ts';
 import { endOfDay, parseWall, startOfDay } from '../time/wall.ts';
 import { parseZone, utcZone, wallToUtc } from '../time/zones.ts';
 import type { Native } from '../upstream/port.ts';
@@ -8,7 +8,6 @@ import { FIELDS } from './fields.ts';
 import { valueAt } from './paths.ts';
 
 const NEVER_PUBLISHED = new Set(['draft', 'pending', 'auto-draft']);
-const NO_TIME = '0000-00-00 00:00:00';
 
 export interface PostDefaults {
   /** Whether the excerpt is the CMS's own. */

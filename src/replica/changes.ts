@@ -2,6 +2,7 @@
 
 import type { PostRecord } from '../records.ts';
 import { type Collection, ROW_FIELDS, rowOf, utcText } from './collections.ts';
+import { SETTLED_MS } from './marks.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 import { walk } from './walk.ts';
@@ -17,9 +18,6 @@ const TERM_PAGES_A_LOOK = 5;
 
 /** A scheduled record that the CMS did not publish for so long will not be asked for at every look any more. */
 const OVERDUE_MS = 10 * 60_000;
-
-/** `modified` is to the second: what was first seen so long ago is not changed within that second any more. */
-const SETTLED_MS = 2_000;
 
 export interface Looker {
   /** Throws what the CMS throws; what was found until then is in the copy. */

@@ -1,6 +1,7 @@
 // The images that records refer to: those the copy lacks, those that were replaced, and those that went.
 
 import { type Collection, rowOf, utcText } from './collections.ts';
+import { SETTLED_MS } from './marks.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 
@@ -18,7 +19,6 @@ export interface Pictures {
   readAgain(pages: number): Promise<boolean>;
 }
 
-const SETTLED_MS = 2_000;
 const IDS_A_SLICE = 200;
 const STATE_KEY = 'sync.media';
 

@@ -2,8 +2,8 @@
 
 import type { Kind } from '../records.ts';
 
-/** `modified` is to the second: a record is settled once it was read two seconds after that `modified` was first seen. */
-const SETTLED_MS = 2_000;
+/** `modified` is to the second: what was read two seconds after its `modified` was first seen is not changed within that second any more. */
+export const SETTLED_MS = 2_000;
 
 export interface Marks {
   /** The record in the copy is as of this moment: an answer that was asked for earlier is older than it. */

@@ -1,13 +1,11 @@
 // The lists of venues, organizers, categories and tags in SQL; that of events is in event-query.ts.
 
-import type { PostKind, TermKind } from '../records.ts';
+import type { LinkedKind, TermKind } from '../records.ts';
 import type { Database } from './database.ts';
 import type { IdPage, LinkedFilter, TermFilter, TermOrder } from './filters.ts';
 import { fold, wallNumber } from './fold.ts';
 import { ROLE } from './schema.ts';
 import { containsWords, every, type Fragment, join, listed, pageOf, piece, visible } from './sql.ts';
-
-export type LinkedKind = Exclude<PostKind, 'event'>;
 
 function pageWhere(db: Database, from: string, where: Fragment, order: Fragment, page: Fragment): IdPage {
   const count = db.get(`SELECT count(*) AS total FROM ${from} WHERE ${where.sql}`, ...where.values);

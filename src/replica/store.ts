@@ -1,7 +1,7 @@
 // The replica: the gateway's own copy of the records, in SQLite, with everything that can be asked of it.
 
 import { LRUCache } from 'lru-cache';
-import type { CalendarRecord, ImageRecord, Kind, PostKind, RecordOf, TermKind } from '../records.ts';
+import type { CalendarRecord, ImageRecord, Kind, LinkedKind, PostKind, RecordOf, TermKind } from '../records.ts';
 import { createAnswers, type ReadyAnswer } from './answers.ts';
 import { openDatabase } from './database.ts';
 import { openDays } from './days.ts';
@@ -10,7 +10,7 @@ import { type Facts, factsOf } from './event-walks.ts';
 import type { EventFilter, IdPage, LinkedFilter, TermFilter } from './filters.ts';
 import { beginIntake, type Intake } from './intake.ts';
 import { type IdRow, lookups } from './lookups.ts';
-import { descendants, findLinked, findTerms, type LinkedKind, termCounts } from './query.ts';
+import { descendants, findLinked, findTerms, termCounts } from './query.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 export type { ReadyAnswer } from './answers.ts';
