@@ -1,7 +1,7 @@
 // Proposes a mapping for a site, each line with its reason: a setup that is known, or one made of what the records hold.
 
 import type { MappingSource, PostTypeSource, TaxonomySource } from '../mapping/source.ts';
-import { type Kind, KINDS } from '../records.ts';
+import { KINDS, type Kind } from '../records.ts';
 import { counted } from './check-rows.ts';
 import type { SiteFacts, TypeFacts } from './probe.ts';
 import { type DateAnswers, proposeDates } from './propose-dates.ts';
