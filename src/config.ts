@@ -128,15 +128,6 @@ export function serviceCredentials({ upstream }: Config): string | undefined {
 export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
   (publicUrl ?? `http://localhost:${listen.port}`).replace(/\/+$/, '');
 
-/** The configuration as it may be shown: `(set)` in place of each secret. */
-export function dumpConfig(config: Config): object {
-  const shown = structuredClone(config);
-  if (shown.upstream.password !== undefined) shown.upstream.password = '(set)';
-  if (shown.notices.secret !== undefined) shown.notices.secret = '(set)';
-  if (shown.redisUrl !== undefined) shown.redisUrl = shown.redisUrl.replace(/\/\/[^/]*@/, '//(set)@');
-  return shown;
-}
-
 /** One file, checked by itself so that a refusal can name it. */
 function readLayer(place: string | URL, name: string): Json {
   let json: unknown;

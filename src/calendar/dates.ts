@@ -11,7 +11,7 @@ import { invalidParam } from './refusals.ts';
 export const siteZone = (name: string): Zone => parseZone(name) ?? utcZone;
 
 /** The clock of `zone` at a moment. */
-export const wallAt = (epochMs: number, zone: Zone): WallTime => formatWall(epochToWallMs(epochMs, zone));
+const wallAt = (epochMs: number, zone: Zone): WallTime => formatWall(epochToWallMs(epochMs, zone));
 
 /** Parameter -> which end of the event it compares, how, and which second of the day counts when whole days are asked for (interface-behaviour 3.1). */
 const COMPARES = {

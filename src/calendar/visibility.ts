@@ -13,7 +13,7 @@ export interface Caller {
 export const ANONYMOUS: Caller = { credentials: undefined, account: undefined };
 
 /** Statuses that only an editor of the record sees, and those a list shows when none is named. */
-export const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash', 'auto-draft', 'inherit'];
+const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash', 'auto-draft', 'inherit'];
 export const ANY_STATUS = ['publish', 'draft', 'pending', 'private', 'future'];
 
 /** Capability names of one collection: WordPress's general name -> this collection's own. */

@@ -55,7 +55,7 @@ function folded(rows: readonly Row[]): Row[] {
   return [...rest, { ...first, what: `${good.length} of ${rows.length}`, says }];
 }
 
-export interface FieldCheck {
+interface FieldCheck {
   kind: KindMapping<Kind>;
   field: string;
   line: string | FieldSource;
@@ -68,7 +68,7 @@ export interface FieldCheck {
 }
 
 /** What the records and the schema say about one line. */
-export function fieldRow({ kind, field, line, info, records, writable, mapping }: FieldCheck): Row {
+function fieldRow({ kind, field, line, info, records, writable, mapping }: FieldCheck): Row {
   const { rows, ok, warn, fail } = rowsOf(`${kind.kind} fields`);
   const paths = pathsOf(line);
   const place = paths.join(', ');

@@ -43,7 +43,7 @@ export function proposalLines(proposal: Proposal): string[] {
 }
 
 /** A line of a mapping as one reads it: the path, and how it is written down where that is not the usual way. */
-export function shownLine(line: string | FieldSource): string {
+function shownLine(line: string | FieldSource): string {
   if (typeof line === 'string') return line;
   const { inline, read, parts, at, as, value } = line;
   if (value !== undefined) return `always ${JSON.stringify(value)}`;

@@ -29,7 +29,7 @@ const READ_EVENTS = 20;
 const MOUNT = '/calendar/events/v1';
 
 /** Somebody can be asked when there is a terminal at both ends. */
-export const terminal: Terminal = {
+const terminal: Terminal = {
   print: (line) => void process.stdout.write(`${line}\n`),
   ask: process.stdin.isTTY && process.stdout.isTTY ? questions : undefined,
 };

@@ -20,7 +20,7 @@ const SILENCE_MS = 10_000;
 const POP_MS = 1000;
 /** What the next gateway that asks the CMS goes on from. */
 const STATE = /^sync\./;
-export const STATE_KEYS = ['sync.site', 'sync.watermarks', 'sync.complete', 'sync.scope', 'sync.joins', 'sync.media'];
+const STATE_KEYS = ['sync.site', 'sync.watermarks', 'sync.complete', 'sync.scope', 'sync.joins', 'sync.media'];
 
 type Piece =
   | { type: 'begin'; at: string; state: Record<string, string> }

@@ -19,7 +19,7 @@ export interface Wishes {
 const CALLBACK = /^[\w.]+$/;
 
 /** @throws GatewayError 400 `rest_callback_invalid`, the one error body without `data` */
-export function wishesOf(query: Json): Wishes {
+function wishesOf(query: Json): Wishes {
   // WordPress finds nothing wrong with an empty name, and wraps nothing in it.
   const jsonp = (query._jsonp ?? '') === '' ? undefined : String(query._jsonp);
   if (jsonp !== undefined && !CALLBACK.test(jsonp)) {
@@ -74,7 +74,7 @@ const plainHeaders = (headers: Record<string, string>): Json =>
   );
 
 /** The parts of `body` that the dotted paths name; a list needs an index, and nothing found is `[]`. */
-export function selectFields(body: unknown, paths: string[]): unknown {
+function selectFields(body: unknown, paths: string[]): unknown {
   if (paths.length === 0 || typeof body !== 'object' || body === null) return body;
   const tree = new Map<string, string[]>();
   for (const path of paths) {

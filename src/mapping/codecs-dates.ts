@@ -10,7 +10,7 @@ import { type DateFormat, readLooseDate } from './date-format.ts';
 export type Clock = 'event' | 'site' | 'utc';
 
 /** The zone to compute with: the event's, or the site's where that is none, or UTC. */
-export function effectiveZone(zones: Zones): Zone {
+function effectiveZone(zones: Zones): Zone {
   return parseZone(zones.event) ?? siteZone(zones);
 }
 

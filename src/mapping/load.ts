@@ -10,7 +10,7 @@ import type { Mapping } from './mapping.ts';
 const FOLDERS = ['../../mappings/', '../../../mappings/'].map((step) => fileURLToPath(new URL(step, import.meta.url)));
 
 /** The folder of the mappings that come with the gateway. */
-export const mappingsFolder = FOLDERS.find((folder) => existsSync(folder)) ?? (FOLDERS[0] as string);
+const mappingsFolder = FOLDERS.find((folder) => existsSync(folder)) ?? (FOLDERS[0] as string);
 
 /** Names of the mappings that come with the gateway. */
 export function mappingNames(): string[] {

@@ -36,7 +36,7 @@ export interface Row {
 }
 
 /** Terms first, so that what an event names is there before it; events last. */
-export const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
+const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
 
 const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash'];
 

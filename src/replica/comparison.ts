@@ -20,7 +20,7 @@ export interface Comparison {
 }
 
 /** Ids the copy holds within the collection's statuses, ascending; read in slices. */
-export async function copiedIds(replica: Replica, { kind, statuses, posts }: Collection): Promise<Row[]> {
+async function copiedIds(replica: Replica, { kind, statuses, posts }: Collection): Promise<Row[]> {
   const rows: Row[] = [];
   for (;;) {
     const some = replica.ids(kind, {

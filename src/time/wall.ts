@@ -1,7 +1,6 @@
 /** Owns wall-clock texts `YYYY-MM-DD HH:MM:SS` and plain arithmetic on them, without any zone. */
 
 const SECOND_MS = 1000;
-const DAY_MS = 86_400 * SECOND_MS;
 const WALL = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
 
 /** The earliest moment a wall text can name: `0000-01-01 00:00:00`. */
@@ -51,7 +50,7 @@ export function dayStartMs(year: number, month: number, day: number): number {
 }
 
 /** The date part, `YYYY-MM-DD`. */
-export function dateOf(wall: string): string {
+function dateOf(wall: string): string {
   return wall.slice(0, 10);
 }
 
@@ -63,16 +62,6 @@ export function startOfDay(wall: string): string {
 /** `23:59:59` of the same day. */
 export function endOfDay(wall: string): string {
   return `${dateOf(wall)} 23:59:59`;
-}
-
-/** The same time of day so many days later (earlier when negative). Throws `RangeError` for a bad text. */
-export function addDays(wall: string, days: number): string {
-  return formatWall(wallMs(wall) + days * DAY_MS);
-}
-
-/** So many seconds later on the clock face. Throws `RangeError` for a bad text. */
-export function addSeconds(wall: string, seconds: number): string {
-  return formatWall(wallMs(wall) + seconds * SECOND_MS);
 }
 
 /**

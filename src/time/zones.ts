@@ -79,7 +79,7 @@ function signed(sign: string | undefined, minutes: number): number {
 }
 
 /** Minutes east of UTC that a zone has at a moment (milliseconds since 1970). */
-export function offsetMinutesAt(epochMs: number, zone: Zone): number {
+function offsetMinutesAt(epochMs: number, zone: Zone): number {
   return offsetMs(epochMs, zone) / MINUTE_MS;
 }
 
