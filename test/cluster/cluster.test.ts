@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError } from '../../src/errors.ts';
-import { type EngineProcess, inside, startEngine } from './engine-process.ts';
+import { type EngineProcess, inside, useEngine } from './engine-process.ts';
 import { leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
-import { type WritableCms, writableCms } from './writable-cms.ts';
+import { holdNext, type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
 
@@ -17,12 +17,10 @@ describe('several gateways', function () {
   let cms: WritableCms;
   let gateways: TestGateway[];
 
-  before(async () => {
-    engine = await startEngine();
+  useEngine((started) => {
+    engine = started;
   });
-  after(() => engine.close());
-  beforeEach(async () => {
-    await engine.restart();
+  beforeEach(() => {
     cms = writableCms();
     gateways = [];
   });
@@ -115,15 +113,9 @@ describe('several gateways', function () {
     it('comes back late, it writes nothing: what it had asked before is older than what another wrote', async () => {
       const { lead, rest } = await three();
       // Its answer is on the way while it is cut off, another takes over and sees a newer state.
-      const held = Promise.withResolvers<void>();
-      let isHeld = false;
       cms.fake.edit(1, { title: 'Old' });
-      lead.link.after = async (what) => {
-        if (what !== 'list' || isHeld) return;
-        isHeld = true;
-        await held.promise;
-      };
-      await until(() => isHeld, 'an answer on the way');
+      const { isHeld, letGo } = holdNext(lead.link, 'after', 'list');
+      await until(isHeld, 'an answer on the way');
       await lead.proxy.set({ kind: 'down' });
       await until(() => leaderOf(rest) !== undefined, 'another leads');
       cms.fake.quietly(1, { title: 'New' });
@@ -131,8 +123,7 @@ describe('several gateways', function () {
       await rest[0]!.cluster.changed(notice);
       await until(() => rest.every(({ replica }) => replica.get('event', 1)?.title === 'New'), 'the newer state');
       await lead.proxy.set({ kind: 'none' });
-      lead.link.after = undefined;
-      held.resolve();
+      letGo();
       await together(gateways);
       await until(
         () => gateways.every(({ replica }) => replica.get('event', 1)?.title === 'New'),

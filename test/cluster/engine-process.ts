@@ -94,3 +94,14 @@ export async function startEngine(): Promise<EngineProcess> {
   };
   return engine;
 }
+
+/** Starts one for the tests of a `describe`, empty before each of them. `given` is told it before any other hook of the `describe`. */
+export function useEngine(given: (engine: EngineProcess) => void): void {
+  let engine: EngineProcess;
+  before(async () => {
+    engine = await startEngine();
+    given(engine);
+  });
+  after(() => engine.close());
+  beforeEach(() => engine.restart());
+}

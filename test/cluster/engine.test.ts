@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type Engine, EngineAway, openEngine } from '../../src/cluster/engine.ts';
 import { compareIds, encodeEntry, MAX_ENTRIES, START } from '../../src/cluster/entries.ts';
 import { event } from '../replica/samples.ts';
-import { type EngineProcess, inside, startEngine } from './engine-process.ts';
+import { type EngineProcess, inside, useEngine } from './engine-process.ts';
 import { until } from './gateways.ts';
 
 const PREFIX = 'calendar:{test}:';
@@ -15,12 +15,10 @@ describe('the lock and the stream', function () {
   this.timeout(20_000);
   let server: EngineProcess;
   let sessions: Engine[];
-  before(async () => {
-    server = await startEngine();
+  useEngine((started) => {
+    server = started;
   });
-  after(() => server.close());
-  beforeEach(async () => {
-    await server.restart();
+  beforeEach(() => {
     sessions = [];
   });
   afterEach(() => {

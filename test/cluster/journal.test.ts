@@ -8,7 +8,7 @@ import { keyOf } from '../../src/cluster/keys.ts';
 import { Relieved } from '../../src/replica/commit.ts';
 import { openReplica, type Replica } from '../../src/replica/store.ts';
 import { event } from '../replica/samples.ts';
-import { type EngineProcess, startEngine } from './engine-process.ts';
+import { type EngineProcess, useEngine } from './engine-process.ts';
 
 interface Copy {
   replica: Replica;
@@ -23,12 +23,10 @@ describe('changes of several copies', function () {
   this.timeout(20_000);
   let server: EngineProcess;
   let copies: Copy[];
-  before(async () => {
-    server = await startEngine();
+  useEngine((started) => {
+    server = started;
   });
-  after(() => server.close());
   beforeEach(async () => {
-    await server.restart();
     copies = await Promise.all([open('a'), open('b'), open('c')]);
   });
   afterEach(() => {

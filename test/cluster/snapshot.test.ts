@@ -8,7 +8,7 @@ import type { Member } from '../../src/cluster/member.ts';
 import { takeSnapshot } from '../../src/cluster/snapshot.ts';
 import { openReplica, type Replica } from '../../src/replica/store.ts';
 import { event, term, venue } from '../replica/samples.ts';
-import { type EngineProcess, startEngine } from './engine-process.ts';
+import { type EngineProcess, useEngine } from './engine-process.ts';
 import { until } from './gateways.ts';
 
 /** More than wait in the engine at a time. */
@@ -21,19 +21,17 @@ describe('a copy that is handed over', function () {
   let engines: Engine[];
   let full: Replica;
   let asked: ReturnType<typeof answerAsks>;
-  before(async () => {
-    server = await startEngine();
+  useEngine((started) => {
+    server = started;
+  });
+  before(() => {
     full = openReplica({ identity: 'test' });
     full.put([venue(1), term('tag', 2)]);
     for (let from = 1; from <= EVENTS; from += 50)
       full.put(Array.from({ length: 50 }, (_, n) => event(10 + from + n, { title: `Event ${from + n}` })));
   });
-  after(async () => {
-    full.close();
-    await server.close();
-  });
+  after(() => full.close());
   beforeEach(async () => {
-    await server.restart();
     const open = (me: string) => openEngine({ url: server.url, prefix: 'calendar:{test}:', me, deadlineMs: 2000 });
     engines = await Promise.all(['giver', 'taker'].map(open));
     const giver = { role: { name: 'leading' }, sync: {}, engine: engines[0], replica: full, journal: { at: AT } };

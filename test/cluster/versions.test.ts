@@ -1,9 +1,9 @@
 // What callers see of several gateways: where an answer was made at, and reads that must not be older than another answer.
 
 import { expect } from 'chai';
-import { type EngineProcess, inside, startEngine } from './engine-process.ts';
+import { type EngineProcess, inside, useEngine } from './engine-process.ts';
 import { leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
-import { type WritableCms, writableCms } from './writable-cms.ts';
+import { holdNext, type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
 const LATE_MS = 120;
@@ -14,12 +14,10 @@ describe('versions of answers', function () {
   let cms: WritableCms;
   let gateways: TestGateway[];
 
-  before(async () => {
-    engine = await startEngine();
+  useEngine((started) => {
+    engine = started;
   });
-  after(() => engine.close());
   beforeEach(async () => {
-    await engine.restart();
     cms = writableCms();
     gateways = await Promise.all(
       // A lease that outlives an engine that answers late.
@@ -121,20 +119,13 @@ describe('versions of answers', function () {
     const { id } = made.body;
     await follower().ask(`/events/${id}`, { atLeast: made.version });
     // The answer to a write through the one is on its way while the other writes the same event.
-    const held = Promise.withResolvers<void>();
-    let isHeld = false;
     const slow = follower();
-    slow.link.after = async (what) => {
-      if (what !== 'update') return;
-      isHeld = true;
-      await held.promise;
-    };
+    const { isHeld, letGo } = holdNext(slow.link, 'after', 'update');
     const first = slow.ask(`/events/${id}`, { json: { title: 'Older' } });
-    await until(() => isHeld, 'the answer is on its way');
+    await until(isHeld, 'the answer is on its way');
     const second = await lead().ask(`/events/${id}`, { json: { title: 'Newer' } });
     await until(() => (slow.replica.get('event', id) as { title: string }).title === 'Newer', 'the newer');
-    slow.link.after = undefined;
-    held.resolve();
+    letGo();
     const { version } = await first;
     for (const gateway of gateways)
       for (const atLeast of [version, second.version]) {
@@ -148,19 +139,12 @@ describe('versions of answers', function () {
     const { id } = made.body;
     const slow = follower();
     await slow.ask(`/events/${id}`, { atLeast: made.version });
-    const held = Promise.withResolvers<void>();
-    let isHeld = false;
-    slow.link.before = async (what) => {
-      if (what !== 'update') return;
-      isHeld = true;
-      await held.promise;
-    };
+    const { isHeld, letGo } = holdNext(slow.link, 'before', 'update');
     const second = slow.ask(`/events/${id}`, { json: { title: 'Second' } });
-    await until(() => isHeld, 'the request is on its way');
+    await until(isHeld, 'the request is on its way');
     await lead().ask(`/events/${id}`, { json: { title: 'First' } });
     await until(() => (slow.replica.get('event', id) as { title: string }).title === 'First', 'the first');
-    slow.link.before = undefined;
-    held.resolve();
+    letGo();
     const { version } = await second;
     for (const gateway of gateways) {
       const read = await gateway.ask(`/events/${id}`, { atLeast: version });

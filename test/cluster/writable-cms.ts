@@ -123,3 +123,21 @@ export function writableCms(): WritableCms {
 }
 
 export { SERVICE };
+
+/** Holds the next request of this name, before the CMS is asked or while its answer is on its way, until it is let go. */
+export function holdNext(link: Link, when: 'before' | 'after', name: string): { isHeld(): boolean; letGo(): void } {
+  const held = Promise.withResolvers<void>();
+  let isHeld = false;
+  link[when] = async (what) => {
+    if (what !== name || isHeld) return;
+    isHeld = true;
+    await held.promise;
+  };
+  return {
+    isHeld: () => isHeld,
+    letGo() {
+      link[when] = undefined;
+      held.resolve();
+    },
+  };
+}
