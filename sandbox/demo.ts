@@ -175,23 +175,15 @@ async function demo(options: Options, ends: (() => Promise<void>)[]): Promise<vo
   const patience = join(dataDir, 'gateway.json');
   writeFileSync(patience, JSON.stringify(sandbox.way === 'wasm' ? PATIENCE : {}));
   const log = join(dataDir, 'gateway.log');
-  const { user, applicationPassword } = sandbox.credentials.admin;
   const gateway = await startDemoGateway(
+    sandbox,
+    { port, adminPort, configFile: patience, logFile: log },
     {
-      CALENDAR_UPSTREAM_URL: sandbox.url,
-      CALENDAR_UPSTREAM_USER: user,
-      CALENDAR_UPSTREAM_PASSWORD: applicationPassword,
-      CALENDAR_MAPPING: 'wordpress-meta',
-      CALENDAR_HOST: '127.0.0.1',
-      CALENDAR_PORT: String(port),
-      CALENDAR_ADMIN_PORT: String(adminPort),
-      CALENDAR_PUBLIC_URL: url,
       CALENDAR_DATA_DIR: copy,
       CALENDAR_MOUNTS: SECOND_MOUNT,
       CALENDAR_SYNC_INTERVAL: '10',
       CALENDAR_NOTICE_SECRET: noticeSecret,
     },
-    { adminUrl, configFile: patience, logFile: log },
     (percent) => say('the gateway copies the site', percent / 100),
   );
   ends.unshift(() => gateway.stop());

@@ -5,6 +5,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PROJECT_ROOT } from '../paths.ts';
+import type { Sandbox } from '../start.ts';
 
 export interface DemoGateway {
   /** Settles when it has ended, by itself or by {@link DemoGateway.stop}. */
@@ -13,8 +14,13 @@ export interface DemoGateway {
   stop(): Promise<void>;
 }
 
+/** The site before which it stands; its administrator is the service account. */
+type Site = Pick<Sandbox, 'url' | 'credentials'>;
+
 interface Places {
-  adminUrl: string;
+  /** On loopback, as the next. */
+  port: number;
+  adminPort: number;
   configFile: string;
   /** An absolute path. */
   logFile: string;
@@ -34,21 +40,33 @@ const GUARD = [
 
 /**
  * Starts it and waits until its copy of the site is complete.
- * @param settings the variables `CALENDAR_*` and no others of them
+ * @param settings more variables `CALENDAR_*`, which go before those that follow from the site and the places
  * @param onProgress told how much of the site is copied, from 0 to 100, whenever that changes
  * @throws Error with the end of the log when it ends before that or takes too long
  */
 export async function startDemoGateway(
+  site: Site,
+  { port, adminPort, configFile, logFile }: Places,
   settings: Record<string, string>,
-  { adminUrl, configFile, logFile }: Places,
   onProgress: (percent: number) => void,
 ): Promise<DemoGateway> {
+  const { user, applicationPassword } = site.credentials.admin;
+  const own = {
+    CALENDAR_UPSTREAM_URL: site.url,
+    CALENDAR_UPSTREAM_USER: user,
+    CALENDAR_UPSTREAM_PASSWORD: applicationPassword,
+    CALENDAR_MAPPING: 'wordpress-meta',
+    CALENDAR_HOST: '127.0.0.1',
+    CALENDAR_PORT: String(port),
+    CALENDAR_ADMIN_PORT: String(adminPort),
+    CALENDAR_PUBLIC_URL: `http://127.0.0.1:${port}`,
+  };
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CALENDAR_'));
   const log = openSync(logFile, 'w');
   const serve = [process.execPath, 'src/main.ts', 'serve', '--config', configFile];
   const child = spawn('/bin/sh', ['-c', GUARD, 'gateway', ...serve], {
     cwd: PROJECT_ROOT,
-    env: { ...Object.fromEntries(inherited), ...settings },
+    env: { ...Object.fromEntries(inherited), ...own, ...settings },
     detached: true,
     stdio: ['pipe', log, log],
   });
@@ -84,7 +102,7 @@ export async function startDemoGateway(
   const untilMs = performance.now() + READY_TIMEOUT_MS;
   let shown: number | undefined;
   for (;;) {
-    const answer = await fetch(`${adminUrl}/ready`).catch(() => undefined);
+    const answer = await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined);
     if (answer?.ok) return gateway;
     const { percent } = ((await answer?.json().catch(() => undefined)) ?? {}) as { percent?: number };
     if (percent !== undefined && percent !== shown) onProgress(percent);

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { controls, LOOKS, openPage, picture, stage, until, type Watched } from './stage.ts';
+import { controls, LOOKS, picture, stage, until, watchedPages } from './stage.ts';
 
 const DESKTOP = LOOKS['on a desktop, light'];
 
@@ -23,21 +23,14 @@ const statusOf = (tried: Locator): Promise<string | null> =>
   tried.locator('.live-responses-table .response-col_status').last().textContent();
 
 describe('the documentation page', () => {
-  let watched: Watched | undefined;
+  const pages = watchedPages();
 
-  async function documentation(look: Parameters<typeof openPage>[0] = DESKTOP, path = '/docs'): Promise<Page> {
-    watched = await openPage(look);
-    await watched.page.goto(`${stage().gateway.url}${path}`);
-    await watched.page.locator('.opblock').first().waitFor();
-    return watched.page;
+  async function documentation(look: Parameters<typeof pages.open>[0] = DESKTOP, path = '/docs'): Promise<Page> {
+    const page = await pages.open(look);
+    await page.goto(`${stage().gateway.url}${path}`);
+    await page.locator('.opblock').first().waitFor();
+    return page;
   }
-
-  afterEach(async () => {
-    const [ended, problems] = [watched, await watched?.problems()];
-    watched = undefined;
-    await ended?.close();
-    expect(problems ?? []).to.deep.equal([]);
-  });
 
   for (const [name, look] of Object.entries(LOOKS)) {
     describe(name, () => {
@@ -123,13 +116,11 @@ describe('the documentation page', () => {
   });
 
   it('says so when the description cannot be read', async () => {
-    watched = await openPage(DESKTOP);
-    const { page } = watched;
+    const page = await pages.open(DESKTOP);
     await page.route('**/doc?complete=1', (route) => route.fulfill({ status: 429, body: 'slow down' }));
     await page.goto(`${stage().gateway.url}/docs`);
     await page.getByText('The description could not be read: answered with 429').waitFor();
-    await watched.close();
-    watched = undefined;
+    await pages.close();
   });
 });
 

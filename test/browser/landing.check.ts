@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { controls, LOOKS, openPage, picture, seenAgain, stage, until, type Watched } from './stage.ts';
+import { controls, LOOKS, picture, seenAgain, stage, until, watchedPages } from './stage.ts';
 
 const run = promisify(execFile);
 const DESKTOP = LOOKS['on a desktop, light'];
@@ -42,21 +42,14 @@ const named = (page: Page, title: string) => events(page).filter({ hasText: titl
 const monthShown = (page: Page) => page.locator('#calendar [role=heading]').first().textContent();
 
 describe('the landing page', () => {
-  let watched: Watched | undefined;
+  const pages = watchedPages();
 
-  async function landing(look: Parameters<typeof openPage>[0] = DESKTOP): Promise<Page> {
-    watched = await openPage(look);
-    await watched.page.goto(`${stage().gateway.url}/`);
-    await events(watched.page).first().waitFor();
-    return watched.page;
+  async function landing(look: Parameters<typeof pages.open>[0] = DESKTOP): Promise<Page> {
+    const page = await pages.open(look);
+    await page.goto(`${stage().gateway.url}/`);
+    await events(page).first().waitFor();
+    return page;
   }
-
-  afterEach(async () => {
-    const [ended, problems] = [watched, await watched?.problems()];
-    watched = undefined;
-    await ended?.close();
-    expect(problems ?? []).to.deep.equal([]);
-  });
 
   for (const [name, look] of Object.entries(LOOKS)) {
     describe(name, () => {
@@ -104,7 +97,7 @@ describe('the landing page', () => {
     expect(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth')).to.equal(true);
     expect(await phone.evaluate('inPage.faintText()')).to.deep.equal([]);
     await picture(phone, 'landing month on a phone');
-    await watched!.close();
+    await pages.close();
     const desktop = await landing();
     await desktop.getByRole('tab', { name: 'Month view', selected: true }).waitFor();
     await desktop.getByRole('tab', { name: 'List view' }).click();
@@ -292,11 +285,10 @@ describe('the landing page', () => {
   });
 
   it('says without JavaScript where the events are', async () => {
-    watched = await openPage({ ...DESKTOP, javaScriptEnabled: false });
-    await watched.page.goto(`${stage().gateway.url}/`);
+    const page = await pages.open({ ...DESKTOP, javaScriptEnabled: false });
+    await page.goto(`${stage().gateway.url}/`);
     const { calendar } = stage().gateway;
-    await watched.page.getByRole('link', { name: `${calendar}/events` }).waitFor();
-    await watched.close();
-    watched = undefined;
+    await page.getByRole('link', { name: `${calendar}/events` }).waitFor();
+    await pages.close();
   });
 });

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { townCalendar, townToday } from '../../sandbox/town/content.ts';
@@ -24,7 +25,6 @@ export interface GatewayPlace {
 export interface GatewaySettings {
   /** Default: the sandbox. */
   upstreamUrl?: string;
-  publicUrl?: string;
   /** Keys of the configuration file. */
   config?: object;
 }
@@ -95,21 +95,15 @@ export async function beginGateway(
   const dir = mkdtempSync(join(tmpdir(), 'calendar-browser-'));
   const configFile = join(dir, 'config.json');
   writeFileSync(configFile, JSON.stringify(settings.config ?? {}));
-  const { user, applicationPassword } = sandbox.credentials.admin;
+  const { upstreamUrl } = settings;
   const started = startDemoGateway(
+    sandbox,
+    { port, adminPort, configFile, logFile: join(dir, 'gateway.log') },
     {
-      CALENDAR_UPSTREAM_URL: settings.upstreamUrl ?? sandbox.url,
-      CALENDAR_UPSTREAM_USER: user,
-      CALENDAR_UPSTREAM_PASSWORD: applicationPassword,
-      CALENDAR_MAPPING: 'wordpress-meta',
-      CALENDAR_HOST: '127.0.0.1',
-      CALENDAR_PORT: String(port),
-      CALENDAR_ADMIN_PORT: String(adminPort),
-      CALENDAR_PUBLIC_URL: settings.publicUrl ?? url,
+      ...(upstreamUrl === undefined ? {} : { CALENDAR_UPSTREAM_URL: upstreamUrl }),
       CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
       CALENDAR_SYNC_INTERVAL: '1',
     },
-    { adminUrl, configFile, logFile: join(dir, 'gateway.log') },
     () => {},
   );
   const ready = started.then(({ stop }) => ({
@@ -171,6 +165,28 @@ export async function openPage(
       return [...found, ...violations.map((one) => `against the policy: ${one}`)];
     },
     close: () => context.close(),
+  };
+}
+
+/** Pages that the tests of a `describe` open, one in a test: each is closed behind it, which fails where anything went wrong in it. */
+export function watchedPages(): { open(look: BrowserContextOptions): Promise<Page>; close(): Promise<void> } {
+  let watched: Watched | undefined;
+  afterEach(async () => {
+    const [ended, problems] = [watched, await watched?.problems()];
+    watched = undefined;
+    await ended?.close();
+    expect(problems ?? []).to.deep.equal([]);
+  });
+  return {
+    async open(look) {
+      watched = await openPage(look);
+      return watched.page;
+    },
+    /** Before the end of its test, and whatever went wrong in it. */
+    async close() {
+      await watched?.close();
+      watched = undefined;
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 // The whole gateway as `serve` builds it, in this process and with its own ports, and what it told its log.
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { type IncomingHttpHeaders, request as send } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
@@ -23,6 +23,7 @@ export interface Sent {
 export interface Answered {
   status: number;
   headers: IncomingHttpHeaders;
+  /** Unpacked. */
   text: string;
 }
 
@@ -88,6 +89,16 @@ const UNPACK: Record<string, (bytes: Buffer) => Buffer> = {
   zstd: zstdDecompressSync,
 };
 
+/** Reads it to its end and unpacks it. Rejects where it is cut off. */
+export async function answered(response: IncomingMessage): Promise<Answered> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const bytes = Buffer.concat(chunks);
+  const unpack = UNPACK[response.headers['content-encoding'] ?? ''];
+  const text = (unpack && bytes.length > 0 ? unpack(bytes) : bytes).toString('utf8');
+  return { status: response.statusCode ?? 0, headers: response.headers, text };
+}
+
 /** One request on a connection of its own; a body goes out with any method. */
 export function exchange(port: number, path: string, sent: Sent = {}): Promise<Answered> {
   const { method = 'GET', headers = {}, body, signal } = sent;
@@ -95,17 +106,8 @@ export function exchange(port: number, path: string, sent: Sent = {}): Promise<A
     const isCounted = body !== undefined && headers['transfer-encoding'] === undefined;
     const length = !isCounted ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const options = { host: '127.0.0.1', port, path, method, headers: { ...headers, ...length }, agent: false };
-    const request = send({ ...options, ...(signal ? { signal } : {}) }, async (response) => {
-      const chunks: Buffer[] = [];
-      try {
-        for await (const chunk of response) chunks.push(chunk as Buffer);
-        const bytes = Buffer.concat(chunks);
-        const unpack = UNPACK[response.headers['content-encoding'] ?? ''];
-        const text = (unpack && bytes.length > 0 ? unpack(bytes) : bytes).toString('utf8');
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-      } catch (error) {
-        reject(error);
-      }
+    const request = send({ ...options, ...(signal ? { signal } : {}) }, (response) => {
+      answered(response).then(resolve, reject);
     });
     request.on('error', reject);
     request.end(body);

@@ -26,7 +26,7 @@ const says =
     answerText(response, status, body, headers);
 
 /** `bytes` bytes of white space, as fast as they are taken. */
-function endless(response: ServerResponse, bytes: number): void {
+export function endless(response: ServerResponse, bytes: number): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   const chunk = Buffer.alloc(64 * 1024, 32);
   let left = Math.ceil(bytes / chunk.length);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { UpstreamAway } from '../../src/errors.ts';
@@ -5,6 +6,7 @@ import type { Observation } from '../../src/observe/events.ts';
 import { type Client, type ClientLimits, createClient } from '../../src/upstream/client.ts';
 import { answerJson, answerText, type StandIn, startStandIn } from './cms.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+import { endless } from './misbehaviour.ts';
 
 const SECRET = 'Basic c2VjcmV0LXVzZXI6c2VjcmV0LXBhc3M=';
 /** What a call may take over its deadline on a busy machine. */
@@ -132,7 +134,7 @@ describe('an upstream that fails', () => {
         () => text(429, '{}', { 'retry-after': '7' }),
         { reason: 'status', status: 429, retryAfterS: 7 },
       ],
-      ['100 MB', () => endless(), { reason: 'too-large' }],
+      ['100 MB', () => says((response) => endless(response, 100e6)), { reason: 'too-large' }],
       [
         'a gzip bomb',
         () => text(200, gzipSync(Buffer.alloc(30 * 1024 * 1024)), { 'content-encoding': 'gzip' }),
@@ -140,24 +142,11 @@ describe('an upstream that fails', () => {
       ],
       ['gzip that is none', () => text(200, 'no gzip', { 'content-encoding': 'gzip' }), { reason: 'reset' }],
     ];
-    const text = (status: number, body: string | Buffer, headers?: Record<string, string>) => {
-      cms.answer = (_request, response) => answerText(response, status, body, headers);
+    const says = (answer: (response: ServerResponse) => void) => {
+      cms.answer = (_request, response) => answer(response);
     };
-    const endless = () => {
-      cms.answer = (_request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        const chunk = Buffer.alloc(64 * 1024, 32);
-        let left = 1_600;
-        const more = () => {
-          while (left > 0 && !response.destroyed) {
-            left -= 1;
-            if (!response.write(chunk)) return void response.once('drain', more);
-          }
-          response.end();
-        };
-        more();
-      };
-    };
+    const text = (status: number, body: string | Buffer, headers?: Record<string, string>) =>
+      says((response) => answerText(response, status, body, headers));
 
     for (const [name, prepare, expected] of answers) {
       it(name, async () => {

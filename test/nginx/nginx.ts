@@ -3,12 +3,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { IncomingHttpHeaders } from 'node:http';
 import { request as send } from 'node:https';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { type Answered, answered } from '../faults/gateway.ts';
 import { freePort } from '../free-port.ts';
 
 const EXAMPLE = resolve(import.meta.dirname, '../../deploy/nginx.conf');
@@ -29,13 +28,6 @@ export function nginxLack(): string | undefined {
   return undefined;
 }
 
-export interface Proxied {
-  status: number;
-  headers: IncomingHttpHeaders;
-  /** Unpacked. */
-  text: string;
-}
-
 export interface Asked {
   method?: string;
   headers?: Record<string, string>;
@@ -48,7 +40,7 @@ export interface RunningNginx {
   /** Without a slash at the end; below the base path where there is one. */
   url: string;
   plainPort: number;
-  ask(path: string, asked?: Asked): Promise<Proxied>;
+  ask(path: string, asked?: Asked): Promise<Answered>;
   /** Everything that is in the cache folder now. */
   stored(): string[];
   stop(): Promise<void>;
@@ -146,32 +138,15 @@ const listens = (port: number): Promise<boolean> =>
     socket.on('error', () => resolve(false));
   });
 
-const UNPACK: Record<string, (bytes: Buffer) => Buffer> = {
-  gzip: gunzipSync,
-  br: brotliDecompressSync,
-  zstd: zstdDecompressSync,
-};
-
 /** One request on a connection of its own. */
-function ask(port: number, path: string, { method = 'GET', headers = {}, body, from }: Asked = {}): Promise<Proxied> {
+function ask(port: number, path: string, { method = 'GET', headers = {}, body, from }: Asked = {}): Promise<Answered> {
   return new Promise((settle, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const request = send({
       ...{ host: '127.0.0.1', port, path, method, headers: { ...headers, ...length } },
       ...{ agent: false, rejectUnauthorized: false, ...(from ? { localAddress: from } : {}) },
     });
-    request.on('response', async (response) => {
-      try {
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk as Buffer);
-        const bytes = Buffer.concat(chunks);
-        const unpack = UNPACK[response.headers['content-encoding'] ?? ''];
-        const text = (unpack && bytes.length > 0 ? unpack(bytes) : bytes).toString('utf8');
-        settle({ status: response.statusCode ?? 0, headers: response.headers, text });
-      } catch (error) {
-        reject(error);
-      }
-    });
+    request.on('response', (response) => answered(response).then(settle, reject));
     request.on('error', reject);
     request.end(body);
   });

@@ -1,8 +1,8 @@
 // `npm run test:nginx`: the gateway behind nginx as deploy/nginx.conf has it; ends with its counts.
 
 import { join } from 'node:path';
-import Mocha from 'mocha';
 import { browserLack } from '../browser/stage.ts';
+import { runChecks } from '../checks.ts';
 import { nginxLack } from './nginx.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -11,15 +11,8 @@ const TIMEOUT_MS = 30_000;
 async function main(only: string | undefined): Promise<number> {
   const lack = nginxLack() ?? browserLack();
   if (lack) throw new Error(lack);
-  const mocha = new Mocha({ timeout: TIMEOUT_MS, reporter: 'spec', ...(only ? { grep: only } : {}) });
-  mocha.addFile(join(import.meta.dirname, 'proxy.check.ts'));
-  mocha.addFile(join(import.meta.dirname, 'pages.check.ts'));
-  await mocha.loadFilesAsync();
-  const { passes = 0, failures = 0 } = await new Promise<Mocha.Stats>((ended) => {
-    const runner = mocha.run(() => ended(runner.stats!));
-  });
-  console.log(`${passes} passed, ${failures} failed`);
-  return failures > 0 || passes === 0 ? 1 : 0;
+  const files = ['proxy.check.ts', 'pages.check.ts'].map((name) => join(import.meta.dirname, name));
+  return runChecks(files, TIMEOUT_MS, only);
 }
 
 // Whatever a failed test left open does not keep this waiting.

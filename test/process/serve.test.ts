@@ -7,6 +7,7 @@ import { freePort } from '../free-port.ts';
 import { ready, type Serving, serve, until } from './serving.ts';
 
 const REFUSED_PASSWORD = 'not the password of anybody';
+const HEADERS = { authorization: as('editor'), 'content-type': 'application/json' };
 
 describe('serve', function () {
   this.timeout(60_000);
@@ -35,15 +36,30 @@ describe('serve', function () {
     };
   }
 
+  /** Starts it, and sends SIGTERM while the CMS has a write of which it says nothing; the answer is what became of that one. */
+  async function endDuringWrite(config: object = {}): Promise<{ answer: Promise<unknown> }> {
+    serving = await serve(wordpress.url.href, { password: PASSWORD, config });
+    const { port, child } = serving;
+    await until(async () => (await ready(serving!)) === 200);
+    const { held } = hold();
+    const answer = exchange(port, `${MOUNT}/events/1`, {
+      method: 'POST',
+      headers: HEADERS,
+      body: '{"title":"x"}',
+    }).catch((error: NodeJS.ErrnoException) => error.code);
+    await until(() => held() === 1);
+    child.kill('SIGTERM');
+    return { answer };
+  }
+
   it('ends on SIGTERM with everything finished that had begun', async () => {
     serving = await serve(wordpress.url.href, { password: PASSWORD });
     const { port, child } = serving;
     await until(async () => (await ready(serving!)) === 200);
     const { held, release } = hold();
-    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
     const body = '{"title":"in flight"}';
     const answers = Array.from({ length: 50 }, () =>
-      exchange(port, `${MOUNT}/events/1`, { method: 'POST', headers, body }).then(
+      exchange(port, `${MOUNT}/events/1`, { method: 'POST', headers: HEADERS, body }).then(
         ({ status, text }) => `${status} ${text.includes('in flight')}`,
         (error: Error) => error.message,
       ),
@@ -61,35 +77,17 @@ describe('serve', function () {
   });
 
   it('ends within its time when the CMS never answers', async () => {
-    serving = await serve(wordpress.url.href, { password: PASSWORD, config: { limits: { drainMs: 300 } } });
-    const { port, child } = serving;
-    await until(async () => (await ready(serving!)) === 200);
-    const { held } = hold();
-    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
-    const answer = exchange(port, `${MOUNT}/events/1`, { method: 'POST', headers, body: '{"title":"x"}' }).catch(
-      (error: NodeJS.ErrnoException) => error.code,
-    );
-    await until(() => held() === 1);
-    child.kill('SIGTERM');
+    const { answer } = await endDuringWrite({ limits: { drainMs: 300 } });
     // The CMS has 15 s for its answer: sooner than that it is the drain time that ended it.
-    expect(await serving.ended).to.equal(0);
+    expect(await serving!.ended).to.equal(0);
     expect(await answer).to.equal('ECONNRESET');
   }).timeout(10_000);
 
   it('ends at once on the second SIGTERM', async () => {
-    serving = await serve(wordpress.url.href, { password: PASSWORD });
-    const { port, child } = serving;
-    await until(async () => (await ready(serving!)) === 200);
-    const { held } = hold();
-    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
-    const answer = exchange(port, `${MOUNT}/events/1`, { method: 'POST', headers, body: '{"title":"x"}' }).catch(
-      (error: NodeJS.ErrnoException) => error.code,
-    );
-    await until(() => held() === 1);
-    child.kill('SIGTERM');
+    const { answer } = await endDuringWrite();
     await until(() => serving!.said().includes('finishing what is under way'));
-    child.kill('SIGTERM');
-    expect(await serving.ended).to.equal(1);
+    serving!.child.kill('SIGTERM');
+    expect(await serving!.ended).to.equal(1);
     expect(await answer).to.equal('ECONNRESET');
   });
 
