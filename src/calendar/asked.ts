@@ -54,6 +54,7 @@ export interface Answer {
   version?: number;
 }
 
+/** How the CMS is called for a request: with the caller's own credentials, so that it decides what they may do, and with the request's id. */
 export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOptions => ({
   credentials: asked.caller.credentials,
   ...(asked.requestId === undefined ? {} : { requestId: asked.requestId }),

@@ -37,6 +37,7 @@ export async function attachTerms(
   return [...ids];
 }
 
+/** The id of a term in the copy: a slug wins over a name, the lowest id over others. Undefined: the copy has none, though the CMS may. */
 export function findTerm(backing: Backing, kind: TermKind, text: string): number | undefined {
   return backing.replica.termBySlug(kind, text) ?? backing.replica.termByName(kind, text);
 }

@@ -64,6 +64,7 @@ export interface Backing {
   nowMs(): number;
 }
 
+/** The zone that dates without one are in: the site's, as the CMS names it now; UTC where it names one that is unknown here. */
 export const zoneOf = (backing: Backing): Zone => siteZone(backing.site().timezone);
 
 /** The kind's mapping for a write. Throws `GatewayError` when the CMS has no such kind or the mapping may only read it. */

@@ -45,6 +45,10 @@ const PLAIN = ['search', 'geoloc', 'geoloc_lat', 'geoloc_lng'] as const;
 const EDGES = ['starts_before', 'starts_after', 'ends_before', 'ends_after'] as const;
 const FORGOTTEN = ['categories', 'tags', 'strict_dates', 'ticketed'] as const;
 
+/**
+ * Addresses of this page, the next and the one before (interface-behaviour 2.1). `status`: as `viewing` names it; `shown`: the
+ * date parameters as the list was made with them; `base`: address of the namespace as called, without a final slash.
+ */
 export function eventLinks(
   { sent, values }: Input,
   {

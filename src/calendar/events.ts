@@ -26,6 +26,10 @@ const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 
 export type Events = ReturnType<typeof createEvents>;
 
+/**
+ * What the routes of events do (interface-behaviour 2 to 6). `linked` makes the venues and organizers that an event's body describes.
+ * Each operation throws `GatewayError` with the interface's refusal, and `UpstreamAway`; a write that fails takes back what it made on its way.
+ */
 export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked>) {
   const { present } = backing;
   const entry = (record: EventRecord, audience: Audience): Json => present.event(record, audience);

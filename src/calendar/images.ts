@@ -9,6 +9,10 @@ import { invalidParam } from './refusals.ts';
 import { translate } from './translate.ts';
 import { can } from './visibility.ts';
 
+/**
+ * The images of one request: what `usable` found or fetched is what `idOf` names or uploads. `fetchFrom` brings a foreign image in.
+ * `idOf` throws `GatewayError` 400 for what was not found usable before and for an upload that the CMS refuses; both throw `UpstreamAway`.
+ */
 export function createImages(
   backing: Backing,
   asked: Pick<Asked, 'caller' | 'requestId'>,

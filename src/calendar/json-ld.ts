@@ -16,6 +16,7 @@ export interface EventSurroundings {
   cost: CostAnswer;
 }
 
+/** An Event with its `@context`. Dates bear the offset that the event's zone has at that moment; `person` is its first organizer. */
 export function eventJsonLd(event: EventRecord, { place, person, image, cost }: EventSurroundings): Json {
   return {
     '@context': 'http://schema.org',
@@ -35,6 +36,7 @@ export function eventJsonLd(event: EventRecord, { place, person, image, cost }: 
   };
 }
 
+/** A Place without `@context`, alone or in an event: empty parts of the address are left out, other empty parts are `''`. */
 export function venueJsonLd(venue: VenueRecord, image?: string): Json {
   const address = {
     streetAddress: escapeHtml(venue.address),
@@ -58,6 +60,7 @@ export function venueJsonLd(venue: VenueRecord, image?: string): Json {
   };
 }
 
+/** A Person without `@context`. Its e-mail address is made of entities, and the same at every read (departures). */
 export function organizerJsonLd(organizer: OrganizerRecord, image?: string): Json {
   return {
     '@type': 'Person',

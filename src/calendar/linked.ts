@@ -27,6 +27,10 @@ const TEXTS = {
 
 export type Linked = ReturnType<typeof createLinked>;
 
+/**
+ * What the routes of one of the two kinds do (interface-behaviour 3.5, 4, 5.7, 6). `make` creates one from an event's body as well, or
+ * answers its twin. All throw `GatewayError` with the interface's refusal, and `UpstreamAway`.
+ */
 export function createLinked(backing: Backing, kind: LinkedKind) {
   const { present } = backing;
   const entry = (record: LinkedRecord): Json => present.linked(record);
@@ -193,6 +197,7 @@ function cleaned(text: string): string {
     .trim();
 }
 
+/** What an event's writer is told when its venue or organizer could not be made: wrong data by one word for all of it (5.6), the rest as it is. */
 export const failedLink = (kind: LinkedKind, error: unknown): unknown =>
   error instanceof GatewayError && error.status === 400 && error.code === 'rest_invalid_param'
     ? couldNotCreate(kind, error)

@@ -8,6 +8,7 @@ export interface Page extends PageWindow {
   perPage: number;
 }
 
+/** The page that checked values ask for; a size above `maxPerPage` is cut down to that. The page may lie behind the last one. */
 export function pageOf(values: Record<string, unknown>, { perPage, maxPerPage }: ListSettings): Page {
   const page = Number(values.page ?? 1);
   const size = Math.min(Number(values.per_page ?? perPage), maxPerPage);
@@ -16,6 +17,7 @@ export function pageOf(values: Record<string, unknown>, { perPage, maxPerPage }:
   return { page, perPage: size, limit: size, offset };
 }
 
+/** Pages of a list, 0 of an empty one. */
 export const totalPages = (total: number, perPage: number): number => Math.ceil(total / perPage);
 
 /** A parameter as a link repeats it; `csv`: commas stay as they are. */

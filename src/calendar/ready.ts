@@ -8,6 +8,7 @@ import type { Answer } from './asked.ts';
 import type { Backing } from './backing.ts';
 import type { Audience, Json } from './present.ts';
 
+/** For ETags, not for secrets: 16 letters, digits, `-` and `_`. */
 export const hash = (data: string | Uint8Array): string => digest('sha1', data, 'base64url').slice(0, 16);
 
 /** How one record of a kind is shown to the public under one address. */

@@ -42,6 +42,10 @@ function inContext(term: Json, context: unknown): Json | [] {
 
 export type Terms = ReturnType<typeof createTerms>;
 
+/**
+ * What the routes of categories or tags do (interface-behaviour 3.6, 4, 5.8, 6). Terms are public: who asks matters to writes alone,
+ * and to `context=edit`. Throws `GatewayError` with the interface's refusal, 503 from a list before the first copy is whole; `UpstreamAway`.
+ */
 export function createTerms(backing: Backing, kind: TermKind) {
   const { present, replica } = backing;
   const audienceOf = ({ base }: Asked): Audience => ({ base, visibility: PUBLIC });

@@ -9,6 +9,7 @@ export interface Undo {
   guard<T>(body: () => Promise<T>): Promise<T>;
 }
 
+/** One for each request. Steps run one by one, the last first; a step that fails is counted and does not stop the others. */
 export function createUndo(): Undo {
   const steps: (() => Promise<unknown>)[] = [];
   return {

@@ -19,6 +19,7 @@ export const ANY_STATUS = ['publish', 'draft', 'pending', 'private', 'future'];
 /** Capability names of one collection: WordPress's general name -> this collection's own. */
 export type CapabilityNames = Record<string, string>;
 
+/** Whether the CMS gives this caller a capability, by WordPress's general name for it; never to an anonymous one. */
 export function can(caller: Caller, capability: string, names: CapabilityNames = {}): boolean {
   return caller.account?.capabilities.has(names[capability] ?? capability) ?? false;
 }
@@ -35,6 +36,7 @@ export function visibilityOf(caller: Caller, names?: CapabilityNames): Visibilit
   return { others: ['publish', ...others], own: HIDDEN_STATUSES, userId: caller.account.userId };
 }
 
+/** Whether a record is among what a rule shows: by its status, or by its status and being the caller's own. */
 export function sees(visibility: Visibility, record: Pick<PostRecord, 'status' | 'author'>): boolean {
   if (visibility.others.includes(record.status)) return true;
   return visibility.userId !== 0 && record.author === visibility.userId && visibility.own.includes(record.status);

@@ -110,6 +110,7 @@ export async function accountRows({ config, mapping, open }: Checked): Promise<R
   return rows;
 }
 
+/** The kinds that the CMS has by this mapping, in the order of `KINDS`. */
 export function kindsOf(mapping: Mapping): KindMapping<Kind>[] {
   return KINDS.flatMap((kind) => (mapping.kinds[kind] as KindMapping<Kind> | undefined) ?? []);
 }

@@ -49,4 +49,5 @@ function escaped(name: string, value: string): string {
   return value;
 }
 
+/** A file's text: indented, for somebody who goes on to edit it. */
 export const jsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -33,6 +33,7 @@ export function proposeFields(kind: Kind, places: readonly Place[], taken: Set<s
   return (WISHES[kind] ?? []).flatMap(({ field }) => found.get(field) ?? []);
 }
 
+/** Why a place was taken for a field, for the proposal's lines: its name, and the first value that was seen there or the type in the schema. */
 export function reasonFor({ values, type }: Place): string {
   if (values.length > 0) return `named like it, and holds ${shown(values[0])}`;
   return `named like it (${type ?? 'no type'} in the schema; no record has a value yet)`;

@@ -31,6 +31,7 @@ const MAX_CHARS = 64 * 1024;
  */
 export const MAX_ENTRIES = 4096;
 
+/** The text of an entry in the stream; `decodeEntry` reads it. */
 export const encodeEntry = (entry: Entry): string => JSON.stringify(entry);
 
 /** An entry as the stream has it. */
@@ -50,8 +51,10 @@ export function compareIds(a: string, b: string): number {
   return aMs - bMs || aNumber - bNumber;
 }
 
+/** When the entry was added: the first part of its id, milliseconds since 1970 by the engine's clock. */
 export const millisecondsOf = (id: string): number => parts(id)[0];
 
+/** Whether there is nothing in a change to tell the others. */
 export function isEmpty({ put = [], images = [], remove = [], state }: Change): boolean {
   const removed = remove.some(({ ids }) => ids.length > 0);
   return put.length + images.length === 0 && !removed && Object.keys(state ?? {}).length === 0;

@@ -21,6 +21,7 @@ export interface Identity {
 const INTERFACE = 'calendar/events/v1';
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
+/** This gateway's side of the comparison, in words as far as they can be shown: an operator is told what differs. */
 export function identityOf(siteUrl: string, mapping: Mapping, service: Credentials): Identity {
   return {
     site: siteUrl,

@@ -52,6 +52,7 @@ export interface Pace {
   leaseMs: number;
 }
 
+/** Where every gateway begins: `away`, without having heard of the engine. */
 export function initialRole(nowMs: number): Role {
   const nobody = { token: undefined, heldUntilMs: 0, freeSinceMs: undefined, heardMs: Number.NEGATIVE_INFINITY };
   return { name: 'away', sinceMs: nowMs, ...nobody };

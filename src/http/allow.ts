@@ -8,6 +8,7 @@ import type { State } from './state.ts';
 
 const ITEM = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
 
+/** The methods as the header lists them; `GET` for anonymous callers, outside of all routes and for records that the copy does not have. */
 export async function allowed(route: Route | undefined, state: State, backing: Backing): Promise<string> {
   const { kind } = route ?? {};
   if (!route || !kind || !state.caller.account) return 'GET';

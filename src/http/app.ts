@@ -38,6 +38,10 @@ export interface AppOptions extends RoutingOptions {
   observe: Observe;
 }
 
+/**
+ * The Koa application, without a port. Outermost come the request's id, the address limit and the answering of errors; then pages, the
+ * mount, the public answer, `_fields` and its like, who asks, and the operation. What none of them took is a 404, or an OPTIONS of nothing.
+ */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   app.on('error', (error: unknown) => {

@@ -19,6 +19,7 @@ const BRACKETS = {
   ignoreQueryPrefix: true,
 } as const;
 
+/** A query or form in PHP's bracket notation, with or without its `?`: texts, lists of them and objects. Parameters after the 5000th are not read. */
 export const parseQuery = (querystring: string): Record<string, unknown> =>
   qs.parse(querystring, BRACKETS) as Record<string, unknown>;
 

@@ -22,6 +22,7 @@ export interface Freshness {
   staleWhileRevalidateS: number;
 }
 
+/** `Cache-Control` of a public answer (RFC 9111, 5.2.2; RFC 5861, 3). */
 export const publicCaching = ({ maxAgeS, staleWhileRevalidateS }: Freshness): string =>
   `public, max-age=${maxAgeS}, stale-while-revalidate=${staleWhileRevalidateS}`;
 
@@ -31,8 +32,12 @@ export const PRIVATE: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-cache, must-revalidate, max-age=0, no-store, private',
 };
 
-/** Record names for purging a CDN by record, as `writeHead` takes them; Fastly and Varnish read the one, Cloudflare and others the other. */
 const MAX_TAGS = 300;
+
+/**
+ * Record names for purging a CDN by record, as `writeHead` takes them: names and values by turns. Fastly and Varnish read the one,
+ * Cloudflare and others the other. What is more than 300 names is left out.
+ */
 export function purgeTags(tags: readonly string[]): string[] {
   if (tags.length === 0) return [];
   const named = tags.length > MAX_TAGS ? tags.slice(0, MAX_TAGS) : tags;

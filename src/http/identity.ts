@@ -33,6 +33,10 @@ export function basicUser(authorization: string | undefined): string | undefined
   return colon >= 0 && colon < text.length - 1 ? text.slice(0, colon) : undefined;
 }
 
+/**
+ * Asks the CMS once for all requests that bring the same credentials within a minute; after a failure to answer, the next one asks again.
+ * Every answer counts with `logins`, and nothing is asked for whoever failed too often there.
+ */
 export function createIdentity({ upstream, logins }: { upstream: Upstream; logins: LoginLimit }): Identity {
   const key = randomBytes(32);
   const kept = new LRUCache<string, Promise<Found>>({ max: MAX_KEPT, ttl: KEPT_MS });

@@ -18,6 +18,10 @@ const users = new LRUCache<string, boolean>({ max: 5000, ttl: USERS_KEPT_MS });
 
 const isPost = (kind: Kind): kind is PostKind => kind !== 'category' && kind !== 'tag';
 
+/**
+ * The lookups of one request; `kind` is that of its route, undefined on routes without records. They look into the copy first and ask
+ * the CMS with the caller's credentials; they throw `UpstreamAway`.
+ */
 export async function createLookups(
   backing: Backing,
   slugs: Slugs,

@@ -64,6 +64,7 @@ export const status: ValueKind = {
   typed: 'string',
 };
 
+/** One of these words, which are in lower case; it may be sent in any. */
 export function oneOf(words: readonly string[]): ValueKind {
   return {
     schema: { type: 'string', enum: words },

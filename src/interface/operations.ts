@@ -105,6 +105,7 @@ function documented(one: Parameter, route: Route, context: DocumentContext): Jso
   return queryOf(one, context);
 }
 
+/** A parameter as one of a query (OpenAPI 3.0, Parameter Object). The default of `per_page` is the configured size. */
 export function queryOf(one: Parameter, { perPage }: DocumentContext): Json {
   const schema = schemaOf(one);
   // In a query a list is CSV, and one value is a list of one.

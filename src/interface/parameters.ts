@@ -157,6 +157,7 @@ export const organizerFields: Parameter[] = textsDefaultToNone([
   parameter('image', kinds.clearableImage, 'Id or URL of the featured image'),
 ]);
 
+/** Of the lists of venues and organizers (interface-behaviour 3.5); `what`: their plural, for the descriptions. */
 export const linkedList = (what: string): Parameter[] => [
   ...paging(what),
   parameter('search', kinds.text, 'Text in name, description and other fields'),
@@ -179,6 +180,7 @@ export const TERM_ORDERS = [
   'none',
 ] as const;
 
+/** Of the lists of categories and tags (interface-behaviour 3.6); `what`: their plural, for the descriptions. */
 export const termList = (kind: TermKind, what: string): Parameter[] => [
   ...paging(what),
   parameter('search', kinds.text, 'Text in name or slug'),
@@ -195,6 +197,7 @@ export const termList = (kind: TermKind, what: string): Parameter[] => [
 
 const PARENT = { create: kinds.parentTerm, update: kinds.movedTo };
 
+/** What is written of a term (interface-behaviour 5.8). An update can move a category back to the top, which a create need not. */
 export const termFields = (kind: TermKind, operation: keyof typeof PARENT): Parameter[] => [
   parameter('name', kinds.text, 'Name', { required: true }),
   parameter('description', kinds.text, 'Description, HTML'),
@@ -207,8 +210,10 @@ export const eventId = parameter('id', { schema: { type: 'integer' }, read: kind
   required: true,
   inPath: true,
 });
+/** In the path of all records but events: an unknown id is a refused parameter (400). */
 export const recordId = (kind: PostKind | TermKind): Parameter =>
   parameter('id', { ...kinds.id(kind), read: kinds.pathId }, `Id of the ${kind}`, { required: true, inPath: true });
+/** In the path; an unknown slug is a refused parameter (400). */
 export const recordSlug = (kind: PostKind): Parameter =>
   parameter('slug', kinds.slug(kind), `Slug of the ${kind}`, { required: true, inPath: true });
 /** An update of an event by an unknown slug is a 404 of its handler. */

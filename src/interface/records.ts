@@ -39,6 +39,7 @@ export const SCHEMA_OF: Record<Kind, SchemaName> = {
   tag: 'Term',
 };
 
+/** A reference to one of the document's schemas. */
 export const schemaRef = (name: SchemaName): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 const plain =

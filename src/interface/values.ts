@@ -49,6 +49,7 @@ export function list(value: unknown): unknown[] {
   return value === undefined || value === null ? [] : [value];
 }
 
+/** What JSON calls an object, and PHP an array with keys: no list, and not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -39,6 +39,7 @@ const ENTRY_BYTES = 1600;
 /** Whole numbers in a list take an eighth of what texts would. */
 const NUMBER: Record<Touched, number> = { event: 0, venue: 1, organizer: 2, category: 3, tag: 4, image: 5 };
 
+/** Tells terms from posts, also where a mapping keeps venues as terms: it is the kind that counts. */
 export function isTermRecord(record: CalendarRecord): record is TermRecord {
   return record.kind === 'category' || record.kind === 'tag';
 }

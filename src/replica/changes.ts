@@ -24,6 +24,7 @@ export interface Looker {
   look(collection: Collection): Promise<Look>;
 }
 
+/** What it remembers lasts as long as the process: the first look at a kind after a start takes all from the watermark on for changed. */
 export function createLooker(replica: Replica, taking: Taking): Looker {
   const nextTermPage = new Map<string, number>();
   /** The second of the newest modification, since when it is known, and whether it was walked past when it was over. */

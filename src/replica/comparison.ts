@@ -34,6 +34,7 @@ async function copiedIds(replica: Replica, { kind, statuses, posts }: Collection
   }
 }
 
+/** Remembers by how much a total differs from its list for good; until a collection was compared, no difference counts as usual. */
 export function createComparison(replica: Replica, taking: Taking): Comparison {
   /** Collections whose totals differ from their lists for good: by how much. For repeated rows: the total itself. */
   const usual = new Map<string, number>();

@@ -23,6 +23,7 @@ export type ProgressOf = Partial<Record<Kind, CollectionProgress>>;
 const STATE_KEY = 'sync.progress';
 const PAGES_IN_FLIGHT = 3;
 
+/** How far the first copy came, as the copy on disk has it; `{}` before it began. */
 export function loadProgress(replica: Replica): ProgressOf {
   return JSON.parse(replica.state(STATE_KEY) ?? '{}') as ProgressOf;
 }

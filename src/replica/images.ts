@@ -22,6 +22,7 @@ export interface Pictures {
 const IDS_A_SLICE = 200;
 const STATE_KEY = 'sync.media';
 
+/** What `look`, `fetchMissing` and `readAgain` do throws what the CMS throws. `nowMs`: this process's clock, not that of the CMS. */
 export function createPictures(
   replica: Replica,
   taking: Taking,

@@ -46,6 +46,7 @@ function moved(before: JoinTable | undefined, after: JoinTable): boolean {
   return missed.some((stored) => after.idOf.has(stored));
 }
 
+/** Begins with the tables that the copy keeps. `refresh` throws what the CMS throws, and leaves the tables that were made until then. */
 export function createJoins(
   joins: readonly Join[],
   { replica, taking, collections }: { replica: Replica; taking: Taking; collections: readonly Collection[] },

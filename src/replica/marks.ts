@@ -37,6 +37,7 @@ function sub<V>(maps: Map<Kind, Map<number, V>>, kind: Kind): Map<number, V> {
   return found;
 }
 
+/** In memory alone: after a start, the looks find again what was open. `at` is a moment of `Asking.moment`, `nowMs` and `readMs` are clock time. */
 export function createMarks(): Marks {
   const writes = new Map<Kind, Map<number, number>>();
   const latest = new Map<Kind, number>();

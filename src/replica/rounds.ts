@@ -54,6 +54,10 @@ const PASS_PAGES_A_ROUND = 5;
 const NO_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 const STATE = { site: 'sync.site', marks: 'sync.watermarks', complete: 'sync.complete', scope: 'sync.scope' };
 
+/**
+ * Goes on from what the copy keeps of earlier processes: the site's facts, the watermarks, the progress of the first copy. What it returns
+ * throws what the CMS throws, and `signal` ends it; what was taken in until then stays.
+ */
 export function createRounds(options: RoundsOptions): Rounds {
   const { replica, commit, upstream, mapping, service, nowMs, passMs, pageSize, signal } = options;
   const collections = collectionsOf(mapping, service);

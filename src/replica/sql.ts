@@ -9,6 +9,7 @@ export interface Fragment {
   values: Value[];
 }
 
+/** A piece with a value for each `?` in it. `sql` is the program's own text, never anybody's input. */
 export const piece = (sql: string, ...values: Value[]): Fragment => ({ sql, values });
 
 /** Fragments one after the other. */
@@ -22,6 +23,7 @@ export function join(fragments: Fragment[], separator: string): Fragment {
   return { sql, values };
 }
 
+/** All conditions at once; always true when there are none. */
 export function every(conditions: Fragment[]): Fragment {
   return conditions.length === 0 ? piece('1') : join(conditions, ' AND ');
 }
@@ -67,4 +69,5 @@ export function containsWords(words: readonly SearchWord[], column: string): Fra
   );
 }
 
+/** The part of a list that is asked for, as the end of a statement. */
 export const pageOf = ({ limit, offset }: PageWindow): Fragment => piece('LIMIT ? OFFSET ?', limit, offset);

@@ -54,6 +54,10 @@ export interface Taking {
 const SLICE_MS = 4;
 const SLICE = { first: 10, least: 5, most: 50 };
 
+/**
+ * One for each copy: it knows which answers are older than what the copy has. `take`, `fetch` and their like commit in slices, so that
+ * what was done until an error of the CMS stays; they throw it on.
+ */
 export function createTaking({ replica, commit, asking, site, joins, nowMs }: TakingOptions): Taking {
   const { counts, pageSize } = asking;
   const marks = createMarks();

@@ -26,6 +26,7 @@ export function nativesOf({ json, status }: Answer): Native[] {
   throw new UpstreamAway('not-json', 'The CMS answered with something else than a list of records.', { status });
 }
 
+/** Whether JSON is an object: neither a list nor null. */
 export function isNative(value: unknown): value is Native {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
