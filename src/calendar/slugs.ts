@@ -20,7 +20,8 @@ export interface Slugs {
 
 /** Known slugs hold until the record they lead to has another; unknown ones are kept for a short time, apart for staff and public. */
 export function createSlugs(backing: Backing): Slugs {
-  const ids = new LRUCache<string, number>({ max: MAX_SLUGS });
+  // By size, which takes no room for what is not there.
+  const ids = new LRUCache<string, number>({ maxSize: MAX_SLUGS, sizeCalculation: () => 1 });
   const { replica } = backing;
 
   const stillLeads = (kind: PostKind, slug: string, id: number): boolean =>

@@ -3,11 +3,8 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
-import { CHECK_HELP, CHECK_OPTIONS, check } from './check.ts';
-import { init } from './init.ts';
+import { CHECK_HELP, CHECK_OPTIONS } from './check-options.ts';
 import { INIT_HELP, INIT_OPTIONS, initOptions } from './init-options.ts';
-import { serve } from './serve.ts';
-import { snippet } from './snippet.ts';
 import { wrapped } from './table.ts';
 
 export interface Command {
@@ -26,19 +23,25 @@ export function optionsOf<T extends NonNullable<ParseArgsConfig['options']>>(arg
   }
 }
 
+/** Each loads what it alone needs when it runs: `serve` keeps all that is loaded in memory for good. */
 export const commands: Record<string, Command> = {
   init: {
     about: 'look at a site, propose a mapping, write the configuration',
     help: INIT_HELP,
     async run(args) {
       const { values, positionals } = optionsOf(args, INIT_OPTIONS);
+      const { init } = await import('./init.ts');
       return init(initOptions(values, positionals, process.env));
     },
   },
   check: {
     about: 'verify configuration, mapping and site, and say what to do',
     help: CHECK_HELP,
-    run: async (args) => check(optionsOf(args, CHECK_OPTIONS).values),
+    async run(args) {
+      const { values } = optionsOf(args, CHECK_OPTIONS);
+      const { check } = await import('./check.ts');
+      return check(values);
+    },
   },
   serve: {
     about: 'serve the calendar interface',
@@ -64,6 +67,7 @@ SIGTERM or SIGINT finishes what is under way and ends with 0; a second one ends 
 `,
     async run(args) {
       const { values } = optionsOf(args, { config: { type: 'string' } });
+      const { serve } = await import('./serve.ts');
       return serve(values.config);
     },
   },
@@ -92,6 +96,7 @@ gateway of every change at once.
         ...(values['notice-url'] === undefined ? {} : { noticeUrl: values['notice-url'] }),
         ...(values['notice-secret'] === undefined ? {} : { noticeSecret: values['notice-secret'] }),
       };
+      const { snippet } = await import('./snippet.ts');
       process.stdout.write(snippet(loadMapping(values.mapping), notices));
       return 0;
     },

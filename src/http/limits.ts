@@ -1,10 +1,16 @@
 // How much one caller may ask: requests of an address, and failed logins of an address and of a user.
 
 import { createHmac, randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { GatewayError } from '../errors.ts';
+
+type RateLimiterMemory = import('rate-limiter-flexible').RateLimiterMemory;
+/** By itself: the package as a whole loads its stores for a dozen databases. */
+const RateLimiterMemory: typeof import('rate-limiter-flexible').RateLimiterMemory = createRequire(import.meta.url)(
+  'rate-limiter-flexible/lib/RateLimiterMemory.js',
+);
 
 /** A count of points by name, as rate-limiter-flexible has it. */
 type Counter = Pick<RateLimiterMemory, 'get' | 'set' | 'penalty' | 'delete'>;
@@ -40,7 +46,8 @@ export function createAddressLimit(
   { requestsPerMinute }: { requestsPerMinute: number },
   shared?: SharedCounts,
 ): AddressLimit {
-  const minutes = new LRUCache<string, Minute>({ max: MAX_NETWORKS });
+  // By size: for a number of entries the room is taken at once, megabytes that a quiet site never fills.
+  const minutes = new LRUCache<string, Minute>({ maxSize: MAX_NETWORKS, sizeCalculation: () => 1 });
   const least = requestsPerMinute * WORTH_TELLING;
   /** What is to be told at the end of this second. */
   const news = shared ? new Map<string, Minute>() : undefined;

@@ -1,10 +1,16 @@
 // One listening port: its deadlines and bounds, and closing it without cutting anybody off.
 
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ConfigError } from '../errors.ts';
+
+/**
+ * An `import` of this module would read all that it exports, and with `WebSocket` load Node's own `fetch`, which nothing here needs:
+ * six megabytes of every gateway's memory.
+ */
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface PortOptions {
   host: string;
@@ -42,10 +48,9 @@ export async function openPort(listener: RequestListener, options: PortOptions):
     // Both deadlines are looked at so often, and in no other way: by itself every 30 s.
     connectionsCheckingInterval: Math.min(MAX_CHECK_MS, Math.ceil(headersTimeout / 4)),
   };
-  const server = createServer(settings, listener);
-  server.timeout = options.stallTimeoutMs;
+  const server = createServer(settings);
   server.maxConnections = options.sockets;
-  const connections = watchConnections(server);
+  const connections = watchConnections(server, listener, options.stallTimeoutMs);
   server.listen(options.port, options.host);
   try {
     await once(server, 'listening');
@@ -75,10 +80,14 @@ export async function openPort(listener: RequestListener, options: PortOptions):
 }
 
 /**
- * Knows which connections have an answer to wait for. `server.close()` by itself would cut off answers that have ended here and not yet
- * been taken, and leave open each connection that its caller keeps for the next request.
+ * Hands requests to the listener, and knows which connections have an answer to wait for. `server.close()` by itself would cut off
+ * answers that have ended here and not yet been taken, and leave open each connection that its caller keeps for the next request.
  */
-function watchConnections(server: Server): { letIn(): Promise<void>; end(): void } {
+function watchConnections(
+  server: Server,
+  listener: RequestListener,
+  stallTimeoutMs: number,
+): { letIn(): Promise<void>; end(): void } {
   /** The newest answer of each: those before it on the same connection leave first. */
   const open = new Map<Socket, ServerResponse | undefined>();
   let arrived = 0;
@@ -88,11 +97,14 @@ function watchConnections(server: Server): { letIn(): Promise<void>; end(): void
     open.set(socket, undefined);
     socket.once('close', () => open.delete(socket));
   });
-  server.prependListener('request', ({ socket }, response) => {
+  server.on('request', (request, response) => {
+    const { socket } = request;
     arrived += 1;
     open.set(socket, response);
     if (ending) endAfter(socket, response);
+    listener(request, response);
   });
+  watchStalls(server, open, stallTimeoutMs);
 
   function endAfter(socket: Socket, answer: ServerResponse | undefined): void {
     if (!answer || answer.writableFinished) return void socket.destroySoon();
@@ -121,4 +133,24 @@ function watchConnections(server: Server): { letIn(): Promise<void>; end(): void
       for (const [socket, answer] of open) endAfter(socket, answer);
     },
   };
+}
+
+/**
+ * Closes connections on which nothing moves while an answer is under way. Node's own `server.timeout` does this with a timer that is
+ * wound up for every request; nearly all are answered before anybody looks, so it is set here for those alone that are found waiting.
+ * Node takes it off again with the next request.
+ */
+function watchStalls(
+  server: Server,
+  open: ReadonlyMap<Socket, ServerResponse | undefined>,
+  stallTimeoutMs: number,
+): void {
+  const look = setInterval(
+    () => {
+      for (const [socket, answer] of open)
+        if (answer && !answer.writableFinished && socket.timeout !== stallTimeoutMs) socket.setTimeout(stallTimeoutMs);
+    },
+    Math.min(MAX_CHECK_MS, Math.ceil(stallTimeoutMs / 4)),
+  ).unref();
+  server.once('close', () => clearInterval(look));
 }

@@ -1,7 +1,8 @@
 // From a matched route to its operation: reads the body, checks the parameters, runs what the table names.
 
 import type { IncomingMessage } from 'node:http';
-import Router from '@koa/router';
+import { createRequire } from 'node:module';
+import type KoaRouter from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Answer, Asked, Input } from '../calendar/asked.ts';
 import { type Backing, zoneOf } from '../calendar/backing.ts';
@@ -20,6 +21,9 @@ import type { Kind, PostKind } from '../records.ts';
 import { type BodyLimits, body } from './body.ts';
 import { createLookups } from './lookups.ts';
 import type { State } from './state.ts';
+
+/** Its other form imports `node:http`, which costs memory: see `openPort`. */
+const Router: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
 
 export interface Operations {
   event: Events;

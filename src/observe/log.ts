@@ -1,7 +1,7 @@
 // The log: one of the two readers of what is observed. Lines are JSON, or for people on a terminal.
 
+import { createRequire } from 'node:module';
 import { pino } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 import type { Observation, Observe } from './events.ts';
 import { createLines } from './lines.ts';
 import { createProgress } from './progress.ts';
@@ -48,6 +48,12 @@ const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,chang
 
 const STDERR = 2;
 
+/** Loaded where there are people: a server has no use for it. */
+function prettyLines(colorize: boolean): (line: string) => string {
+  const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
+  return prettyFactory({ colorize, singleLine: true, ignore: IN_THE_MESSAGE });
+}
+
 /** The time of a line, as pino writes it. Many lines of a busy moment share it: the text is made once a millisecond. */
 function timestamp(): () => string {
   let lastMs = 0;
@@ -70,13 +76,13 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
   const progress = createProgress({ terminal: bar });
   const lines = stream || forPeople ? undefined : createLines(STDERR);
   const out = stream ?? lines ?? process.stderr;
-  const prettify = prettyFactory({ colorize: terminal, singleLine: true, ignore: IN_THE_MESSAGE });
+  const prettify = forPeople ? prettyLines(terminal) : undefined;
   /** The bar keeps the last line: it is wiped before anything is written, and drawn again behind it. */
   const draw = (text: string) => out.write(bar ? `\r\x1b[K${text}${progress.bar()}` : text);
   const log = pino(
     // Errors are described below; pino would add what hangs on to them.
     { level, base: null, timestamp: timestamp(), serializers: { err: (described) => described } },
-    forPeople ? { write: (line: string) => draw(prettify(line)) } : out,
+    prettify ? { write: (line: string) => draw(prettify(line)) } : out,
   );
 
   const time = timestamp();

@@ -45,7 +45,7 @@ export interface Database {
 const STATEMENTS = 400;
 
 /** Pages kept in memory, KiB. The rest is the operating system's page cache, which is not the process's: four times as much makes no list faster. */
-const CACHE_KIB = 4 * 1024;
+const CACHE_KIB = 2 * 1024;
 
 /** Files up to this size are checked whole at every start, larger ones only after a crash: 300 MB take about a second. */
 const CHECK_ALWAYS_BYTES = 32 * 1024 * 1024;

@@ -1,13 +1,17 @@
 // The HTTP client before the CMS: every call bounded in time, bytes and number; only harmless calls are ever repeated.
 
+import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { UpstreamAway } from '../errors.ts';
 import type { Observe } from '../observe/events.ts';
 import { type Answer, judge, redirected } from './answer.ts';
 import { exchange, type Outgoing } from './exchange.ts';
 import type { Credentials, Query } from './port.ts';
 import { createBreaker, createLane, createRetryBudget } from './protection.ts';
+
+/** By itself: what `undici` brings along as a whole (a `fetch`, caches, mocks) would stay in every gateway's memory. */
+const Pool: typeof import('undici').Pool = createRequire(import.meta.url)('undici/lib/dispatcher/pool.js');
 
 export interface ClientLimits {
   /** Calls under way at a time. */

@@ -2,7 +2,7 @@
 
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv4, type LookupFunction } from 'node:net';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { isPublicAddress } from './public-address.ts';
 
 export interface FetchedImage {
@@ -10,6 +10,9 @@ export interface FetchedImage {
   mimeType: string;
   filename: string;
 }
+
+/** Loaded with the first image: most gateways never fetch one. */
+const undici = () => import('undici');
 
 /** A host name's addresses. Rejects when it has none. */
 export type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
@@ -61,6 +64,7 @@ const TYPES: readonly { mimeType: string; extension: string; fits: (bytes: Uint8
 export async function fetchImage(url: string, options: FetchImageOptions = {}): Promise<FetchedImage | undefined> {
   const { maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, allowedAddresses = [], resolve = resolveAll } = options;
   const mayCall = (address: string) => isPublicAddress(address) || allowedAddresses.includes(address);
+  const { Agent } = await undici();
   const dispatcher = new Agent({
     connect: { lookup: checkedLookup(resolve, mayCall), timeout: timeoutMs },
     allowH2: false,
@@ -119,6 +123,7 @@ function checkedLookup(resolve: ResolveHost, mayCall: (address: string) => boole
 
 async function ask(url: URL, dispatcher: Dispatcher, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
   const headers = { accept: 'image/avif, image/webp, image/*', 'user-agent': 'calendar-gateway' };
+  const { request } = await undici();
   return request(url, { method: 'GET', headers, dispatcher, signal });
 }
 

@@ -369,7 +369,7 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'who does not read',
     file: PORT,
-    line: '  server.timeout = options.stallTimeoutMs;\n',
+    line: '  watchStalls(server, open, stallTimeoutMs);\n',
     test: SOCKETS,
     title: 'read nothing',
   },

@@ -1,7 +1,8 @@
-// The pages' files, read once at start: their bytes, their type, and the version that their address carries.
+// The pages' files: their type, the version that their address carries, and their bytes when they are asked for.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -9,8 +10,10 @@ import type { Context } from 'koa';
 
 interface Asset {
   type: string;
-  bytes: Buffer;
   version: string;
+  /** Read each time: nearly everybody takes the compressed form, and three megabytes of scripts are much for most gateways to keep. */
+  bytes: () => Promise<Buffer>;
+  /** Kept from the first time on. */
   gzipped: () => Promise<Buffer>;
 }
 
@@ -32,7 +35,7 @@ export function readAssets(own: readonly string[], packaged: Readonly<Record<str
     ...own.map((name) => [name, new URL(name, import.meta.url)] as const),
     ...Object.entries(packaged).map(([name, path]) => [name, inPackage(path)] as const),
   ];
-  return new Map(places.map(([name, place]) => [name, asset(name, readFileSync(place))]));
+  return new Map(places.map(([name, place]) => [name, asset(name, place)]));
 }
 
 /** Beside the package's description, since packages do not export all of their files. */
@@ -41,14 +44,16 @@ function inPackage(path: string): URL {
   return new URL(rest.join('/'), import.meta.resolve(`${name}/package.json`));
 }
 
-function asset(name: string, bytes: Buffer): Asset {
-  const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
+/** Throws when the file is not there. */
+function asset(name: string, place: URL): Asset {
+  const version = createHash('sha256').update(readFileSync(place)).digest('base64url').slice(0, 12);
+  const bytes = () => readFile(place);
   let gzipped: Promise<Buffer> | undefined;
   const once = () => {
-    gzipped ??= compress(bytes);
+    gzipped ??= bytes().then(compress);
     return gzipped;
   };
-  return { type: TYPES[extname(name)] ?? 'application/octet-stream', bytes, version, gzipped: once };
+  return { type: TYPES[extname(name)] ?? 'application/octet-stream', version, bytes, gzipped: once };
 }
 
 /** `asset:NAME` in a page -> the address, relative to the page, with the version. */
@@ -69,5 +74,5 @@ export async function sendAsset(ctx: Context, { type, bytes, version, gzipped }:
     return;
   }
   if (zipped) ctx.set('Content-Encoding', 'gzip');
-  ctx.body = zipped ? await gzipped() : bytes;
+  ctx.body = await (zipped ? gzipped() : bytes());
 }
