@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { createClient } from '@redis/client';
 import { freePort } from '../free-port.ts';
+import { until } from '../until.ts';
 
 export interface EngineProcess {
   port: number;
@@ -29,17 +30,15 @@ export function findEngine(): string | undefined {
     .find((file) => existsSync(file));
 }
 
-async function answering(port: number): Promise<void> {
-  for (;;) {
-    const socket = connect(port, '127.0.0.1');
-    try {
-      await once(socket, 'connect');
-      return;
-    } catch {
-      await new Promise((done) => setTimeout(done, 20));
-    } finally {
-      socket.destroy();
-    }
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
   }
 }
 
@@ -71,7 +70,7 @@ export async function startEngine(): Promise<EngineProcess> {
 
   async function start(): Promise<ChildProcess> {
     const child = spawn(file!, [...settings, ...memory], { stdio: 'ignore' });
-    await answering(port);
+    await until(() => answers(port), `${file} answers`);
     return child;
   }
 

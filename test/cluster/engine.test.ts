@@ -1,6 +1,5 @@
 // The lock, its number and the capped stream in a real engine, without gateways around them.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Engine, EngineAway, openEngine } from '../../src/cluster/engine.ts';
 import { compareIds, encodeEntry, MAX_ENTRIES, START } from '../../src/cluster/entries.ts';
@@ -37,11 +36,13 @@ describe('the lock and the stream', function () {
 
   /** Takes the lock as soon as it is free; gives its number. */
   async function take(session: Engine, me: string): Promise<number> {
-    for (;;) {
+    let taken: number | undefined;
+    await until(async () => {
       const { holder, token } = await session.claim('take', LEASE_MS, '');
-      if (holder === me) return token;
-      await sleep(20);
-    }
+      if (holder === me) taken = token;
+      return taken !== undefined;
+    }, `${me} has the lock`);
+    return taken!;
   }
 
   it('is held by one at a time, and free again when it is not renewed', async () => {

@@ -91,6 +91,27 @@ export async function startFaultProxy(target: URL): Promise<FaultProxy> {
   };
 }
 
+export interface Patient {
+  /** To its end. */
+  isAnswered(): boolean;
+  giveUp(): void;
+}
+
+/** Asks it and waits as long as that takes: to see that somebody else did not. */
+export function askPatiently(url: URL): Patient {
+  const control = new AbortController();
+  let isAnswered = false;
+  fetch(url, { signal: control.signal })
+    .then((response) => response.text())
+    .then(
+      () => {
+        isAnswered = true;
+      },
+      () => {}, // given up
+    );
+  return { isAnswered: () => isAnswered, giveUp: () => control.abort() };
+}
+
 function damage(fault: Fault, from: Socket, to: Socket): void {
   let passed = 0;
   from.on('data', async (chunk: Buffer) => {

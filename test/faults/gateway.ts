@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { freePort } from '../free-port.ts';
+import { until } from '../until.ts';
 import { refuseSecrets } from './spoken.ts';
 
 export const MOUNT = '/calendar/events/v1';
@@ -69,7 +70,7 @@ export async function startGateway(
   const gateway = createGateway(loadConfig({ file, env: {} }), log);
   await gateway.start();
   const admin = (path: string) => exchange(adminPort, path);
-  while ((await admin('/ready')).status !== 200) await new Promise((done) => setTimeout(done, 20));
+  await until(async () => (await admin('/ready')).status === 200, 'the first copy is complete');
   return {
     ...{ port, adminPort, admin },
     log: () => lines.join(''),

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { until } from '../until.ts';
 import { startStandIn } from './cms.ts';
 import { type Answered, exchange, MOUNT, type RunningGateway, type Settings, startGateway } from './gateway.ts';
 import { as, basic, PASSWORD, startWordPress, type WordPressStandIn } from './wordpress.ts';
@@ -220,7 +221,10 @@ describe('the limits of a gateway', () => {
     const closed: unknown[] = [];
     for (const socket of sockets) socket.on('close', () => closed.push(socket)).resume();
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    while (closed.length < 3) await new Promise((done) => setTimeout(done, 5));
+    await until(
+      () => closed.length >= 3,
+      () => `three are closed, not ${closed.length}`,
+    );
     const left = sockets.find((socket) => !socket.destroyed)!;
     left.write(`GET ${MOUNT}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
     left.removeAllListeners('data');

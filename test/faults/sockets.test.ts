@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { until } from '../until.ts';
 import { DAWDLERS } from './dawdlers.ts';
 import { exchange, MOUNT, type RunningGateway, startGateway } from './gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from './wordpress.ts';
@@ -139,12 +140,12 @@ describe('bare sockets', () => {
         if (!reads) for (const socket of sockets) socket.write('G');
       }, 50);
       let served = 0;
-      while (left > 0 || served < 3) {
+      const isOver = async () => {
         expect((await gateway.ask('/events')).status).to.equal(200);
         served += 1;
-        await new Promise((done) => setTimeout(done, 20));
-      }
-      clearInterval(drip);
+        return left === 0 && served >= 3;
+      };
+      await until(isOver, () => `all are closed, not all but ${left}`).finally(() => clearInterval(drip));
     }).timeout(10_000);
   }
 

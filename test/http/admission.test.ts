@@ -7,6 +7,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai';
 import { type AdmissionOptions, createAdmission } from '../../src/http/admission.ts';
 import type { Observation } from '../../src/observe/events.ts';
+import { until } from '../until.ts';
 
 const work = (ms: number) => {
   for (const until = performance.now() + ms; performance.now() < until; );
@@ -105,22 +106,22 @@ describe('the door', () => {
     const ask = await open({ bodiesAtOnce: 3 }, (_, response) => void held.push(response));
     const send = () => ask({ method: 'POST', body: 'x' }).then(({ status }) => status);
     const first = [send(), send(), send()];
-    while (held.length < 3) await turn();
+    await until(() => held.length >= 3, 'three are let in');
     expect(await Promise.all([send(), send()])).to.deep.equal([503, 503]);
     const reads = [ask(), ask()];
-    while (held.length < 5) await turn();
+    await until(() => held.length >= 5, 'two more are let in');
     for (const response of held.splice(0)) response.end();
     expect(await Promise.all(first)).to.deep.equal([200, 200, 200]);
     await Promise.all(reads);
     const giveUp = new AbortController();
     const gone = ask({ method: 'POST', body: 'x', signal: giveUp.signal }).catch(() => undefined);
     const more = [send(), send()];
-    while (held.length < 3) await turn();
+    await until(() => held.length >= 3, 'three are let in again');
     giveUp.abort();
     await gone;
-    while (!held.some((response) => response.destroyed)) await turn();
+    await until(() => held.some((response) => response.destroyed), 'it is heard that one has gone');
     const last = send();
-    while (held.length < 4) await turn();
+    await until(() => held.length >= 4, 'one more is let in');
     for (const response of held.splice(0)) response.end();
     expect(await Promise.all([...more, last])).to.deep.equal([200, 200, 200]);
   });

@@ -5,6 +5,7 @@ import { Agent, type RequestListener, request as send } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { openPort, type Port } from '../../src/http/port.ts';
+import { until } from '../until.ts';
 
 const LARGE = 30_000_000;
 const HOST = 'Host: x\r\n\r\n';
@@ -41,7 +42,7 @@ describe('a port that closes', () => {
     expect(await ask('/quick', agent)).to.equal('quick, keep-alive');
     const late = ask('/held', agent);
     const other = ask('/held', agent);
-    while (held.length < 2) await new Promise((done) => setTimeout(done, 5));
+    await until(() => held.length >= 2, 'both have arrived');
     const closed = port.close();
     await new Promise((done) => setTimeout(done, 50));
     for (const answer of held) answer();

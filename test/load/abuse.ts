@@ -8,6 +8,7 @@ import { startFaultProxy } from '../faults/fault-proxy.ts';
 import { exchange, startGateway } from '../faults/gateway.ts';
 import { misbehaviours } from '../faults/misbehaviour.ts';
 import { as, PASSWORD, startWordPress } from '../faults/wordpress.ts';
+import { until } from '../until.ts';
 import { conclude, type Measured, MOUNT, part, report, sleep, startMeasured } from './measuring.ts';
 
 const { values: options } = parseArgs({
@@ -142,7 +143,7 @@ async function faults(): Promise<void> {
   for (const { name, does } of all) {
     wordpress.before = undefined;
     await proxy.set({ kind: 'none' });
-    while ((await kinds.read()).status !== 200) await sleep(5);
+    await until(async () => (await kinds.read()).status === 200, 'the CMS answers again');
     if ('wire' in does) await proxy.set(does.wire);
     else
       wordpress.before = (_, response, right) => {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { nodeFlags } from '../../bench/as-started.ts';
 import { exchange, MOUNT } from '../faults/gateway.ts';
 import { PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
-import { ready, type Serving, serve, until } from '../process/serving.ts';
+import { type Serving, serve, untilReady } from '../process/serving.ts';
 
 export interface Measured extends Serving {
   wordpress: WordPressStandIn;
@@ -26,7 +26,7 @@ export async function startMeasured(config: Record<string, object> = {}, flags: 
     flags: [...nodeFlags(), ...flags],
     config: { log: { level: 'error' }, ...config, limits: { ...generous, ...config.limits } },
   });
-  await until(async () => (await ready(serving)) === 200);
+  await untilReady(serving);
   const { child, adminPort } = serving;
   async function metrics<const T extends string>(...names: T[]): Promise<Record<T, number>> {
     const lines = (await exchange(adminPort, '/metrics')).text.split('\n');

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { exchange, MOUNT } from '../faults/gateway.ts';
 import { as, basic, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
-import { ready, type Serving, serve, until } from './serving.ts';
+import { until } from '../until.ts';
+import { type Serving, serve, untilReady } from './serving.ts';
 
 const WRONG = 'wr0ng-passw0rd-of-somebody';
 const header = (authorization: string): string => authorization.replace('Basic ', '');
@@ -35,7 +36,7 @@ describe('the memory of the process', function () {
       password: PASSWORD,
       flags: ['--heapsnapshot-signal=SIGUSR2', `--diagnostic-dir=${dir}`],
     });
-    await until(async () => (await ready(serving)) === 200);
+    await untilReady(serving);
   });
   after(async () => {
     serving.child.kill('SIGKILL');
@@ -62,9 +63,9 @@ describe('the memory of the process', function () {
       await exchange(serving.port, `${MOUNT}/events`, { headers: { 'cache-control': 'no-cache' } });
     serving.child.kill('SIGUSR2');
     const place = () => readdirSync(dir).find((name) => name.endsWith('.heapsnapshot'));
-    await until(() => place() !== undefined);
+    await until(() => place() !== undefined, 'a picture of the heap', 60_000);
     // The signal is handled where JavaScript runs: whoever is answered after it knows that the file is whole.
-    await until(async () => (await ready(serving)) === 200);
+    await untilReady(serving);
     const texts = [...callers.map(header), WRONG];
     expect(await occurring(join(dir, place()!), [...texts, header(as('admin'))])).to.deep.equal([header(as('admin'))]);
   });

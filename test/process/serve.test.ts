@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { exchange, MOUNT } from '../faults/gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
 import { freePort } from '../free-port.ts';
-import { ready, type Serving, serve, until } from './serving.ts';
+import { until } from '../until.ts';
+import { ready, type Serving, serve, untilReady } from './serving.ts';
 
 const REFUSED_PASSWORD = 'not the password of anybody';
 const HEADERS = { authorization: as('editor'), 'content-type': 'application/json' };
@@ -40,14 +41,14 @@ describe('serve', function () {
   async function endDuringWrite(config: object = {}): Promise<{ answer: Promise<unknown> }> {
     serving = await serve(wordpress.url.href, { password: PASSWORD, config });
     const { port, child } = serving;
-    await until(async () => (await ready(serving!)) === 200);
+    await untilReady(serving);
     const { held } = hold();
     const answer = exchange(port, `${MOUNT}/events/1`, {
       method: 'POST',
       headers: HEADERS,
       body: '{"title":"x"}',
     }).catch((error: NodeJS.ErrnoException) => error.code);
-    await until(() => held() === 1);
+    await until(() => held() === 1, 'the write at the CMS');
     child.kill('SIGTERM');
     return { answer };
   }
@@ -55,7 +56,7 @@ describe('serve', function () {
   it('ends on SIGTERM with everything finished that had begun', async () => {
     serving = await serve(wordpress.url.href, { password: PASSWORD });
     const { port, child } = serving;
-    await until(async () => (await ready(serving!)) === 200);
+    await untilReady(serving);
     const { held, release } = hold();
     const body = '{"title":"in flight"}';
     const answers = Array.from({ length: 50 }, () =>
@@ -65,9 +66,9 @@ describe('serve', function () {
       ),
     );
     // As many as go to the CMS at once; the others wait in the gateway.
-    await until(() => held() === 8);
+    await until(() => held() === 8, 'eight writes at the CMS');
     child.kill('SIGTERM');
-    await until(() => serving!.said().includes('finishing what is under way'));
+    await until(() => serving!.said().includes('finishing what is under way'), 'it says that it ends');
     expect(await ready(serving)).to.equal(503);
     expect(child.exitCode).to.equal(null);
     release();
@@ -85,7 +86,7 @@ describe('serve', function () {
 
   it('ends at once on the second SIGTERM', async () => {
     const { answer } = await endDuringWrite();
-    await until(() => serving!.said().includes('finishing what is under way'));
+    await until(() => serving!.said().includes('finishing what is under way'), 'it says that it ends');
     serving!.child.kill('SIGTERM');
     expect(await serving!.ended).to.equal(1);
     expect(await answer).to.equal('ECONNRESET');

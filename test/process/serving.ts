@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { exchange } from '../faults/gateway.ts';
 import { refuseSecrets } from '../faults/spoken.ts';
 import { freePort } from '../free-port.ts';
+import { until } from '../until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -63,6 +64,13 @@ export const ready = ({ adminPort }: Serving) =>
     () => 0,
   );
 
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((done) => setTimeout(done, 20));
-}
+/** Starting it takes a machine that is busy with other things long. */
+const START_MS = 45_000;
+
+/** Waits until its copy is complete. */
+export const untilReady = (serving: Serving): Promise<void> =>
+  until(
+    async () => (await ready(serving)) === 200,
+    () => `ready; it said ${serving.said()}`,
+    START_MS,
+  );

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { answerJson, answerText } from '../faults/cms.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
 import { as, markOf, type Post, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { until } from '../until.ts';
 import { type GatewayHere, type HereOptions, startGatewayHere } from './gateway-here.ts';
 
 const HOUR_MS = 3_600_000;
@@ -73,7 +74,11 @@ describe('a gateway whose CMS', () => {
     const post = publish();
     wordpress.before = undefined;
     await proxy.set({ kind: 'none' });
-    while (gateway.sync.status().state !== 'live') await gateway.sync.look();
+    await until(async () => {
+      if (gateway.sync.status().state === 'live') return true;
+      await gateway.sync.look();
+      return false;
+    }, 'it hears that the CMS is back');
     const answer = await ask('/events?per_page=50');
     expect(answer.text).to.include(post.title);
     expect(answer.headers.get('warning')).to.equal(null);

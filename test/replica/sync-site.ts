@@ -13,6 +13,8 @@ import { type FakeWordPress, fakeWordPress, SERVICE } from './fake-wordpress.ts'
 
 export const mapping = loadMapping('wordpress-meta');
 export const PASS_MS = 600_000;
+/** Far more than it takes. */
+const MAX_ROUNDS = 10_000;
 
 export interface TestSite {
   cms: FakeWordPress;
@@ -89,7 +91,8 @@ export function testSite(options: SiteOptions = {}): TestSite {
       await site.sync.look();
     },
     async settle() {
-      while (!site.sync.status().complete) {
+      for (let round = 0; !site.sync.status().complete; round += 1) {
+        if (round > MAX_ROUNDS) throw new Error(`not complete after ${round} rounds: ${site.sync.status().percent} %`);
         await site.sync.look();
         await new Promise(setImmediate);
       }

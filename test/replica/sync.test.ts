@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { UpstreamAway } from '../../src/errors.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
+import { until } from '../until.ts';
 import { AUTHOR, AUTHOR_ID, away, SERVICE } from './fake-wordpress.ts';
 import { expectSame, mapping, type TestSite, testSite, titleOf } from './sync-site.ts';
 
@@ -76,7 +77,7 @@ describe('sync', () => {
         if (base === 'events' && query.orderby === 'id' && ++events > 3) away();
       };
       site.sync.start();
-      while (site.sync.status().state !== 'away') await new Promise(setImmediate);
+      await until(() => site.sync.status().state === 'away', 'it hears that the CMS is away');
       expect(site.sync.status()).to.include({ complete: false });
       expect(site.sync.status().percent).to.be.within(1, 99);
       site.cms.before = undefined;
