@@ -1,3 +1,5 @@
+// Shows where a configuration comes from, what its defaults are, and that each mistake is refused by key, reason and remedy.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Shows how a cost is read in any form that callers send, what answers say of it, and that it outlives being kept as text.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { costAnswer, decodeCost, encodeCost, normaliseCost } from '../../src/calendar/cost.ts';

@@ -1,3 +1,5 @@
+// Shows what `check` finds in a site, in what words and with which exit code, and that its draft leaves nothing behind.
+
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

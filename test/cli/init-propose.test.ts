@@ -1,3 +1,5 @@
+// Shows which mapping `init` proposes, from the fields and samples of a site of its own and for each setup that is known.
+
 import { expect } from 'chai';
 import { placesOf, type SiteFacts, type TypeFacts } from '../../src/cli/probe.ts';
 import { eventTypes, propose, proposeNothingThere } from '../../src/cli/propose.ts';

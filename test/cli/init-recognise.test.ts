@@ -1,3 +1,5 @@
+// Shows what values of a CMS are taken for by their samples: dates, times of day, yes and no, ids.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { guessBoolean, guessDate, guessIds, guessTime } from '../../src/cli/recognise.ts';

@@ -1,3 +1,5 @@
+// Shows `init` from end to end: what it asks, what it says, and which files it writes or leaves alone.
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Shows that the PHP file of `snippet` opens what its mapping uses, is PHP, and lets no name break out of its quotes.
+
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { snippet } from '../../src/cli/snippet.ts';

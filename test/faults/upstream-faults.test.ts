@@ -1,3 +1,5 @@
+// Shows what the client of the CMS makes of every failure: its reason, whether a write may have happened, and what is repeated, queued or refused.
+
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';

@@ -1,3 +1,5 @@
+// Shows the admin port: its paths, when it is ready, and which signed change notices it takes.
+
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

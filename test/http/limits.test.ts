@@ -1,3 +1,5 @@
+// Shows what one address may ask, what counts as one address, and whom failed logins slow.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { GatewayError } from '../../src/errors.ts';

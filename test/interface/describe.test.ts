@@ -1,3 +1,5 @@
+// Shows that the root description, the OpenAPI document and the schemas say what the original says, and what is really answered.
+
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv } from 'ajv';
 import { expect } from 'chai';

@@ -1,3 +1,5 @@
+// Shows what compiled mappings read from records of the CMS and write to them, field by field.
+
 import { expect } from 'chai';
 import { loadMapping } from '../../src/mapping/load.ts';
 import { mappingWith, site } from './samples.ts';

@@ -1,3 +1,5 @@
+// Shows that a mapping with a mistake is refused with place and reason, and that all that come along are accepted.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

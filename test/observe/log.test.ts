@@ -1,3 +1,5 @@
+// Shows which lines the log writes, for machines and for people, and that credentials stand in none.
+
 import { expect } from 'chai';
 import type { Observation } from '../../src/observe/events.ts';
 import { createLog, type LogOptions, withoutCredentials } from '../../src/observe/log.ts';

@@ -1,3 +1,5 @@
+// Shows what the metrics count and measure, in the format of Prometheus.
+
 import { expect } from 'chai';
 import type { Observation } from '../../src/observe/events.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';

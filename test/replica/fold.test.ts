@@ -1,3 +1,5 @@
+// Shows how texts are folded for searching, names ordered, and times turned into numbers.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { fold, foldForOrder, foldName, secondsBefore, secondsBetween, wallNumber } from '../../src/replica/fold.ts';

@@ -1,3 +1,5 @@
+// Shows that lists from the copy are those that a plain filter over all records gives.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { CalendarRecord, EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/records.ts';

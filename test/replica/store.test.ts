@@ -1,3 +1,5 @@
+// Shows that the copy keeps what it was given, in memory and in its file, and which ready answers outlive a change.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// Shows that date texts are read as PHP reads them, checked against what PHP itself made of them.
+
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,3 +1,5 @@
+// Shows that wall-clock texts are written, read, refused and added to within four-digit years.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {

@@ -1,3 +1,5 @@
+// Shows what texts of time zones mean, the letters they have at a moment, and the way to UTC and back.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';

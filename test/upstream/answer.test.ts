@@ -1,3 +1,5 @@
+// Shows what is read out of an answer of the CMS: its body behind notices, its refusals, Retry-After, offsets, names of files.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { UpstreamAway } from '../../src/errors.ts';

@@ -1,3 +1,5 @@
+// Shows how the REST interface of a WordPress is found and found again, what its accounts may do, and that nothing is deleted for good where there is no trash.
+
 import { expect } from 'chai';
 import { UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
 import type { Upstream } from '../../src/upstream/port.ts';

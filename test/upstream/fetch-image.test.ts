@@ -1,3 +1,5 @@
+// Shows which images are fetched from elsewhere, and that no address inside the network is called for one.
+
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,3 +1,5 @@
+// Shows which addresses are public and which closed, in every spelling.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isPublicAddress } from '../../src/upstream/public-address.ts';

@@ -1,3 +1,5 @@
+// Shows that the adapter asks WordPress what was recorded, and what it makes of the answers.
+
 import { expect } from 'chai';
 import { UpstreamRefused } from '../../src/errors.ts';
 import type { Upstream } from '../../src/upstream/port.ts';

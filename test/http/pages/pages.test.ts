@@ -1,3 +1,5 @@
+// Shows that the pages bring all they need along, under which headers they are sent, and that each can be turned off.
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';

@@ -1,6 +1,7 @@
+// Posts and terms: pages, writes, the trash, and every kind of refusal.
+
 import { refused, type Scene } from '../scene.ts';
 
-/** Posts and terms: pages, writes, the trash, and every kind of refusal. */
 export const scene: Scene = {
   name: 'collections',
   async run({ upstream, as }) {

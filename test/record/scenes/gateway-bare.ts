@@ -1,3 +1,5 @@
+// A gateway without a service account: the copy holds what is public, and callers see the rest with their own credentials.
+
 import { expect } from 'chai';
 import type { Json } from '../../gateway-under-test.ts';
 import { expectForbidden, expectInvalid } from '../expectations.ts';
@@ -6,7 +8,6 @@ import { gatewayScene } from '../gateway-scene.ts';
 const times = { start_date: '2027-02-10 10:00:00', end_date: '2027-02-10 12:00:00' };
 const WINDOW = 'start_date=2027-02-10&end_date=2027-02-10';
 
-/** A gateway without a service account: the copy holds what is public, and callers see the rest with their own credentials. */
 export const scene = gatewayScene('gateway-bare', { service: false }, (rule) => {
   rule(
     'lists of staff are exact: own records, and those of others where the caller may see them',

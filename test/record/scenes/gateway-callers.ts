@@ -1,3 +1,5 @@
+// Who may see and do what (interface-behaviour 0, 3.3, 3.4, 4, 7, and the departures on permission).
+
 import { expect } from 'chai';
 import type { Json } from '../../gateway-under-test.ts';
 import { EVENT_KEYS, expectForbidden, expectInvalid, expectNamed, expectRefused, NEVER } from '../expectations.ts';
@@ -20,7 +22,6 @@ const locked = {
   message: 'The requested event is not accessible without a password',
 };
 
-/** Who may see and do what (interface-behaviour 0, 3.3, 3.4, 4, 7, and the departures on permission). */
 export const scene = gatewayScene('gateway-callers', { service: true }, (rule) => {
   const made: Record<string, Json> = {};
   const body = (kind: Kind, name: string, more: object = {}) => ({

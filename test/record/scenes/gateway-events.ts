@@ -1,3 +1,5 @@
+// Events written field by field (interface-behaviour 5.1-5.4, 6, and the departures on updates and dates).
+
 import { expect } from 'chai';
 import type { Json } from '../../gateway-under-test.ts';
 import {
@@ -14,7 +16,6 @@ import { gatewayScene, type Play } from '../gateway-scene.ts';
 
 const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
 
-/** Events written field by field (interface-behaviour 5.1-5.4, 6, and the departures on updates and dates). */
 export const scene = gatewayScene('gateway-events', { service: true }, (rule) => {
   const read = async ({ ask }: Play, id: number): Promise<Json> => (await ask(`/events/${id}`, { as: 'admin' })).body;
   let full: Json;

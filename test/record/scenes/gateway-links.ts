@@ -1,3 +1,5 @@
+// Venues, organizers, terms and images, on their own routes and inside events (interface-behaviour 1.2-1.4, 1.6, 5.5-5.8, 6).
+
 import { expect } from 'chai';
 import type { Json } from '../../gateway-under-test.ts';
 import { pngOf } from '../../png.ts';
@@ -14,7 +16,6 @@ import { gatewayScene, type Play } from '../gateway-scene.ts';
 
 const event = { title: 'Linked', start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
 
-/** Venues, organizers, terms and images, on their own routes and inside events (interface-behaviour 1.2-1.4, 1.6, 5.5-5.8, 6). */
 export const scene = gatewayScene('gateway-links', { service: true }, (rule) => {
   const as = 'admin';
   const ids = (list: Json[]) => list.map(({ id }) => id);

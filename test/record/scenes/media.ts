@@ -1,7 +1,8 @@
+// Images: uploaded, refused, read in bulk.
+
 import { pngOf } from '../../png.ts';
 import { refused, type Scene } from '../scene.ts';
 
-/** Images: uploaded, refused, read in bulk. */
 export const scene: Scene = {
   name: 'media',
   async run({ upstream, as }) {

@@ -1,9 +1,10 @@
+// What the site says about itself, its users and its collections.
+
 import { createWordPress } from '../../../src/upstream/wordpress/wordpress.ts';
 import { refused, type Scene } from '../scene.ts';
 
 const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-/** What the site says about itself, its users and its collections. */
 export const scene: Scene = {
   name: 'site-and-accounts',
   async run({ upstream, as, wp, dispatcher, site }) {
