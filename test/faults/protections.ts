@@ -38,6 +38,7 @@ const IMAGES = 'test/upstream/fetch-image.test.ts';
 const PUBLICS = 'test/upstream/public-address.test.ts';
 const PROCESS = 'test/process/serve.test.ts';
 const ENDS = 'test/http/port.test.ts';
+const LOGINS = 'test/http/identity.test.ts';
 const DOOR = 'test/http/admission.test.ts';
 
 export const PROTECTIONS: Protection[] = [
@@ -110,6 +111,20 @@ export const PROTECTIONS: Protection[] = [
     without: '0',
     test: 'test/http/limits.test.ts',
     title: 'failed logins',
+  },
+  {
+    what: 'refused logins are let go of when their time is over',
+    file: IDENTITY,
+    line: '        purge();\n',
+    test: LOGINS,
+    title: 'is let go of',
+  },
+  {
+    what: 'refused logins are kept for a shorter time than accepted ones',
+    file: IDENTITY,
+    line: '            kept.set(hash, found!, { ttl: REFUSED_KEPT_MS });\n',
+    test: LOGINS,
+    title: 'once in five seconds',
   },
   {
     what: 'guesses under way are counted too',
