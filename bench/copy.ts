@@ -1,4 +1,4 @@
-// Measures the copy on made sites of 1,000 events and more: `npm run bench:copy -- [--events N] [--json FILE] [--cms-ms N] [--turns N]`.
+// `npm run bench:copy -- [--events N] [--json FILE]`: the copy on made sites of 1,000 events and more, alone and over HTTP.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,17 +17,33 @@ import { eventFacts, sizeOf } from './copy/site.ts';
 
 const { values } = parseArgs({
   options: {
-    /** The largest site; the others are smaller by tens. */
     events: { type: 'string', default: '100000' },
     json: { type: 'string' },
-    /** What each answer of the CMS takes beside the work of making it. */
     'cms-ms': { type: 'string', default: '0' },
     turns: { type: 'string', default: '200' },
     port: { type: 'string', default: '29470' },
-    /** Flags of Node in place of those that `npm start` gives. */
     flags: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
   },
 });
+
+const HELP = `npm run bench:copy -- [options]
+
+A gateway before made sites of a hundredth, a tenth and the whole of the events, each where that is 1,000 or more: its first copy, its lists out
+of the copy and over HTTP, a round that brings in edits, and a warm start. About three minutes on two cores: nothing else should run
+meanwhile. Each total is counted by hand as well; ends with an error where one differs.
+
+  --events N      events of the largest site (100000)
+  --json FILE     the figures as flat JSON
+  --cms-ms N      what each answer of the CMS takes beside the work of making it (0)
+  --turns N       how often each list is asked for (200)
+  --port N        the gateway's port, and the next one for operators (29470)
+  --flags FLAGS   flags of Node in place of those that npm start gives, as in --flags=--optimize-for-size
+`;
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
 
 const execArgv = values.flags?.split(' ').filter((flag) => flag !== '') ?? nodeFlags();
 const gatewayScript = buildGateway();

@@ -1,4 +1,4 @@
-// Measures the replica alone: `node bench/replica-queries.ts [--events 1000,10000,100000] [--file]`. Prints one table a size.
+// `npm run bench:queries -- [--events N,N] [--file]`: the questions to the replica alone, those of staff and of other lists than events included.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,10 +7,28 @@ import { parseArgs } from 'node:util';
 import type { CalendarRecord, EventRecord } from '../src/records.ts';
 import { type EventFilter, PUBLIC, type Visibility } from '../src/replica/filters.ts';
 import { openReplica, type Replica } from '../src/replica/store.ts';
+import { percentile } from './copy/lists.ts';
 
 const { values } = parseArgs({
-  options: { events: { type: 'string', default: '1000,10000,100000' }, file: { type: 'boolean', default: false } },
+  options: {
+    events: { type: 'string', default: '1000,10000,100000' },
+    file: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h' },
+  },
 });
+
+const HELP = `npm run bench:queries -- [options]
+
+The questions to the replica alone, in this process and without HTTP: also what bench:copy does not ask, such as lists of staff, of venues
+and of terms, and searches for two letters. Less than a minute. Prints a table for each size.
+
+  --events N,N    how many events (1000,10000,100000)
+  --file          in a file, not in memory
+`;
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
 
 let seed = 20_270_312;
 /** The same records every time (mulberry32). */
@@ -107,10 +125,6 @@ function others(): CalendarRecord[] {
   return records;
 }
 
-function percentile(sorted: number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-}
-
 function measure(repeats: number, body: (turn: number) => unknown): { p50: number; p99: number } {
   const times: number[] = [];
   body(-1);
@@ -119,7 +133,6 @@ function measure(repeats: number, body: (turn: number) => unknown): { p50: numbe
     body(turn);
     times.push(performance.now() - from);
   }
-  times.sort((a, b) => a - b);
   return { p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
 }
 
@@ -222,9 +235,8 @@ for (const size of values.events.split(',').map(Number)) {
     replica.put(batch);
     batches.push(performance.now() - from);
   }
-  batches.sort((a, b) => a - b);
   console.log(
-    `\n${size} events: copied in ${((performance.now() - began) / 1000).toFixed(1)} s; 25 records p50 ${percentile(batches, 0.5).toFixed(1)}, p99 ${percentile(batches, 0.99).toFixed(1)}, longest ${batches.at(-1)?.toFixed(1)} ms`,
+    `\n${size} events: copied in ${((performance.now() - began) / 1000).toFixed(1)} s; 25 records p50 ${percentile(batches, 0.5).toFixed(1)}, p99 ${percentile(batches, 0.99).toFixed(1)}, longest ${Math.max(...batches).toFixed(1)} ms`,
   );
   if (values.file) {
     replica.close();
