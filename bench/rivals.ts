@@ -17,14 +17,21 @@ const [, , name = '', port = '', file = ''] = process.argv;
 
 interface Ready {
   headers: string[];
+  /** Those of a 304. */
+  unchanged: string[];
   etag: string;
   bytes: Buffer;
 }
 
+/** Headers that say something of a body: a 304 has none, here as there. */
+const OF_A_BODY = ['content-length', 'content-type'];
+const withoutBody = (headers: string[]) =>
+  headers.filter((_, i) => !OF_A_BODY.includes(headers[i - (i % 2)]!.toLowerCase()));
+
 const taken = new Map<string, Ready>();
 if (name !== 'pass-through')
   for (const { path, headers, etag, body } of JSON.parse(readFileSync(file, 'utf8')) as Taken[])
-    taken.set(path, { headers, etag, bytes: Buffer.from(body, 'base64') });
+    taken.set(path, { headers, unchanged: withoutBody(headers), etag, bytes: Buffer.from(body, 'base64') });
 
 /** The address without its query decides, so that a list asked in a hundred thousand ways is one answer here. */
 const answerFor = (url: string): Ready => {
@@ -33,14 +40,11 @@ const answerFor = (url: string): Ready => {
   return found;
 };
 
-const withoutLength = (headers: string[]) =>
-  headers.filter((_, i) => headers[i - (i % 2)]!.toLowerCase() !== 'content-length');
-
 /** node:http and nothing else: the headers and bytes of the gateway's own answer. */
 function raw(request: IncomingMessage, response: ServerResponse): void {
-  const { headers, etag, bytes } = answerFor(request.url!);
+  const { headers, unchanged, etag, bytes } = answerFor(request.url!);
   if (request.headers['if-none-match'] === etag) {
-    response.writeHead(304, withoutLength(headers)).end();
+    response.writeHead(304, unchanged).end();
     return;
   }
   response.writeHead(200, headers);

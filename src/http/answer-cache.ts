@@ -21,8 +21,11 @@ export interface StoredAnswer {
   etag: string;
   /** When what it shows was last changed, whole seconds in milliseconds since 1970, where that is known. */
   modifiedMs?: number;
-  /** Names and values by turns, as `writeHead` takes them; without those that depend on the request. */
-  headers: readonly string[];
+  /**
+   * Names and values by turns, as `writeHead` takes them; without those that depend on the request, but for its id: the last value,
+   * which is set for each request anew.
+   */
+  headers: string[];
   contentType: string;
   /** The route's name for log and metrics. */
   route: string;

@@ -64,7 +64,7 @@ export function front(options: FrontOptions): RequestListener {
     }
     const startedMs = performance.now();
     try {
-      addresses.admit({ ip: addressOf(request) });
+      addresses.admit({ ip: addressOf(request) }, startedMs);
     } catch {
       // Whoever asks too much is told so where all refusals are worded.
       return otherwise(request, response);
@@ -142,25 +142,28 @@ export function sendStored(
 ): CacheOutcome {
   const { cache, backing, id } = sending;
   const { headers } = request;
+  const { headers: ready } = answer;
   let { outcome } = sending;
-  const sent = [...answer.headers, 'X-Request-Id', id];
-  if (headers.origin !== undefined) sent.push(...Object.entries(corsHeaders(headers.origin)).flat());
+  // `writeHead` has written them down when it returns: the next request may put its own here.
+  ready[ready.length - 1] = id;
+  const more: string[] = [];
+  if (headers.origin !== undefined) more.push(...Object.entries(corsHeaders(headers.origin)).flat());
   const { version = backing.others ? versionHeaders(backing.others) : NONE } = sending;
-  if (version.length > 0) sent.push(...version);
+  if (version.length > 0) more.push(...version);
   const { state, lastInStepMs, sinceMs } = backing.sync.standing();
   if (state === 'away' || state === 'lagging') {
     const ageS = Math.max(0, Math.round((backing.nowMs() - (lastInStepMs ?? sinceMs)) / 1000));
-    sent.push(...Object.entries(staleness(ageS)).flat());
+    more.push(...Object.entries(staleness(ageS)).flat());
     outcome = 'stale';
   }
   if (isKnown(headers, answer)) {
-    response.writeHead(304, sent).end();
+    response.writeHead(304, more.length === 0 ? ready : [...ready, ...more]).end();
     return outcome === 'hit' ? 'not-modified' : outcome;
   }
   const { bytes, encoding } = cache.encoding(answer, headers['accept-encoding'] as string | undefined);
-  if (encoding) sent.push('Content-Encoding', encoding);
-  sent.push('Content-Type', answer.contentType, 'Content-Length', String(bytes ? bytes.length : answer.length));
-  response.writeHead(200, sent);
+  if (encoding) more.push('Content-Encoding', encoding);
+  more.push('Content-Type', answer.contentType, 'Content-Length', String(bytes ? bytes.length : answer.length));
+  response.writeHead(200, [...ready, ...more]);
   if (request.method === 'HEAD') response.end();
   else if (bytes) response.end(bytes);
   else if (outcome === 'miss' && answer.pieces.length > 1) sendPieces(response, answer);

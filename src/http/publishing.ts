@@ -28,6 +28,7 @@ export function publishing(backing: Backing, freshness: Freshness) {
     headers.push('Allow', 'GET', 'Cache-Control', caching, 'ETag', etag);
     const modifiedMs = dateOf(answer.modifiedUtc, backing.nowMs());
     if (modifiedMs !== undefined) headers.push('Last-Modified', new Date(modifiedMs).toUTCString());
+    headers.push('X-Request-Id', '');
     let length = 0;
     for (const { byteLength } of pieces) length += byteLength;
     return {
