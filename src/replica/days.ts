@@ -1,7 +1,7 @@
 // The public events of each day in list order, read once a version: what is asked most, a window of dates and nothing else, needs no SQL then.
 
 import type { Database } from './database.ts';
-import { type Facts, narrowed, type Range, rangeOf, relationsOf, wholeDays } from './event-walks.ts';
+import { datesAlone, type Facts, narrowed, type Range, rangeOf, wholeDays } from './event-walks.ts';
 import type { EventFilter, IdPage } from './filters.ts';
 import { sights } from './sql.ts';
 
@@ -39,20 +39,30 @@ export interface Days {
   forget(): void;
 }
 
-/** Whether a filter asks for dates alone, as everybody sees them. */
-function isPlain({ visibility, order, words = [], include, parent, featured, ...rest }: EventFilter): boolean {
-  if (order !== 'start' || words.length > 0 || include || parent !== undefined || featured !== undefined) return false;
-  const seen = sights(visibility);
-  if (seen.length !== 1 || seen[0]!.status !== 'publish' || seen[0]!.author !== undefined) return false;
-  return relationsOf(rest as EventFilter).length === 0;
+/** Whether a filter asks for dates alone, in list order, as everybody sees them. */
+function isPlain(filter: EventFilter): boolean {
+  const seen = sights(filter.visibility);
+  return filter.order === 'start' && seen.length === 1 && seen[0]!.status === 'publish' && datesAlone(filter);
 }
 
+/** The first index, up to `length`, of which this holds; it holds of all behind it. */
+function firstOf(length: number, holds: (index: number) => boolean): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The days of this copy, read when they are first worth it. */
 export function openDays(db: Database, facts: () => Facts): Days {
   let asked = 0;
-  let days: Day[] | undefined;
+  /** Of this version; none where they are left to SQL. */
+  let days: Day[] | 'left to SQL' | undefined;
 
-  /** False where this site's days are left to SQL. */
-  function read(): boolean {
+  function read(): Day[] | 'left to SQL' {
     const odd = db.all<{ day: number }>(
       `SELECT b.starts / ${DAY} AS day FROM odd_event o CROSS JOIN event b ON b.id = o.id
        WHERE b.hidden = 0 AND b.status = 'publish' LIMIT ${MAX_ODD + 1}`,
@@ -60,15 +70,14 @@ export function openDays(db: Database, facts: () => Facts): Days {
     const counted = db.all<{ day: number; events: number }>(
       "SELECT day, events FROM event_day WHERE status = 'publish' ORDER BY day",
     );
-    if (odd.length > MAX_ODD || counted.some(({ events }) => events > MAX_A_DAY)) return false;
+    if (odd.length > MAX_ODD || counted.some(({ events }) => events > MAX_A_DAY)) return 'left to SQL';
     const byDay = new Map<number, Day>(counted.map(({ day, events }) => [day, { day, events, odd: false }]));
     for (const { day } of odd) {
       const known = byDay.get(day);
       if (known) known.odd = true;
       else byDay.set(day, { day, events: 0, odd: true });
     }
-    days = [...byDay.values()].sort((a, b) => a.day - b.day);
-    return true;
+    return [...byDay.values()].sort((a, b) => a.day - b.day);
   }
 
   function rowsOf(day: Day): Row[] {
@@ -82,34 +91,19 @@ export function openDays(db: Database, facts: () => Facts): Days {
 
   /** How many events of a day end by then. */
   function endingBy(day: Day, wall: number): number {
-    day.ends ??= Float64Array.from(rowsOf(day), ({ ends }) => ends).sort();
-    let [low, high] = [0, day.ends.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (day.ends[middle]! <= wall) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    day.ends ??= Float64Array.from(rowsOf(day), (row) => row.ends).sort();
+    const { ends } = day;
+    return firstOf(ends.length, (at) => ends[at]! > wall);
   }
 
-  /** The first index of a day that is not before this one. */
-  function indexOf(day: number): number {
-    let [low, high] = [0, days!.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (days![middle]!.day < day) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  function find(filter: EventFilter): IdPage {
+  function find(all: readonly Day[], filter: EventFilter): IdPage {
+    /** The first index of a day that is not before this one. */
+    const indexOf = (day: number) => firstOf(all.length, (at) => all[at]!.day >= day);
     const range = rangeOf(filter.bounds);
     const { longestSeconds } = facts();
     const whole = wholeDays(range, longestSeconds);
     const near = narrowed(range, longestSeconds);
     const [from, to] = [indexOf(Math.floor(near.startsFrom / DAY)), indexOf(Math.floor(near.startsTo / DAY) + 1)];
-    const all = days!;
     // Odd events may fulfil bounds on the end wherever they start.
     const candidates = [
       ...oddOf(indexOf(Math.floor(range.startsFrom / DAY)), from),
@@ -146,8 +140,9 @@ export function openDays(db: Database, facts: () => Facts): Days {
     find(filter) {
       if (!isPlain(filter)) return undefined;
       asked += 1;
-      if (asked < WORTH || (days === undefined && !read())) return undefined;
-      return find(filter);
+      if (asked < WORTH) return undefined;
+      days ??= read();
+      return days === 'left to SQL' ? undefined : find(days, filter);
     },
     forget() {
       asked = 0;

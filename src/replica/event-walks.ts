@@ -283,14 +283,17 @@ export function wholeDays(range: Range, longestSeconds: number): { fromDay: numb
   return { fromDay, toDay: Math.floor((allTo + 1) / 1_000_000) - 1 };
 }
 
+/** Whether a filter asks for dates and nothing else, of records that are seen whoever wrote them. */
+export function datesAlone(filter: EventFilter): boolean {
+  const { include, parent, featured, words = [], visibility } = filter;
+  if (include || parent !== undefined || featured !== undefined || words.length > 0) return false;
+  return relationsOf(filter).length === 0 && sights(visibility).every(({ author }) => author === undefined);
+}
+
 /** A count that is a sum over days and what those leave to walk; undefined where the filter is not one of dates alone. */
 export function dayWalks(facts: Facts, filter: EventFilter): { days: Fragment; rest: Walks } | undefined {
-  const { include, parent, featured, words = [], visibility } = filter;
-  const alone = relationsOf(filter).length === 0 && words.length === 0;
-  const seen = sights(visibility);
-  if (!alone || include || parent !== undefined || featured !== undefined) return undefined;
-  if (seen.some(({ author }) => author !== undefined)) return undefined;
-
+  if (!datesAlone(filter)) return undefined;
+  const seen = sights(filter.visibility);
   const range = rangeOf(filter.bounds);
   const narrow = narrowed(range, facts.longestSeconds);
   const { fromDay, toDay } = wholeDays(range, facts.longestSeconds);
