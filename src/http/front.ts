@@ -1,6 +1,8 @@
 // The short way: a public answer that is stored goes out from here, with its headers ready, before the middleware is entered.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+// The global of that name is looked up each time.
+import { performance } from 'node:perf_hooks';
 import type { Backing } from '../calendar/backing.ts';
 import type { CacheOutcome, Observe } from '../observe/events.ts';
 import { type AnswerCache, isKnown, type StoredAnswer, whole } from './answer-cache.ts';
