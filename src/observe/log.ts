@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { pino } from 'pino';
+import { onceForAlike, type RequestSeen } from './alike.ts';
 import type { Observation, Observe } from './events.ts';
 import { createLines } from './lines.ts';
 import { createProgress } from './progress.ts';
@@ -54,19 +55,22 @@ function prettyLines(colorize: boolean): (line: string) => string {
   return prettyFactory({ colorize, singleLine: true, ignore: IN_THE_MESSAGE });
 }
 
-/** The time of a line, as pino writes it. Many lines of a busy moment share it: the text is made once a millisecond. */
-function timestamp(): () => string {
+/** A text with the time in it. Many lines of a busy moment share it: it is made once a millisecond. */
+function timed(textAt: (iso: string) => string): () => string {
   let lastMs = 0;
   let text = '';
   return () => {
     const nowMs = Date.now();
     if (nowMs !== lastMs) {
       lastMs = nowMs;
-      text = `,"time":"${new Date(nowMs).toISOString()}"`;
+      text = textAt(new Date(nowMs).toISOString());
     }
     return text;
   };
 }
+
+/** As pino writes it. */
+const timestamp = (iso: string) => `,"time":"${iso}"`;
 
 /** A log. What it is handed should hold no credentials; what looks like some in the texts of errors is taken out all the same. */
 export function createLog({ level, requests, pretty, stream }: LogOptions): Observe {
@@ -81,16 +85,16 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
   const draw = (text: string) => out.write(bar ? `\r\x1b[K${text}${progress.bar()}` : text);
   const log = pino(
     // Errors are described below; pino would add what hangs on to them.
-    { level, base: null, timestamp: timestamp(), serializers: { err: (described) => described } },
+    { level, base: null, timestamp: timed(timestamp), serializers: { err: (described) => described } },
     prettify ? { write: (line: string) => draw(prettify(line)) } : out,
   );
 
-  const time = timestamp();
+  const beginning = timed((iso) => `{"level":${INFO}${timestamp(iso)},"id":"`);
   const tellsRequests = requests && !forPeople && log.isLevelEnabled('info');
 
   return (seen) => {
     if (seen.type === 'request' && seen.status < 500) {
-      if (tellsRequests) out.write(requestLine(seen, time()));
+      if (tellsRequests) out.write(requestLine(seen, beginning()));
       if (!requests || !forPeople) return;
     }
     if (seen.type === 'sync-progress') {
@@ -109,16 +113,19 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
 
 const INFO = 30;
 
+/** How the lines of requests alike end. None of these texts needs escaping: a method is one that the HTTP parser knows, the rest are our own words. */
+const ending = onceForAlike(
+  ({ method, route, status, cache }) =>
+    `,"type":"request","method":"${method}","route":"${route}","status":${status},"cache":"${cache}","msg":"${status} ${method} ${route}"}\n`,
+);
+
 /**
- * The line that pino would write, put together without it: this is the most frequent line by far, and none of its texts needs
- * escaping (an id is one of `nextRequestId`, a method one that the HTTP parser knows, and the rest are our own words).
+ * The line that pino would write, put together without it, and of few pieces: this is the most frequent line by far. An id is one of
+ * `nextRequestId` and needs no escaping either.
  */
-function requestLine(
-  { id, method, route, status, cache, durationMs }: Extract<Observation, { type: 'request' }>,
-  time: string,
-): string {
-  const lasted = Math.round(durationMs * 10) / 10;
-  return `{"level":${INFO}${time},"type":"request","id":"${id}","method":"${method}","route":"${route}","status":${status},"cache":"${cache}","durationMs":${lasted},"msg":"${status} ${method} ${route}"}\n`;
+function requestLine(seen: RequestSeen, beginning: string): string {
+  const lasted = Math.round(seen.durationMs * 10) / 10;
+  return `${beginning}${seen.id}","durationMs":${lasted}${ending(seen)}`;
 }
 
 /** What the line carries beside its message. */

@@ -1,6 +1,7 @@
 // Metrics for Prometheus: the other reader of what is observed.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { onceForAlike } from './alike.ts';
 import { createDurations, type Series } from './durations.ts';
 import type { Observation, Observe } from './events.ts';
 
@@ -107,24 +108,19 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
     help: 'When the last round ended',
     registers,
   });
-  // By names that are there already: no text is put together and hashed to count a request.
-  const series = new Map<string, Map<string, Series[]>>();
-  function seriesOf(route: string, cache: string, status: number): Series {
-    const statusClass = Math.trunc(status / 100);
-    const ofRoute = series.get(route) ?? new Map<string, Series[]>();
-    const ofCache = ofRoute.get(cache) ?? [];
-    const known = ofCache[statusClass];
-    if (known) return known;
-    const made = requests(route, `${statusClass}xx`, cache);
-    ofCache[statusClass] = made;
-    series.set(route, ofRoute.set(cache, ofCache));
-    return made;
-  }
+  const series = new Map<string, Series>();
+  const seriesOf = onceForAlike(({ route, cache, status }) => {
+    const labels = [route, `${Math.trunc(status / 100)}xx`, cache];
+    const name = labels.join(' ');
+    const known = series.get(name) ?? requests(...labels);
+    series.set(name, known);
+    return known;
+  });
 
   function count(seen: Observation): void {
     switch (seen.type) {
       case 'request':
-        seriesOf(seen.route, seen.cache, seen.status)(seen.durationMs / 1000);
+        seriesOf(seen)(seen.durationMs / 1000);
         if (seen.cache === 'stale') stale.inc();
         return;
       case 'request-failed':

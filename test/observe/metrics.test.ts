@@ -41,6 +41,11 @@ describe('metrics', () => {
     expect(await value(`calendar_request_seconds_bucket{le="0.005",${labels}}`)).to.equal(2);
     expect(await value('calendar_served_stale_total')).to.equal(1);
     expect(await metrics.text()).not.to.contain('secret-id');
+    // Of the same class: one series, whatever the method and the status.
+    tell({ ...request, status: 206 }, { ...request, method: 'HEAD' });
+    expect(await value(`calendar_request_seconds_count{${labels}}`)).to.equal(4);
+    const lines = (await metrics.text()).split('\n').filter((line) => line.includes(`seconds_count{${labels}}`));
+    expect(lines).to.have.length(1);
   });
 
   it('counts calls to the CMS, their failures, the breaker and the queue, and no address of a call', async () => {
