@@ -26,6 +26,8 @@ export interface StoredAnswer {
    * which is set for each request anew.
    */
   headers: string[];
+  /** The same for the whole body as it is, with its type and length. */
+  plainHeaders: string[];
   contentType: string;
   /** The route's name for log and metrics. */
   route: string;

@@ -144,10 +144,7 @@ export function sendStored(
 ): CacheOutcome {
   const { cache, backing, id } = sending;
   const { headers } = request;
-  const { headers: ready } = answer;
   let { outcome } = sending;
-  // `writeHead` has written them down when it returns: the next request may put its own here.
-  ready[ready.length - 1] = id;
   const more: string[] = [];
   if (headers.origin !== undefined) more.push(...Object.entries(corsHeaders(headers.origin)).flat());
   const { version = backing.others ? versionHeaders(backing.others) : NONE } = sending;
@@ -159,16 +156,24 @@ export function sendStored(
     outcome = 'stale';
   }
   if (isKnown(headers, answer)) {
-    response.writeHead(304, more.length === 0 ? ready : [...ready, ...more]).end();
+    response.writeHead(304, ready(answer.headers, id, more)).end();
     return outcome === 'hit' ? 'not-modified' : outcome;
   }
   const { bytes, encoding } = cache.encoding(answer, headers['accept-encoding'] as string | undefined);
-  if (encoding) more.push('Content-Encoding', encoding);
-  more.push('Content-Type', answer.contentType, 'Content-Length', String(bytes ? bytes.length : answer.length));
-  response.writeHead(200, [...ready, ...more]);
+  if (bytes && encoding) {
+    const { contentType } = answer;
+    more.push('Content-Encoding', encoding, 'Content-Type', contentType, 'Content-Length', String(bytes.length));
+    response.writeHead(200, ready(answer.headers, id, more));
+  } else response.writeHead(200, ready(answer.plainHeaders, id, more));
   if (request.method === 'HEAD') response.end();
   else if (bytes) response.end(bytes);
   else if (outcome === 'miss' && answer.pieces.length > 1) sendPieces(response, answer);
   else response.end(whole(answer));
   return outcome;
+}
+
+/** Stored headers as they go out. `writeHead` has written them down when it returns: the next request may put its own id there. */
+function ready(stored: string[], id: string, more: readonly string[]): string[] {
+  stored[stored.length - 1] = id;
+  return more.length === 0 ? stored : [...stored, ...more];
 }

@@ -14,6 +14,9 @@ export const linkTo = (backing: Backing): string => `<${backing.site().url}/wp-j
 const { 'Content-Type': JSON_TYPE, ...ALWAYS } = STANDING;
 const standing = Object.entries(ALWAYS).flat();
 
+/** The id is set when the answer is sent. */
+const REQUEST_ID = ['X-Request-Id', ''];
+
 /** Undefined for an answer that is not for everybody, or not for another time. The caller has to be anonymous. */
 export function publishing(backing: Backing, freshness: Freshness) {
   const caching = publicCaching(freshness);
@@ -28,11 +31,12 @@ export function publishing(backing: Backing, freshness: Freshness) {
     headers.push('Allow', 'GET', 'Cache-Control', caching, 'ETag', etag);
     const modifiedMs = dateOf(answer.modifiedUtc, backing.nowMs());
     if (modifiedMs !== undefined) headers.push('Last-Modified', new Date(modifiedMs).toUTCString());
-    headers.push('X-Request-Id', '');
     let length = 0;
     for (const { byteLength } of pieces) length += byteLength;
+    const plainHeaders = [...headers, 'Content-Type', contentType, 'Content-Length', String(length), ...REQUEST_ID];
+    headers.push(...REQUEST_ID);
     return {
-      ...{ pieces, length, etag, headers, contentType, route },
+      ...{ pieces, length, etag, headers, plainHeaders, contentType, route },
       ...(modifiedMs === undefined ? {} : { modifiedMs }),
       version: answer.version ?? backing.replica.version,
       validUntilMs: answer.validUntilMs,
