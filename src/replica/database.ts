@@ -28,6 +28,8 @@ export interface Database {
   get<T = Row>(sql: string, ...values: Value[]): T | undefined;
   /** The first column of every row, whole numbers: without an object for each row. */
   numbers(sql: string, ...values: Value[]): number[];
+  /** Every column of whole numbers, without an object for each row; no columns where there are no rows. */
+  columns(sql: string, ...values: Value[]): Float64Array[];
   run(sql: string, ...values: Value[]): void;
   transaction<T>(body: () => T): T;
   /**
@@ -165,7 +167,7 @@ function openTemporary(identity: string): { db: DatabaseSync; setAside: undefine
 export function openDatabase(file: string | undefined, identity: string): Database {
   const { db, setAside } = file === undefined ? openTemporary(identity) : openFile(file, identity);
   const statements = new LRUCache<string, StatementSync>({ max: STATEMENTS });
-  const columns = new LRUCache<string, StatementSync>({ max: STATEMENTS });
+  const arrays = new LRUCache<string, StatementSync>({ max: STATEMENTS });
   let depth = 0;
 
   function statement(sql: string): StatementSync {
@@ -177,14 +179,14 @@ export function openDatabase(file: string | undefined, identity: string): Databa
     return found;
   }
 
-  function column(sql: string): StatementSync {
-    let found = columns.get(sql);
+  function rowsOf(sql: string, values: Value[]): number[][] {
+    let found = arrays.get(sql);
     if (!found) {
       found = db.prepare(sql);
       found.setReturnArrays(true);
-      columns.set(sql, found);
+      arrays.set(sql, found);
     }
-    return found;
+    return found.all(...values) as unknown as number[][];
   }
 
   function transaction<T>(body: () => T): T {
@@ -230,7 +232,11 @@ export function openDatabase(file: string | undefined, identity: string): Databa
     setDurable,
     all: <T>(sql: string, ...values: Value[]) => statement(sql).all(...values) as T[],
     get: <T>(sql: string, ...values: Value[]) => statement(sql).get(...values) as T | undefined,
-    numbers: (sql, ...values) => (column(sql).all(...values) as unknown as [number][]).map(([first]) => first),
+    numbers: (sql, ...values) => rowsOf(sql, values).map(([first]) => first!),
+    columns: (sql, ...values) => {
+      const rows = rowsOf(sql, values);
+      return rows[0]?.map((_, at) => Float64Array.from(rows, (row) => row[at]!)) ?? [];
+    },
     run,
     transaction,
     clear: () =>
@@ -256,7 +262,7 @@ export function openDatabase(file: string | undefined, identity: string): Databa
         // On a full disk: without the mark the next start checks the file, and no more.
       } finally {
         statements.clear();
-        columns.clear();
+        arrays.clear();
         db.close();
       }
     },

@@ -13,8 +13,17 @@ const MAX_A_DAY = 2000;
 
 const DAY = 1_000_000;
 
-/** Events of one day in list order: `starts` and `ends` as wall numbers. */
-interface Row {
+/** Events of one day in list order: by place their ids, and when they start and end as wall numbers. */
+interface Rows {
+  ids: Float64Array;
+  starts: Float64Array;
+  ends: Float64Array;
+}
+
+const NO_ROWS = new Float64Array();
+
+interface OddEvent {
+  day: number;
   id: number;
   starts: number;
   ends: number;
@@ -24,11 +33,11 @@ interface Day {
   day: number;
   /** Events that are not odd. */
   events: number;
-  /** An odd event is among them: no bound on the start says anything about its end. */
-  odd: boolean;
-  /** Read when somebody has to look at each of them. */
-  rows?: Row[];
-  /** Their ends, ascending: how many end by a bound needs no look at each. */
+  /** Those that are: no bound on their start says anything about their end. */
+  odd: OddEvent[];
+  /** All of them, read when somebody has to look at each. */
+  rows?: Rows;
+  /** When those that are not odd end, ascending: how many do by a bound needs no look at each. */
   ends?: Float64Array;
 }
 
@@ -63,36 +72,39 @@ export function openDays(db: Database, facts: () => Facts): Days {
   let days: Day[] | 'left to SQL' | undefined;
 
   function read(): Day[] | 'left to SQL' {
-    const odd = db.all<{ day: number }>(
-      `SELECT b.starts / ${DAY} AS day FROM odd_event o CROSS JOIN event b ON b.id = o.id
+    const odd = db.all<OddEvent & object>(
+      `SELECT b.starts / ${DAY} AS day, b.id, b.starts, b.ends FROM odd_event o CROSS JOIN event b ON b.id = o.id
        WHERE b.hidden = 0 AND b.status = 'publish' LIMIT ${MAX_ODD + 1}`,
     );
     const counted = db.all<{ day: number; events: number }>(
       "SELECT day, events FROM event_day WHERE status = 'publish' ORDER BY day",
     );
     if (odd.length > MAX_ODD || counted.some(({ events }) => events > MAX_A_DAY)) return 'left to SQL';
-    const byDay = new Map<number, Day>(counted.map(({ day, events }) => [day, { day, events, odd: false }]));
-    for (const { day } of odd) {
-      const known = byDay.get(day);
-      if (known) known.odd = true;
-      else byDay.set(day, { day, events: 0, odd: true });
+    const byDay = new Map<number, Day>(counted.map(({ day, events }) => [day, { day, events, odd: [] }]));
+    for (const event of odd) {
+      const { day } = event;
+      const known = byDay.get(day) ?? { day, events: 0, odd: [] };
+      known.odd.push(event);
+      byDay.set(day, known);
     }
     return [...byDay.values()].sort((a, b) => a.day - b.day);
   }
 
-  function rowsOf(day: Day): Row[] {
-    day.rows ??= db.all<Row & object>(
+  function rowsOf(day: Day): Rows {
+    if (day.rows) return day.rows;
+    const [ids = NO_ROWS, starts = NO_ROWS, ends = NO_ROWS] = db.columns(
       `SELECT id, starts, ends FROM event INDEXED BY event_start
        WHERE hidden = 0 AND status = 'publish' AND starts BETWEEN ? AND ? ORDER BY starts, posted, id`,
       ...[day.day * DAY, day.day * DAY + DAY - 1],
     );
+    day.rows = { ids, starts, ends };
     return day.rows;
   }
 
-  /** How many events of a day end by then. */
+  /** How many events of a day that are not odd end by then. */
   function endingBy(day: Day, wall: number): number {
-    day.ends ??= Float64Array.from(rowsOf(day), (row) => row.ends).sort();
-    const { ends } = day;
+    const ends = day.ends ?? sortedEnds(day, rowsOf(day));
+    day.ends = ends;
     return firstOf(ends.length, (at) => ends[at]! > wall);
   }
 
@@ -111,25 +123,29 @@ export function openDays(db: Database, facts: () => Facts): Days {
       ...oddOf(Math.max(from, to), indexOf(Math.floor(range.startsTo / DAY) + 1)),
     ];
     function oddOf(first: number, end: number): Day[] {
-      return first < end ? all.slice(first, end).filter(({ odd }) => odd) : [];
+      return first < end ? all.slice(first, end).filter(({ odd }) => odd.length > 0) : [];
     }
 
     const ids: number[] = [];
     let total = 0;
     const { limit, offset } = filter;
     for (const day of candidates) {
-      const isWhole = !day.odd && day.day >= whole.fromDay && day.day <= whole.toDay;
+      const isWhole = day.day >= whole.fromDay && day.day <= whole.toDay;
       const first = day.day * DAY;
-      const anyStart =
-        !day.odd && first >= Math.max(range.startsFrom, range.endsFrom) && first + DAY - 1 <= range.startsTo;
-      const found = isWhole ? day.events : anyStart ? endingBy(day, range.endsTo) : undefined;
-      if (found !== undefined && (total + found <= offset || total >= offset + limit)) {
-        total += found;
-        continue;
+      const anyStart = first >= Math.max(range.startsFrom, range.endsFrom) && first + DAY - 1 <= range.startsTo;
+      if (isWhole || anyStart) {
+        const odd = day.odd.filter(({ starts, ends }) => isWithin(starts, ends, range)).length;
+        const found = odd + (isWhole ? day.events : endingBy(day, range.endsTo));
+        if (total + found <= offset || total >= offset + limit) {
+          total += found;
+          continue;
+        }
       }
-      for (const row of rowsOf(day)) {
-        if (!isWhole && !isWithin(row, range)) continue;
-        if (total >= offset && total < offset + limit) ids.push(row.id);
+      const rows = rowsOf(day);
+      const allFit = isWhole && day.odd.length === 0;
+      for (let at = 0; at < rows.ids.length; at += 1) {
+        if (!allFit && !isWithin(rows.starts[at]!, rows.ends[at]!, range)) continue;
+        if (total >= offset && total < offset + limit) ids.push(rows.ids[at]!);
         total += 1;
       }
     }
@@ -151,5 +167,10 @@ export function openDays(db: Database, facts: () => Facts): Days {
   };
 }
 
-const isWithin = ({ starts, ends }: Row, { startsFrom, startsTo, endsFrom, endsTo }: Range): boolean =>
+function sortedEnds({ odd }: Day, { ids, ends }: Rows): Float64Array {
+  const left = new Set(odd.map(({ id }) => id));
+  return (left.size === 0 ? ends.slice() : ends.filter((_, at) => !left.has(ids[at]!))).sort();
+}
+
+const isWithin = (starts: number, ends: number, { startsFrom, startsTo, endsFrom, endsTo }: Range): boolean =>
   starts >= startsFrom && starts <= startsTo && ends >= endsFrom && ends <= endsTo;
