@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4 --heap-growing-percent=30 --v8-pool-size=1 --no-parallel-scavenge
+#!/usr/bin/env -S node --max-semi-space-size=4 --heap-growing-percent=25 --v8-pool-size=1 --no-parallel-scavenge
 // The process: finds the command, runs it, and turns the operator's mistakes into one clear line and exit code 2.
 
 import { ConfigError } from './errors.ts';
