@@ -5,8 +5,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { end, listening, SERVER_CORE, type Server, withChildren } from './processes.ts';
 
+/** Started by root, its workers would be somebody who may not read a folder of root's. */
+const USER = process.getuid?.() === 0 ? 'user root;' : '';
+
 const configuration = (dir: string, port: number, origin: number) => `
-daemon off; worker_processes 1; pid ${dir}/nginx.pid; error_log ${dir}/error.log;
+${USER} daemon off; worker_processes 1; pid ${dir}/nginx.pid; error_log ${dir}/error.log;
 events { worker_connections 1024; }
 http {
   access_log ${dir}/access.log combined buffer=64k flush=1s;
