@@ -116,26 +116,21 @@ export function openDays(db: Database, facts: () => Facts): Days {
     const whole = wholeDays(range, longestSeconds);
     const near = narrowed(range, longestSeconds);
     const [from, to] = [indexOf(Math.floor(near.startsFrom / DAY)), indexOf(Math.floor(near.startsTo / DAY) + 1)];
-    // Odd events may fulfil bounds on the end wherever they start.
-    const candidates = [
-      ...oddOf(indexOf(Math.floor(range.startsFrom / DAY)), from),
-      ...all.slice(from, to),
-      ...oddOf(Math.max(from, to), indexOf(Math.floor(range.startsTo / DAY) + 1)),
-    ];
-    function oddOf(first: number, end: number): Day[] {
-      return first < end ? all.slice(first, end).filter(({ odd }) => odd.length > 0) : [];
-    }
+    const last = indexOf(Math.floor(range.startsTo / DAY) + 1);
 
     const ids: number[] = [];
     let total = 0;
     const { limit, offset } = filter;
-    for (const day of candidates) {
+    for (let index = indexOf(Math.floor(range.startsFrom / DAY)); index < last; index += 1) {
+      const day = all[index]!;
+      // Odd events may fulfil bounds on the end wherever they start.
+      if ((index < from || index >= to) && day.odd.length === 0) continue;
       const isWhole = day.day >= whole.fromDay && day.day <= whole.toDay;
       const first = day.day * DAY;
       const anyStart = first >= Math.max(range.startsFrom, range.endsFrom) && first + DAY - 1 <= range.startsTo;
       if (isWhole || anyStart) {
-        const odd = day.odd.filter(({ starts, ends }) => isWithin(starts, ends, range)).length;
-        const found = odd + (isWhole ? day.events : endingBy(day, range.endsTo));
+        let found = isWhole ? day.events : endingBy(day, range.endsTo);
+        for (const { starts, ends } of day.odd) if (isWithin(starts, ends, range)) found += 1;
         if (total + found <= offset || total >= offset + limit) {
           total += found;
           continue;
