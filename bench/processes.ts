@@ -114,11 +114,11 @@ export interface Measured {
   p99Ms: number;
 }
 
-const TRIES = 3;
+const TRIES = 6;
 
 /**
  * One run of load on one server. One in which the gateway refused some as too much at once (something else had the core for a tenth of
- * a second) is made again. Throws when an answer had any other status, or after three such runs.
+ * a second) is made again. Throws when an answer had any other status, or after six such runs.
  */
 export async function measure(
   load: Load,
