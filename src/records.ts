@@ -14,6 +14,8 @@ export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
 export type WallTime = string;
 /** What WordPress stores and answers where there is no time. */
 export const NO_TIME: WallTime = '0000-00-00 00:00:00';
+/** What the CMS keeps for an event without a website where it can tell that from one that never had any: no address reads like that. */
+export const NO_WEBSITE = '-';
 
 /** What events, venues and organizers have in common. `0` is "no author" and "no image". */
 export interface PostFields {
@@ -48,6 +50,7 @@ export interface EventFields extends PostFields {
   timezone: string;
   /** As stored, see calendar/cost.ts. */
   cost: string;
+  /** `''`: never given one, it shows its own address; `NO_WEBSITE`: its own was taken away. */
   website: string;
   showMap: boolean;
   showMapLink: boolean;

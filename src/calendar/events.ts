@@ -118,7 +118,9 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
     Object.assign(fields, timesOf(sent, before));
     for (const flag of FLAGS) if (sent[flag] !== undefined) fields[flag] = sent[flag] === true;
     if (sent.cost !== undefined) fields.cost = encodeCost(normaliseCost(sent.cost));
-    if (sent.website !== undefined && (before || sent.website)) fields.website = String(sent.website ?? '');
+    // Of an event that never had one, `"0"` says nothing either (interface-behaviour 1.1).
+    const hasWebsite = before ? sent.website !== undefined : sent.website && sent.website !== '0';
+    if (hasWebsite) fields.website = String(sent.website ?? '');
     const attached = (value: unknown): unknown[] | undefined =>
       value === undefined || value === null ? undefined : (value as unknown[]);
     const categories = attached(sent.categories);

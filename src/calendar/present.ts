@@ -6,6 +6,7 @@ import {
   type LinkedKind,
   type LinkedRecord,
   NO_TIME,
+  NO_WEBSITE,
   type PostRecord,
   type Site,
   type TermKind,
@@ -66,7 +67,7 @@ export function createPresent(replica: Replica, site: () => Site, cost?: CostSet
 
   function event(record: EventRecord, audience: Audience, options: PresentOptions = {}): Json {
     const locked = record.protected && !options.unlocked;
-    const website = record.website === '0' ? '' : record.website || record.url;
+    const website = record.website === NO_WEBSITE ? '' : record.website || record.url;
     const shown = locked ? [] : linkedOf('venue', record.venues, audience, options);
     const venue = shown.length === 1 ? shown[0] : shown;
     const organizer = locked ? [] : linkedOf('organizer', record.organizers, audience, options);

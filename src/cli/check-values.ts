@@ -2,7 +2,7 @@
 
 import { FIELDS, type FieldInfo, REFERS_TO } from '../mapping/fields.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
-import type { Kind } from '../records.ts';
+import { type Kind, NO_WEBSITE } from '../records.ts';
 import type { Records } from './preview.ts';
 
 /** By the names of records.ts. */
@@ -82,8 +82,7 @@ export function fieldName(kind: Kind, key: string): string {
 /** Whether what was read is what was written, as far as the CMS leaves it alone. */
 export function same(read: unknown, written: unknown): boolean {
   if (Array.isArray(written)) return JSON.stringify(read) === JSON.stringify(written);
-  // "0" is the empty value of a website (docs/mapping.md).
-  if (written === '') return read === '' || read === '0' || read === undefined;
+  if (written === '') return read === '' || read === NO_WEBSITE || read === undefined;
   // What the site renders stands between tags.
   return typeof written === 'string' && typeof read === 'string' ? read.includes(written) : read === written;
 }

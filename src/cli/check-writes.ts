@@ -151,7 +151,7 @@ async function tryStep(
   const query = { context: 'edit', _fields: kind.select };
   const verb = clearing ? 'clearing it' : 'writing it';
   const advice = clearing
-    ? 'Say in the mapping what the site takes for an empty value: "clearWith": null, [] or "0" (docs/mapping.md).'
+    ? 'Say in the mapping what the site takes for an empty value: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).'
     : undefined;
   try {
     const before = await upstream.read(kind.base, id, query, options);

@@ -70,7 +70,12 @@ export function createCluster(options: ClusterOptions): Cluster {
     ...versions,
     company: {
       commit: (make) => journal.commit('look', make),
-      leads: member.beginRound,
+      async leads() {
+        if (!member.beginRound()) return false;
+        // What this copy alone has is told first: whoever leads next goes on from the marks of this look, which passed it.
+        if (member.role.name === 'leading') await mend();
+        return true;
+      },
       async looked() {
         const { role, engine } = member;
         if (role.name !== 'founding' || !engine || role.token === undefined) return;

@@ -3,7 +3,7 @@
 import type { Change } from '../replica/commit.ts';
 
 /** Grows with every change of the entries or of the protocol: gateways of different versions refuse each other. */
-export const STREAM_VERSION = 1;
+export const STREAM_VERSION = 2;
 
 export interface Entry {
   /** The gateway that wrote it. */

@@ -27,14 +27,16 @@ export async function join(member: Member, session: Engine): Promise<void> {
   if (!complete) replica.setDurable(false);
   try {
     const ask = () => asks.tell({ type: 'copy', list });
-    const at = await takeSnapshot(session, list, { replica, ask, isOff });
-    if (at === undefined) return;
-    journal.moved(at);
+    const taken = await takeSnapshot(session, list, { replica, ask, isOff });
+    if (!taken) return;
+    journal.moved(taken.at, taken.beside);
   } finally {
     replica.setDurable(true);
   }
   member.sync?.reload();
   if (member.word?.standing.complete) member.sync?.follow(member.word.standing);
+  // More was read from the CMS meanwhile, for callers, than is remembered one by one: the next try has the CMS asked for less.
+  if (journal.drift === 'much') return;
   if (await journal.catchUp(session)) member.happened({ type: 'joined' });
 }
 

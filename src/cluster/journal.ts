@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { applyChange, type Change, Relieved } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
-import { type Drift, openDrift } from './drift.ts';
+import { type Drift, type DriftBook, openDrift } from './drift.ts';
 import { type Engine, EngineAway } from './engine.ts';
 import { compareIds, type Entry, encodeEntry, firstPiece, isEmpty, type Placed, START } from './entries.ts';
 import { differing, keysOf } from './keys.ts';
@@ -42,11 +42,10 @@ export interface Journal {
   catchUp(engine: Engine, anyway?: boolean): Promise<boolean>;
   /** Writes the beginning of a new stretch, which this copy is. False when the lock is not held any more. Throws `EngineAway`. */
   begin(engine: Engine, token: number): Promise<boolean>;
-  /** The copy is now what the stream says up to this entry. */
-  moved(at: string): void;
-  drifted(keys: Iterable<string> | 'much'): void;
-  /** These records are as the stream says again. */
-  mended(keys: Iterable<string>): void;
+  /** The copy was replaced by one that stands at this entry, with these records beside the stream. */
+  moved(at: string, beside: readonly string[]): void;
+  drifted: DriftBook['drifted'];
+  mended: DriftBook['mended'];
   /** Whether the copy got to this entry within the time. */
   reached(id: string, withinMs: number): Promise<boolean>;
 }
@@ -151,7 +150,9 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
     let changed = 0;
     for (;;) {
       const way = footing(why);
-      if (way.type === 'apart' && book.drift === 'much') return changed + applyChange(replica, make());
+      // What a founder finds out by itself is what the stream will begin with.
+      if (way.type === 'apart' && why === 'look' && book.drift === 'much')
+        return changed + applyChange(replica, make());
       const change = force ? make() : differing(replica, make());
       if (isEmpty(change)) return changed;
       if (way.type === 'apart') return changed + apart(change);
@@ -204,12 +205,12 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
       queue = done.catch(() => {});
       return done;
     },
-    moved(id) {
+    moved(id, beside) {
       at = id;
       replica.setState(AT, id);
       applied += 1;
       oldest = applied;
-      book.clear();
+      book.renewed(beside);
       wake();
     },
     drifted: book.drifted,

@@ -16,7 +16,7 @@ export interface Keeping {
   keep(change: Change, moment: number): Promise<void>;
   /** The same for what was written; what crossed another change is read again before this resolves. */
   wrote(change: Change, moment: number): Promise<void>;
-  /** Has the records read from the CMS again, for all, that were put here alone while the engine was away. */
+  /** Has the records read from the CMS again, for all, that this copy has beside the stream. Never rejects; what fails is tried with the next call. */
   mend(): Promise<void>;
 }
 
@@ -67,10 +67,13 @@ export function createKeeping(member: Member): Keeping {
       if (mending || !member.asks || drift === 'much' || drift.size === 0) return;
       mending = true;
       try {
-        const keys = [...drift];
-        if (await readAgain(keys)) journal.mended(keys);
+        const records = new Map(drift);
+        if (await readAgain([...records.keys()])) journal.mended(records);
       } catch (error) {
-        if (!(error instanceof EngineAway || error instanceof Relieved)) throw error;
+        if (error instanceof EngineAway || error instanceof Relieved) return;
+        // A full disk, say: tried again with the next entries, and before the next round.
+        const message = `the other gateways: not told yet what this one has alone: ${error instanceof Error ? error.message : String(error)}`;
+        member.observe({ type: 'notice', level: 'warn', message });
       } finally {
         mending = false;
       }

@@ -40,7 +40,7 @@ function createGiving(member: Member): (list: string) => Promise<void> {
   async function give(list: string): Promise<void> {
     const { engine } = member;
     const isWanted = performance.now() - (askedMs.get(list) ?? 0) <= WANTED_MS;
-    if (engine && isWanted && member.role.name === 'leading') await giveSnapshot(engine, list, replica, journal.at);
+    if (engine && isWanted && member.role.name === 'leading') await giveSnapshot(engine, list, replica, journal);
   }
 
   return async (list) => {

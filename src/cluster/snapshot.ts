@@ -7,6 +7,7 @@ import type { CalendarRecord, ImageRecord, Kind } from '../records.ts';
 import { POST_KINDS, TERM_KINDS } from '../records.ts';
 import type { Replica } from '../replica/store.ts';
 import type { Engine } from './engine.ts';
+import type { Journal } from './journal.ts';
 
 /** Records a piece: about 300 KiB before they are packed, 30 after. */
 const PIECE = 200;
@@ -26,17 +27,28 @@ type Piece =
   | { type: 'begin'; at: string; state: Record<string, string> }
   | { type: 'records'; records: CalendarRecord[] }
   | { type: 'images'; images: ImageRecord[] }
-  | { type: 'end' };
+  | { type: 'end'; beside: string[] };
 
 const pack = promisify(deflateRaw);
 const unpack = promisify(inflateRaw);
 const ORDER: readonly Kind[] = [...TERM_KINDS, ...POST_KINDS];
 
+/** What is in the pieces without being in the stream: whoever takes them has it beside the stream as well. */
+function besideOf({ drift }: Pick<Journal, 'drift'>): string[] {
+  if (drift === 'much') throw new Error('a copy that is not what the stream says is not handed over');
+  return [...drift.keys()];
+}
+
 /**
  * Writes the copy into a list of the engine (Redis documentation, "Redis lists": a queue with RPUSH and BLPOP). It may change meanwhile:
- * who takes it applies the stream from `at` on, which leads every record to the same end. Throws `EngineAway`.
+ * who takes it applies the stream from its beginning on, which leads every record to the same end. Throws `EngineAway`.
  */
-export async function giveSnapshot(engine: Engine, list: string, replica: Replica, at: string): Promise<void> {
+export async function giveSnapshot(
+  engine: Engine,
+  list: string,
+  replica: Replica,
+  journal: Pick<Journal, 'at' | 'drift'>,
+): Promise<void> {
   async function push(piece: Piece): Promise<void> {
     const packed = await pack(JSON.stringify(piece), { level: 1 });
     let waiting = await engine.push(list, packed, SILENCE_MS * 2);
@@ -48,9 +60,10 @@ export async function giveSnapshot(engine: Engine, list: string, replica: Replic
     }
   }
 
+  const beside = besideOf(journal);
   const state = Object.fromEntries(STATE_KEYS.flatMap((key) => stateOf(replica, key)));
   try {
-    await push({ type: 'begin', at, state });
+    await push({ type: 'begin', at: journal.at, state });
     for (const kind of ORDER) {
       for (let after = 0; ; ) {
         const ids = replica.ids(kind, { after, limit: PIECE }).map(({ id }) => id);
@@ -65,7 +78,7 @@ export async function giveSnapshot(engine: Engine, list: string, replica: Replic
       await push({ type: 'images', images: [...replica.images(ids).values()] });
       after = ids.at(-1)!;
     }
-    await push({ type: 'end' });
+    await push({ type: 'end', beside: [...beside, ...besideOf(journal)] });
   } catch (error) {
     await engine.drop(list).catch(() => {});
     throw error;
@@ -87,13 +100,14 @@ export interface Taking {
 
 /**
  * Takes such a copy into this one, which goes on answering meanwhile, and removes what it does not have. Resolves with the id of the
- * entry from which the stream goes on; undefined when it is off, or ends in the middle. Throws `EngineAway`.
+ * entry from which the stream goes on, and the keys of what the copy has beside the stream; undefined when it is off, or ends in the
+ * middle. Throws `EngineAway`.
  */
 export async function takeSnapshot(
   engine: Engine,
   list: string,
   { replica, ask, isOff }: Taking,
-): Promise<string | undefined> {
+): Promise<{ at: string; beside: string[] } | undefined> {
   const seen = new Map<Kind | 'image', Set<number>>();
   const see = (kind: Kind | 'image', id: number) => {
     const ids = seen.get(kind) ?? new Set();
@@ -124,10 +138,14 @@ export async function takeSnapshot(
 
   const first = await begun();
   if (first?.type !== 'begin') return undefined;
+  let beside: string[];
   for (;;) {
     const piece = await next();
     if (!piece || piece.type === 'begin') return undefined;
-    if (piece.type === 'end') break;
+    if (piece.type === 'end') {
+      beside = piece.beside;
+      break;
+    }
     const records = piece.type === 'records' ? piece.records : [];
     const images = piece.type === 'images' ? piece.images : [];
     for (const { kind, id } of records) see(kind, id);
@@ -141,7 +159,7 @@ export async function takeSnapshot(
   for (const kind of [...ORDER, 'image'] as const) await removeOthers(replica, kind, seen.get(kind) ?? new Set());
   for (const [key, value] of Object.entries(first.state)) if (STATE.test(key)) replica.setState(key, value);
   replica.dropAnswers();
-  return first.at;
+  return { at: first.at, beside };
 }
 
 async function removeOthers(replica: Replica, kind: Kind | 'image', given: ReadonlySet<number>): Promise<void> {

@@ -73,11 +73,11 @@ export function oneOf(words: readonly string[]): ValueKind {
   };
 }
 
-/** An event's address: a URL, or anything empty for none. */
+/** An event's address: a URL, or anything empty for none; an update keeps the text `0` (interface-behaviour 1.1). */
 export const website: ValueKind = {
   schema: { type: 'string', format: 'uri' },
   accepts: (value) => empty(value) || (typeof value === 'string' && isUrl(value)),
-  read: (value) => (empty(value) ? '' : value),
+  read: (value) => (value === 0 || value === '0' ? '0' : empty(value) ? '' : value),
 };
 
 /** A venue's or organizer's address: only `''` and `'0'` mean none. */

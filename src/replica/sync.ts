@@ -77,8 +77,8 @@ export interface Sync {
 /** The other gateways before the same CMS. */
 export interface Company {
   commit: Commit;
-  /** Whether this gateway asks the CMS now; asked before each round. */
-  leads(): boolean;
+  /** Whether this gateway asks the CMS now; asked before each round. Never rejects. */
+  leads(): Promise<boolean>;
   /** A round saw everything. */
   looked(): Promise<void>;
 }
@@ -203,7 +203,7 @@ export function createSync(options: SyncOptions): Sync {
       next = undefined;
       hurried = false;
       const begunMs = nowMs();
-      if (company?.leads() ?? true) await round();
+      if (!company || (await company.leads())) await round();
       waiting?.resolve();
       await rest(standing.failures > 0 ? pauseMs(standing) : Math.max(0, intervalMs - (nowMs() - begunMs)));
     }

@@ -1,6 +1,7 @@
 // The order in which changes get into copies that follow one stream, with a real engine and nothing else.
 
 import { expect } from 'chai';
+import type { Drift } from '../../src/cluster/drift.ts';
 import { type Engine, openEngine } from '../../src/cluster/engine.ts';
 import { type Placed, START } from '../../src/cluster/entries.ts';
 import { createJournal, type Footing, type Journal } from '../../src/cluster/journal.ts';
@@ -49,6 +50,7 @@ describe('changes of several copies', function () {
     return copy;
   }
   const three = () => copies as [Copy, Copy, Copy];
+  const besideOf = ({ drift }: Journal) => (drift === 'much' ? drift : [...drift.keys()]);
   const put = ({ journal }: Copy, title: string) => journal.commit('write', () => ({ put: [event(1, { title })] }));
 
   it('is one order for all, whoever writes at the same time', async () => {
@@ -131,9 +133,42 @@ describe('changes of several copies', function () {
     a.footing = { type: 'apart' };
     await put(a, 'alone');
     const again = createJournal({ replica: a.replica, me: 'a', footing: () => a.footing, applied: () => {} });
-    expect([...again.drift]).to.deep.equal([keyOf('event', 1)]);
-    again.mended([keyOf('event', 1)]);
-    expect([...again.drift]).to.deep.equal([]);
+    expect(besideOf(again)).to.deep.equal([keyOf('event', 1)]);
+    again.mended(new Map(again.drift as Drift & Map<string, number>));
+    expect(besideOf(again)).to.deep.equal([]);
+  });
+
+  it('is not taken for told when it came beside the stream once more while it was read again', async () => {
+    const [a] = three();
+    a.footing = { type: 'apart' };
+    await put(a, 'alone');
+    const read = new Map(a.journal.drift as Drift & Map<string, number>);
+    await put(a, 'once more');
+    a.journal.mended(read);
+    expect(besideOf(a.journal)).to.deep.equal([keyOf('event', 1)]);
+  });
+
+  it('is beside the stream still when it came while the copy was replaced, as is what the giver had beside it', async () => {
+    const [a] = three();
+    a.footing = { type: 'apart' };
+    await put(a, 'of a copy that is replaced');
+    a.journal.drifted('much');
+    await a.journal.commit('read', () => ({ put: [event(2)] }));
+    a.journal.moved('1700000000000-3', [keyOf('event', 3)]);
+    expect(besideOf(a.journal)).to.deep.equal([keyOf('event', 2), keyOf('event', 3)]);
+  });
+
+  it('is replaced once more when more came meanwhile than is remembered', async () => {
+    const [a] = three();
+    a.footing = { type: 'apart' };
+    a.journal.drifted('much');
+    const many = Array.from({ length: 1001 }, (_, n) => event(n + 1));
+    await a.journal.commit('read', () => ({ put: many }));
+    a.journal.moved('1700000000000-3', []);
+    expect(a.journal.drift).to.equal('much');
+    a.journal.drifted('much');
+    a.journal.moved('1700000000000-3', []);
+    expect(besideOf(a.journal)).to.deep.equal([]);
   });
 
   it('is waited for no longer than was said', async () => {

@@ -17,6 +17,21 @@ const WHOLE = 'test/cluster/cluster.test.ts';
 
 export const CLUSTER_PROTECTIONS: Protection[] = [
   {
+    what: 'several gateways: what the giver of a copy has beside the stream is beside it in the copy',
+    file: SNAPSHOT,
+    line: '[...beside, ...besideOf(journal)]',
+    without: '[]',
+    test: COPIES,
+    title: 'says what of it is not in the stream',
+  },
+  {
+    what: 'several gateways: what changed beside the stream while it was read again is not taken for told',
+    file: 'src/cluster/drift.ts',
+    line: 'if (records.get(key) === time) ',
+    test: ORDER,
+    title: 'once more while it was read again',
+  },
+  {
     what: 'several gateways: who does not hold the lock writes nothing in its name',
     file: SCRIPTS,
     line: "redis.call('GET', KEYS[1]) ~= ARGV[1] or ",

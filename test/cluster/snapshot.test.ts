@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Drift } from '../../src/cluster/drift.ts';
 import { type Engine, openEngine } from '../../src/cluster/engine.ts';
 import { answerAsks } from '../../src/cluster/leading.ts';
 import type { Member } from '../../src/cluster/member.ts';
@@ -21,6 +22,7 @@ describe('a copy that is handed over', function () {
   let engines: Engine[];
   let full: Replica;
   let asked: ReturnType<typeof answerAsks>;
+  let journal: { at: string; drift: Drift };
   useEngine((started) => {
     server = started;
   });
@@ -34,7 +36,8 @@ describe('a copy that is handed over', function () {
   beforeEach(async () => {
     const open = (me: string) => openEngine({ url: server.url, prefix: 'calendar:{test}:', me, deadlineMs: 2000 });
     engines = await Promise.all(['giver', 'taker'].map(open));
-    const giver = { role: { name: 'leading' }, sync: {}, engine: engines[0], replica: full, journal: { at: AT } };
+    journal = { at: AT, drift: new Map() };
+    const giver = { role: { name: 'leading' }, sync: {}, engine: engines[0], replica: full, journal };
     asked = answerAsks(giver as unknown as Member);
   });
   afterEach(() => {
@@ -45,11 +48,11 @@ describe('a copy that is handed over', function () {
   /** What lies in a list that nobody waits for, each time that another is asked for. */
   const filled: number[] = [];
 
-  async function take(list: string): Promise<Replica> {
+  async function take(list: string): Promise<{ replica: Replica; beside: string[] }> {
     const replica = openReplica({ identity: 'test' });
     // What the giver does not have goes.
     replica.put([event(999_999)]);
-    const at = await takeSnapshot(engines[1]!, list, {
+    const taken = await takeSnapshot(engines[1]!, list, {
       replica,
       async ask() {
         ask(list);
@@ -57,13 +60,14 @@ describe('a copy that is handed over', function () {
       },
       isOff: () => false,
     });
-    expect(at).to.equal(AT);
-    return replica;
+    expect(taken?.at).to.equal(AT);
+    return { replica, beside: taken?.beside ?? [] };
   }
 
   it('is the same copy, with what is remembered beside the records', async () => {
     full.setState('sync.watermarks', '{"event":"2027-01-01 00:00:00"}');
-    const replica = await take('copy:one');
+    const { replica, beside } = await take('copy:one');
+    expect(beside).to.deep.equal([]);
     expect(replica.counts()).to.deep.equal(full.counts());
     for (const id of [11, 1234, 10 + EVENTS]) expect(replica.get('event', id)).to.deep.equal(full.get('event', id));
     expect(replica.get('event', 999_999)).to.equal(undefined);
@@ -89,9 +93,26 @@ describe('a copy that is handed over', function () {
     // Longer than anybody who waits is silent.
     await sleep(3500);
     const both = await Promise.all([drain('copy:slow'), take('copy:next')]);
-    expect(both[1].counts()).to.deep.equal(full.counts());
+    expect(both[1].replica.counts()).to.deep.equal(full.counts());
     expect(filled).to.deep.equal(filled.map(() => 0));
-    both[1].close();
+    both[1].replica.close();
+  });
+
+  it('says what of it is not in the stream, from its first piece to its last', async () => {
+    journal.drift = new Map([['event 11', 1]]);
+    ask('copy:beside');
+    await until(async () => (await engines[1]!.listLength('copy:beside')) > 16, 'its last piece was not given yet');
+    journal.drift = new Map([['event 12', 2]]);
+    const { replica, beside } = await take('copy:beside');
+    expect(beside).to.deep.equal(['event 11', 'event 12']);
+    replica.close();
+  });
+
+  it('is none that is not known to be what the stream says', async () => {
+    journal.drift = 'much';
+    const error = await asked({ type: 'copy', list: 'copy:much' }).catch((failed: unknown) => failed);
+    expect(error).to.be.instanceOf(Error);
+    expect(await engines[1]!.listLength('copy:much')).to.equal(0);
   });
 
   /** Takes what is in a list with a connection of its own. */

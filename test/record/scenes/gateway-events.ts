@@ -129,6 +129,16 @@ export const scene = gatewayScene('gateway-events', { service: true }, (rule) =>
     expect(sent.body.website).to.equal('http://A.example');
   });
 
+  for (const website of ['0', 0]) {
+    rule(`website ${JSON.stringify(website)} is kept by an update`, async (play) => {
+      const item = `/events/${full.id}`;
+      expect((await play.ask(item, { as: 'admin', json: { website } })).body.website).to.equal('0');
+      expect((await read(play, full.id)).website).to.equal('0');
+      const sent = await play.ask(item, { as: 'admin', json: { website: 'http://A.example' } });
+      expect(sent.body.website).to.equal('http://A.example');
+    });
+  }
+
   for (const cost of ['', null, false, []]) {
     rule(`cost ${JSON.stringify(cost)} clears`, async ({ ask }) => {
       const item = `/events/${full.id}`;
@@ -347,6 +357,11 @@ export const scene = gatewayScene('gateway-events', { service: true }, (rule) =>
     expect(made.title).to.equal('a\\b');
     expect(made.description).to.equal('<p>c\\d</p>');
     expect(made.excerpt).to.equal('<p>e\\f</p>');
+  });
+
+  rule('website "0" is none for an event that never had one', async ({ make }) => {
+    const made = await make('/events', { title: 'Nowhere', website: '0', ...times });
+    expect(made.website).to.equal(made.url);
   });
 
   rule('a draft has no slug, no UTC date and a plain address', async ({ make, upstream }) => {
