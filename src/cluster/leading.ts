@@ -33,14 +33,21 @@ const MAX_LISTS = 1000;
 /** Hands copies over, one after another: many who come at once weigh no more than one. Whoever waits asks again; who does not has gone. */
 function createGiving(member: Member): (list: string) => Promise<void> {
   const { replica, journal } = member;
-  /** When each list was asked for last; those that were given are remembered, since asking again may cross the first piece. */
+  /** When each list was asked for last; one that was given is remembered, since asking again may cross its first piece. */
   const askedMs = new LRUCache<string, number>({ max: MAX_LISTS });
   let last: Promise<unknown> = Promise.resolve();
 
   async function give(list: string): Promise<void> {
     const { engine } = member;
     const isWanted = performance.now() - (askedMs.get(list) ?? 0) <= WANTED_MS;
-    if (engine && isWanted && member.role.name === 'leading') await giveSnapshot(engine, list, replica, journal);
+    let isGiven = false;
+    try {
+      if (!engine || !isWanted || member.role.name !== 'leading') return;
+      await giveSnapshot(engine, list, replica, journal);
+      isGiven = true;
+    } finally {
+      if (!isGiven) askedMs.delete(list);
+    }
   }
 
   return async (list) => {

@@ -25,6 +25,13 @@ export const CLUSTER_PROTECTIONS: Protection[] = [
     title: 'says what of it is not in the stream',
   },
   {
+    what: 'several gateways: a copy that could not be given is given when it is asked for again',
+    file: LEADING,
+    line: '      if (!isGiven) askedMs.delete(list);\n',
+    test: COPIES,
+    title: 'is begun anew',
+  },
+  {
     what: 'several gateways: what changed beside the stream while it was read again is not taken for told',
     file: 'src/cluster/drift.ts',
     line: 'if (records.get(key) === time) ',

@@ -23,6 +23,7 @@ describe('a copy that is handed over', function () {
   let full: Replica;
   let asked: ReturnType<typeof answerAsks>;
   let journal: { at: string; drift: Drift };
+  let giver: Member;
   useEngine((started) => {
     server = started;
   });
@@ -37,8 +38,8 @@ describe('a copy that is handed over', function () {
     const open = (me: string) => openEngine({ url: server.url, prefix: 'calendar:{test}:', me, deadlineMs: 2000 });
     engines = await Promise.all(['giver', 'taker'].map(open));
     journal = { at: AT, drift: new Map() };
-    const giver = { role: { name: 'leading' }, sync: {}, engine: engines[0], replica: full, journal };
-    asked = answerAsks(giver as unknown as Member);
+    giver = { role: { name: 'leading' }, sync: {}, engine: engines[0], replica: full, journal } as unknown as Member;
+    asked = answerAsks(giver);
   });
   afterEach(() => {
     for (const engine of engines) engine.close();
@@ -96,6 +97,17 @@ describe('a copy that is handed over', function () {
     expect(both[1].replica.counts()).to.deep.equal(full.counts());
     expect(filled).to.deep.equal(filled.map(() => 0));
     both[1].replica.close();
+  });
+
+  it('is begun anew, for who still asks, when giving it failed', async () => {
+    const [engine] = engines as [Engine];
+    giver.engine = { ...engine, push: async () => Promise.reject(new Error('the engine does not answer')) };
+    const error = await asked({ type: 'copy', list: 'copy:failed' }).catch((failed: unknown) => failed);
+    expect(error).to.be.instanceOf(Error);
+    giver.engine = engine;
+    const { replica } = await take('copy:failed');
+    expect(replica.counts()).to.deep.equal(full.counts());
+    replica.close();
   });
 
   it('says what of it is not in the stream, from its first piece to its last', async () => {
