@@ -34,10 +34,16 @@ export async function join(member: Member, session: Engine): Promise<void> {
     replica.setDurable(true);
   }
   member.sync?.reload();
-  if (member.word?.standing.complete) member.sync?.follow(member.word.standing);
+  followTaken(member);
   // More was read from the CMS meanwhile, for callers, than is remembered one by one: the next try has the CMS asked for less.
   if (journal.drift === 'much') return;
   if (await journal.catchUp(session)) member.happened({ type: 'joined' });
+}
+
+/** A copy that was handed over is whole, also where nobody leads any more who says what it is like. */
+function followTaken({ sync, word }: Member): void {
+  if (word?.standing.complete) sync?.follow(word.standing);
+  else sync?.follow({ ...sync.standing(), state: 'lagging', complete: true, reason: 'taken from another gateway' });
 }
 
 /** Goes on in the stream where the copy stands; false when that place is not in it any more, or the copy is not what the stream said there. */

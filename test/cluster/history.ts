@@ -258,7 +258,8 @@ export async function runHistory(engine: EngineProcess, seed: number): Promise<C
       console.log(scene.log.join('\n'));
       for (const { name, cluster, sync, seen } of scene.gateways) {
         console.log(name, cluster.status(), sync.standing());
-        for (const one of seen.slice(-40)) if (one.type !== 'request') console.log('  ', JSON.stringify(one));
+        const told = seen.filter(({ type }) => type !== 'request');
+        for (const one of told.slice(-60)) console.log('  ', JSON.stringify(one));
       }
     }
     throw error instanceof Error && !error.message.startsWith('seed')
@@ -270,22 +271,24 @@ export async function runHistory(engine: EngineProcess, seed: number): Promise<C
   }
 }
 
-/** So many histories, with what they came to. */
+/** So many histories, with what they came to. Those that fail are told at the end. */
 export async function runHistories(runs: number, seed: number): Promise<Counts> {
   const all: Counts = { writes: 0, reads: 0, behind: 0, faults: 0 };
   let next = seed;
+  const failed: unknown[] = [];
   const worker = async (): Promise<void> => {
     const engine = await startEngine();
     try {
       while (next < seed + runs) {
-        const one = await runHistory(engine, next++);
-        for (const name of Object.keys(all) as (keyof Counts)[]) all[name] += one[name];
+        const one = await runHistory(engine, next++).catch((error: unknown) => void failed.push(error));
+        for (const name of Object.keys(all) as (keyof Counts)[]) all[name] += one?.[name] ?? 0;
       }
     } finally {
       await engine.close();
     }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, runs) }, worker));
+  if (failed.length > 0) throw new AggregateError(failed, `${failed.length} of ${runs} histories failed`);
   return all;
 }
 

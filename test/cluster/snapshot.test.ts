@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Drift } from '../../src/cluster/drift.ts';
 import { type Engine, openEngine } from '../../src/cluster/engine.ts';
+import { join } from '../../src/cluster/joining.ts';
 import { answerAsks } from '../../src/cluster/leading.ts';
-import type { Member } from '../../src/cluster/member.ts';
+import type { Member, Word } from '../../src/cluster/member.ts';
 import { takeSnapshot } from '../../src/cluster/snapshot.ts';
 import { openReplica, type Replica } from '../../src/replica/store.ts';
+import { initialStanding, type Standing } from '../../src/replica/sync-state.ts';
 import { event, term, venue } from '../replica/samples.ts';
 import { type EngineProcess, useEngine } from './engine-process.ts';
 import { until } from './gateways.ts';
@@ -107,6 +109,28 @@ describe('a copy that is handed over', function () {
     giver.engine = engine;
     const { replica } = await take('copy:failed');
     expect(replica.counts()).to.deep.equal(full.counts());
+    replica.close();
+  });
+
+  it('is whole for who took it, also when the one that gave it was lost at the end', async () => {
+    const replica = openReplica({ identity: 'test' });
+    const standing = initialStanding(0);
+    const followed: Standing[] = [];
+    const taker = {
+      ...{ replica, leaseMs: 1000, role: { name: 'joining' }, happened: () => {} },
+      word: { founding: false, standing: { ...standing, complete: true } } as Word | undefined,
+      asks: { tell: async (about: { list: string }) => ask(about.list) },
+      sync: { standing: () => standing, reload: () => {}, follow: (theirs: Standing) => followed.push(theirs) },
+      journal: {
+        ...{ drifted: () => {}, drift: new Map(), catchUp: async () => true },
+        moved() {
+          taker.word = undefined;
+        },
+      },
+    };
+    await join(taker as unknown as Member, engines[1]!);
+    expect(followed).to.have.length(1);
+    expect(followed[0]).to.include({ state: 'lagging', complete: true });
     replica.close();
   });
 
