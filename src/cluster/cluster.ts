@@ -38,7 +38,7 @@ export interface ClusterStatus {
   beside: number | 'many';
 }
 
-export interface Cluster extends Pick<Keeping, 'moment' | 'keep' | 'wrote'>, Pick<Versions, 'version' | 'reached'> {
+export interface Cluster extends Pick<Keeping, 'moment' | 'keep' | 'wrote'>, Versions {
   company: Company;
   /**
    * Connects, and goes on alone where the engine does not answer. Throws `ConfigError` where the engine is shared with gateways of another
@@ -48,8 +48,6 @@ export interface Cluster extends Pick<Keeping, 'moment' | 'keep' | 'wrote'>, Pic
   /** Lets the lock go and leaves. */
   stop(): Promise<void>;
   status(): ClusterStatus;
-  /** Looks at the CMS through the gateway that asks it. */
-  look(): Promise<void>;
   /** Hands a change notice to the gateway that asks the CMS. */
   changed(changes: readonly { collection: string; id: number }[]): Promise<void>;
 }
@@ -62,12 +60,11 @@ export function createCluster(options: ClusterOptions): Cluster {
   const member = createMember({ ...options, leaseMs });
   const { journal } = member;
   const { mend, ...keeping } = createKeeping(member);
-  const { look, ...versions } = createVersions(member);
   const sessions = createSessions(member, { url, siteUrl, service, deadlineMs, mend });
 
   return {
     ...keeping,
-    ...versions,
+    ...createVersions(member),
     company: {
       commit: (make) => journal.commit('look', make),
       async leads() {
@@ -100,9 +97,6 @@ export function createCluster(options: ClusterOptions): Cluster {
       entries: journal.applied,
       beside: journal.drift === 'much' ? 'many' : journal.drift.size,
     }),
-    async look() {
-      await look();
-    },
     async changed(changes) {
       if (member.mayAsk()) return member.sync?.changed(changes);
       await member.asks?.ask({ type: 'changed', changes }, ASK_WAIT_MS).catch(() => undefined);

@@ -69,8 +69,7 @@ export function answerAsks(member: Member): (ask: Ask) => Promise<boolean> {
     if (member.role.name !== 'leading' || !sync) return false;
     switch (ask.type) {
       case 'look':
-        await sync.look();
-        return sync.standing().state === 'live';
+        return sync.look();
       case 'changed':
         await sync.changed(ask.changes);
         return true;

@@ -24,10 +24,7 @@ export function createVersions(member: Member): Versions {
 
   async function look(): Promise<boolean> {
     const { sync, asks } = member;
-    if (member.mayAsk() && sync) {
-      await sync.look();
-      return sync.standing().state === 'live';
-    }
+    if (member.mayAsk() && sync) return sync.look();
     const at = await asks?.ask({ type: 'look' }, ASK_WAIT_MS).catch(() => undefined);
     return at !== undefined && journal.reached(at, ASK_WAIT_MS);
   }

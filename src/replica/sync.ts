@@ -40,10 +40,10 @@ export interface Sync {
   /** Resolves when the first copy is complete (or a copy on disk was opened); rejects never. */
   complete(): Promise<void>;
   /**
-   * Looks at the CMS now: one round at a time, and callers during a round get the next one. Resolves when that round is over, well or
-   * not. While the first copy is not complete it is only urged on.
+   * Looks at the CMS now: one round at a time, and callers during a round get the next one. Resolves when that round is over, with whether
+   * everything is here that the CMS had when this was called. While the first copy is not complete it is only urged on.
    */
-  look(): Promise<void>;
+  look(): Promise<boolean>;
   /** Change notice: these records are fetched (or removed) at once. Unknown bases are ignored. Never rejects: what fails is done in the next round. */
   changed(changes: readonly { collection: string; id: number }[]): Promise<void>;
   /**
@@ -118,7 +118,7 @@ export function createSync(options: SyncOptions): Sync {
   const completed = Promise.withResolvers<void>();
 
   let standing = initialStanding(nowMs());
-  let next: PromiseWithResolvers<void> | undefined;
+  let next: PromiseWithResolvers<boolean> | undefined;
   let wake: (() => void) | undefined;
   /** Another round follows at once, however the present one ends. */
   let hurried = false;
@@ -150,8 +150,10 @@ export function createSync(options: SyncOptions): Sync {
     happened({ type: 'copied' });
   }
 
-  async function round(): Promise<void> {
+  /** Whether it saw everything. */
+  async function round(): Promise<boolean> {
     const { taking } = rounds;
+    let sawAll = false;
     const before = { ...taking.asking.counts };
     const begunMs = nowMs();
     const release = taking.hold();
@@ -161,12 +163,14 @@ export function createSync(options: SyncOptions): Sync {
     try {
       if (standing.complete) {
         await rounds.look();
+        sawAll = true;
         happened({ type: 'inStep' });
         await company?.looked();
         clearTimeout(late);
         await rounds.readAgain();
       } else {
         await copyFirst();
+        sawAll = true;
         await company?.looked();
       }
     } catch (error) {
@@ -183,6 +187,7 @@ export function createSync(options: SyncOptions): Sync {
         durationMs: nowMs() - begunMs,
       });
     }
+    return sawAll;
   }
 
   async function rest(ms: number): Promise<void> {
@@ -203,11 +208,11 @@ export function createSync(options: SyncOptions): Sync {
       next = undefined;
       hurried = false;
       const begunMs = nowMs();
-      if (!company || (await company.leads())) await round();
-      waiting?.resolve();
+      const sawAll = (!company || (await company.leads())) && (await round());
+      waiting?.resolve(sawAll);
       await rest(standing.failures > 0 ? pauseMs(standing) : Math.max(0, intervalMs - (nowMs() - begunMs)));
     }
-    next?.resolve();
+    next?.resolve(false);
   }
 
   function status(): SyncStatus {
@@ -265,14 +270,14 @@ export function createSync(options: SyncOptions): Sync {
     standing: () => standing,
     complete: () => completed.promise,
     async look() {
-      if (!loop || signal.aborted) return;
+      if (!loop || signal.aborted) return false;
       if (!standing.complete) {
         wake?.();
-        return;
+        return false;
       }
-      next ??= Promise.withResolvers<void>();
+      next ??= Promise.withResolvers<boolean>();
       wake?.();
-      await next.promise;
+      return next.promise;
     },
     changed,
     async gather(caller, kinds) {

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { type EngineProcess, inside, useEngine } from './engine-process.ts';
-import { leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
+import { leaderOf, roleOf, startGateway, type TestGateway, together, until } from './gateways.ts';
 import { holdNext, type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
@@ -82,6 +82,18 @@ describe('versions of answers', function () {
       expect(answer.body.code).to.equal('calendar_behind');
       expect(answer.headers.get('retry-after')).to.equal('1');
     }
+  });
+
+  it('is not said to be seen by a look in the middle of which another took the lead', async () => {
+    const leader = lead();
+    await leader.cluster.look();
+    const { isHeld, letGo } = holdNext(leader.link, 'before', 'list');
+    const looking = leader.cluster.look();
+    await until(isHeld, 'the look is under way');
+    await leader.proxy.set({ kind: 'down' });
+    await until(() => gateways.some((gateway) => gateway !== leader && roleOf(gateway) === 'leading'), 'another leads');
+    letGo();
+    expect(await looking).to.equal(false);
   });
 
   it('refuses what is no version', async () => {

@@ -90,7 +90,7 @@ const changeAt = (names: readonly string[], n: number) => CHANGES[pick(names, n)
 /** What the gateway, the network and time do. */
 const DEEDS: Record<string, (site: TestSite, a: number, b: number, told: string[]) => void | Promise<void>> = {
   look: (site) => site.look(),
-  lookWithin: (site) => site.sync.look(),
+  lookWithin: async (site) => void (await site.sync.look()),
   /** Not waited for: what comes next happens while it looks. */
   lookBeside: (site) => void site.sync.look(),
   turn: () => new Promise((resolve) => setImmediate(resolve)),

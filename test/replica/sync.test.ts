@@ -558,6 +558,17 @@ describe('sync', () => {
       expectSame(site);
     });
 
+    it('is nothing that a look claims to have seen', async () => {
+      await copied();
+      site.cms.before = away;
+      expect(await site.sync.look()).to.equal(false);
+      site.cms.before = undefined;
+      expect(await site.sync.look()).to.equal(true);
+      const looking = site.sync.look();
+      await site.sync.stop();
+      expect(await looking).to.equal(false);
+    });
+
     it('does not keep a copy on disk from being used', async () => {
       await copied();
       site.cms.before = away;
