@@ -9,7 +9,7 @@ import { keyOf } from '../../src/cluster/keys.ts';
 import { Relieved } from '../../src/replica/commit.ts';
 import { openReplica, type Replica } from '../../src/replica/store.ts';
 import { event } from '../replica/samples.ts';
-import { type EngineProcess, useEngine } from './engine-process.ts';
+import { type EngineProcess, inside, useEngine } from './engine-process.ts';
 
 interface Copy {
   replica: Replica;
@@ -91,6 +91,22 @@ describe('changes of several copies', function () {
     const begin: Placed = { ...entries[0]!, type: 'begin', from: 'somebody' };
     expect(await c.journal.take([begin])).to.equal(false);
     expect(c.titles).to.deep.equal([]);
+  });
+
+  it('begins anew in an engine that lost everything, also when another writes right before the beginning', async () => {
+    const [a, b] = three();
+    await put(a, 'one');
+    await inside(server, (client) => client.flushAll());
+    b.footing = { type: 'ahead', engine: b.engine };
+    const { token } = await a.engine.claim('take', 5000, '');
+    let times = 0;
+    const append: Engine['append'] = async (entry) => {
+      times += 1;
+      if (times === 2) await put(b, 'between');
+      return a.engine.append(entry);
+    };
+    expect(await a.journal.begin({ ...a.engine, append }, token)).to.equal(true);
+    expect(a.titles).to.deep.equal(['one', 'between']);
   });
 
   it('passes over what was read twice', async () => {
