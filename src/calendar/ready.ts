@@ -1,6 +1,7 @@
 // Answers as ready bytes: a public record is written as JSON once, and a list is those bytes joined.
 
 import { hash as digest } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { CalendarRecord, Kind, RecordOf, WallTime } from '../records.ts';
 import type { ReadyAnswer } from '../replica/store.ts';
 import { formatWall } from '../time/wall.ts';
@@ -18,12 +19,30 @@ export type Show<K extends Kind> = (record: RecordOf[K], audience: Audience) => 
 interface Telling {
   /** The record: `event-12`. */
   own: string;
-  /** All records that are shown inside it: `venue-6`. */
-  inside: readonly string[];
+  /** All records that are shown inside it. */
+  inside: readonly Name[];
+  /** Of its bytes, as two whole numbers: the ETag of a list is made of these. */
+  prints: readonly [number, number];
   /** When what it shows was last changed, as far as that is known; '' where it is not. */
   modifiedUtc: WallTime;
   /** The bytes and a comma behind them, as they stand in a list. */
   listed: Uint8Array;
+}
+
+/** A record that others show: `venue-6`. One object for each, so that a list sees by its number whether it has named it already. */
+interface Name {
+  text: string;
+  list: number;
+}
+
+/** Two objects of one name would be named twice, which harms nobody. */
+const names = new LRUCache<string, Name>({ max: 20_000 });
+let lists = 0;
+
+function nameOf(text: string): Name {
+  const known = names.get(text) ?? { text, list: 0 };
+  names.set(text, known);
+  return known;
 }
 
 /** Beside the bytes and not among them: gone when the copy lets the bytes go. */
@@ -36,11 +55,11 @@ const INSIDE = { venue: 'venue', organizer: 'organizer', categories: 'category',
  * Read off the answer itself: what the public may not see is not named. A record that shows nothing else is as old as its own date. One
  * that does was last changed when it was made, at the latest: terms and images bear no date, and what was taken away leaves none.
  */
-function telling({ kind, id }: CalendarRecord, answer: Json, nowMs: number): Omit<Telling, 'listed'> {
-  const inside: string[] = [];
+function telling({ kind, id }: CalendarRecord, answer: Json, nowMs: number): Omit<Telling, 'listed' | 'prints'> {
+  const inside: Name[] = [];
   if (kind === 'event') {
     for (const name of Object.keys(INSIDE) as (keyof typeof INSIDE)[])
-      for (const shown of [answer[name]].flat() as Json[]) inside.push(`${INSIDE[name]}-${shown.id}`);
+      for (const shown of [answer[name]].flat() as Json[]) inside.push(nameOf(`${INSIDE[name]}-${shown.id}`));
   }
   const alone = inside.length === 0 && !answer.image;
   const own = typeof answer.modified_utc === 'string' ? answer.modified_utc : '';
@@ -61,8 +80,10 @@ export function ready<K extends Kind>(
   const listed = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   listed.write(text);
   const bytes = listed.subarray(0, -1);
-  const answer = { bytes, etag: `"${hash(bytes)}"` };
-  tellings.set(bytes, { ...telling(record, json, backing.nowMs()), listed });
+  const print = digest('sha1', bytes, 'buffer');
+  const answer = { bytes, etag: `"${print.toString('base64url').slice(0, 16)}"` };
+  const prints = [print.readInt32LE(0), print.readInt32LE(4)] as const;
+  tellings.set(bytes, { ...telling(record, json, backing.nowMs()), listed, prints });
   backing.replica.setAnswer(mountOf(audience, variant), record, answer);
   return answer;
 }
@@ -71,7 +92,13 @@ export function ready<K extends Kind>(
 export function singleAnswer({ bytes, etag }: ReadyAnswer): Answer {
   const { own, inside, modifiedUtc } = tellings.get(bytes)!;
   return {
-    ...{ status: 200, body: bytes, etag, tags: [own, ...inside], validUntilMs: Number.POSITIVE_INFINITY },
+    ...{
+      status: 200,
+      body: bytes,
+      etag,
+      tags: [own, ...inside.map(({ text }) => text)],
+      validUntilMs: Number.POSITIVE_INFINITY,
+    },
     ...(modifiedUtc === '' ? {} : { modifiedUtc }),
   };
 }
@@ -124,20 +151,25 @@ export interface Joined {
   tags: string[];
 }
 
-/** `{"events":[...],...rest}` out of ready entries; its ETag is made of theirs. */
+/** `{"events":[...],...rest}` out of ready entries; its ETag is made of what they are, in their order. */
 export function joined(name: string, entries: ReadyAnswer[], rest: Json): Joined {
   const tail = JSON.stringify(rest);
   const parts: Uint8Array[] = [Buffer.from(`{${JSON.stringify(name)}:[`)];
   const tags = [name];
-  const inside = new Set<string>();
-  let etags = '';
-  entries.forEach(({ bytes, etag }, i) => {
+  const inside: string[] = [];
+  lists += 1;
+  let [first, second] = [0, 0];
+  entries.forEach(({ bytes }, i) => {
     const told = tellings.get(bytes)!;
     parts.push(i < entries.length - 1 ? told.listed : bytes);
-    etags += etag;
+    first = (Math.imul(first, 31) + told.prints[0]) | 0;
+    second = (Math.imul(second, 37) + told.prints[1]) | 0;
     tags.push(told.own);
-    for (const tag of told.inside) inside.add(tag);
+    for (const one of told.inside) {
+      if (one.list !== lists) inside.push(one.text);
+      one.list = lists;
+    }
   });
   parts.push(Buffer.from(`],${tail.slice(1)}`));
-  return { parts, etag: `"${hash(etags + tail)}"`, tags: [...tags, ...inside] };
+  return { parts, etag: `"${hash(`${first} ${second} ${tail}`)}"`, tags: tags.concat(inside) };
 }

@@ -103,6 +103,7 @@ gateway of every change at once.
   },
 };
 
+/** What `--help` prints: the commands, in the order in which an operator needs them. */
 export function usage(): string {
   const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more. In this order they lead from a site's address to a gateway in front of it; docs/setup.md goes through it.\n`;

@@ -68,6 +68,7 @@ export interface AnswerCache {
   ): { bytes: Uint8Array | undefined; encoding: Encoding | undefined };
 }
 
+/** Keeps answers up to `maxBytes`, the least used going first; a list counts its body whole and once more for its compressed forms. */
 export function createAnswerCache(maxBytes: number): AnswerCache {
   const kept = new LRUCache<string, StoredAnswer>({
     maxSize: maxBytes,
@@ -132,7 +133,7 @@ const preferences = new LRUCache<string, Preference>({ max: 200 });
  * The form that the header gives the greatest weight; a weight of zero forbids one, `*` stands for those that are not named, and the
  * plain form is allowed unless it is forbidden (RFC 9110, 12.5.3).
  */
-export function preferred(accepted: string): Preference {
+function preferred(accepted: string): Preference {
   const known = preferences.get(accepted);
   if (known) return known;
   const weights = new Map<string, number>();

@@ -47,7 +47,8 @@ const PATTERNS = { id: '(\\d+)', slug: '([^/]+)' };
 const expressionOf = (path: string): RegExp =>
   new RegExp(`^${path.replace(/\{(id|slug)\}/g, (_, name: 'id' | 'slug') => PATTERNS[name])}/?$`, 'i');
 
-export function describing(state: Asking['state'], backing: Backing): DescriptionContext {
+/** What descriptions of the interface say of this request and this site. */
+function describing(state: Asking['state'], backing: Backing): DescriptionContext {
   const { start, end } = defaultWindow(backing.nowMs(), zoneOf(backing));
   const namespace = state.mount.replace(/^\/(wp-json\/)?/, '');
   return {

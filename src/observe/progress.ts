@@ -20,6 +20,7 @@ const WIDTH = 24;
 /** Lines between nothing and everything, for each collection. */
 const LINES = 10;
 
+/** How far the first copy is, of all collections together: a bar for a terminal, elsewhere a line at each tenth. */
 export function createProgress({ terminal }: { terminal: boolean }): Progress {
   const steps = new Map<string, Step>();
   const told = new Map<string, number>();

@@ -36,6 +36,9 @@ const MAX_SHELVES = 1024;
 /** What an answer takes beside its bytes: the objects around them, what it shows, and what is told of it (calendar/ready.ts). */
 const ENTRY_BYTES = 1600;
 
+/** The cache makes itself an object of options for each question that has none. */
+const AS_USUAL = {};
+
 /** Whole numbers in a list take an eighth of what texts would. */
 const NUMBER: Record<Touched, number> = { event: 0, venue: 1, organizer: 2, category: 3, tag: 4, image: 5 };
 
@@ -73,7 +76,12 @@ export function createAnswers(maxBytes: number): Answers {
   // A list looks up each of its records: a number is found without a text being put together and hashed.
   const shelves = new Map<number | string, Map<Kind, number>>();
   let shelvesMade = 0;
+  let last: { mount: number | string; kind: Kind; shelf: number } | undefined;
   function entryKey(mount: number | string, kind: Kind, id: number): number {
+    if (last?.mount !== mount || last.kind !== kind) last = { mount, kind, shelf: shelfOf(mount, kind) };
+    return id * MAX_SHELVES + last.shelf;
+  }
+  function shelfOf(mount: number | string, kind: Kind): number {
     let ofMount = shelves.get(mount);
     if (!ofMount) {
       ofMount = new Map();
@@ -85,7 +93,7 @@ export function createAnswers(maxBytes: number): Answers {
       shelvesMade += 1;
       ofMount.set(kind, shelf);
     }
-    return id * MAX_SHELVES + shelf;
+    return shelf;
   }
   const forget = () => {
     for (const ids of touched) ids.clear();
@@ -104,7 +112,7 @@ export function createAnswers(maxBytes: number): Answers {
   return {
     get(mount, kind, id, version) {
       const name = entryKey(mount, kind, id);
-      const entry = entries.get(name);
+      const entry = entries.get(name, AS_USUAL);
       if (entry === undefined || entry.validAt === version) return entry;
       if (isOutdated(entry)) {
         entries.delete(name);

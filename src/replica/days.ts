@@ -72,7 +72,7 @@ export function openDays(db: Database, facts: () => Facts): Days {
   let days: Day[] | 'left to SQL' | undefined;
 
   function read(): Day[] | 'left to SQL' {
-    const odd = db.all<OddEvent & object>(
+    const odd = db.all<OddEvent>(
       `SELECT b.starts / ${DAY} AS day, b.id, b.starts, b.ends FROM odd_event o CROSS JOIN event b ON b.id = o.id
        WHERE b.hidden = 0 AND b.status = 'publish' LIMIT ${MAX_ODD + 1}`,
     );

@@ -38,6 +38,7 @@ export interface Range {
 
 const MAX_WALL = 99_991_231_235_959;
 
+/** All bounds as one range: the narrowest of each side. */
 export function rangeOf(bounds: readonly DateBound[] = []): Range {
   const range: Range = { startsFrom: 0, startsTo: MAX_WALL, endsFrom: 0, endsTo: MAX_WALL };
   for (const { field, op, wall } of bounds) {
@@ -66,6 +67,7 @@ export interface Facts {
   odd: [number, number] | undefined;
 }
 
+/** Reads them; they hold until something changes. */
 export function factsOf(db: Database): Facts {
   const sql = `SELECT value, first, last FROM meta,
     (SELECT min(starts) AS first, max(starts) AS last FROM odd_event o JOIN event b ON b.id = o.id) WHERE key = 'longest_s'`;
@@ -109,6 +111,7 @@ export function alsoRefersTo({ role, targets }: Relation): Fragment {
 
 const enclosed = ({ sql, values }: Fragment): Fragment => piece(`(${sql})`, ...values);
 
+/** What a filter wants events to refer to, each target once: one of each relation. */
 export function relationsOf(filter: EventFilter): Relation[] {
   const relations: [Role, number[] | undefined][] = [
     ['category', filter.categories],

@@ -1,6 +1,7 @@
 // How text and times are written down in the replica's tables so that plain comparison finds what people mean.
 
 import type { WallTime } from '../records.ts';
+import { dayStartMs, digitsOf, isWallShaped } from '../time/wall.ts';
 
 const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ħ: 'h', ı: 'i', ς: 'σ' };
 
@@ -33,22 +34,24 @@ export function foldName(name: string): string {
   return fold(name.replace(/&(amp|lt|gt|quot|#0?39);/g, (whole, entity: string) => ENTITIES[entity] ?? whole).trim());
 }
 
-const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+const FOUR = 10_000;
 
 /** `2027-03-12 10:00:00` -> 20270312100000, in the same order as the text; 0 for what is no time at all. */
 export function wallNumber(wall: WallTime): number {
-  if (WALL.test(wall)) {
-    const date = wall.slice(0, 4) + wall.slice(5, 7) + wall.slice(8, 10);
-    return Number(date + wall.slice(11, 13) + wall.slice(14, 16) + wall.slice(17));
+  if (isWallShaped(wall)) {
+    const day = digitsOf(wall, 5, 7) * 100 + digitsOf(wall, 8, 10);
+    const time = digitsOf(wall, 14, 16) * 100 + digitsOf(wall, 17, 19);
+    const number = ((digitsOf(wall, 0, 4) * FOUR + day) * 100 + digitsOf(wall, 11, 13)) * FOUR + time;
+    if (!Number.isNaN(number)) return number;
   }
   return Number(wall.replace(/\D/g, '').slice(0, 14).padEnd(14, '0'));
 }
 
 function wallMs(wall: number): number {
-  const part = (from: number, size: number) => Math.floor(wall / 10 ** (14 - from - size)) % 10 ** size;
-  const date = new Date(0);
-  date.setUTCFullYear(part(0, 4), part(4, 2) - 1, part(6, 2));
-  return date.getTime() + ((part(8, 2) * 60 + part(10, 2)) * 60 + part(12, 2)) * 1000;
+  const date = Math.floor(wall / 1_000_000);
+  const time = wall % 1_000_000;
+  const dayMs = dayStartMs(Math.floor(date / FOUR), (Math.floor(date / 100) % 100) - 1, date % 100);
+  return dayMs + ((Math.floor(time / FOUR) * 60 + (Math.floor(time / 100) % 100)) * 60 + (time % 100)) * 1000;
 }
 
 /** Seconds from one wall number to another, both read on the same clock. */
@@ -59,7 +62,11 @@ export function secondsBetween(from: number, to: number): number {
 /** The wall number that many seconds earlier; 0 when that is before the year 1. */
 export function secondsBefore(wall: number, seconds: number): number {
   const date = new Date(wallMs(wall) - seconds * 1000);
-  return date.getUTCFullYear() < 1 || Number.isNaN(date.getTime()) ? 0 : wallNumber(date.toISOString());
+  const year = date.getUTCFullYear();
+  if (!(year >= 1)) return 0;
+  const day = (date.getUTCMonth() + 1) * 100 + date.getUTCDate();
+  const time = date.getUTCMinutes() * 100 + date.getUTCSeconds();
+  return ((year * FOUR + day) * 100 + date.getUTCHours()) * FOUR + time;
 }
 
 /** How `event_link.refs` names one thing that an event refers to; no name is part of another. */

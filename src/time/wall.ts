@@ -1,7 +1,6 @@
 /** Owns wall-clock texts `YYYY-MM-DD HH:MM:SS` and plain arithmetic on them, without any zone. */
 
 const SECOND_MS = 1000;
-const WALL = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
 
 /** The earliest moment a wall text can name: `0000-01-01 00:00:00`. */
 export const earliestMs = -62_167_219_200_000;
@@ -17,22 +16,38 @@ export function formatWall(ms: number): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
 }
 
+/** The number that a text has in decimal digits from one place to another; NaN where other signs are among them. */
+export function digitsOf(text: string, from: number, to: number): number {
+  let number = 0;
+  for (let at = from; at < to; at += 1) {
+    const digit = text.charCodeAt(at) - 48;
+    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+const [DASH, BLANK, COLON] = ['-', ' ', ':'].map((sign) => sign.charCodeAt(0));
+
+/** Whether the signs between the numbers are those of a wall text. */
+export function isWallShaped(text: string): boolean {
+  const isDate = text.charCodeAt(4) === DASH && text.charCodeAt(7) === DASH && text.charCodeAt(10) === BLANK;
+  return text.length === 19 && isDate && text.charCodeAt(13) === COLON && text.charCodeAt(16) === COLON;
+}
+
 /** Reads a wall text as if it were UTC, in milliseconds; `undefined` when it is no such text or no such day exists. */
 export function parseWall(text: string): number | undefined {
-  const parts = WALL.exec(text);
-  if (!parts) return undefined;
-  const [year, month, day, hour, minute, second] = parts.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  if (!isWallShaped(text)) return undefined;
+  const year = digitsOf(text, 0, 4);
+  const month = digitsOf(text, 5, 7);
+  const day = digitsOf(text, 8, 10);
+  const hour = digitsOf(text, 11, 13);
+  const minute = digitsOf(text, 14, 16);
+  const second = digitsOf(text, 17, 19);
+  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1)) return undefined;
+  if (!(hour <= 23 && minute <= 59 && second <= 59)) return undefined;
   const dayMs = dayStartMs(year, month - 1, day);
-  const date = new Date(dayMs);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  if (day > 28 && dayMs >= dayStartMs(year, month, 1)) return undefined;
   return dayMs + (hour * 3600 + minute * 60 + second) * SECOND_MS;
 }
 
@@ -46,7 +61,7 @@ export function wallMs(wall: string): number {
 /** Midnight UTC of a day; `month` counts from 0, and months and days beyond their range roll over. */
 export function dayStartMs(year: number, month: number, day: number): number {
   // Date.UTC takes the years 0 to 99 for 1900 to 1999.
-  return new Date(0).setUTCFullYear(year, month, day);
+  return year > 99 ? Date.UTC(year, month, day) : new Date(0).setUTCFullYear(year, month, day);
 }
 
 /** The date part, `YYYY-MM-DD`. */

@@ -34,7 +34,7 @@ export interface ClientLimits {
 }
 
 /** Craft D: what is promised. */
-export const CLIENT_LIMITS: Readonly<ClientLimits> = {
+const CLIENT_LIMITS: Readonly<ClientLimits> = {
   connections: 8,
   queue: 100,
   connectTimeoutMs: 2_000,
