@@ -115,6 +115,8 @@ export function createSessions(member: Member, options: SessionOptions): Session
 
   /** Until it is lost. Throws `EngineAway`. */
   async function use(session: Engine): Promise<void> {
+    // It was opened when the end came: nobody else would close it.
+    if (stopping.signal.aborted) return session.close();
     member.engine = session;
     happened({ type: 'connected' });
     try {

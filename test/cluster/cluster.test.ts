@@ -94,6 +94,14 @@ describe('several gateways', function () {
       await goesOn(rest, 'After the end');
     });
 
+    it('ends while it connects to the engine', async () => {
+      const { lead } = await three();
+      await lead.proxy.set({ kind: 'late', delayMs: 200 });
+      await until(() => !lead.cluster.status().engine && lead.proxy.open > 0, 'it connects anew');
+      await lead.cluster.stop();
+      expect(lead.cluster.status().engine).to.equal(false);
+    });
+
     for (const kind of ['silent', 'down'] as const) {
       it(`hears nothing of the engine (${kind}), another does; the first goes on alone, says so, and comes back`, async () => {
         const { lead, rest } = await three();

@@ -14,6 +14,8 @@ const PASS_MS = 600;
 const STEPS = 60;
 /** Nobody here waits as long as a gateway would let them. */
 const PATIENCE_MS = 500;
+/** Far more than one takes. */
+const LONGEST_MS = 120_000;
 /** Histories that run beside each other: most of their time is waiting. */
 const AT_ONCE = 3;
 const NAMES = ['a', 'b', 'c'];
@@ -207,6 +209,12 @@ const settings = ({ cms, engine }: Pick<Scene, 'cms' | 'engine'>) => ({
   ...{ cms, engineUrl: engine.url, intervalMs: INTERVAL_MS, passMs: PASS_MS },
 });
 
+async function ended({ seed, gateways }: Scene): Promise<void> {
+  const ends = Promise.all(gateways.map((gateway) => gateway.stop()));
+  const inTime = await Promise.race([ends, sleep(LONGEST_MS, false, { ref: false })]);
+  if (!inTime) throw new Error(`seed ${seed}: gateways that do not end`);
+}
+
 /** One history. Throws with its seed when a copy differs in the end, or somebody saw the past. */
 export async function runHistory(engine: EngineProcess, seed: number): Promise<Counts> {
   await engine.restart();
@@ -222,23 +230,29 @@ export async function runHistory(engine: EngineProcess, seed: number): Promise<C
     background: [],
     log: [],
   };
-  try {
+  async function course(): Promise<void> {
     await together(gateways);
     for (let n = 0; n < STEPS; n += 1) {
       const what = pick(scene, WAYS);
       scene.log.push(what);
       await STEPS_OF[what]!(scene);
     }
+    scene.log.push('the end: waits for what it began');
     await Promise.all(scene.background);
+    scene.log.push('heals everything');
     for (const { proxy, link } of scene.gateways) {
       await proxy.set({ kind: 'none' });
       Object.assign(link, { isCut: false, after: undefined, before: undefined });
     }
+    scene.log.push('looks');
     // After failures the CMS is tried again later and later, but at once for whoever asks to look.
     await Promise.all(scene.gateways.map(({ cluster }) => cluster.look()));
+    scene.log.push('comes together');
     await together(scene.gateways);
+    scene.log.push('looks once more');
     await Promise.all(scene.gateways.map(({ cluster }) => cluster.look()));
     const mapped = loadMapping('wordpress-meta');
+    scene.log.push('compares');
     let difference: unknown;
     const isSame = ({ replica }: TestGateway): boolean => {
       try {
@@ -252,6 +266,14 @@ export async function runHistory(engine: EngineProcess, seed: number): Promise<C
     await until(() => scene.gateways.every(isSame), 'equal copies', 20_000).catch((error) => {
       throw new Error(`seed ${seed}: ${error.message}`, { cause: difference });
     });
+  }
+
+  const late = new AbortController();
+  try {
+    const tooLong = sleep(LONGEST_MS, undefined, { signal: late.signal }).then(() => {
+      throw new Error(`not over after ${LONGEST_MS} ms: ${scene.log.at(-1)}`);
+    });
+    await Promise.race([course(), tooLong]);
     return counts;
   } catch (error) {
     if (process.env.CALENDAR_HISTORY_LOG) {
@@ -266,8 +288,9 @@ export async function runHistory(engine: EngineProcess, seed: number): Promise<C
       ? new Error(`seed ${seed}: ${error.message}`, { cause: error })
       : error;
   } finally {
+    late.abort();
     engine.child.kill('SIGCONT');
-    await Promise.all(scene.gateways.map((gateway) => gateway.stop()));
+    await ended(scene);
   }
 }
 
