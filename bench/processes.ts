@@ -1,6 +1,6 @@
 // The processes of the bench: each pinned to its core, its time on the processor and its memory read from the operating system.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -10,14 +10,15 @@ import type { LoadResult, LoadTask } from './load.ts';
 export const SERVER_CORE = '0';
 export const LOAD_CORE = '1';
 
-const TICK_MS = 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
-
-/** User and system time of a process and of its children's processes that `pids` name, milliseconds. */
+/** Time that these processes were on a processor, milliseconds: as the scheduler counts it, to the nanosecond (`proc(5)`; `stat` counts ticks of 10 ms). */
 export function cpuMs(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return sum + (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-  }, 0);
+  let spentNs = 0;
+  for (const pid of pids) {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      spentNs += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+    }
+  }
+  return spentNs / 1e6;
 }
 
 /** Resident memory, MiB. */
