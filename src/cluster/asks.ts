@@ -15,32 +15,33 @@ export type Ask =
 export interface Asks {
   /** Asks without waiting. Throws `EngineAway`. */
   tell(ask: Ask): Promise<void>;
-  /** Resolves with the entry that the stream ended with when it was done; undefined when nobody did it within the time. Throws `EngineAway`. */
+  /** Resolves with the entry that the stream ended with when it was done; undefined when it failed or nobody did it within the time. Throws `EngineAway`. */
   ask(ask: Ask, withinMs: number): Promise<string | undefined>;
 }
 
 export interface AsksOptions {
   me: string;
-  /** Does it; false when that is for another gateway. */
-  asked(ask: Ask): Promise<boolean>;
+  /** Does it: false when that failed, undefined when it is for another gateway. */
+  asked(ask: Ask): Promise<boolean | undefined>;
   at(): string;
 }
 
 /** Listens to the others. Throws `EngineAway`. */
 export async function openAsks(engine: Engine, { me, asked, at }: AsksOptions): Promise<Asks> {
-  const waiting = new Map<string, (at: string) => void>();
+  const waiting = new Map<string, (at: string | undefined) => void>();
 
   await engine.subscribe('asks', async (message) => {
     try {
       const { from, nonce, ask } = JSON.parse(message) as { from: string; nonce: string; ask: Ask };
-      if (from === me || !(await asked(ask))) return;
-      await engine.publish('told', JSON.stringify({ nonce, at: at() }));
+      const isDone = from === me ? undefined : await asked(ask);
+      if (isDone !== undefined)
+        await engine.publish('told', JSON.stringify({ nonce, ...(isDone ? { at: at() } : {}) }));
     } catch {
       // Whoever asked waits for a limited time, and asks again where it matters.
     }
   });
   await engine.subscribe('told', (message) => {
-    const { nonce, at: theirs } = JSON.parse(message) as { nonce: string; at: string };
+    const { nonce, at: theirs } = JSON.parse(message) as { nonce: string; at?: string };
     waiting.get(nonce)?.(theirs);
   });
 

@@ -48,8 +48,8 @@ export interface Cluster extends Pick<Keeping, 'moment' | 'keep' | 'wrote'>, Ver
   /** Lets the lock go and leaves. */
   stop(): Promise<void>;
   status(): ClusterStatus;
-  /** Hands a change notice to the gateway that asks the CMS. */
-  changed(changes: readonly { collection: string; id: number }[]): Promise<void>;
+  /** Hands a change notice to the gateway that asks the CMS; resolves with whether it was followed. */
+  changed(changes: readonly { collection: string; id: number }[]): Promise<boolean>;
 }
 
 const DEADLINE_MS = 1000;
@@ -98,8 +98,9 @@ export function createCluster(options: ClusterOptions): Cluster {
       beside: journal.drift === 'much' ? 'many' : journal.drift.size,
     }),
     async changed(changes) {
-      if (member.mayAsk()) return member.sync?.changed(changes);
-      await member.asks?.ask({ type: 'changed', changes }, ASK_WAIT_MS).catch(() => undefined);
+      if (member.mayAsk() && member.sync) return member.sync.changed(changes);
+      const at = await member.asks?.ask({ type: 'changed', changes }, ASK_WAIT_MS).catch(() => undefined);
+      return at !== undefined;
     },
   };
 }

@@ -5,6 +5,9 @@ import type { Replica } from '../replica/store.ts';
 /** By key the records, each with a number that is another one whenever the record changed beside the stream again; or nobody knows what. */
 export type Drift = ReadonlyMap<string, number> | 'much';
 
+/** Whether there is nothing. */
+export const isWhole = (drift: Drift): boolean => drift !== 'much' && drift.size === 0;
+
 export interface DriftBook {
   readonly drift: Drift;
   /** `much` also begins to count anew what drifts from here on, for `renewed`. */

@@ -15,8 +15,8 @@ export type Footing =
   | { type: 'stream'; engine: Engine; token?: number | undefined; anyway?: boolean }
   /** Into the stream whatever its end is, and into this copy at once: it gets there in order when it catches up. */
   | { type: 'ahead'; engine: Engine }
-  /** Into this copy alone. */
-  | { type: 'apart' };
+  /** Into this copy alone. `begins`: by who makes of the copy the beginning of a stretch, or a new one first. */
+  | { type: 'apart'; begins?: boolean };
 
 /** Why a change is made: a round found it, a caller's request read it from the CMS, or wrote it there. */
 export type Why = 'look' | 'read' | 'write';
@@ -25,6 +25,8 @@ export interface Journal {
   /** Id of the entry that the copy stands at. */
   readonly at: string;
   readonly drift: Drift;
+  /** Whether the copy has own changes already whose entries it has not come to. */
+  readonly isAhead: boolean;
   /** Entries that were applied since the start. */
   readonly applied: number;
   /**
@@ -68,13 +70,16 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
   let at = replica.state(AT) ?? START;
   const book = openDrift(replica);
   let applied = 0;
+  /** Grows with every change of a record that is remembered. */
+  let moment = 0;
   let oldest = 0;
+  let aheadTo = START;
   /** Where the stream ends that the engine has after it lost another, while this gateway founds the next. */
   let lostTo: string | undefined;
   const touched = new LRUCache<string, number>({
     max: TOUCHED,
-    dispose: (moment, _key, reason) => {
-      if (reason === 'evict') oldest = Math.max(oldest, moment);
+    dispose: (at, _key, reason) => {
+      if (reason === 'evict') oldest = Math.max(oldest, at);
     },
   });
   const waiting = new Set<{ id: string; tell: () => void }>();
@@ -84,6 +89,11 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
     for (const one of waiting) if (compareIds(at, one.id) >= 0) one.tell();
   }
 
+  function touch(change: Change): void {
+    moment += 1;
+    for (const key of keysOf(change)) touched.set(key, moment);
+  }
+
   function apply(entry: Entry & { id: string }): number {
     const changed = replica.transaction(() => {
       replica.setState(AT, entry.id);
@@ -91,7 +101,7 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
     });
     at = entry.id;
     applied += 1;
-    for (const key of keysOf(entry.change)) touched.set(key, applied);
+    touch(entry.change);
     told(entry);
     wake();
     return changed;
@@ -117,9 +127,14 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
   }
 
   /** Into this copy alone. */
-  function apart(change: Change): number {
+  function apart(why: Why, change: Change): number {
     book.drifted(keysOf(change));
-    return applyChange(replica, change);
+    const changed = applyChange(replica, change);
+    if (why === 'write') {
+      touch(change);
+      told({ from: me, type: why, change });
+    }
+    return changed;
   }
 
   /** Writes one entry where the copy stands. Answers false when others were first, which are applied then. Throws `EngineAway` and `Relieved`. */
@@ -140,7 +155,11 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
       return false;
     }
     lostTo = undefined;
-    if (way.type === 'ahead') applyChange(replica, entry.change);
+    if (way.type === 'ahead') {
+      applyChange(replica, entry.change);
+      touch(entry.change);
+      aheadTo = reply.id;
+    }
     // The stream itself may have brought it here before the reply.
     else if (compareIds(reply.id, at) > 0) apply({ ...entry, id: reply.id });
     return true;
@@ -150,12 +169,10 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
     let changed = 0;
     for (;;) {
       const way = footing(why);
-      // What a founder finds out by itself is what the stream will begin with.
-      if (way.type === 'apart' && why === 'look' && book.drift === 'much')
-        return changed + applyChange(replica, make());
+      if (way.type === 'apart' && way.begins && book.drift === 'much') return changed + applyChange(replica, make());
       const change = force ? make() : differing(replica, make());
       if (isEmpty(change)) return changed;
-      if (way.type === 'apart') return changed + apart(change);
+      if (way.type === 'apart') return changed + apart(why, change);
       const piece = force ? change : firstPiece(change);
       try {
         const type = why === 'write' ? 'write' : 'look';
@@ -164,7 +181,7 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
         if (!(error instanceof EngineAway)) throw error;
         // What was looked up is looked up again; what a caller wrote is in the CMS, and here until the others can be told.
         if (why === 'look') throw new Relieved();
-        return changed + apart(change);
+        return changed + apart(why, change);
       }
       changed += keysOf(piece).length;
       if (piece === change) return changed;
@@ -178,6 +195,9 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
     get drift() {
       return book.drift;
     },
+    get isAhead() {
+      return compareIds(aheadTo, at) > 0;
+    },
     get applied() {
       return applied;
     },
@@ -186,8 +206,8 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
       queue = done.catch(() => {});
       return done;
     },
-    moment: () => applied,
-    touchedSince: (key, moment) => (touched.get(key) ?? oldest) > moment,
+    moment: () => moment,
+    touchedSince: (key, since) => (touched.get(key) ?? oldest) > since,
     take,
     catchUp,
     begin(engine, token) {
@@ -208,8 +228,9 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
     moved(id, beside) {
       at = id;
       replica.setState(AT, id);
-      applied += 1;
-      oldest = applied;
+      moment += 1;
+      oldest = moment;
+      touched.clear();
       book.renewed(beside);
       wake();
     },

@@ -1,5 +1,6 @@
 // How what a caller's request read or wrote gets into the copies of all: nothing that crossed a change, and nothing that stays behind.
 
+import type { Kind } from '../records.ts';
 import { type Change, Relieved } from '../replica/commit.ts';
 import { EngineAway } from './engine.ts';
 import { keyOf } from './keys.ts';
@@ -8,6 +9,8 @@ import type { Member } from './member.ts';
 
 /** The longest that another gateway is waited for which was asked to do something. */
 export const ASK_WAIT_MS = 5000;
+/** Records that are read again in one step: one entry of the stream holds them. */
+const MEND_AT_ONCE = 10;
 
 export interface Keeping {
   /** A moment to ask the CMS at. */
@@ -23,7 +26,9 @@ export interface Keeping {
 /** The way of one gateway of several; `keepingAlone` is that of one alone. */
 export function createKeeping(member: Member): Keeping {
   const { journal } = member;
-  let mending = false;
+  /** `leads`: begun by a gateway that asks the CMS itself, and so waits for nobody. */
+  let mending: { leads: boolean; done: Promise<void> } | undefined;
+  let notBeforeMs = 0;
 
   /** Leaves out what crossed a change of somebody else; `crossed` is told of it. */
   const onlyFresh = (change: Change, moment: number, crossed: (key: string) => void): Change => ({
@@ -38,22 +43,42 @@ export function createKeeping(member: Member): Keeping {
 
   /** Has records read from the CMS again, and waits until they are here. */
   async function readAgain(keys: readonly string[]): Promise<boolean> {
-    if (member.role.name === 'leading') {
-      await readForAll(member, keys);
-      return true;
-    }
+    if (member.role.name === 'leading') return readForAll(member, keys);
     const at = await member.asks?.ask({ type: 'read', keys }, ASK_WAIT_MS);
     return at !== undefined && journal.reached(at, ASK_WAIT_MS);
+  }
+
+  async function mendNow(): Promise<void> {
+    const { drift } = journal;
+    if (!member.asks || drift === 'much' || performance.now() < notBeforeMs) return;
+    const records = [...drift];
+    try {
+      for (let from = 0; from < records.length; from += MEND_AT_ONCE) {
+        const some = new Map(records.slice(from, from + MEND_AT_ONCE));
+        if (await readAgain([...some.keys()])) journal.mended(some);
+        else {
+          notBeforeMs = performance.now() + member.leaseMs;
+          return;
+        }
+      }
+    } catch (error) {
+      if (error instanceof EngineAway || error instanceof Relieved) return;
+      // A full disk, say: tried again with the next entries, and before the next round.
+      const message = error instanceof Error ? error.message : String(error);
+      const told = `the other gateways: not told yet what this one has alone: ${message}`;
+      member.observe({ type: 'notice', level: 'warn', message: told });
+    }
   }
 
   return {
     moment: journal.moment,
     async keep(change, moment) {
-      const remove = (change.remove ?? []).map(({ kind, ids }) => ({
-        kind,
-        ids: ids.filter((id) => !journal.touchedSince(keyOf(kind, id), moment)),
+      const still = (kind: Kind | 'image', ids: readonly number[]) =>
+        ids.filter((id) => !journal.touchedSince(keyOf(kind, id), moment));
+      await journal.commit('read', () => ({
+        ...onlyFresh(change, moment, () => {}),
+        remove: (change.remove ?? []).map(({ kind, ids }) => ({ kind, ids: still(kind, ids) })),
       }));
-      await journal.commit('read', () => ({ ...onlyFresh(change, moment, () => {}), remove }));
     },
     async wrote(change, moment) {
       const crossed = new Set<string>();
@@ -62,21 +87,14 @@ export function createKeeping(member: Member): Keeping {
       const isRead = await readAgain([...crossed]).catch(() => false);
       if (!isRead) journal.drifted(crossed);
     },
-    async mend() {
-      const { drift } = journal;
-      if (mending || !member.asks || drift === 'much' || drift.size === 0) return;
-      mending = true;
-      try {
-        const records = new Map(drift);
-        if (await readAgain([...records.keys()])) journal.mended(records);
-      } catch (error) {
-        if (error instanceof EngineAway || error instanceof Relieved) return;
-        // A full disk, say: tried again with the next entries, and before the next round.
-        const message = `the other gateways: not told yet what this one has alone: ${error instanceof Error ? error.message : String(error)}`;
-        member.observe({ type: 'notice', level: 'warn', message });
-      } finally {
-        mending = false;
-      }
+    mend() {
+      const leads = member.role.name === 'leading';
+      if (mending && (mending.leads || !leads)) return mending.done;
+      const mine = { leads, done: mendNow() };
+      mending = mine;
+      return mine.done.finally(() => {
+        if (mending === mine) mending = undefined;
+      });
     },
   };
 }

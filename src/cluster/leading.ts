@@ -3,15 +3,20 @@
 import { LRUCache } from 'lru-cache';
 import type { Kind } from '../records.ts';
 import type { Ask } from './asks.ts';
+import { isWhole } from './drift.ts';
 import { ofKey } from './keys.ts';
 import type { Member } from './member.ts';
 import { giveSnapshot } from './snapshot.ts';
 
-/** Reads records from the CMS again and tells all what they are, whether that is new here or not. Throws `Relieved`. */
-export async function readForAll({ mapping, replica, sync, journal }: Member, keys: readonly string[]): Promise<void> {
+/** Reads records from the CMS again and tells all what they are, whether that is new here or not; false when they could not be read. Throws `Relieved`. */
+export async function readForAll(
+  { mapping, replica, sync, journal }: Member,
+  keys: readonly string[],
+): Promise<boolean> {
   const records = keys.map(ofKey);
   const baseOf = (kind: Kind | 'image') => (kind === 'image' ? 'media' : (mapping.kinds[kind]?.base ?? ''));
-  await sync?.changed(records.map(({ kind, id }) => ({ collection: baseOf(kind), id })));
+  const isRead = await sync?.changed(records.map(({ kind, id }) => ({ collection: baseOf(kind), id })));
+  if (!isRead) return false;
   await journal.commit(
     'look',
     () => ({
@@ -24,6 +29,7 @@ export async function readForAll({ mapping, replica, sync, journal }: Member, ke
     }),
     { force: true },
   );
+  return true;
 }
 
 /** A list that was asked for longer ago than this is not waited for any more. */
@@ -60,22 +66,21 @@ function createGiving(member: Member): (list: string) => Promise<void> {
   };
 }
 
-/** Does what another gateway asks; false when this one does not lead and another has to. */
-export function answerAsks(member: Member): (ask: Ask) => Promise<boolean> {
+/** Does what another gateway asks: false when it cannot, undefined when this one does not lead and another has to. */
+export function answerAsks(member: Member): (ask: Ask) => Promise<boolean | undefined> {
   const give = createGiving(member);
 
   return async function asked(ask) {
     const { sync } = member;
-    if (member.role.name !== 'leading' || !sync) return false;
+    if (member.role.name !== 'leading' || !sync) return undefined;
     switch (ask.type) {
       case 'look':
-        return sync.look();
+        // What only this copy has is no news to its looks, and unknown to who asks.
+        return (await sync.look()) && isWhole(member.journal.drift);
       case 'changed':
-        await sync.changed(ask.changes);
-        return true;
+        return sync.changed(ask.changes);
       case 'read':
-        await readForAll(member, ask.keys);
-        return true;
+        return readForAll(member, ask.keys);
       case 'copy':
         await give(ask.list);
         return true;

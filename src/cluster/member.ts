@@ -88,9 +88,12 @@ export function createMember({ leaseMs, mapping, replica, observe }: MemberOptio
   function footing(why: Why): Footing {
     if (why === 'look' && round && (round.token !== role.token || !member.mayAsk())) throw new Relieved();
     const { engine } = member;
-    if (!engine || role.name === 'away') return { type: 'apart' };
+    // Its copy is what the others follow: what it finds while it cannot tell them would be no news to it afterwards.
+    if (!engine && why === 'look' && role.name === 'leading') throw new Relieved();
+    const begins = why === 'look' && (role.name === 'away' || role.name === 'founding');
+    if (!engine || role.name === 'away') return { type: 'apart', begins };
     if (why === 'look' && round) {
-      return role.name === 'founding' ? { type: 'apart' } : { type: 'stream', engine, token: role.token };
+      return role.name === 'founding' ? { type: 'apart', begins } : { type: 'stream', engine, token: role.token };
     }
     if (role.name === 'joining') return why === 'write' ? { type: 'ahead', engine } : { type: 'apart' };
     return { type: 'stream', engine, anyway: role.name === 'founding' };
@@ -107,7 +110,7 @@ export function createMember({ leaseMs, mapping, replica, observe }: MemberOptio
       sync.overtaken(records);
     }
     if (type !== 'write') return;
-    if (role.name === 'leading' || role.name === 'founding') for (const { kind, id } of records) sync.wrote(kind, id);
+    if (['leading', 'founding', 'away'].includes(role.name)) for (const { kind, id } of records) sync.wrote(kind, id);
     const atMs = nowMs();
     recent = recent.filter((one) => one.atMs >= atMs - UNSETTLED_MS);
     recent.push(...records.map((record) => ({ ...record, atMs })));

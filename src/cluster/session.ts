@@ -60,9 +60,10 @@ export function createSessions(member: Member, options: SessionOptions): Session
       sync && holds ? { founding: role.name === 'founding', standing: sync.standing() } : undefined;
     const claim = await session.claim(wants, leaseMs, said ? JSON.stringify(said) : '');
     member.hasStream = claim.tail !== START;
-    // The engine lost what it had.
     const stands = member.role.name === 'following' || member.role.name === 'leading';
-    if (stands && compareIds(claim.tail, journal.at) < 0) happened({ type: 'broken' });
+    // The engine lost what it had, or the copy is not known any more to be what it says.
+    const isOff = compareIds(claim.tail, journal.at) < 0 || journal.drift === 'much';
+    if (stands && isOff) happened({ type: 'broken' });
     const token = claim.holder === me ? claim.token : undefined;
     happened({ type: 'heard', askedMs, token, held: claim.holder !== '' });
     member.word = claim.holder === '' || claim.word === '' ? undefined : (JSON.parse(claim.word) as Word);
@@ -119,13 +120,17 @@ export function createSessions(member: Member, options: SessionOptions): Session
     if (stopping.signal.aborted) return session.close();
     member.engine = session;
     happened({ type: 'connected' });
+    let both: Promise<void>[] = [];
     try {
       await tick(session);
-      await Promise.all([ticking(session), reading(session)]);
+      both = [ticking(session), reading(session)];
+      await Promise.all(both);
     } finally {
       session.close();
       member.engine = undefined;
       member.asks = undefined;
+      // A copy that is being taken over ends where it is, before the next session takes one.
+      await Promise.allSettled(both);
     }
   }
 

@@ -1,6 +1,7 @@
 // What an answer was made at, and waiting until this gateway got there: whoever sends a version back does not see what was before it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isWhole } from './drift.ts';
 import { compareIds } from './entries.ts';
 import { ASK_WAIT_MS } from './keeping.ts';
 import type { Member } from './member.ts';
@@ -32,8 +33,8 @@ export function createVersions(member: Member): Versions {
   return {
     version() {
       const settled = member.role.name === 'following' || member.role.name === 'leading';
-      const isWhole = settled && journal.drift !== 'much' && journal.drift.size === 0;
-      return `${journal.at}${isWhole ? '' : BEYOND}`;
+      const isAsSaid = settled && !journal.isAhead && isWhole(journal.drift);
+      return `${journal.at}${isAsSaid ? '' : BEYOND}`;
     },
     async reached(version, withinMs) {
       const found = VERSION.exec(version);

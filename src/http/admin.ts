@@ -18,7 +18,7 @@ export interface AdminOptions {
   complete: () => boolean;
   /** Whether the copy is in step with the CMS now: what `/ready?strict=1` asks for. */
   inStep: () => boolean;
-  changed: (changes: Change[]) => Promise<void>;
+  changed: (changes: Change[]) => Promise<unknown>;
   /** Without one there are no change notices. */
   noticeSecret: string | undefined;
   nowMs?: () => number;

@@ -44,8 +44,11 @@ export interface Sync {
    * everything is here that the CMS had when this was called. While the first copy is not complete it is only urged on.
    */
   look(): Promise<boolean>;
-  /** Change notice: these records are fetched (or removed) at once. Unknown bases are ignored. Never rejects: what fails is done in the next round. */
-  changed(changes: readonly { collection: string; id: number }[]): Promise<void>;
+  /**
+   * Change notice: these records are fetched (or removed) at once. Unknown bases are ignored. Resolves with whether that was done; never
+   * rejects: what fails is done in the next round.
+   */
+  changed(changes: readonly { collection: string; id: number }[]): Promise<boolean>;
   /**
    * Without a service account: brings the non-public records that this caller may see into the replica, so that lists under
    * `visibility` are exact; with one it does nothing. Throws `UpstreamAway` and `UpstreamRefused`.
@@ -111,7 +114,20 @@ export function createSync(options: SyncOptions): Sync {
   const stopping = new AbortController();
   const { signal } = stopping;
   const commit = company?.commit ?? commitTo(replica);
-  const begin = () => createRounds({ replica, commit, upstream, mapping, service, nowMs, passMs, pageSize, signal });
+  let present: object | undefined;
+  /** What rounds that were replaced still find has crossed changes that they were not told of. */
+  function begin() {
+    const own = {};
+    present = own;
+    const commitOwn: Commit = (make) =>
+      commit(() => {
+        if (present !== own) throw new Relieved();
+        return make();
+      });
+    return createRounds({
+      ...{ replica, commit: commitOwn, upstream, mapping, service, nowMs, passMs, pageSize, signal },
+    });
+  }
   let rounds = begin();
   const { collections } = rounds;
   const images = { done: 0, total: 0 };
@@ -228,7 +244,7 @@ export function createSync(options: SyncOptions): Sync {
     return { state, sinceMs, complete, percent, lastInStepMs, collections: shown, ...why };
   }
 
-  async function changed(changes: readonly { collection: string; id: number }[]): Promise<void> {
+  async function changed(changes: readonly { collection: string; id: number }[]): Promise<boolean> {
     const { taking } = rounds;
     const release = taking.hold();
     try {
@@ -246,8 +262,10 @@ export function createSync(options: SyncOptions): Sync {
       await rounds.fetchMissingImages();
       // The CMS takes a term or an image that it deletes out of its posts.
       for (const collection of collections) await taking.fetchPending(collection);
+      return true;
     } catch {
       // What could not be read now is read in the next round, which also tells that the CMS is away.
+      return false;
     } finally {
       release();
     }

@@ -174,6 +174,34 @@ describe('changes of several copies', function () {
     expect(besideOf(a.journal)).to.deep.equal([keyOf('event', 2), keyOf('event', 3)]);
   });
 
+  it('is older than the copy that was handed over, whatever was touched before', async () => {
+    const [a] = three();
+    await put(a, 'one');
+    const moment = a.journal.moment();
+    a.journal.moved('1700000000000-3', []);
+    expect(a.journal.touchedSince(keyOf('event', 1), moment)).to.equal(true);
+    expect(a.journal.touchedSince(keyOf('event', 1), a.journal.moment())).to.equal(false);
+  });
+
+  it('is not undone by an older answer where it was made alone', async () => {
+    const [a] = three();
+    const moment = a.journal.moment();
+    a.footing = { type: 'apart' };
+    await put(a, 'alone');
+    expect(a.journal.touchedSince(keyOf('event', 1), moment)).to.equal(true);
+  });
+
+  it('is ahead of the place in the stream until that is come to', async () => {
+    const [a, b] = three();
+    await put(a, 'one');
+    b.footing = { type: 'ahead', engine: b.engine };
+    await put(b, 'two');
+    expect(b.replica.get('event', 1)).to.include({ title: 'two' });
+    expect(b.journal.isAhead).to.equal(true);
+    await b.journal.catchUp(b.engine);
+    expect(b.journal.isAhead).to.equal(false);
+  });
+
   it('is replaced once more when more came meanwhile than is remembered', async () => {
     const [a] = three();
     a.footing = { type: 'apart' };

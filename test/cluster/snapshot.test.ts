@@ -9,8 +9,10 @@ import { answerAsks } from '../../src/cluster/leading.ts';
 import type { Member, Word } from '../../src/cluster/member.ts';
 import { takeSnapshot } from '../../src/cluster/snapshot.ts';
 import { openReplica, type Replica } from '../../src/replica/store.ts';
+import type { Sync } from '../../src/replica/sync.ts';
 import { initialStanding, type Standing } from '../../src/replica/sync-state.ts';
 import { event, term, venue } from '../replica/samples.ts';
+import { mapping } from '../replica/sync-site.ts';
 import { type EngineProcess, useEngine } from './engine-process.ts';
 import { until } from './gateways.ts';
 
@@ -40,7 +42,14 @@ describe('a copy that is handed over', function () {
     const open = (me: string) => openEngine({ url: server.url, prefix: 'calendar:{test}:', me, deadlineMs: 2000 });
     engines = await Promise.all(['giver', 'taker'].map(open));
     journal = { at: AT, drift: new Map() };
-    giver = { role: { name: 'leading' }, sync: {}, engine: engines[0], replica: full, journal } as unknown as Member;
+    giver = {
+      role: { name: 'leading' },
+      sync: {},
+      engine: engines[0],
+      replica: full,
+      journal,
+      mapping,
+    } as unknown as Member;
     asked = answerAsks(giver);
   });
   afterEach(() => {
@@ -142,6 +151,21 @@ describe('a copy that is handed over', function () {
     const { replica, beside } = await take('copy:beside');
     expect(beside).to.deep.equal(['event 11', 'event 12']);
     replica.close();
+  });
+
+  it('is not all that a look is asked for while it has something that the stream does not say', async () => {
+    giver.sync = { look: async () => true, changed: async () => false } as unknown as Sync;
+    expect(await asked({ type: 'look' })).to.equal(true);
+    journal.drift = new Map([['event 11', 1]]);
+    expect(await asked({ type: 'look' })).to.equal(false);
+  });
+
+  it('is not told for what the CMS says when that could not be read', async () => {
+    const commits: unknown[] = [];
+    giver.sync = { changed: async () => false } as unknown as Sync;
+    Object.assign(journal, { commit: async (why: unknown) => commits.push(why) });
+    expect(await asked({ type: 'read', keys: ['event 11'] })).to.equal(false);
+    expect(commits).to.deep.equal([]);
   });
 
   it('is none that is not known to be what the stream says', async () => {

@@ -130,11 +130,11 @@ const DEEDS: Record<string, (site: TestSite, a: number, b: number, told: string[
     site.replica.remove('event', [post.id]);
     site.sync.wrote('event', post.id);
   },
-  notice(site, a, b) {
+  async notice(site, a, b) {
     const post = somePost(site.cms, a);
     if (!post) return;
     site.cms.edit(post.id, fieldsOf(site.cms, a, b));
-    return site.sync.changed([{ collection: post.base, id: post.id }]);
+    await site.sync.changed([{ collection: post.base, id: post.id }]);
   },
   noticeBeside(site, a) {
     const post = somePost(site.cms, a);
@@ -142,11 +142,11 @@ const DEEDS: Record<string, (site: TestSite, a: number, b: number, told: string[
     site.cms.erase(post.id);
     void site.sync.changed([{ collection: post.base, id: post.id }]);
   },
-  noticeOfMedia(site, a) {
+  async noticeOfMedia(site, a) {
     const item = someMedia(site.cms, a);
     if (!item) return;
     site.cms.cutMedia(item.id);
-    return site.sync.changed([{ collection: 'media', id: item.id }]);
+    await site.sync.changed([{ collection: 'media', id: item.id }]);
   },
   /** The next request finds that the service account may not read any more. */
   refused(site, a) {
