@@ -21,8 +21,8 @@ const { values: options } = parseArgs({
     json: { type: 'string' },
     /** Keeps the site of the last run: a minute saved. */
     dir: { type: 'string' },
-    repeats: { type: 'string', default: '9' },
-    seconds: { type: 'string', default: '0.8' },
+    repeats: { type: 'string', default: '36' },
+    seconds: { type: 'string', default: '0.4' },
     only: { type: 'string', default: PARTS.join(',') },
     help: { type: 'boolean', short: 'h' },
   },
@@ -37,7 +37,7 @@ should run meanwhile. Prints a table; a whole run also writes bench/results/benc
   --json FILE     the figures as flat JSON
   --dir DIR       keeps the site there, for the next run to use
   --only PARTS    of ${PARTS.join(',')}
-  --repeats N     turns of each row that count (9); --seconds S: how long each lasts (0.8)
+  --repeats N     turns of each row that count (36); --seconds S: how long each lasts (0.4)
 `;
 if (options.help) {
   console.log(HELP);
