@@ -123,15 +123,16 @@ export function openDays(db: Database, facts: () => Facts): Days {
     const { limit, offset } = filter;
     for (let index = indexOf(Math.floor(range.startsFrom / DAY)); index < last; index += 1) {
       const day = all[index]!;
-      // Odd events may fulfil bounds on the end wherever they start.
-      if ((index < from || index >= to) && day.odd.length === 0) continue;
+      // Odd events may fulfil bounds on the end wherever they start, the others only here: elsewhere no day is read for them.
+      const oddAlone = index < from || index >= to;
+      if (oddAlone && day.odd.length === 0) continue;
       const isWhole = day.day >= whole.fromDay && day.day <= whole.toDay;
       const first = day.day * DAY;
       const anyStart = first >= Math.max(range.startsFrom, range.endsFrom) && first + DAY - 1 <= range.startsTo;
-      if (isWhole || anyStart) {
-        let found = isWhole ? day.events : endingBy(day, range.endsTo);
+      if (oddAlone || isWhole || anyStart) {
+        let found = oddAlone ? 0 : isWhole ? day.events : endingBy(day, range.endsTo);
         for (const { starts, ends } of day.odd) if (isWithin(starts, ends, range)) found += 1;
-        if (total + found <= offset || total >= offset + limit) {
+        if (found === 0 || total + found <= offset || total >= offset + limit) {
           total += found;
           continue;
         }
