@@ -73,8 +73,8 @@ export function openDays(db: Database, facts: () => Facts): Days {
 
   function read(): Day[] | 'left to SQL' {
     const odd = db.all<OddEvent>(
-      `SELECT b.starts / ${DAY} AS day, b.id, b.starts, b.ends FROM odd_event o CROSS JOIN event b ON b.id = o.id
-       WHERE b.hidden = 0 AND b.status = 'publish' LIMIT ${MAX_ODD + 1}`,
+      `SELECT starts / ${DAY} AS day, id, starts, ends FROM event INDEXED BY event_odd
+       WHERE odd = 1 AND hidden = 0 AND status = 'publish' LIMIT ${MAX_ODD + 1}`,
     );
     const counted = db.all<{ day: number; events: number }>(
       "SELECT day, events FROM event_day WHERE status = 'publish' ORDER BY day",

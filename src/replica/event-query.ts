@@ -6,7 +6,9 @@ import {
   dayWalks,
   type Facts,
   isLong,
+  MAX_LOOKS,
   orderedWalks,
+  type Relation,
   relationsOf,
   type Walk,
   type Walks,
@@ -30,23 +32,34 @@ function sum(db: Database, parts: Fragment[]): number {
   return Number(db.get(`SELECT ${sql} AS total`, ...values)?.total);
 }
 
+/** The events of a walk that refer to none of these. */
+function without({ from, where }: Walk, others: Relation): Walk {
+  const there = alsoRefersTo(others);
+  return { from, where: every([where, piece(`NOT ${there.sql}`, ...there.values)]) };
+}
+
 /**
- * Events of several targets count once. Those of the largest target are counted as they are and the others without them: on a site
- * with one category for everything and many small ones that is most of the work saved.
+ * Events of several targets count once: those of the largest target as they are, those of the next without the ones of the largest, and so on.
+ * Where that are too many looks, the others are put together: on a site with one category for everything and many small ones most of the
+ * work is saved as well.
  */
-function distinctParts(walks: Walk[], { role, targets }: NonNullable<Walks['repeats']>): Fragment[] {
+function distinctParts(walks: Walk[], { role, targets }: Relation): Fragment[] {
   if (walks.every(({ target }) => target === undefined)) {
     const [all, ...odd] = walks;
     return [select('count(DISTINCT b.id)')(all!), ...odd.map(select('count(*)'))];
   }
-  const largest = targets[0]!;
-  const there = alsoRefersTo({ role, targets: [largest] });
-  const others = walks
-    .filter(({ target }) => target !== undefined && target !== largest)
-    .map(({ from, where }) => ({ from, where: every([where, piece(`NOT (${there.sql})`, ...there.values)]) }));
-  const once = walks.filter(({ target }) => target === undefined || target === largest);
+  const few = targets.length <= MAX_LOOKS;
+  const once: Walk[] = [];
+  const others: Walk[] = [];
+  for (const walk of walks) {
+    const place = walk.target === undefined ? 0 : targets.indexOf(walk.target);
+    if (place === 0) once.push(walk);
+    else (few ? once : others).push(without(walk, { role, targets: targets.slice(0, few ? place : 1) }));
+  }
+  const parts = once.map(select('count(*)'));
+  if (few) return parts;
   const union = join(others.map(select('b.id')), ' UNION ');
-  return [...once.map(select('count(*)')), piece(`SELECT count(*) FROM (${union.sql})`, ...union.values)];
+  return [...parts, piece(`SELECT count(*) FROM (${union.sql})`, ...union.values)];
 }
 
 function countOf(db: Database, { walks, repeats }: Walks): number {

@@ -2,7 +2,7 @@
 
 import type { Database } from './database.ts';
 import type { DateBound, EventFilter, SearchWord } from './filters.ts';
-import { fold, reference, secondsBefore, wallNumber } from './fold.ts';
+import { fold, reference, referenceBit, secondsBefore, wallNumber } from './fold.ts';
 import { ROLE, type Role } from './schema.ts';
 import { containsWords, every, type Fragment, join, listed, piece, type Sight, sights, visible } from './sql.ts';
 
@@ -65,23 +65,31 @@ export interface Facts {
   longestSeconds: number;
   /** Between which starts the odd events lie; undefined when there are none. */
   odd: [number, number] | undefined;
+  /** The last start of those that end before they start; 0 when there are none. */
+  lastBackward: number;
 }
 
 /** Reads them; they hold until something changes. */
 export function factsOf(db: Database): Facts {
-  const sql = `SELECT value, first, last FROM meta,
-    (SELECT min(starts) AS first, max(starts) AS last FROM odd_event o JOIN event b ON b.id = o.id) WHERE key = 'longest_s'`;
-  const row = db.get<{ value: string; first: number | null; last: number | null }>(sql);
+  const sql = `SELECT value, first, last, lastBackward FROM meta, (SELECT min(starts) AS first, max(starts) AS last,
+    ifnull(max(starts) FILTER (WHERE ends < starts), 0) AS lastBackward
+    FROM event INDEXED BY event_odd WHERE odd = 1) WHERE key = 'longest_s'`;
+  const row = db.get<{ value: string; first: number | null; last: number | null; lastBackward: number }>(sql);
   const odd: Facts['odd'] = row?.first == null || row.last === null ? undefined : [row.first, row.last];
-  return { longestSeconds: Number(row?.value), odd };
+  return { longestSeconds: Number(row?.value), odd, lastBackward: row?.lastBackward ?? 0 };
 }
 
-/** Whether odd events can start within the range and yet outside a span of it. */
-function oddOutside({ odd }: Facts, { startsFrom, startsTo }: Range, [from, to]: [number, number]): boolean {
+/** Whether odd events can start within the range and yet outside the span that bounds on the end leave of it. */
+function oddOutside(
+  { odd, lastBackward }: Facts,
+  { startsFrom, startsTo }: Range,
+  [from, to]: [number, number],
+): boolean {
   if (!odd) return false;
   const [first, last] = odd;
   const before = startsFrom < from && first < from && last >= startsFrom;
-  return before || (startsTo > to && last > to && first <= startsTo);
+  // Who starts after the last end that is asked for, and yet ends by then, ends before it starts.
+  return before || (startsTo > to && lastBackward > to && first <= startsTo);
 }
 
 /** What the bounds on the end say about the start, for an event that is not odd. */
@@ -105,8 +113,11 @@ function refersTo({ role, targets }: Relation): Fragment {
 
 /** The same of a row of `event_link`, which says itself what its event refers to. */
 export function alsoRefersTo({ role, targets }: Relation): Fragment {
-  const looks = targets.map((target) => piece('instr(b.refs, ?) > 0', reference(ROLE[role], target)));
-  return targets.length === 1 ? looks[0]! : enclosed(join(looks, ' OR '));
+  const looks = targets.map((target) => {
+    const names = [referenceBit(ROLE[role], target), reference(ROLE[role], target)];
+    return piece('b.bits & ? AND instr(b.refs, ?) > 0', ...names);
+  });
+  return enclosed(join(looks, ' OR '));
 }
 
 const enclosed = ({ sql, values }: Fragment): Fragment => piece(`(${sql})`, ...values);
@@ -142,10 +153,10 @@ function smallestFirst(db: Database, relations: Relation[]): SizedRelation[] {
 }
 
 /** Targets of which a walk meets that many times more events are gathered once, which is cheaper than looking for each in each event. */
-const GATHERED = 4;
+const GATHERED = 32;
 
 /** More targets than this are never looked for one by one. */
-const MAX_LOOKS = 16;
+export const MAX_LOOKS = 16;
 
 /** The same as `alsoRefersTo`, for a walk that meets up to `walked` events: many small targets are gathered, the largest are looked for. */
 function alsoRefersToSome({ role, targets, sizes }: SizedRelation, walked: number): Fragment {
@@ -195,8 +206,13 @@ function everyCondition(filter: EventFilter, range: Range): Fragment[] {
 function oddWalk(filter: EventFilter, range: Range, spans: [number, number][], words: readonly SearchWord[]): Walk {
   const outside = spans.map(([from, to]) => piece('b.starts NOT BETWEEN ? AND ?', from, to));
   return {
-    from: withText('odd_event o CROSS JOIN event b ON b.id = o.id', words),
-    where: every([...everyCondition(filter, range), ...outside, ...containsWords(words, 'x.folded')]),
+    from: withText('event b INDEXED BY event_odd', words),
+    where: every([
+      piece('b.odd = 1'),
+      ...everyCondition(filter, range),
+      ...outside,
+      ...containsWords(words, 'x.folded'),
+    ]),
   };
 }
 

@@ -73,3 +73,11 @@ export function secondsBefore(wall: number, seconds: number): number {
 export function reference(role: number, target: number): string {
   return `/${role}${target.toString(36)}/`;
 }
+
+/** Of so many bits SQLite stores six bytes. A prime, so that ids at even distances spread. */
+const BITS = 47;
+
+/** The bit that stands for it in `event_link.bits`, and for others too: one that is not set rules it out. */
+export function referenceBit(role: number, target: number): number {
+  return 2 ** (Math.abs(role * 13 + target) % BITS);
+}

@@ -13,7 +13,7 @@ import type {
 } from '../records.ts';
 import { isTermRecord } from './answers.ts';
 import type { Database } from './database.ts';
-import { fold, foldForOrder, foldName, reference, wallNumber } from './fold.ts';
+import { fold, foldForOrder, foldName, reference, referenceBit, wallNumber } from './fold.ts';
 import { ROLE, type Role } from './schema.ts';
 import { beginTallies, type Touch } from './tallies.ts';
 
@@ -52,21 +52,28 @@ export function beginIntake(db: Database, touch: Touch): Intake {
   function addEvent(event: EventRecord): void {
     const [starts, ends, posted] = [wallNumber(event.start), wallNumber(event.end), wallNumber(event.date)];
     const [hidden, featured] = [event.hidden ? 1 : 0, event.featured ? 1 : 0];
+    const odd = tallies.day(event, 1) ? 1 : 0;
     db.run(
-      'INSERT INTO event (id, hidden, status, starts, posted, ends, author, featured, parent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      ...[event.id, hidden, event.status, starts, posted, ends, event.author, featured, event.parent],
+      `INSERT INTO event (id, hidden, status, starts, posted, ends, author, featured, parent, odd)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[event.id, hidden, event.status, starts, posted, ends, event.author, featured, event.parent, odd],
     );
-    if (tallies.day(event, 1)) db.run('INSERT INTO odd_event (id) VALUES (?)', event.id);
-    const refs = targetsOf(event)
-      .flatMap(([role, targets]) => [...targets].map((target) => reference(ROLE[role], target)))
-      .join('');
+    let refs = '';
+    const bits = new Set<number>();
+    for (const [role, targets] of targetsOf(event)) {
+      for (const target of targets) {
+        refs += reference(ROLE[role], target);
+        bits.add(referenceBit(ROLE[role], target));
+      }
+    }
+    const allBits = [...bits].reduce((sum, bit) => sum + bit, 0);
     for (const [role, targets] of targetsOf(event)) {
       for (const target of targets) {
         db.run(
-          `INSERT INTO event_link (role, target, hidden, status, starts, posted, id, ends, starts_utc, author, featured, refs)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          `INSERT INTO event_link (role, target, hidden, status, starts, posted, id, ends, starts_utc, author, featured, bits, refs)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           ...[ROLE[role], target, hidden, event.status, starts, posted, event.id, ends],
-          ...[wallNumber(event.startUtc), event.author, featured, refs],
+          ...[wallNumber(event.startUtc), event.author, featured, allBits, refs],
         );
         tallies.target(ROLE[role], target, event, 1);
       }
@@ -75,7 +82,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
 
   function dropEvent(event: EventRecord): void {
     db.run('DELETE FROM event WHERE id = ?', event.id);
-    if (tallies.day(event, -1)) db.run('DELETE FROM odd_event WHERE id = ?', event.id);
+    tallies.day(event, -1);
     const [starts, posted] = [wallNumber(event.start), wallNumber(event.date)];
     for (const [role, targets] of targetsOf(event)) {
       for (const target of targets) {

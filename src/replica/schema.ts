@@ -1,7 +1,7 @@
 // The tables of the replica, versioned: a file with another version is set aside, never migrated, since every copy can be built again.
 
 /** Grows with every change of the tables below or of what is stored in them (`fold` included). */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** Stands in the file's header, so that a foreign SQLite file is never taken for a copy. */
 export const APPLICATION_ID = 0x63616c67;
@@ -10,7 +10,7 @@ export const APPLICATION_ID = 0x63616c67;
 export const ROLE = { category: 1, tag: 2, venue: 3, organizer: 4 } as const;
 export type Role = keyof typeof ROLE;
 
-/** Events longer than this, or ending before they start, are in `odd_event`: one of them must not widen every window. */
+/** Events longer than this, or ending before they start, are odd (`event.odd`): one of them must not widen every window. */
 export const LONG_EVENT_SECONDS = 60 * 86_400;
 
 /*
@@ -19,8 +19,10 @@ export const LONG_EVENT_SECONDS = 60 * 86_400;
  * `event_link` repeats everything that a list filters and sorts by, so that "events of this category in that window" is one
  * walk along its primary key; so does the index `event_start` for lists without a relation (70 to 190 times faster than joining). `refs`
  * names everything that the event refers to (`references` in fold.ts): a second relation is a look into the row that is met anyway, five
- * times faster than a look-up of another; it stands before what lists seldom need, since SQLite reads a row from its beginning.
+ * times faster than a look-up of another; `bits` (`referenceBit`) spares most rows the look, which costs more than all the rest of a
+ * row. Both stand before what lists seldom need, since SQLite reads a row from its beginning.
  * `tally` counts the events of each target and status (hidden ones included) and knows the latest start in UTC of those not hidden.
+ * `event_odd` holds all that lists ask of the odd events, which are few: they are looked at apart wherever bounds on the end narrow the start.
  * `event_day` counts the events that start on a day, without hidden and odd ones: a window of years is a sum over its days.
  * The trigram index sees text that `fold` has folded: `case_sensitive` leaves all folding to that one function, and
  * `columnsize=0` leaves out lengths that only ranking needs. Its pieces are merged by `tidy`, a little at a time: merged by the writes
@@ -49,12 +51,13 @@ CREATE TABLE image (id INTEGER PRIMARY KEY, record TEXT NOT NULL) STRICT;
 
 CREATE TABLE event (
   id INTEGER PRIMARY KEY, hidden INTEGER NOT NULL, status TEXT NOT NULL, starts INTEGER NOT NULL, posted INTEGER NOT NULL,
-  ends INTEGER NOT NULL, author INTEGER NOT NULL, featured INTEGER NOT NULL, parent INTEGER NOT NULL
+  ends INTEGER NOT NULL, author INTEGER NOT NULL, featured INTEGER NOT NULL, parent INTEGER NOT NULL,
+  odd INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX event_start ON event (hidden, status, starts, posted, id, ends, featured, author);
 CREATE INDEX event_featured ON event (hidden, status, starts, posted, id, ends, author) WHERE featured = 1;
 CREATE INDEX event_parent ON event (parent) WHERE parent <> 0;
-CREATE TABLE odd_event (id INTEGER PRIMARY KEY) STRICT;
+CREATE INDEX event_odd ON event (hidden, status, starts, posted, id, ends, featured, author) WHERE odd = 1;
 CREATE TABLE event_day (
   status TEXT NOT NULL, day INTEGER NOT NULL, events INTEGER NOT NULL,
   PRIMARY KEY (status, day)
@@ -62,8 +65,8 @@ CREATE TABLE event_day (
 
 CREATE TABLE event_link (
   role INTEGER NOT NULL, target INTEGER NOT NULL, hidden INTEGER NOT NULL, status TEXT NOT NULL, starts INTEGER NOT NULL,
-  posted INTEGER NOT NULL, id INTEGER NOT NULL, ends INTEGER NOT NULL, refs TEXT NOT NULL, starts_utc INTEGER NOT NULL,
-  author INTEGER NOT NULL, featured INTEGER NOT NULL,
+  posted INTEGER NOT NULL, id INTEGER NOT NULL, ends INTEGER NOT NULL, bits INTEGER NOT NULL, refs TEXT NOT NULL,
+  starts_utc INTEGER NOT NULL, author INTEGER NOT NULL, featured INTEGER NOT NULL,
   PRIMARY KEY (role, target, hidden, status, starts, posted, id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE tally (
