@@ -58,11 +58,13 @@ export function createSessions(member: Member, options: SessionOptions): Session
     const holds = role.name === 'leading' || role.name === 'founding';
     const said: Word | undefined =
       sync && holds ? { founding: role.name === 'founding', standing: sync.standing() } : undefined;
+    // The end that the engine tells of may be older than an entry that gets here before its answer.
+    const { at } = journal;
     const claim = await session.claim(wants, leaseMs, said ? JSON.stringify(said) : '');
     member.hasStream = claim.tail !== START;
     const stands = member.role.name === 'following' || member.role.name === 'leading';
     // The engine lost what it had, or the copy is not known any more to be what it says.
-    const isOff = compareIds(claim.tail, journal.at) < 0 || journal.drift === 'much';
+    const isOff = compareIds(claim.tail, at) < 0 || journal.drift === 'much';
     if (stands && isOff) happened({ type: 'broken' });
     const token = claim.holder === me ? claim.token : undefined;
     happened({ type: 'heard', askedMs, token, held: claim.holder !== '' });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError } from '../../src/errors.ts';
 import { type EngineProcess, inside, useEngine } from './engine-process.ts';
-import { leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
+import { type Answered, leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
 import { holdNext, type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
@@ -35,6 +35,13 @@ describe('several gateways', function () {
     return gateways;
   }
 
+  /** A machine so busy that a lease runs out is told to try again, and never shows the past. */
+  async function reads(gateway: TestGateway, path: string, atLeast: string): Promise<Answered> {
+    let read = await gateway.ask(path, { atLeast });
+    for (let more = 0; read.status === 503 && more < 20; more += 1) read = await gateway.ask(path, { atLeast });
+    return read;
+  }
+
   it('shows through one what was written through another', async () => {
     const [a, b] = (await start(2)) as [TestGateway, TestGateway];
     for (const [one, other] of [
@@ -44,11 +51,11 @@ describe('several gateways', function () {
       const made = await one.ask('/events', { json: EVENT });
       expect(made.status, JSON.stringify(made.body)).to.equal(201);
       expect(made.version).to.match(/^\d+-\d+$/);
-      const read = await other.ask(`/events/${made.body.id}`, { atLeast: made.version });
+      const read = await reads(other, `/events/${made.body.id}`, made.version);
       expect(read.status).to.equal(200);
       expect(read.body.title).to.equal('One');
       const changed = await other.ask(`/events/${made.body.id}`, { json: { title: 'Two' } });
-      const again = await one.ask(`/events/${made.body.id}`, { atLeast: changed.version });
+      const again = await reads(one, `/events/${made.body.id}`, changed.version);
       expect(again.body.title).to.equal('Two');
     }
   });
