@@ -80,9 +80,10 @@ export function ready<K extends Kind>(
   const listed = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   listed.write(text);
   const bytes = listed.subarray(0, -1);
-  const print = digest('sha1', bytes, 'buffer');
-  const answer = { bytes, etag: `"${print.toString('base64url').slice(0, 16)}"` };
-  const prints = [print.readInt32LE(0), print.readInt32LE(4)] as const;
+  const print = hash(bytes);
+  const answer = { bytes, etag: `"${print}"` };
+  const twelve = Buffer.from(print, 'base64url');
+  const prints = [twelve.readInt32LE(0), twelve.readInt32LE(4)] as const;
   tellings.set(bytes, { ...telling(record, json, backing.nowMs()), listed, prints });
   backing.replica.setAnswer(mountOf(audience, variant), record, answer);
   return answer;

@@ -147,7 +147,7 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
     if (reply.type === 'behind') {
       const isLost = compareIds(reply.tail, expected) < 0;
       lostTo = isLost && anyway ? reply.tail : undefined;
-      if (isLost !== true && !(await catchUp(way.engine, anyway))) throw new EngineAway('the stream has a gap');
+      if (!isLost && !(await catchUp(way.engine, anyway))) throw new EngineAway('the stream has a gap');
       const isShort = compareIds(at, reply.tail) < 0;
       // What was cut off the stream is looked for in the CMS by whoever founds a new stretch.
       if (isShort && anyway) at = reply.tail;

@@ -36,9 +36,6 @@ const MAX_SHELVES = 1024;
 /** What an answer takes beside its bytes: the objects around them, what it shows, and what is told of it (calendar/ready.ts). */
 const ENTRY_BYTES = 1600;
 
-/** The cache makes itself an object of options for each question that has none. */
-const AS_USUAL = {};
-
 /** Whole numbers in a list take an eighth of what texts would. */
 const NUMBER: Record<Touched, number> = { event: 0, venue: 1, organizer: 2, category: 3, tag: 4, image: 5 };
 
@@ -112,7 +109,7 @@ export function createAnswers(maxBytes: number): Answers {
   return {
     get(mount, kind, id, version) {
       const name = entryKey(mount, kind, id);
-      const entry = entries.get(name, AS_USUAL);
+      const entry = entries.get(name);
       if (entry === undefined || entry.validAt === version) return entry;
       if (isOutdated(entry)) {
         entries.delete(name);
