@@ -110,7 +110,7 @@ export async function gatewayUnderTest(parts: GatewayParts): Promise<GatewayUnde
   });
   sync.start();
   await sync.complete();
-  const server = createServer({ maxHeaderSize: config.limits.headerBytes }, listener);
+  const server = createServer({ maxHeaderSize: config.limits.headerBytes, optimizeEmptyRequests: true }, listener);
   const askAt = (path: string, request: Request = {}) => exchange(server, path, request, parts.as ?? {});
 
   return {

@@ -111,6 +111,8 @@ function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    // One that announced no body (`optimizeEmptyRequests` in `port.ts`).
+    if (request.readableEnded) return resolve(Buffer.alloc(0));
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= MAX_NOTICE_BYTES) chunks.push(chunk);

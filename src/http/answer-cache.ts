@@ -21,13 +21,10 @@ export interface StoredAnswer {
   etag: string;
   /** When what it shows was last changed, whole seconds in milliseconds since 1970, where that is known. */
   modifiedMs?: number;
-  /**
-   * Names and values by turns, as `writeHead` takes them; without those that depend on the request, but for its id: the last value,
-   * which is set for each request anew.
-   */
-  headers: string[];
-  /** The same for the whole body as it is, with its type and length. */
-  plainHeaders: string[];
+  /** Headers that do not depend on the request, as `headerLines` gives them; those of a body apart. */
+  lines: string;
+  /** Type and length of the whole body as it is. */
+  plainLines: string;
   contentType: string;
   /** The route's name for log and metrics. */
   route: string;

@@ -64,6 +64,11 @@ export function body({ bodyBytes, jsonDepth }: BodyLimits) {
   };
   const parse = bodyParser(options);
   return async function readBody(ctx: Context, next: Next): Promise<void> {
+    // The parser would wait for the end of a stream that has ended (`optimizeEmptyRequests` in `port.ts`).
+    if (ctx.req.readableEnded) {
+      ctx.state.body = {};
+      return next();
+    }
     if (ctx.request.is('multipart/form-data')) {
       ctx.state.body = await multipart(ctx, bodyBytes);
       return next();

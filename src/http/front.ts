@@ -7,6 +7,7 @@ import type { Backing } from '../calendar/backing.ts';
 import type { CacheOutcome, Observe } from '../observe/events.ts';
 import { type AnswerCache, isKnown, type StoredAnswer, whole } from './answer-cache.ts';
 import type { CallerAddress } from './caller-address.ts';
+import { beginReady, headerLines } from './head.ts';
 import { corsHeaders, staleness } from './headers.ts';
 import { basicUser } from './identity.ts';
 import type { AddressLimit } from './limits.ts';
@@ -156,15 +157,16 @@ export function sendStored(
     outcome = 'stale';
   }
   if (isKnown(headers, answer)) {
-    response.writeHead(304, ready(answer.headers, id, more)).end();
+    beginReady(response, 304, answer.lines + ownLines(id, more));
+    response.end();
     return outcome === 'hit' ? 'not-modified' : outcome;
   }
   const { bytes, encoding } = cache.encoding(answer, headers['accept-encoding'] as string | undefined);
   if (bytes && encoding) {
     const { contentType } = answer;
     more.push('Content-Encoding', encoding, 'Content-Type', contentType, 'Content-Length', String(bytes.length));
-    response.writeHead(200, ready(answer.headers, id, more));
-  } else response.writeHead(200, ready(answer.plainHeaders, id, more));
+    beginReady(response, 200, answer.lines + ownLines(id, more));
+  } else beginReady(response, 200, answer.lines + answer.plainLines + ownLines(id, more));
   if (request.method === 'HEAD') response.end();
   else if (bytes) response.end(bytes);
   else if (outcome === 'miss' && answer.pieces.length > 1) sendPieces(response, answer);
@@ -172,8 +174,5 @@ export function sendStored(
   return outcome;
 }
 
-/** Stored headers as they go out. `writeHead` has written them down when it returns: the next request may put its own id there. */
-function ready(stored: string[], id: string, more: readonly string[]): string[] {
-  stored[stored.length - 1] = id;
-  return more.length === 0 ? stored : [...stored, ...more];
-}
+/** Headers of this one answer. An id needs no check: `nextRequestId` gives none that no header may have. */
+const ownLines = (id: string, more: readonly string[]): string => `X-Request-Id: ${id}\r\n${headerLines(more)}`;

@@ -53,6 +53,8 @@ export async function openPort(listener: RequestListener, options: PortOptions):
   const headersTimeout = Math.min(options.headersTimeoutMs, requestTimeout);
   const settings = {
     maxHeaderSize: options.headerBytes,
+    // No stream is wound up and down for a body that nobody announced: whoever reads one asks `readableEnded` first.
+    optimizeEmptyRequests: true,
     ...{ headersTimeout, requestTimeout, keepAliveTimeout: options.keepAliveTimeoutMs },
     // Both deadlines are looked at so often, and in no other way: by itself every 30 s.
     connectionsCheckingInterval: Math.min(MAX_CHECK_MS, Math.ceil(headersTimeout / 4)),

@@ -5,6 +5,7 @@ import type { Backing } from '../calendar/backing.ts';
 import { hash } from '../calendar/ready.ts';
 import type { WallTime } from '../records.ts';
 import type { StoredAnswer } from './answer-cache.ts';
+import { headerLines } from './head.ts';
 import { type Freshness, publicCaching, purgeTags, STANDING } from './headers.ts';
 import { asBytes, isReady, piecesOf } from './sending.ts';
 
@@ -13,9 +14,6 @@ export const linkTo = (backing: Backing): string => `<${backing.site().url}/wp-j
 
 const { 'Content-Type': JSON_TYPE, ...ALWAYS } = STANDING;
 const standing = Object.entries(ALWAYS).flat();
-
-/** The id is set when the answer is sent. */
-const REQUEST_ID = ['X-Request-Id', ''];
 
 /** Undefined for an answer that is not for everybody, or not for another time. The caller has to be anonymous. */
 export function publishing(backing: Backing, freshness: Freshness) {
@@ -33,10 +31,10 @@ export function publishing(backing: Backing, freshness: Freshness) {
     if (modifiedMs !== undefined) headers.push('Last-Modified', new Date(modifiedMs).toUTCString());
     let length = 0;
     for (const { byteLength } of pieces) length += byteLength;
-    const plainHeaders = [...headers, 'Content-Type', contentType, 'Content-Length', String(length), ...REQUEST_ID];
-    headers.push(...REQUEST_ID);
     return {
-      ...{ pieces, length, etag, headers, plainHeaders, contentType, route },
+      ...{ pieces, length, etag, contentType, route },
+      lines: headerLines(headers),
+      plainLines: headerLines(['Content-Type', contentType, 'Content-Length', String(length)]),
       ...(modifiedMs === undefined ? {} : { modifiedMs }),
       version: answer.version ?? backing.replica.version,
       validUntilMs: answer.validUntilMs,

@@ -119,6 +119,23 @@ describe('bare sockets', () => {
     });
   }
 
+  it('answers who says nothing of a body as one who says it is empty', async () => {
+    for (const [first, status] of [
+      [`POST ${MOUNT}/events`, 400],
+      [`POST ${MOUNT}/events/1`, 403],
+      [`GET ${MOUNT}/events/1`, 200],
+      [`DELETE ${MOUNT}/events/999`, 404],
+    ] as const)
+      for (const more of ['', 'Content-Type: application/json\r\n', 'Content-Length: 0\r\n'])
+        expect(
+          statusesIn(
+            await spoken(
+              `${first} HTTP/1.1\r\nConnection: close\r\n${HOST}\r\n${more}Authorization: ${as('author')}${END}`,
+            ),
+          ),
+        ).to.deep.equal([status]);
+  });
+
   it('has nothing to say to whoever wants a tunnel', async () => {
     expect(await spoken(`CONNECT 127.0.0.1:22 HTTP/1.1\r\n${HOST}${END}`)).to.equal('');
   });
