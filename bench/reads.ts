@@ -15,9 +15,11 @@ const CALENDAR = '/calendar/events/v1';
 export const LIST = `${CALENDAR}/events?per_page=50&start_date=2000-01-01`;
 const CONNECTIONS = 50;
 const COLD_REQUESTS = 4000;
-/** The gateway and raw node:http, whose ratio is asked for, are measured in every turn; the others in every fourth. */
-const RIVALS_EVERY = 4;
-/** The turn that is not counted is so many times as long as the others. */
+/** The gateway and raw node:http, whose ratio is asked for, are measured in every turn; the others in every second. */
+const RIVALS_EVERY = 2;
+/** Rivals are started anew so many times: what V8 makes of a server differs by a fifth from start to start. */
+const STARTS = 3;
+/** Before any turn that counts, so many times as long as one. */
 const WARM_UP = 4;
 /** Asked before anything is counted: until about then V8 goes on compiling what makes a list, on the same core. */
 const COLD_WARM_UP = 30_000;
@@ -57,7 +59,7 @@ interface Row {
   key: string;
   title: string;
   status: number;
-  task: (turn: number) => Omit<LoadTask, 'port'>;
+  task: (isWarmUp: boolean) => Omit<LoadTask, 'port'>;
   /** Who is measured beside the gateway and raw node:http. */
   rivals: boolean;
 }
@@ -87,15 +89,22 @@ export async function reads(load: Load, gateway: Gateway, dir: string, settings:
   writeFileSync(file, JSON.stringify(taken));
   const [, , list] = taken;
 
-  const servers: Server[] = [gateway];
-  for (const name of ['raw', 'raw-bare', 'koa', 'fastify'])
-    servers.push(await startRival(name, await freePort(), file));
-  const microcache = await startMicrocache(servers[1]!.port, await freePort(), dir);
-  if (microcache) servers.push(microcache);
+  async function startRivals(): Promise<Server[]> {
+    const rivals: Server[] = [];
+    for (const name of ['raw', 'raw-bare', 'koa', 'fastify'])
+      rivals.push(await startRival(name, await freePort(), file));
+    const microcache = await startMicrocache(rivals[0]!.port, await freePort(), dir);
+    return microcache ? [...rivals, microcache] : rivals;
+  }
 
   const warm =
     (path: string, headers = {}) =>
-    (turn: number) => ({ path, headers, connections: CONNECTIONS, forMs: seconds * 1000 * (turn === 0 ? WARM_UP : 1) });
+    (isWarmUp: boolean) => ({
+      path,
+      headers,
+      connections: CONNECTIONS,
+      forMs: seconds * 1000 * (isWarmUp ? WARM_UP : 1),
+    });
   const bytesOf = (one: Taken) => `${(Buffer.byteLength(one.body, 'base64') / 1024).toFixed(1)} KiB`;
   const rows: Row[] = [
     { key: 'list50_warm', title: `list of 50, warm (${bytesOf(list!)})`, status: 200, task: warm(LIST), rivals: true },
@@ -113,35 +122,42 @@ export async function reads(load: Load, gateway: Gateway, dir: string, settings:
     { key: 'event_by_slug_warm', title: 'one event by slug, warm', status: 200, task: warm(bySlug), rivals: false },
     {
       ...{ key: 'list50_cold', title: 'list of 50 never asked before', status: 200, rivals: false },
-      task: (turn) => {
-        const requests = turn === 0 ? COLD_WARM_UP : COLD_REQUESTS;
+      task: (isWarmUp) => {
+        const requests = isWarmUp ? COLD_WARM_UP : COLD_REQUESTS;
         return { path: '', paths: newLists(requests), connections: CONNECTIONS, requests };
       },
     },
   ];
 
+  const isAsked = (server: Server, row: Row) => row.rivals || server === gateway || server.name === 'raw';
   const measured = new Map<string, Map<number, Measured>>();
-  try {
-    // The first turn warms up and is not counted.
-    for (let turn = 0; turn <= repeats; turn += 1) {
-      for (const row of rows) {
-        for (const server of servers) {
-          const isPair = server === gateway || server.name === 'raw';
-          if (!isPair && (!row.rivals || turn % RIVALS_EVERY !== 0)) continue;
-          const one = await measure(load, server, row.task(turn), row.status);
-          const key = `${row.key} ${server.name}`;
-          if (turn > 0) measured.set(key, (measured.get(key) ?? new Map()).set(turn, one));
+  for (let start = 0; start < STARTS; start += 1) {
+    const rivals = await startRivals();
+    const servers = [gateway, ...rivals];
+    try {
+      for (const server of start === 0 ? servers : rivals)
+        for (const row of rows) if (isAsked(server, row)) await measure(load, server, row.task(true), row.status);
+      for (let turn = start; turn < repeats; turn += STARTS) {
+        const pair = servers.slice(0, 2);
+        for (const row of rows) {
+          for (const server of Math.floor(turn / STARTS) % RIVALS_EVERY === 0 ? servers : pair) {
+            if (!isAsked(server, row)) continue;
+            const one = await measure(load, server, row.task(false), row.status);
+            const key = `${row.key} ${server.name}`;
+            measured.set(key, (measured.get(key) ?? new Map()).set(turn, one));
+          }
         }
       }
+    } finally {
+      for (const rival of rivals) await rival.stop();
     }
-  } finally {
-    for (const server of servers) if (server !== gateway) await server.stop();
   }
-  return rows.flatMap((row) => servers.flatMap((server) => figuresOf(row, server, gateway, measured)));
+  const names = [gateway.name, ...Object.keys(RIVALS)];
+  return rows.flatMap((row) => names.flatMap((name) => figuresOf(row, name, measured)));
 }
 
-function figuresOf(row: Row, server: Server, gateway: Gateway, measured: Map<string, Map<number, Measured>>): Figure[] {
-  const turns = measured.get(`${row.key} ${server.name}`);
+function figuresOf(row: Row, server: string, measured: Map<string, Map<number, Measured>>): Figure[] {
+  const turns = measured.get(`${row.key} ${server}`);
   const raw = measured.get(`${row.key} raw`)!;
   if (!turns) return [];
   const own = [...turns.values()];
@@ -149,11 +165,11 @@ function figuresOf(row: Row, server: Server, gateway: Gateway, measured: Map<str
   // Each turn is compared with raw node:http of the same turn, right before or after: the machine is the same one then.
   const ratio = median([...turns].map(([turn, one]) => raw.get(turn)!.cpuUs / one.cpuUs));
   const speed = median([...turns].map(([turn, one]) => one.perSecond / raw.get(turn)!.perSecond));
-  const name = server === gateway ? row.key : `${row.key}_${server.name.replaceAll('-', '_')}`;
+  const name = server in RIVALS ? `${row.key}_${server.replaceAll('-', '_')}` : row.key;
   return [
     {
       row: row.title,
-      server: server === gateway ? 'gateway' : RIVALS[server.name]!,
+      server: RIVALS[server] ?? 'gateway',
       cpuUs,
       perSecond: median(own.map((one) => one.perSecond)),
       p99Ms: median(own.map((one) => one.p99Ms)),
@@ -161,7 +177,7 @@ function figuresOf(row: Row, server: Server, gateway: Gateway, measured: Map<str
       values: {
         [`${name}_cpu_us`]: cpuUs,
         [`${name}_requests_per_s`]: median(own.map((one) => one.perSecond)),
-        ...(server.name === 'raw' ? {} : { [`${name}_cpu_ratio`]: ratio, [`${name}_requests_ratio`]: speed }),
+        ...(server === 'raw' ? {} : { [`${name}_cpu_ratio`]: ratio, [`${name}_requests_ratio`]: speed }),
       },
     },
   ];
