@@ -62,7 +62,8 @@ export async function openPort(listener: RequestListener, options: PortOptions):
   const server = createServer(settings);
   server.maxConnections = options.sockets;
   const connections = watchConnections(server, listener, options.stallTimeoutMs);
-  server.listen(options.port, options.host);
+  // As many may arrive at one moment as may be there: of Node's own 511 the rest would try again after a second.
+  server.listen({ port: options.port, host: options.host, backlog: options.sockets });
   try {
     await once(server, 'listening');
   } catch (error) {
