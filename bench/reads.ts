@@ -131,7 +131,7 @@ export async function reads(load: Load, gateway: Gateway, dir: string, settings:
 
   const isAsked = (server: Server, row: Row) => row.rivals || server === gateway || server.name === 'raw';
   const measured = new Map<string, Map<number, Measured>>();
-  for (let start = 0; start < STARTS; start += 1) {
+  for (let start = 0; start < Math.min(STARTS, repeats); start += 1) {
     const rivals = await startRivals();
     const servers = [gateway, ...rivals];
     try {

@@ -83,6 +83,7 @@ function observing({ observe, addresses, addressOf, urlBytes, backing }: AppOpti
       const allow = await allowed(routeAt(state.path ?? ''), state, backing).catch(() => 'GET');
       sendPrivate(ctx, status, body, { ...headers, Allow: allow });
     } finally {
+      if (state.withoutBody) ctx.body = Buffer.alloc(0);
       if (backing.others && ctx.respond !== false) {
         const added = versionHeaders(backing.others);
         for (let i = 0; i < added.length; i += 2) ctx.append(added[i]!, added[i + 1]!);
@@ -125,7 +126,7 @@ function storing({ cache, backing, freshness }: AppOptions): Middleware {
     const { answer } = state;
     if (!answer) return;
     const anonymous = !state.caller.account && ctx.get('x-wp-nonce') === '';
-    const entry = reads && anonymous ? publish(answer, state.route) : undefined;
+    const entry = reads && anonymous && !state.withoutBody ? publish(answer, state.route) : undefined;
     if (!entry) {
       const allow = await allowed(routeAt(state.path), state, backing);
       const headers = { ...answer.headers, Link: linkTo(backing), Allow: allow };

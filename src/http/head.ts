@@ -35,15 +35,16 @@ const STATUS_LINES = { 200: 'HTTP/1.1 200 OK\r\n', 304: 'HTTP/1.1 304 Not Modifi
 
 /**
  * Does what `writeHead` does, for headers in the form that `headerLines` gives. `writeHead` looks through all of them for every answer,
- * which is a sixth of the time that a short one takes.
+ * which is a seventh of the time that a short one takes.
  */
 export function beginReady(response: ServerResponse, status: keyof typeof STATUS_LINES, lines: string): void {
   const begun = response as unknown as Begun;
   response.statusCode = status;
-  const { shouldKeepAlive } = response;
-  if (!shouldKeepAlive) begun._last = true;
+  // To HTTP/1.0 a connection goes on only behind an answer that says how long it is.
+  const goesOn = response.shouldKeepAlive && (status !== 304 || response.useChunkedEncodingByDefault);
+  if (!goesOn) begun._last = true;
   begun._header =
-    STATUS_LINES[status] + lines + dateLine() + (shouldKeepAlive ? keepAliveLines(begun._keepAliveTimeout) : CLOSE);
+    STATUS_LINES[status] + lines + dateLine() + (goesOn ? keepAliveLines(begun._keepAliveTimeout) : CLOSE);
 }
 
 const SECOND_MS = 1000;

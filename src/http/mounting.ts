@@ -60,10 +60,12 @@ export function mounting(options: { mounts: string[]; publicUrl: string }): Midd
 }
 
 /** `_method` in the query or `X-HTTP-Method-Override` on GET, POST and PUT. */
-function override(ctx: Context, { query }: State): void {
-  const wanted = query._method ?? (ctx.get('x-http-method-override') || undefined);
+function override(ctx: Context, state: State): void {
+  const wanted = state.query._method ?? (ctx.get('x-http-method-override') || undefined);
   if (wanted === undefined || !OVERRIDABLE.has(ctx.method)) return;
   const method = String(wanted).toUpperCase();
   if (!METHODS.has(method)) throw noRoute();
-  ctx.method = method;
+  // On the wire it stays what it was: a GET whose answer has a length has that many bytes.
+  state.withoutBody = method === 'HEAD';
+  ctx.method = state.withoutBody ? 'GET' : method;
 }

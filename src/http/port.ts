@@ -43,6 +43,8 @@ export interface Port {
 }
 
 const MAX_CHECK_MS = 1000;
+/** Node's own. */
+const LEAST_BACKLOG = 511;
 /** Turns of the event loop without anything new after which nothing is on its way, and the longest wait for that. */
 const QUIET_TURNS = 10;
 const ARRIVING_MS = 500;
@@ -62,8 +64,8 @@ export async function openPort(listener: RequestListener, options: PortOptions):
   const server = createServer(settings);
   server.maxConnections = options.sockets;
   const connections = watchConnections(server, listener, options.stallTimeoutMs);
-  // As many may arrive at one moment as may be there: of Node's own 511 the rest would try again after a second.
-  server.listen({ port: options.port, host: options.host, backlog: options.sockets });
+  // Of many that arrive at one moment, those beyond this number try again after a second. (Linux has a bound too, `somaxconn`.)
+  server.listen({ port: options.port, host: options.host, backlog: Math.max(LEAST_BACKLOG, options.sockets) });
   try {
     await once(server, 'listening');
   } catch (error) {

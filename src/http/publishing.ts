@@ -9,8 +9,13 @@ import { headerLines } from './head.ts';
 import { type Freshness, publicCaching, purgeTags, STANDING } from './headers.ts';
 import { asBytes, isReady, piecesOf } from './sending.ts';
 
-/** Where the site's own REST interface is, as WordPress says it with every answer. */
-export const linkTo = (backing: Backing): string => `<${backing.site().url}/wp-json/>; rel="https://api.w.org/"`;
+/** Where the site's own REST interface is, as WordPress says it with every answer; letters that no header may have as a browser sends them. */
+export function linkTo(backing: Pick<Backing, 'site'>): string {
+  const address = `${backing.site().url}/wp-json/`;
+  return `<${PLAIN.test(address) ? address : new URL(address).href}>; rel="https://api.w.org/"`;
+}
+
+const PLAIN = /^[\x21-\x7e]*$/;
 
 const { 'Content-Type': JSON_TYPE, ...ALWAYS } = STANDING;
 const standing = Object.entries(ALWAYS).flat();

@@ -19,4 +19,6 @@ export interface State {
   body?: Record<string, unknown>;
   caller: Caller;
   answer?: Answer;
+  /** HEAD was asked for by a request that is none: the body of its answer is empty. */
+  withoutBody?: boolean;
 }

@@ -54,6 +54,7 @@ describe('a head that is ready', () => {
     ['200 to HTTP/1.0', 'GET /BY/200 HTTP/1.0'],
     ['304 to HTTP/1.0', 'GET /BY/304 HTTP/1.0'],
     ['200 to HTTP/1.0 that is to go on', 'GET /BY/200 HTTP/1.0\r\nConnection: keep-alive'],
+    ['304 to HTTP/1.0 that is to go on', 'GET /BY/304 HTTP/1.0\r\nConnection: keep-alive'],
   ] as const)
     it(what, async () => {
       const node = await said(request.replace('BY', 'node'));

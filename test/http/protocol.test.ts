@@ -1,6 +1,8 @@
 // What every route has in common: methods, paths, headers and the shapes that a query can ask for (interface-behaviour 0 and 9).
 
 import { expect } from 'chai';
+import { linkTo } from '../../src/http/publishing.ts';
+import type { Site } from '../../src/records.ts';
 import { filledGateway } from '../calendar/filled-gateway.ts';
 import type { Answered, GatewayUnderTest } from '../gateway-under-test.ts';
 import { expectForbidden, expectMissing, expectRefused } from '../record/expectations.ts';
@@ -83,13 +85,27 @@ describe('protocol', () => {
         expectForbidden(await ask('/events/1', { method, headers: { 'x-http-method-override': 'DELETE' } }), 401);
       }
       expect((await ask('/events/1?_method=GET', { json: {} })).body.id).to.equal(1);
-      expect((await ask('/events?_method=HEAD', { json: {} })).text).to.equal('');
       expect((await ask('/events?_method=OPTIONS', { json: {} })).body).to.include.keys(
         'namespace',
         'methods',
         'endpoints',
       );
       expectRefused(await ask('/events?_method=FLY', { json: {} }), NO_ROUTE);
+    });
+
+    it('overridden with HEAD: a body that is as empty as its length says', async () => {
+      const asHead = { headers: { 'x-http-method-override': 'head' } };
+      for (const answer of [
+        await ask('/events?_method=HEAD', { json: {} }),
+        await ask('/events?_method=HEAD'),
+        await ask('/events/1', asHead),
+        await ask('/events/1', asHead),
+        await ask('/events/1?_envelope', asHead),
+      ])
+        expect([answer.status, answer.text, answer.headers['content-length']]).to.deep.equal([200, '', '0']);
+      const missing = await ask('/events/999?_method=HEAD');
+      expect([missing.status, missing.text, missing.headers['content-length']]).to.deep.equal([404, '', '0']);
+      expect((await ask('/events/1')).body.id).to.equal(1);
     });
 
     it('not overridden in a body', async () => {
@@ -125,6 +141,15 @@ describe('protocol', () => {
   });
 
   describe('headers', () => {
+    it('the site, in letters that a header may have', () => {
+      const linkOf = (url: string) => linkTo({ site: () => ({ url }) as Site });
+      for (const [url, sent] of [
+        ['https://Example.org:443/a', 'https://Example.org:443/a'],
+        ['https://кафе.example/é', 'https://xn--80akn5b.example/%C3%A9'],
+      ] as const)
+        expect(linkOf(url)).to.equal(`<${sent}/wp-json/>; rel="https://api.w.org/"`);
+    });
+
     it('standing ones', async () => {
       for (const path of ['/events', '/events/999', '/nowhere']) {
         const { headers } = await ask(path);
