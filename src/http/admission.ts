@@ -32,7 +32,10 @@ const overloaded = errorAnswer(
 const REFUSAL = Buffer.from(JSON.stringify(overloaded.body));
 /** Names and values by turns: thousands are refused a second, and what that takes is missing for the others. */
 const REFUSAL_HEADERS = Object.entries({
-  ...{ ...STANDING, ...PRIVATE, ...overloaded.headers, 'Content-Length': String(REFUSAL.length) },
+  ...STANDING,
+  ...PRIVATE,
+  ...overloaded.headers,
+  'Content-Length': String(REFUSAL.length),
 }).flat();
 
 /** Of the bound, at least so much is for looking at requests. */

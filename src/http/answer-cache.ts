@@ -65,12 +65,12 @@ export interface AnswerCache {
   ): { bytes: Uint8Array | undefined; encoding: Encoding | undefined };
 }
 
-/** Keeps answers up to `maxBytes`, the least used going first; a list counts its body whole and once more for its compressed forms. */
+/** Keeps answers up to `maxBytes`, the least used going first; each counts its body whole and once more for its compressed forms. */
 export function createAnswerCache(maxBytes: number): AnswerCache {
   const kept = new LRUCache<string, StoredAnswer>({
     maxSize: maxBytes,
     // Pieces are shared with other answers, and yet counted: once those are gone they are held by this one alone.
-    sizeCalculation: (answer) => answer.length * 2 + 600,
+    sizeCalculation: (answer, key) => answer.length * 2 + answer.lines.length + key.length + 600,
   });
 
   function prepare(answer: StoredAnswer, encoding: Encoding): void {

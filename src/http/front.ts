@@ -21,7 +21,7 @@ export interface FrontOptions {
   backing: Backing;
   cache: AnswerCache;
   addresses: AddressLimit;
-  /** Whether the caller's address is in a header that a proxy sets. */
+  /** The caller's address, which a proxy may say in a header. */
   addressOf: CallerAddress;
   /** Makes what is not stored. */
   reading: (request: IncomingMessage, id: string) => Reading | undefined;
@@ -74,14 +74,13 @@ export function front(options: FrontOptions): RequestListener {
     }
     const id = nextRequestId(request.headers['x-request-id']);
     const stored = cache.get(request.url!, backing.replica.version, backing.nowMs());
-    const making = stored ? undefined : reading(request, id);
-    if (!stored && !making) {
+    if (stored) return send(request, response, { answer: stored, outcome: 'hit', id, startedMs });
+    const making = reading(request, id);
+    if (!making) {
       admitted.add(request);
       return otherwise(request, response);
     }
-
-    if (stored) return send(request, response, { answer: stored, outcome: 'hit', id, startedMs }, NONE);
-    const { outcome, shared } = making!;
+    const { outcome, shared } = making;
     void outcome.then((made) => {
       if ('entry' in made) {
         return later(request, response, { answer: made.entry, outcome: shared ? 'shared' : 'miss', id, startedMs });
@@ -101,7 +100,7 @@ export function front(options: FrontOptions): RequestListener {
     setImmediate(send, request, response, found, version);
   }
 
-  function send(request: IncomingMessage, response: ServerResponse, found: Found, version: readonly string[]): void {
+  function send(request: IncomingMessage, response: ServerResponse, found: Found, version?: readonly string[]): void {
     const { answer, outcome, id, startedMs } = found;
     const cached = sendStored(request, response, answer, { cache, backing, id, outcome, version });
     const durationMs = performance.now() - startedMs;
@@ -133,7 +132,7 @@ export interface Sending {
   id: string;
   outcome: CacheOutcome;
   /** Headers of several gateways that say what the answer shows, as of when it was found; those of now where absent. */
-  version?: readonly string[];
+  version?: readonly string[] | undefined;
 }
 
 /** Sends a public answer, or 304 when the caller has it; says so when the copy has lost touch with the CMS. */

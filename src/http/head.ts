@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 
-/** Its other form imports `node:http`, which costs memory: see `openPort`. */
+/** Its other form imports `node:http`, which costs memory: see `port.ts`. */
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
 /** What `writeHead` would have left in a response. It is not public; `head.test.ts` holds it against what `writeHead` sends. */

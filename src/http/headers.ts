@@ -35,7 +35,7 @@ export const PRIVATE: Readonly<Record<string, string>> = {
 const MAX_TAGS = 300;
 
 /**
- * Record names for purging a CDN by record, as `writeHead` takes them: names and values by turns. Fastly and Varnish read the one,
+ * Record names for purging a CDN by record, names and values by turns. Fastly and Varnish read the one,
  * Cloudflare and others the other. What is more than 300 names is left out.
  */
 export function purgeTags(tags: readonly string[]): string[] {

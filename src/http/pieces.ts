@@ -8,7 +8,7 @@ const SPARE_BYTES = 1024 * 1024;
 const MAX_SPARE = 8;
 const spare: Buffer[] = [];
 
-/** Joins the pieces and sends them; the headers are written already. */
+/** Joins the pieces and sends them; its head is begun already. */
 export function sendPieces(response: ServerResponse, { pieces, length }: StoredAnswer): void {
   const fits = length <= SPARE_BYTES;
   const memory = (fits ? spare.pop() : undefined) ?? Buffer.allocUnsafeSlow(fits ? SPARE_BYTES : length);

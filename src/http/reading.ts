@@ -33,8 +33,8 @@ export interface Reading {
   shared: boolean;
 }
 
-/** Names of the query that change what the answer looks like or who asks: those take the long way. */
-const WISHES = /[?&](_|rest_route)/;
+/** Whether a parameter changes what the answer looks like or who asks: such a request takes the long way. */
+const isWish = (name: string): boolean => name.startsWith('_') || name === 'rest_route';
 
 /** Undefined where a request is not a plain read of the interface. Rejects never. */
 export function createReading(options: ReadingOptions): (request: IncomingMessage, id: string) => Reading | undefined {
@@ -47,8 +47,10 @@ export function createReading(options: ReadingOptions): (request: IncomingMessag
     const { version } = backing.replica;
     const under = flights.get(url);
     if (under?.version === version) return { outcome: under.outcome, shared: true };
-    if (url.length > urlBytes || WISHES.test(url) || url.includes('#')) return undefined;
+    if (url.length > urlBytes || url.includes('#')) return undefined;
     const mark = url.indexOf('?');
+    const query = mark < 0 ? {} : parseQuery(url.slice(mark + 1));
+    for (const name in query) if (isWish(name)) return undefined;
     const place = placeOf(mark < 0 ? url : url.slice(0, mark), false);
     const found = place && readAt(place.path);
     if (!found) return undefined;
@@ -56,7 +58,6 @@ export function createReading(options: ReadingOptions): (request: IncomingMessag
 
     async function make(): Promise<Outcome> {
       try {
-        const query = mark < 0 ? {} : parseQuery(url.slice(mark + 1));
         const state = { ...place!, query, requestId, caller: ANONYMOUS };
         const answer = await run(options, route, endpoint, { captured, state });
         const entry = publish(answer, `${endpoint.operation} ${route.path || '/'}`);

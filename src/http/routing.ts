@@ -22,7 +22,7 @@ import { type BodyLimits, body } from './body.ts';
 import { createLookups } from './lookups.ts';
 import type { State } from './state.ts';
 
-/** Its other form imports `node:http`, which costs memory: see `openPort`. */
+/** Its other form imports `node:http`, which costs memory: see `port.ts`. */
 const Router: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
 
 export interface Operations {

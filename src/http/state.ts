@@ -6,7 +6,6 @@ import type { CacheOutcome } from '../observe/events.ts';
 
 export interface State {
   requestId: string;
-  startedMs: number;
   /** The route's name for log and metrics. */
   route: string;
   cache: CacheOutcome;

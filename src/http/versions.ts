@@ -10,7 +10,7 @@ export const MIN_VERSION = 'x-calendar-min-version';
 const WAIT_MS = 2000;
 
 /**
- * Names and values by turns, as `writeHead` takes them; each name beside what an answer has of it anyway. A cache keeps what was asked with
+ * Names and values by turns; each name beside what an answer has of it anyway. A cache keeps what was asked with
  * a version apart from what was asked without.
  */
 export const versionHeaders = (others: Others): string[] => [

@@ -38,7 +38,7 @@ export interface TestGateway {
   seen: Observation[];
   ask(
     path: string,
-    request?: { json?: unknown; method?: string; atLeast?: string; withinMs?: number },
+    request?: { json?: unknown; method?: string; atLeast?: string; ifNoneMatch?: string | null; withinMs?: number },
   ): Promise<Answered>;
   /** Ends it in order. */
   stop(): Promise<void>;
@@ -106,7 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
 
   return {
     ...{ name, cluster, sync: keeper, replica, link, proxy, seen },
-    async ask(path, { json, method, atLeast, withinMs = 30_000 } = {}) {
+    async ask(path, { json, method, atLeast, ifNoneMatch, withinMs = 30_000 } = {}) {
       const response = await fetch(`http://127.0.0.1:${port}${MOUNT}${path}`, {
         method: method ?? (json === undefined ? 'GET' : 'POST'),
         signal: AbortSignal.timeout(withinMs),
@@ -115,6 +115,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
           ...(json === undefined && method === undefined ? {} : { authorization: SERVICE }),
           ...(json === undefined ? {} : { 'content-type': 'application/json' }),
           ...(atLeast === undefined ? {} : { 'x-calendar-min-version': atLeast }),
+          ...(ifNoneMatch == null ? {} : { 'if-none-match': ifNoneMatch }),
         },
         ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       });

@@ -202,6 +202,8 @@ describe('protocol', () => {
       ['/events/1?_fields=id,slug', { id: 1, slug: 'event-1' }],
       ['/events/1?_fields=start_date_details.year', { start_date_details: { year: '2027' } }],
       ['/events/1?_fields[]=id&_fields[]=slug', { id: 1, slug: 'event-1' }],
+      ['/events/1?%5Ffields=id', { id: 1 }],
+      ['/events/1?a=b&%5ffield%73=id', { id: 1 }],
       ['/events/1?_fields=nothing', []],
       ['/events?_fields=total', { total: 2 }],
       ['/events?_fields=events.id', { events: [] }],
