@@ -162,7 +162,7 @@ function figuresOf(row: Row, server: string, measured: Map<string, Map<number, M
   if (!turns) return [];
   const own = [...turns.values()];
   const cpuUs = median(own.map((one) => one.cpuUs));
-  // Each turn is compared with raw node:http of the same turn, right before or after: the machine is the same one then.
+  // Each turn is compared with raw node:http of the same turn, two seconds away at most: the machine is the same one then.
   const ratio = median([...turns].map(([turn, one]) => raw.get(turn)!.cpuUs / one.cpuUs));
   const speed = median([...turns].map(([turn, one]) => one.perSecond / raw.get(turn)!.perSecond));
   const name = server in RIVALS ? `${row.key}_${server.replaceAll('-', '_')}` : row.key;

@@ -64,7 +64,7 @@ export function body({ bodyBytes, jsonDepth }: BodyLimits) {
   };
   const parse = bodyParser(options);
   return async function readBody(ctx: Context, next: Next): Promise<void> {
-    // The parser would wait for the end of a stream that has ended (`optimizeEmptyRequests` in `port.ts`).
+    // No body was announced, and its stream has ended (`optimizeEmptyRequests` in `port.ts`): the parser would refuse to read it.
     if (ctx.req.readableEnded) {
       ctx.state.body = {};
       return next();
