@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PHP_SOURCES } from './paths.ts';
 import { type Group, run, startGroup } from './processes.ts';
 import { documentRoot } from './site.ts';
+import type { DatabaseKind } from './wp-config.ts';
 
 /** What a way of running PHP can do with a site. */
 export interface Runtime {
@@ -16,12 +17,13 @@ export interface Runtime {
 }
 
 /** Why PHP cannot be used here, or undefined when it can. */
-export async function nativePhpLack(): Promise<string | undefined> {
-  const probe = 'echo json_encode([PHP_VERSION, PHP_VERSION_ID, extension_loaded("pdo_sqlite")]);';
+export async function nativePhpLack(database: DatabaseKind = 'sqlite'): Promise<string | undefined> {
+  const extension = database === 'mariadb' ? 'mysqli' : 'pdo_sqlite';
+  const probe = `echo json_encode([PHP_VERSION, PHP_VERSION_ID, extension_loaded("${extension}")]);`;
   try {
-    const [version, id, sqlite] = JSON.parse(await run(['php', '-r', probe])) as [string, number, boolean];
+    const [version, id, loaded] = JSON.parse(await run(['php', '-r', probe])) as [string, number, boolean];
     if (id < 80100) return `php is ${version}, older than 8.1`;
-    return sqlite ? undefined : `php ${version} has no pdo_sqlite`;
+    return loaded ? undefined : `php ${version} has no ${extension}`;
   } catch {
     return 'there is no php on the path';
   }

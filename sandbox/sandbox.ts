@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
+import { mariaDbSocket } from './site.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from './start.ts';
 
 const HELP = `npm run sandbox -- [options]: a real WordPress to try the gateway against
@@ -14,6 +15,7 @@ const HELP = `npm run sandbox -- [options]: a real WordPress to try the gateway 
   --dir DIR           the data folder (default: .sandbox)
   --mapping NAME      put in the snippet of this mapping (default: wordpress-meta; none: no snippet)
   --site FILE.php     put in this PHP file as a must-use plugin too; may be given several times
+  --database KIND     sqlite (default) or mariadb, a server of the sandbox's own (needs mariadb-server and php-mysql)
   --permalinks KIND   pretty or plain
   --timezone ZONE     the site's time zone, for instance Europe/Berlin
   --json              print one line of JSON on standard output when ready, and nothing else there
@@ -32,6 +34,7 @@ function optionsFrom(argv: readonly string[]): { help: boolean; json: boolean; s
       dir: { type: 'string' },
       mapping: { type: 'string' },
       site: { type: 'string', multiple: true, default: [] },
+      database: { type: 'string' },
       permalinks: { type: 'string' },
       timezone: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -40,7 +43,10 @@ function optionsFrom(argv: readonly string[]): { help: boolean; json: boolean; s
     },
   });
   if (values.native && values.wasm) throw new Error('--native and --wasm exclude each other');
-  const { permalinks } = values;
+  const { database, permalinks } = values;
+  if (database !== undefined && database !== 'sqlite' && database !== 'mariadb') {
+    throw new Error(`--database is sqlite or mariadb, not "${database}"`);
+  }
   if (permalinks !== undefined && permalinks !== 'pretty' && permalinks !== 'plain') {
     throw new Error(`--permalinks is pretty or plain, not "${permalinks}"`);
   }
@@ -59,6 +65,7 @@ function optionsFrom(argv: readonly string[]): { help: boolean; json: boolean; s
       ...(port === undefined ? {} : { port }),
       ...(values.dir === undefined ? {} : { dir: values.dir }),
       ...(values.mapping === undefined ? {} : { mapping: values.mapping === 'none' ? false : values.mapping }),
+      ...(database === undefined ? {} : { database }),
       ...(permalinks === undefined ? {} : { permalinks }),
       ...(values.timezone === undefined ? {} : { timezone: values.timezone }),
     },
@@ -67,7 +74,7 @@ function optionsFrom(argv: readonly string[]): { help: boolean; json: boolean; s
 
 function asJson(sandbox: Sandbox): string {
   const users = Object.entries(sandbox.credentials).map(([role, credentials]) => ({ role, ...credentials }));
-  return `${JSON.stringify({ url: sandbox.url, way: sandbox.way, dataDir: sandbox.dataDir, users })}\n`;
+  return `${JSON.stringify({ url: sandbox.url, way: sandbox.way, database: sandbox.database, dataDir: sandbox.dataDir, users })}\n`;
 }
 
 function asText(sandbox: Sandbox): string {
@@ -80,6 +87,7 @@ function asText(sandbox: Sandbox): string {
     `wp-admin    ${sandbox.url}/wp-admin/`,
     `REST        ${sandbox.url}/wp-json/`,
     `PHP runs    ${sandbox.way === 'native' ? 'natively' : 'as WebAssembly'}; the data are in ${sandbox.dataDir}`,
+    `Database    ${sandbox.database === 'mariadb' ? `MariaDB, socket ${mariaDbSocket(sandbox.dataDir)}` : 'SQLite'}`,
     '',
     `  ${'user'.padEnd(12)} ${'password'.padEnd(18)} application password (for REST)`,
     ...rows,

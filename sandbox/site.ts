@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import type { WordPressFiles } from './files.ts';
 import { cacheRoot, PHP_SOURCES, WORDPRESS_PACKAGE } from './paths.ts';
-import { type SiteSettings, wpConfig } from './wp-config.ts';
+import { type DatabaseKind, type SiteSettings, wpConfig } from './wp-config.ts';
 
 /** The users of a site: WordPress's roles, the first of them under its short name. */
 export const ROLES = ['admin', 'editor', 'author', 'contributor', 'subscriber'] as const;
@@ -48,6 +48,16 @@ export function documentRoot(dataDir: string): string {
 /** The folder of the site's database: beside the document root, so that no server hands it out. */
 export function databaseFolder(dataDir: string): string {
   return join(dataDir, 'database');
+}
+
+/** The folder of the site's MariaDB server, where it has one. */
+export function mariaDbFolder(dataDir: string): string {
+  return join(dataDir, 'mariadb');
+}
+
+/** The socket of the site's MariaDB server: only the folder's owner reaches it. */
+export function mariaDbSocket(dataDir: string): string {
+  return join(mariaDbFolder(dataDir), 'socket');
 }
 
 /** The state of the site in a data folder; undefined where there is none yet. */
@@ -83,13 +93,16 @@ export function removeSite(dataDir: string): void {
 export function removeLeftovers(dataDir: string): void {
   rmSync(documentRoot(dataDir), { recursive: true, force: true });
   rmSync(databaseFolder(dataDir), { recursive: true, force: true });
+  rmSync(mariaDbFolder(dataDir), { recursive: true, force: true });
 }
 
-/** Lays out WordPress, its SQLite integration and an empty content folder. */
-export function layFiles(dataDir: string, files: WordPressFiles): void {
+/** Lays out WordPress, its SQLite integration where it is needed, and an empty content folder. */
+export function layFiles(dataDir: string, files: WordPressFiles, database: DatabaseKind): void {
   const root = documentRoot(dataDir);
   const content = join(root, 'wp-content');
   linkTree(files.wordpress, root);
+  for (const name of ['mu-plugins', 'uploads']) mkdirSync(join(content, name), { recursive: true });
+  if (database === 'mariadb') return;
   const plugin = join(content, 'plugins/sqlite-database-integration');
   linkTree(files.sqlite, plugin);
   const dropIn = readFileSync(join(files.sqlite, 'db.copy'), 'utf8')
@@ -97,7 +110,6 @@ export function layFiles(dataDir: string, files: WordPressFiles): void {
     .replaceAll('{SQLITE_IMPLEMENTATION_FOLDER_PATH}', '')
     .replaceAll('{SQLITE_PLUGIN}', 'sqlite-database-integration/load.php');
   writeFileSync(join(content, 'db.php'), dropIn);
-  for (const name of ['mu-plugins', 'uploads']) mkdirSync(join(content, name), { recursive: true });
   mkdirSync(databaseFolder(dataDir), { recursive: true });
 }
 
@@ -131,7 +143,9 @@ export function configure(dataDir: string, state: SiteState): void {
   const root = documentRoot(dataDir);
   mkdirSync(join(root, 'wp-content/mu-plugins'), { recursive: true });
   copyFileSync(join(PHP_SOURCES, 'sandbox-plugin.php'), join(root, 'wp-content/mu-plugins', PLUGIN_FILE));
-  writeFileSync(join(root, 'wp-config.php'), wpConfig(state, rulesMark(dataDir, state)), { mode: 0o600 });
+  writeFileSync(join(root, 'wp-config.php'), wpConfig(state, rulesMark(dataDir, state), mariaDbSocket(dataDir)), {
+    mode: 0o600,
+  });
 }
 
 /** Changes whenever the rewrite rules may have to. */
@@ -169,14 +183,14 @@ export function writeMuPlugins(dataDir: string, plugins: Record<string, string>,
 export type RunPhp = (fileInRoot: string) => Promise<string>;
 
 /**
- * Fills the database of a site that has its files and configuration: from the copy kept of an earlier installation, or
- * by installing WordPress (and then the copy is kept).
+ * Fills the database of a site that has its files and configuration. With SQLite it takes the copy kept of an earlier
+ * installation, or installs WordPress and keeps a copy; with MariaDB it always installs WordPress.
  * @returns whether WordPress was installed anew
  */
-export async function fillDatabase(dataDir: string, runPhp: RunPhp): Promise<boolean> {
+export async function fillDatabase(dataDir: string, kind: DatabaseKind, runPhp: RunPhp): Promise<boolean> {
   const database = join(databaseFolder(dataDir), '.ht.sqlite');
   const kept = join(cacheRoot(), `installed-${installationKey()}`);
-  if (existsSync(kept)) {
+  if (kind === 'sqlite' && existsSync(kept)) {
     copyFileSync(join(kept, 'database.sqlite'), database);
     copyFileSync(join(kept, ROLES_FILE), join(dataDir, ROLES_FILE));
     return false;
@@ -198,6 +212,7 @@ export async function fillDatabase(dataDir: string, runPhp: RunPhp): Promise<boo
     rmSync(wish, { force: true });
   }
 
+  if (kind !== 'sqlite') return true;
   const work = `${kept}.${process.pid}`;
   mkdirSync(work, { recursive: true });
   copyFileSync(database, join(work, 'database.sqlite'));

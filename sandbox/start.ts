@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { wordPressFiles } from './files.ts';
+import { mariaDbLack, startMariaDb } from './mariadb.ts';
 import { nativePhpLack, nativeRuntime, type Runtime } from './native.ts';
 import { ensurePackages } from './packages.ts';
 import { defaultDataDir, PROJECT_ROOT, WORDPRESS_PACKAGE } from './paths.ts';
@@ -12,7 +13,7 @@ import { type Group, run } from './processes.ts';
 import { type Progress, printedProgress, silent } from './progress.ts';
 import * as site from './site.ts';
 import { wasmLack, wasmRuntime } from './wasm.ts';
-import { siteUrl } from './wp-config.ts';
+import { type DatabaseKind, siteUrl } from './wp-config.ts';
 
 /** How PHP is run: by the machine's own, or as WebAssembly. */
 export type Way = 'native' | 'wasm';
@@ -30,6 +31,8 @@ export interface SandboxOptions {
   mapping?: string | false;
   /** Further must-use plugins: PHP source by file name. */
   muPlugins?: Record<string, string>;
+  /** Default `sqlite`, or what the site has; `mariadb` needs the machine's own php and MariaDB. */
+  database?: DatabaseKind;
   /** Default `pretty`, or what the site has. */
   permalinks?: 'pretty' | 'plain';
   /** An IANA name; default America/New_York, or what the site has. */
@@ -44,6 +47,7 @@ export interface Sandbox {
   /** Without a slash at its end. */
   url: string;
   way: Way;
+  database: DatabaseKind;
   dataDir: string;
   credentials: Record<site.Role, site.Credentials>;
   /** Runs WP-CLI on the site and gives what it printed. As WebAssembly this takes seconds. */
@@ -66,23 +70,45 @@ const CRON_EVERY_MS = 60_000;
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const progress = options.onProgress ?? (options.quiet ? silent : printedProgress());
   const dataDir = resolve(options.dir ?? defaultDataDir());
-  const way = await chooseWay(options.way, progress);
+  const before = options.fresh ? undefined : site.readState(dataDir);
+  const database = options.database ?? before?.database ?? 'sqlite';
+  if (before !== undefined && database !== (before.database ?? 'sqlite')) {
+    throw new Error(
+      `the site in ${dataDir} does not run on ${database}: start over with --fresh, or name another folder`,
+    );
+  }
+  const way = await chooseWay(options.way, database, progress);
   const unlock = lock(dataDir, options.fresh ?? false);
+  let stopDatabase = async (): Promise<void> => {};
   try {
     await ensurePackages(way === 'wasm' ? 'full' : 'lean', progress);
     const files = await wordPressFiles(progress);
     const runtime = way === 'native' ? nativeRuntime(dataDir, files.wpCli) : wasmRuntime(dataDir, files.wpCli);
 
-    const before = site.readState(dataDir);
     const state: site.SiteState = {
       wordpress: WORDPRESS_PACKAGE.wordpress,
       port: await choosePort(options.port, before?.port),
       timezone: options.timezone ?? before?.timezone ?? 'America/New_York',
       permalinks: options.permalinks ?? before?.permalinks ?? 'pretty',
       secret: before?.secret ?? randomBytes(24).toString('base64url'),
+      database,
       muPlugins: before?.muPlugins ?? [],
     };
-    if (before === undefined) await makeSite(dataDir, state, runtime, progress, () => site.layFiles(dataDir, files));
+    let databaseEnded = new Promise<void>(() => {});
+    const startDatabase = async (): Promise<void> => {
+      if (database !== 'mariadb') return;
+      progress('starting MariaDB');
+      const started = await startMariaDb(dataDir);
+      [databaseEnded, stopDatabase] = [started.ended, () => started.stop()];
+    };
+    if (before === undefined) {
+      progress('laying out a new site');
+      site.removeLeftovers(dataDir);
+      site.layFiles(dataDir, files, database);
+      site.configure(dataDir, state);
+      await startDatabase();
+      await installWordPress(dataDir, database, runtime, progress);
+    } else await startDatabase();
     site.moveDatabase(dataDir);
     const plugins = { ...(await mappingPlugin(options.mapping ?? 'wordpress-meta', progress)), ...options.muPlugins };
     state.muPlugins = site.writeMuPlugins(dataDir, plugins, state.muPlugins);
@@ -103,24 +129,35 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return {
       url,
       way,
+      database,
       dataDir,
       credentials: site.readCredentials(dataDir),
-      ended: server.ended,
+      ended: Promise.race([server.ended, databaseEnded]),
       wp: (args) => runtime.wp(args),
       async stop() {
         clearInterval(cron);
         await server.stop();
+        await stopDatabase();
         unlock();
       },
     };
   } catch (error) {
+    await stopDatabase();
     unlock();
     throw error;
   }
 }
 
-async function chooseWay(wanted: Way | undefined, progress: Progress): Promise<Way> {
-  const noNative = wanted === 'wasm' ? 'not asked' : await nativePhpLack();
+async function chooseWay(wanted: Way | undefined, database: DatabaseKind, progress: Progress): Promise<Way> {
+  if (database === 'mariadb') {
+    const lack = wanted === 'wasm' ? '--wasm excludes it' : ((await nativePhpLack(database)) ?? (await mariaDbLack()));
+    if (lack === undefined) return 'native';
+    throw new Error(
+      `MariaDB needs the native way, and ${lack}; on Debian: apt-get install mariadb-server php-cli php-mysql ` +
+        'php-xml php-mbstring php-gd php-curl php-intl php-zip',
+    );
+  }
+  const noNative = wanted === 'wasm' ? 'not asked' : await nativePhpLack(database);
   if (noNative === undefined) return 'native';
   if (wanted === 'native') {
     throw new Error(
@@ -190,18 +227,13 @@ function freePort(port: number): Promise<number | undefined> {
   });
 }
 
-async function makeSite(
+async function installWordPress(
   dataDir: string,
-  state: site.SiteState,
+  database: DatabaseKind,
   runtime: Runtime,
   progress: Progress,
-  layFiles: () => void,
 ): Promise<void> {
-  progress('laying out a new site');
-  site.removeLeftovers(dataDir);
-  layFiles();
-  site.configure(dataDir, state);
-  const anew = await site.fillDatabase(dataDir, (file) => {
+  const anew = await site.fillDatabase(dataDir, database, (file) => {
     progress('installing WordPress');
     return runtime.runPhp(file);
   });

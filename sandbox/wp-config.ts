@@ -2,11 +2,15 @@
 
 import { createHash } from 'node:crypto';
 
+/** The database under a site: SQLite through WordPress's drop-in, or a MariaDB server of its own. */
+export type DatabaseKind = 'sqlite' | 'mariadb';
+
 /** What wp-config.php says of a site. */
 export interface SiteSettings {
   port: number;
   timezone: string;
   permalinks: 'pretty' | 'plain';
+  database: DatabaseKind;
   /** Random text for the keys and salts. */
   secret: string;
 }
@@ -18,15 +22,16 @@ const PERMALINKS = { pretty: '/%postname%/', plain: '' };
 /**
  * The text of wp-config.php. Constants that the way of running PHP has set already are left alone.
  * @param rulesMark changes whenever the rewrite rules have to be built again
+ * @param socket of MariaDB's server; SQLite needs none
  */
-export function wpConfig(state: SiteSettings, rulesMark: string): string {
+export function wpConfig(state: SiteSettings, rulesMark: string, socket: string): string {
   const url = siteUrl(state.port);
   const options = { timezone_string: state.timezone, permalink_structure: PERMALINKS[state.permalinks] };
   const values: Record<string, string | number | boolean> = {
     DB_NAME: 'wordpress',
-    DB_USER: '',
+    DB_USER: state.database === 'mariadb' ? 'root' : '',
     DB_PASSWORD: '',
-    DB_HOST: '',
+    DB_HOST: state.database === 'mariadb' ? `localhost:${socket}` : '',
     DB_CHARSET: 'utf8mb4',
     DB_COLLATE: '',
     ...Object.fromEntries(KEYS.map((key) => [key, derived(state.secret, key)])),
