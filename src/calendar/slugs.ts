@@ -1,7 +1,7 @@
 // Slug -> id for events, venues and organizers: an LRU cache in front of the copy and of one native question.
 
 import { LRUCache } from 'lru-cache';
-import { UpstreamAway, UpstreamRefused } from '../errors.ts';
+import { UpstreamRefused } from '../errors.ts';
 import type { PostKind } from '../records.ts';
 import { type Asked, callOptions } from './asked.ts';
 import type { Backing } from './backing.ts';
@@ -9,19 +9,28 @@ import { capabilityNames } from './capabilities.ts';
 import { keep } from './posts.ts';
 import { isStaff } from './visibility.ts';
 
-const MAX_SLUGS = 50_000;
+/** WordPress's column for slugs, in bytes; a slug there is percent-encoded ASCII. */
+const MAX_SLUG_BYTES = 200;
+/** Memory for the cache; an entry counts its key and about as much again for its place in the cache. */
+const MAX_CACHE_BYTES = 16 * 1024 * 1024;
+const ENTRY_BYTES = 250;
 const UNKNOWN_KEPT_MS = 5000;
 const UNKNOWN = 0;
 
 export interface Slugs {
-  /** Id of the post with this slug, public ones first; undefined when there is none that the caller could be told of. */
+  /**
+   * Id of the post with this slug, public ones first; undefined when there is none that the caller could be told of. Only the CMS's own
+   * answer makes a slug unknown: while it gives none, this throws `UpstreamAway` and remembers nothing.
+   */
   resolve(kind: PostKind, slug: string, asked: Asked): Promise<number | undefined>;
 }
 
 /** Known slugs hold until the record they lead to has another; unknown ones are kept for a short time, apart for staff and public. */
 export function createSlugs(backing: Backing): Slugs {
-  // By size, which takes no room for what is not there.
-  const ids = new LRUCache<string, number>({ maxSize: MAX_SLUGS, sizeCalculation: () => 1 });
+  const ids = new LRUCache<string, number>({
+    maxSize: MAX_CACHE_BYTES,
+    sizeCalculation: (_, key) => key.length + ENTRY_BYTES,
+  });
   const { replica } = backing;
 
   const stillLeads = (kind: PostKind, slug: string, id: number): boolean =>
@@ -46,14 +55,15 @@ export function createSlugs(backing: Backing): Slugs {
       if (!items[0]) return undefined;
       return (await keep(backing, kind, items[0], { moment })).id;
     } catch (error) {
-      if (error instanceof UpstreamRefused || error instanceof UpstreamAway) return undefined;
+      if (error instanceof UpstreamRefused && error.status < 500) return undefined;
       throw error;
     }
   }
 
   return {
     async resolve(kind, text, asked) {
-      const slug = encodeURIComponent(text.toLowerCase()).toLowerCase().replaceAll('%25', '%');
+      const slug = encodeURIComponent(text.toWellFormed().toLowerCase()).toLowerCase().replaceAll('%25', '%');
+      if (slug.length > MAX_SLUG_BYTES) return undefined;
       const staff = isStaff(asked.caller, await capabilityNames(backing, kind, asked.caller));
       const key = `${kind} ${staff ? 'staff' : 'public'} ${slug}`;
       const known = ids.get(key);
