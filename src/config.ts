@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
 import schema from './config.schema.json' with { type: 'json' };
-import { ConfigError } from './errors.ts';
+import { ConfigError, unreadable } from './errors.ts';
 
 /** What each key means is said in config.schema.json. */
 export interface Config {
@@ -134,13 +134,7 @@ function readLayer(place: string | URL, name: string): Json {
   try {
     json = JSON.parse(readFileSync(place, 'utf8'));
   } catch (error) {
-    if (error instanceof SyntaxError) {
-      // The whole message may quote the file, and with it a secret.
-      const at = /line \d+ column \d+/.exec(error.message)?.[0];
-      throw new ConfigError(name, `is not JSON${at ? `: ${at}` : ''}`, 'The file has to hold one JSON object.');
-    }
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(name, `cannot be read (${code ?? 'unknown reason'})`, 'Check the path and who may read it.');
+    throw unreadable(name, error);
   }
   if (!isObject(json)) throw new ConfigError(name, 'holds no JSON object', 'See config/example.json.');
   check(json, (key) => (key === '' ? name : `${name}, ${key}`));
@@ -179,7 +173,7 @@ function reasonOf({ keyword, params, message }: ErrorObject): string {
 }
 
 /** What no key shows by itself. */
-function checkTogether({ upstream, publicUrl, listen, lists }: Config): void {
+function checkTogether({ upstream, publicUrl, listen, lists, redisUrl }: Config): void {
   const { url, user, password } = upstream;
   if (url === undefined) {
     throw new ConfigError('CALENDAR_UPSTREAM_URL', 'is missing', 'Set it, or upstream.url in a file for --config.');
@@ -214,6 +208,13 @@ function checkTogether({ upstream, publicUrl, listen, lists }: Config): void {
       'publicUrl (CALENDAR_PUBLIC_URL)',
       'has credentials, a query or a fragment',
       'Everything else in it begins every link: give scheme, host and, if need be, port and path.',
+    );
+  }
+  if (redisUrl !== undefined && (!URL.canParse(redisUrl) || new URL(redisUrl).hostname === '')) {
+    throw new ConfigError(
+      'redisUrl (CALENDAR_REDIS_URL)',
+      'names no machine and port',
+      'It is written as redis://cache:6379.',
     );
   }
   if (lists.perPage > lists.maxPerPage) {

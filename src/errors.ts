@@ -93,3 +93,27 @@ export class ConfigError extends Error {
     this.advice = advice;
   }
 }
+
+/** Why a JSON file cannot be taken: `error` is what reading or parsing it threw. Its contents are not quoted, which may be secret. */
+export function unreadable(place: string, error: unknown): ConfigError {
+  if (error instanceof SyntaxError) {
+    const at = /line \d+ column \d+/.exec(error.message)?.[0];
+    return new ConfigError(place, `is not JSON${at ? `: ${at}` : ''}`, 'The file has to hold one JSON object.');
+  }
+  const { code } = error as NodeJS.ErrnoException;
+  return new ConfigError(place, `cannot be read (${code ?? 'unknown reason'})`, 'Check the path and who may read it.');
+}
+
+/**
+ * The replica could not do what was asked of it. `damaged`: its file is corrupt; `unwritable`: the disk is full, or may not be written;
+ * `closed`: it is being replaced by a new one. Callers are told 503: none of these is their fault or the CMS's.
+ */
+export class ReplicaFailure extends Error {
+  readonly reason: 'damaged' | 'unwritable' | 'closed';
+
+  constructor(reason: ReplicaFailure['reason'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'ReplicaFailure';
+    this.reason = reason;
+  }
+}

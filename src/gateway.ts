@@ -1,16 +1,17 @@
 // The composition root: sees everything, decides nothing.
 
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { assemble } from './assembly.ts';
 import { type Config, publicUrlOf, serviceCredentials } from './config.ts';
 import { createAdmin } from './http/admin.ts';
-import { openPort, type Port } from './http/port.ts';
+import { ADMIN_PORT, MAIN_PORT, openPort, type Port } from './http/port.ts';
 import { fittedId, fittedUpstream } from './mapping/fitting.ts';
 import { loadMapping } from './mapping/load.ts';
 import { fingerprintOf } from './mapping/mapping.ts';
 import { type Observe, observers } from './observe/events.ts';
 import { createMetrics } from './observe/metrics.ts';
-import { openReplica } from './replica/store.ts';
+import { openReplica, type Replica, type ReplicaOptions } from './replica/store.ts';
 import { createSync } from './replica/sync.ts';
 import { createWordPress } from './upstream/wordpress/wordpress.ts';
 
@@ -19,10 +20,12 @@ type Several = Pick<typeof import('./cluster/cluster.ts'), 'createCluster'> &
   Pick<typeof import('./cluster/shared-counts.ts'), 'openSharedCounts'>;
 
 export interface Gateway {
-  /** Opens both ports and begins to copy. Throws when a port is taken. */
+  /** Opens both ports and begins to copy. Throws `ConfigError` when a port cannot be had; then everything is released again. */
   start(): Promise<{ url: string; adminUrl: string }>;
   /** Says on the admin port that it is not ready, lets the requests in flight end (within the drain time), and closes everything. */
   stop(): Promise<void>;
+  /** Resolves, with the error, when the gateway cannot go on and has to be stopped: a damaged replica that cannot be replaced. */
+  failed: Promise<unknown>;
 }
 
 /** `createGateway` with what several gateways need, which is loaded only where they are several. */
@@ -37,7 +40,7 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
  * Puts the gateway together.
  * @param log where observations go beside the metrics
  * @param several what speaks with other gateways through `config.redisUrl`
- * @throws ConfigError for a mapping that cannot be read; ReplicaInUse
+ * @throws ConfigError for a mapping that cannot be read or a data directory that cannot be used; ReplicaInUse
  */
 export function createGateway(config: Config, log: Observe, several?: Several): Gateway {
   const metrics = createMetrics();
@@ -47,59 +50,132 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
   const service = serviceCredentials(config);
   const upstream = fittedUpstream(createWordPress({ url: site.url, observe, limits: site.limits }), mapping);
   const file = config.dataDir === undefined ? {} : { file: join(config.dataDir, 'calendar.sqlite') };
-  const replica = openReplica({
-    ...file,
-    identity: `${site.url} ${mapping.name} ${fingerprintOf(mapping)} ${service ? 'all' : 'public'}`,
-    answerBytes: config.cache.recordBytes,
-  });
   const intervalMs = pace.intervalS * 1000;
   const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: site.url };
-  const cluster = shared && several?.createCluster({ ...shared, mapping, service, replica, intervalMs, observe });
   const secret = site.password ?? config.notices.secret ?? '';
-  const counts = shared && several?.openSharedCounts({ ...shared, secret });
-  const keeper = createSync({
-    ...{ replica, upstream, mapping, service, intervalMs, observe },
-    ...(cluster ? { company: cluster.company } : {}),
-  });
-  const sync = cluster ? { ...keeper, look: cluster.look, changed: cluster.changed } : keeper;
-  const { listener, publicStatus } = assemble({
-    ...{ config, mapping, upstream, service, replica, sync, observe },
-    ...(cluster ? { others: cluster } : {}),
-    ...(counts ? { counts } : {}),
-  });
+  const failure = Promise.withResolvers<unknown>();
+  let counts: ReturnType<Several['openSharedCounts']> | undefined;
+
+  /** The replica with all that stands on it: replaced as a whole when its file turns out to be damaged. */
+  function openOverReplica(again: Pick<ReplicaOptions, 'discard' | 'leastVersion'> = {}) {
+    const replica = openReplica({
+      ...file,
+      ...again,
+      identity: `${site.url} ${mapping.name} ${fingerprintOf(mapping)} ${service ? 'all' : 'public'}`,
+      answerBytes: config.cache.recordBytes,
+      damaged: (reason) => setImmediate(() => replaceReplica(reason)),
+    });
+    try {
+      tellOf(replica);
+      counts ??= shared && several?.openSharedCounts({ ...shared, secret });
+      const cluster = shared && several?.createCluster({ ...shared, mapping, service, replica, intervalMs, observe });
+      const keeper = createSync({
+        ...{ replica, upstream, mapping, service, intervalMs, observe },
+        ...(cluster ? { company: cluster.company } : {}),
+      });
+      const sync = cluster ? { ...keeper, look: cluster.look, changed: cluster.changed } : keeper;
+      const { listener, publicStatus } = assemble({
+        ...{ config, mapping, upstream, service, replica, sync, observe },
+        ...(cluster ? { others: cluster } : {}),
+        ...(counts ? { counts } : {}),
+      });
+      return { replica, cluster, keeper, sync, listener, publicStatus };
+    } catch (error) {
+      replica.close();
+      throw error;
+    }
+  }
+
+  function tellOf({ setAside, tightened }: Replica): void {
+    if (setAside !== undefined && file.file !== undefined)
+      observe({ type: 'replica-quarantined', file: `${file.file}.aside`, reason: setAside });
+    if (tightened.length > 0)
+      observe({ type: 'notice', level: 'warn', message: `others could read ${tightened.join(', ')}: no longer` });
+  }
+
+  async function closeOverReplica({ cluster, keeper, replica }: ReturnType<typeof openOverReplica>): Promise<void> {
+    await cluster?.stop();
+    await keeper.stop();
+    replica.close();
+  }
+
+  let over = openOverReplica();
+  /** Requests that wait while the replica is replaced: `undefined` at all other times. */
+  let waiting: (() => void)[] | undefined;
+  let replacing: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+
+  function replaceReplica(reason: string): void {
+    if (stopping || replacing) return;
+    const held: (() => void)[] = [];
+    waiting = held;
+    const { replica } = over;
+    replacing = closeOverReplica(over)
+      .then(() => {
+        over = openOverReplica({ discard: `it is damaged: ${reason}`, leastVersion: replica.version + 1 });
+        if (file.file === undefined) observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
+        return over.cluster?.start(over.keeper);
+      })
+      .then(() => {
+        over.keeper.start();
+        waiting = undefined;
+        replacing = undefined;
+        for (const go of held) go();
+      })
+      .catch(failure.resolve);
+  }
+
   const admin = createAdmin({
     metrics,
     noticeSecret: config.notices.secret,
     status: () => ({
-      ...{ ...sync.status(), ...publicStatus(), mapping: mapping.name, version: replica.version },
-      ...(cluster ? { gateways: cluster.status() } : {}),
+      ...{ ...over.sync.status(), ...over.publicStatus(), mapping: mapping.name, version: over.replica.version },
+      ...(over.cluster ? { gateways: over.cluster.status() } : {}),
     }),
-    complete: () => sync.status().complete,
-    inStep: () => sync.status().state === 'live',
+    complete: () => !replacing && over.sync.status().complete,
+    inStep: () => over.sync.status().state === 'live',
     changed: (changes) =>
-      sync.changed(changes.map((one) => ({ ...one, id: fittedId(mapping, one.collection, one.id) }))),
+      over.sync.changed(changes.map((one) => ({ ...one, id: fittedId(mapping, one.collection, one.id) }))),
   });
   /** In the order in which they are closed: who asks whether the gateway is ready is answered until the last request has ended. */
   const ports: Port[] = [];
 
+  const listener: RequestListener = (request, response) => {
+    if (waiting) waiting.push(() => over.listener(request, response));
+    else over.listener(request, response);
+  };
+
+  async function close(): Promise<void> {
+    admin.draining();
+    await replacing;
+    for (const port of ports) await port.close();
+    await closeOverReplica(over);
+    counts?.close();
+    await upstream.close();
+  }
+
+  function stop(): Promise<void> {
+    stopping ??= close();
+    return stopping;
+  }
+
   return {
     async start() {
-      await cluster?.start(keeper);
-      sync.start();
       const { host, port, adminHost, adminPort } = listen;
-      ports.push(await openPort(listener, { host, port, ...limits }));
-      const second = await openPort(admin.listener, { host: adminHost, port: adminPort, ...limits });
-      ports.push(second);
-      return { url: publicUrlOf(config), adminUrl: `http://${adminHost}:${second.port}` };
+      try {
+        // What can be refused comes first: nothing is asked of the CMS by a gateway that cannot serve.
+        const second = await openPort(admin.listener, { host: adminHost, port: adminPort, ...limits, ...ADMIN_PORT });
+        ports.push(second);
+        await over.cluster?.start(over.keeper);
+        ports.unshift(await openPort(listener, { host, port, ...limits, ...MAIN_PORT }));
+        over.keeper.start();
+        return { url: publicUrlOf(config), adminUrl: `http://${adminHost}:${second.port}` };
+      } catch (error) {
+        await stop();
+        throw error;
+      }
     },
-    async stop() {
-      admin.draining();
-      for (const port of ports) await port.close();
-      await cluster?.stop();
-      counts?.close();
-      await sync.stop();
-      await upstream.close();
-      replica.close();
-    },
+    stop,
+    failed: failure.promise,
   };
 }

@@ -30,10 +30,33 @@ async function run([name = 'help', ...args]: string[]): Promise<number> {
   return 0;
 }
 
+/** One line without a stack, which says nothing to an operator; the first place in it helps whoever gets the report. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const at = /\(?((?:file:|\/)[^\s()]+:\d+:\d+)\)?$/m.exec(error.stack ?? '')?.[1];
+  return `${error.name}: ${error.message.replaceAll('\n', ' ')}${at === undefined ? '' : ` (${at})`}`;
+}
+
+/** Says why the process ends, and ends it: nothing that is still open keeps it. */
+function fail(error: unknown): never {
+  const isMistake = error instanceof ConfigError;
+  process.stderr.write(`calendar-gateway: ${isMistake ? error.message : `unexpected error: ${describe(error)}`}\n`);
+  process.exit(isMistake ? 2 : 1);
+}
+
+// Nobody reads on (`| head`): a gateway goes on without, and a command has said what was wanted of it.
+process.stderr.on('error', () => undefined);
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  fail(error);
+});
+process.on('uncaughtException', (error) => {
+  // `serve` has its own way to end.
+  if (process.listenerCount('uncaughtException') === 1) fail(error);
+});
+
 try {
   process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  process.stderr.write(`calendar-gateway: ${error.message}\n`);
-  process.exitCode = 2;
+  fail(error);
 }

@@ -1,8 +1,9 @@
 // The files that `init` leaves behind: configuration, mapping, secrets, and the PHP for the site.
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../errors.ts';
+import { makeFolder } from '../files.ts';
 
 export interface OutFile {
   name: string;
@@ -22,13 +23,19 @@ export function writeFiles(folder: string, files: readonly OutFile[], force: boo
       `${taken.map(({ name }) => name).join(', ')} ${taken.length > 1 ? 'are' : 'is'} there already`,
       'Name another folder with --out, or overwrite with --force.',
     );
-  mkdirSync(folder, { recursive: true });
-  return files.map(({ name, text, secret }) => {
-    const file = join(resolve(folder), name);
-    // The mode of a file that is there stays as it is, so a secret one is made anew.
-    writeFileSync(file, text, secret ? { mode: SECRET_MODE } : {});
-    return file;
-  });
+  try {
+    makeFolder(resolve(folder));
+    return files.map(({ name, text, secret }) => {
+      const file = join(resolve(folder), name);
+      // Writing to a file that is there would keep its mode, and what others have open: a secret one is made anew.
+      if (secret) rmSync(file, { force: true });
+      writeFileSync(file, text, secret ? { mode: SECRET_MODE, flag: 'wx' } : {});
+      return file;
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ConfigError(folder, `cannot be written (${code ?? message})`, 'Name another folder with --out.');
+  }
 }
 
 /** An environment file that sh, systemd, compose and `node --env-file` all read. */

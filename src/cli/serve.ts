@@ -4,24 +4,55 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, loadConfig, serviceCredentials } from '../config.ts';
 import { ConfigError, UpstreamAway, UpstreamRefused } from '../errors.ts';
-import { openGateway } from '../gateway.ts';
+import { type Gateway, openGateway } from '../gateway.ts';
+import type { Observe } from '../observe/events.ts';
 import { createLog } from '../observe/log.ts';
 import { createWordPress } from '../upstream/wordpress/wordpress.ts';
 
-/** Runs until SIGINT or SIGTERM; a second signal ends at once. Resolves with the exit code. Throws `ConfigError`. */
+/**
+ * Runs until SIGINT or SIGTERM; a second signal ends at once. Resolves with the exit code. Throws `ConfigError`, with everything released,
+ * when the gateway cannot start.
+ */
 export async function serve(configFile: string | undefined): Promise<number> {
   const config = loadConfig({ ...(configFile === undefined ? {} : { file: configFile }), env: process.env });
   const log = createLog(config.log);
-  if (!hasCopy(config)) await reach(config);
+  const say = (message: string) => log({ type: 'notice', level: 'info', message });
+  const signalled = nextSignal();
+  // Nothing is open yet that would have to be closed.
+  if (!hasCopy(config) && (await Promise.race([reach(config), signalled])) !== undefined) process.exit(0);
   const gateway = await openGateway(config, log);
+  endOnUncaught(gateway, log);
   const { url, adminUrl } = await gateway.start();
-  log({ type: 'notice', level: 'info', message: `serving ${config.mounts.map((mount) => url + mount).join(' and ')}` });
-  log({ type: 'notice', level: 'info', message: `pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status` });
-  const signal = await nextSignal();
-  log({ type: 'notice', level: 'info', message: `${signal}: finishing what is under way; once more ends at once` });
+  say(`serving ${config.mounts.map((mount) => url + mount).join(' and ')}`);
+  say(`pages at ${url}/ and ${url}/docs; state at ${adminUrl}/status`);
+  const failed = gateway.failed.then((error) => ({ error }));
+  const end = await Promise.race([signalled, failed]);
+  if (typeof end === 'object') {
+    log({ type: 'fatal', error: end.error });
+    await gateway.stop().catch(() => undefined);
+    return 1;
+  }
+  say(`${end}: finishing what is under way; once more ends at once`);
   void nextSignal().then(() => process.exit(1));
   await gateway.stop();
   return 0;
+}
+
+const LAST_WORDS_MS = 3000;
+
+/** An error that nobody caught leaves unknown what state the process is in: it is logged, what can be released is, and the process ends. */
+function endOnUncaught(gateway: Gateway, log: Observe): void {
+  let isEnding = false;
+  process.on('uncaughtException', (error) => {
+    if (isEnding) return;
+    isEnding = true;
+    log({ type: 'fatal', error });
+    setTimeout(() => process.exit(1), LAST_WORDS_MS);
+    gateway.stop().then(
+      () => process.exit(1),
+      () => process.exit(1),
+    );
+  });
 }
 
 /** A copy on disk answers while the site is away, so that an unreachable site is no reason not to start. */

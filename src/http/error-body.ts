@@ -1,7 +1,7 @@
 // Any thrown thing as the interface's error body: callers hear what was meant for them, the cause stays in the log.
 
 import { away, translate } from '../calendar/translate.ts';
-import { GatewayError, UpstreamAway, UpstreamRefused } from '../errors.ts';
+import { GatewayError, ReplicaFailure, UpstreamAway, UpstreamRefused } from '../errors.ts';
 
 export interface ErrorAnswer {
   status: number;
@@ -20,6 +20,8 @@ const INTERNAL: ErrorAnswer = {
 export function errorAnswer(error: unknown): ErrorAnswer & { unexpected: boolean } {
   if (error instanceof UpstreamAway) return errorAnswer(away(error));
   if (error instanceof UpstreamRefused) return errorAnswer(translate(error, { kind: 'event', anonymous: false }));
+  // Told in the log where it is noticed: once, not with every request.
+  if (error instanceof ReplicaFailure) return { ...errorAnswer(replicaUnavailable(error)), unexpected: false };
   if (error instanceof GatewayError) {
     const { code, message, data, beside, status, headers, withoutData } = error;
     return {
@@ -32,6 +34,18 @@ export function errorAnswer(error: unknown): ErrorAnswer & { unexpected: boolean
   const known = fromKoa(error);
   return known ? { ...known, unexpected: false } : { ...INTERNAL, unexpected: true };
 }
+
+const REPLICA_RETRY_S = 5;
+
+const replicaUnavailable = ({ reason }: ReplicaFailure): GatewayError =>
+  new GatewayError(
+    503,
+    'calendar_replica_unavailable',
+    reason === 'unwritable'
+      ? 'This calendar cannot store anything at the moment, so that nothing was changed. Try again shortly.'
+      : 'This calendar is being copied anew. Try again shortly.',
+    { data: { reason }, headers: { 'Retry-After': String(REPLICA_RETRY_S) } },
+  );
 
 /** Refusals of Koa and its parts, which carry a status of their own: too large a body, a broken encoding. */
 function fromKoa(error: unknown): ErrorAnswer | undefined {

@@ -34,7 +34,12 @@ export interface PortOptions {
   sockets: number;
   /** Longest wait for requests in flight when closing. */
   drainMs: number;
+  /** What an operator sets the host and the port with; those of the main port where absent. */
+  setBy?: { host: string; port: string };
 }
+
+export const MAIN_PORT = { setBy: { host: 'CALENDAR_HOST', port: 'CALENDAR_PORT' } };
+export const ADMIN_PORT = { setBy: { host: 'CALENDAR_ADMIN_HOST', port: 'CALENDAR_ADMIN_PORT' } };
 
 export interface Port {
   /** The port that was opened: another one than asked for only when that was 0. */
@@ -69,8 +74,8 @@ export async function openPort(listener: RequestListener, options: PortOptions):
   try {
     await once(server, 'listening');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`port ${options.port}`, reason, 'Stop what listens there, or choose another port.');
+    connections.end();
+    throw unavailable(error, options);
   }
   let closing: Promise<void> | undefined;
 
@@ -91,6 +96,32 @@ export async function openPort(listener: RequestListener, options: PortOptions):
       return closing;
     },
   };
+}
+
+const LOWEST_PLAIN_PORT = 1024;
+
+/** Why the port cannot be had, and what to do about it. */
+function unavailable(error: unknown, { host, port, setBy = MAIN_PORT.setBy }: PortOptions): ConfigError {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const place = `port ${port} on ${host}`;
+  const hosts = `Set ${setBy.host} to an address of this machine: 127.0.0.1 for this machine alone, 0.0.0.0 for all.`;
+  const known: Record<string, [string, string]> = {
+    EADDRINUSE: ['another process listens there', `Stop that process, or choose another port (${setBy.port}).`],
+    EACCES: [
+      port < LOWEST_PLAIN_PORT
+        ? `this user may not open ports below ${LOWEST_PLAIN_PORT}`
+        : 'this user may not open it',
+      `Choose another port (${setBy.port}) and put a proxy in front, or give the process CAP_NET_BIND_SERVICE.`,
+    ],
+    EADDRNOTAVAIL: [`${host} is no address of this machine`, hosts],
+    EAFNOSUPPORT: [`this machine has no addresses of the kind of ${host}`, hosts],
+    ENOTFOUND: [`nobody knows the host name ${host}`, hosts],
+    EAI_AGAIN: [`the host name ${host} cannot be looked up`, hosts],
+    EMFILE: ['too many files are open', 'Raise the limit of open files (ulimit -n).'],
+    ENFILE: ['too many files are open on this machine', 'Raise the limit of open files.'],
+  };
+  const [reason, remedy] = known[code] ?? [message, `Choose another host (${setBy.host}) or port (${setBy.port}).`];
+  return new ConfigError(place, known[code] ? `${reason} (${code})` : reason, remedy);
 }
 
 /**

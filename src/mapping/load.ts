@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, unreadable } from '../errors.ts';
 import { compileMapping } from './compile.ts';
 import type { Mapping } from './mapping.ts';
 
@@ -39,7 +39,7 @@ export function loadMapping(nameOrPath: string): Mapping {
   try {
     json = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new ConfigError(`mapping ${nameOrPath}`, `is not readable JSON: ${(error as Error).message}`);
+    throw unreadable(`mapping ${nameOrPath}`, error);
   }
   return compileMapping(json, nameOrPath);
 }

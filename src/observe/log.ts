@@ -24,7 +24,10 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
 function levelOf(seen: Observation): Level {
   switch (seen.type) {
     case 'request-failed':
+    case 'fatal':
       return 'error';
+    case 'replica-quarantined':
+      return 'warn';
     case 'notice':
       return seen.level;
     case 'upstream-failed':
@@ -130,6 +133,7 @@ function requestLine(seen: RequestSeen, beginning: string): string {
 
 /** What the line carries beside its message. */
 function shown(seen: Observation): object {
+  if (seen.type === 'fatal') return { type: seen.type, err: describeError(seen.error) };
   if (seen.type === 'request-failed') return { type: seen.type, id: seen.id, err: describeError(seen.error) };
   // Texts are said by the message, where they are also freed of what is not for a log.
   const line: Record<string, unknown> = { ...seen, message: undefined, why: undefined };
@@ -145,6 +149,10 @@ function messageOf(seen: Observation): string {
       return `${seen.status} ${seen.method} ${seen.route}`;
     case 'request-failed':
       return 'a request failed';
+    case 'fatal':
+      return 'an error that nobody caught: the gateway ends';
+    case 'replica-quarantined':
+      return `the replica's file is kept as ${seen.file} and a new one begun: ${seen.reason}`;
     case 'upstream-call':
       return `the CMS answered ${seen.status} to ${seen.method} ${seen.path}`;
     case 'upstream-failed':

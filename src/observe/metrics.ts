@@ -103,6 +103,11 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
     help: 'Records that a round changed or removed',
     registers,
   });
+  const quarantined = new Counter({
+    name: 'calendar_replica_quarantined_total',
+    help: 'Replica files that could not be used: damaged, or of another site, mapping or version',
+    registers,
+  });
   const lastRound = new Gauge({
     name: 'calendar_sync_last_round_timestamp_seconds',
     help: 'When the last round ended',
@@ -156,6 +161,9 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
         // A round that fails leaves the state of being in step before it ends.
         if (state === 'live') inStepMs = nowMs();
         lastRound.setToCurrentTime();
+        return;
+      case 'replica-quarantined':
+        quarantined.inc();
         return;
       case 'cluster-role':
         roles ??= new Gauge({

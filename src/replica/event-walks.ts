@@ -1,7 +1,7 @@
 // Which index or table to walk for an event list, and the conditions on the rows met there.
 
 import type { Database } from './database.ts';
-import type { DateBound, EventFilter, SearchWord } from './filters.ts';
+import type { DateBound, EventCondition, EventFilter, SearchWord } from './filters.ts';
 import { fold, reference, referenceBit, secondsBefore, wallNumber } from './fold.ts';
 import { ROLE, type Role } from './schema.ts';
 import { containsWords, every, type Fragment, join, listed, piece, type Sight, sights, visible } from './sql.ts';
@@ -122,15 +122,19 @@ export function alsoRefersTo({ role, targets }: Relation): Fragment {
 
 const enclosed = ({ sql, values }: Fragment): Fragment => piece(`(${sql})`, ...values);
 
+const TARGETS = {
+  category: ({ categories }) => categories,
+  tag: ({ tags }) => tags,
+  venue: ({ venues }) => venues,
+  organizer: ({ organizers }) => organizers,
+} satisfies Record<Role, (filter: EventFilter) => number[] | undefined>;
+
 /** What a filter wants events to refer to, each target once: one of each relation. */
 export function relationsOf(filter: EventFilter): Relation[] {
-  const relations: [Role, number[] | undefined][] = [
-    ['category', filter.categories],
-    ['tag', filter.tags],
-    ['venue', filter.venues],
-    ['organizer', filter.organizers],
-  ];
-  return relations.flatMap(([role, targets]) => (targets ? [{ role, targets: [...new Set(targets)] }] : []));
+  return (Object.keys(TARGETS) as Role[]).flatMap((role) => {
+    const targets = TARGETS[role](filter);
+    return targets ? [{ role, targets: [...new Set(targets)] }] : [];
+  });
 }
 
 interface SizedRelation extends Relation {
@@ -181,15 +185,25 @@ function alsoRefersToSome({ role, targets, sizes }: SizedRelation, walked: numbe
 const withText = (from: string, words: readonly SearchWord[]) =>
   words.length === 0 ? from : `${from} CROSS JOIN event_text x ON x.id = b.id`;
 
-/** Everything but the date range, the relations and the words. */
-function plainConditions(filter: EventFilter): Fragment[] {
-  const conditions: Fragment[] = [];
-  if (filter.featured !== undefined) conditions.push(piece(`b.featured = ${filter.featured ? 1 : 0}`));
-  if (filter.parent !== undefined) {
-    conditions.push(piece('b.id IN (SELECT id FROM event WHERE parent = ? AND parent <> 0)', filter.parent));
-  }
-  return conditions;
-}
+/** A condition that each walk puts in by itself: the date range, the relations, the words, who is looking, the ids asked for. */
+const byTheWalk = (): Fragment[] => [];
+
+/** How each condition becomes SQL on rows `b`. */
+const PLAIN = {
+  visibility: byTheWalk,
+  bounds: byTheWalk,
+  words: byTheWalk,
+  categories: byTheWalk,
+  tags: byTheWalk,
+  venues: byTheWalk,
+  organizers: byTheWalk,
+  include: byTheWalk,
+  featured: ({ featured }) => (featured === undefined ? [] : [piece(`b.featured = ${featured ? 1 : 0}`)]),
+  parent: ({ parent }) =>
+    parent === undefined ? [] : [piece('b.id IN (SELECT id FROM event WHERE parent = ? AND parent <> 0)', parent)],
+} satisfies Record<EventCondition, (filter: EventFilter) => Fragment[]>;
+
+const plainConditions = (filter: EventFilter): Fragment[] => Object.values(PLAIN).flatMap((of) => of(filter));
 
 /** All conditions of a filter on rows `b` of `event`; words are for the caller. */
 function everyCondition(filter: EventFilter, range: Range): Fragment[] {
@@ -302,12 +316,25 @@ export function wholeDays(range: Range, longestSeconds: number): { fromDay: numb
   return { fromDay, toDay: Math.floor((allTo + 1) / 1_000_000) - 1 };
 }
 
+const isAbsent = (value: unknown): boolean => value === undefined;
+
+/** Whether each condition leaves a list one of dates alone, that days can count. */
+const LEAVES_DATES_ALONE = {
+  bounds: () => true,
+  visibility: ({ visibility }) => sights(visibility).every(({ author }) => author === undefined),
+  words: ({ words = [] }) => words.length === 0,
+  categories: ({ categories }) => isAbsent(categories),
+  tags: ({ tags }) => isAbsent(tags),
+  venues: ({ venues }) => isAbsent(venues),
+  organizers: ({ organizers }) => isAbsent(organizers),
+  featured: ({ featured }) => isAbsent(featured),
+  include: ({ include }) => isAbsent(include),
+  parent: ({ parent }) => isAbsent(parent),
+} satisfies Record<EventCondition, (filter: EventFilter) => boolean>;
+
 /** Whether a filter asks for dates and nothing else, of records that are seen whoever wrote them. */
-export function datesAlone(filter: EventFilter): boolean {
-  const { include, parent, featured, words = [], visibility } = filter;
-  if (include || parent !== undefined || featured !== undefined || words.length > 0) return false;
-  return relationsOf(filter).length === 0 && sights(visibility).every(({ author }) => author === undefined);
-}
+export const datesAlone = (filter: EventFilter): boolean =>
+  Object.values(LEAVES_DATES_ALONE).every((leaves) => leaves(filter));
 
 /** A count that is a sum over days and what those leave to walk; undefined where the filter is not one of dates alone. */
 export function dayWalks(facts: Facts, filter: EventFilter): { days: Fragment; rest: Walks } | undefined {

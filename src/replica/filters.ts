@@ -50,6 +50,9 @@ export interface EventFilter extends PageWindow {
   order: 'start' | 'date';
 }
 
+/** What narrows an event list. Whatever treats conditions one by one has a row for each, so that a forgotten one does not compile. */
+export type EventCondition = Exclude<keyof EventFilter, keyof PageWindow | 'order'>;
+
 /** Venues or organizers: publication date descending, ties by id ascending. */
 export interface LinkedFilter extends PageWindow {
   visibility: Visibility;

@@ -32,8 +32,8 @@ interface StoredPost {
 }
 
 /** A parsed record is compared by content, so that another order of its keys is no change. */
-function sameRecord(stored: string, text: string): boolean {
-  return stored === text || isDeepStrictEqual(JSON.parse(stored), JSON.parse(text));
+function sameRecord(db: Database, stored: string, text: string): boolean {
+  return stored === text || isDeepStrictEqual(db.parse(stored), JSON.parse(text));
 }
 
 function targetsOf(event: EventRecord): [Role, Set<number>][] {
@@ -119,7 +119,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
   function removePost(id: number, stored: StoredPost): void {
     db.run('DELETE FROM post WHERE id = ?', id);
     if (stored.kind === 'event') {
-      dropEvent(JSON.parse(stored.record) as EventRecord);
+      dropEvent(db.parse<EventRecord>(stored.record));
       putText(id, undefined);
     } else db.run('DELETE FROM linked WHERE kind = ? AND id = ?', stored.kind, id);
     touch(stored.kind, id);
@@ -130,7 +130,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
   function putPost(record: PostRecord): boolean {
     const text = JSON.stringify(record);
     const stored = readPost(record.id);
-    if (stored?.kind === record.kind && sameRecord(stored.record, text)) return false;
+    if (stored?.kind === record.kind && sameRecord(db, stored.record, text)) return false;
     // Posts share one id space: the id is now of another type, and the old record is gone.
     if (stored && stored.kind !== record.kind) removePost(record.id, stored);
     if (stored) db.run('DELETE FROM post WHERE id = ?', record.id);
@@ -139,7 +139,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
       ...[record.id, record.kind, record.status, record.slug.toLowerCase(), record.modifiedUtc, record.image, text],
     );
     if (record.kind === 'event') {
-      if (stored?.kind === 'event') dropEvent(JSON.parse(stored.record) as EventRecord);
+      if (stored?.kind === 'event') dropEvent(db.parse<EventRecord>(stored.record));
       addEvent(record);
       putText(record.id, fold(record.searchText));
     } else putLinked(record);
@@ -154,7 +154,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
       record.kind,
       record.id,
     );
-    if (stored && sameRecord(stored.record, text)) return false;
+    if (stored && sameRecord(db, stored.record, text)) return false;
     db.run(
       `INSERT OR REPLACE INTO term (kind, id, parent, slug, name, name_order, name_plain, description_order, record)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -177,7 +177,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
     putImage(image) {
       const text = JSON.stringify(image);
       const stored = db.get<{ record: string }>('SELECT record FROM image WHERE id = ?', image.id);
-      if (stored && sameRecord(stored.record, text)) return false;
+      if (stored && sameRecord(db, stored.record, text)) return false;
       db.run('INSERT OR REPLACE INTO image (id, record) VALUES (?, ?)', image.id, text);
       touchImage(image.id);
       return true;

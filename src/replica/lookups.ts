@@ -15,17 +15,13 @@ export interface IdRow {
 
 const isTerm = (kind: Kind): kind is TermKind => kind === 'category' || kind === 'tag';
 
-function parse<T>(row: { record: string } | undefined): T | undefined {
-  return row === undefined ? undefined : (JSON.parse(row.record) as T);
-}
-
-function parseRows<T>(rows: { id: number; record: string }[]): Map<number, T> {
-  return new Map(rows.map(({ id, record }) => [id, JSON.parse(record) as T]));
-}
-
 /** The reading half of the replica without the lists; what each does is said at `Replica`. */
 export function lookups(db: Database) {
   const IN_IDS = 'IN (SELECT value FROM json_each(?))';
+  const parse = <T>(row: { record: string } | undefined): T | undefined =>
+    row === undefined ? undefined : db.parse<T>(row.record);
+  const parseRows = <T>(rows: { id: number; record: string }[]): Map<number, T> =>
+    new Map(rows.map(({ id, record }) => [id, db.parse<T>(record)]));
   return {
     get<K extends Kind>(kind: K, id: number) {
       const table = isTerm(kind) ? 'term' : 'post';

@@ -14,7 +14,7 @@ import { descendants, findLinked, findTerms, termCounts } from './query.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 export type { ReadyAnswer } from './answers.ts';
-export { isDamage, ReplicaInUse } from './database.ts';
+export { ReplicaInUse } from './database.ts';
 export type { IdRow } from './lookups.ts';
 
 export interface ReplicaOptions {
@@ -24,11 +24,19 @@ export interface ReplicaOptions {
   identity: string;
   /** Bytes of ready answers kept in memory, 32 MiB by default. */
   answerBytes?: number;
+  /** The first version is no lower than this: that of a replica which this one replaces in the same process. */
+  leastVersion?: number;
+  /** Why the file that is there must not be used: it is set aside unopened. */
+  discard?: string | undefined;
+  /** Told once, when a call finds that the file is damaged. The replica has to be closed and replaced; until then calls may fail. */
+  damaged?: (reason: string) => void;
 }
 
 export interface Replica {
   /** Why the file that was there was set aside (renamed to `FILE.aside`); undefined when it was not. */
   readonly setAside: string | undefined;
+  /** Files and folders whose mode was made narrower at the start: others could read them. */
+  readonly tightened: readonly string[];
   /** Grows with every change that can alter an answer, and never goes back while the process lives. Kept in the file. */
   readonly version: number;
   /**
@@ -69,8 +77,6 @@ export interface Replica {
   eventsWith(kind: Exclude<Kind, 'event'> | 'image', id: number): number[];
   /** A ready answer that is still right; kept per mount, in memory, the least used going first. */
   answer(mount: number | string, kind: Kind, id: number): ReadyAnswer | undefined;
-  /** Those that are ready, by id. */
-  answers(mount: number | string, kind: Kind, ids: readonly number[]): Map<number, ReadyAnswer>;
   /**
    * Keeps the answer made of `record`, which must have been read at the current version (no `await` in between). What the answer
    * shows beyond it is known from the record's references; anything else (the site's name) needs `dropAnswers` when it changes.
@@ -92,24 +98,27 @@ export interface Replica {
    * machine goes down, the copy is begun anew. For a first copy, which nobody reads yet.
    */
   setDurable(durable: boolean): void;
-  /** Empties the copy, its state included; the version grows. */
-  dropAll(): void;
   /** What SQLite finds wrong with the file; nothing, if all is well. Reads the whole file. */
   integrityCheck(): string[];
+  /** Throws `ReplicaFailure` when a change could not be written now, such as on a full disk. Writes a few pages: not for every read. */
+  assertWritable(): void;
   close(): void;
 }
 
 const ANSWER_BYTES = 32 * 1024 * 1024;
 const KEPT_TOTALS = 500;
+/** More than a record takes with its rows in every table and in the word index. */
+const PROBE_CHARS = 64 * 1024;
 /** Pages of the word index that one call of `tidy` writes: about five milliseconds. */
 const TIDY_PAGES = 24;
 
 /**
- * Opens the copy, or begins one. Throws `ReplicaInUse` when another process has the file, and what the file system says when it cannot be
- * written. Calls may throw SQLite's errors (a full disk: the change is undone and the copy goes on; `isDamage`: begin anew).
+ * Opens the copy, or begins one. Throws `ConfigError` where the file cannot be had or written, `ReplicaInUse` when another process has it.
+ * Calls throw `ReplicaFailure`: `unwritable` (a full disk; the change is undone and the copy goes on), or `damaged`.
  */
-export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: ReplicaOptions): Replica {
-  const db = openDatabase(file, `${SCHEMA_VERSION} ${identity}`);
+export function openReplica(options: ReplicaOptions): Replica {
+  const { file, identity, answerBytes = ANSWER_BYTES, leastVersion = 0, discard, damaged } = options;
+  const db = openDatabase({ file, identity: `${SCHEMA_VERSION} ${identity}`, discard, damaged });
   const ready = createAnswers(answerBytes);
   const totals = new LRUCache<string, number>({ max: KEPT_TOTALS });
   let facts: Facts | undefined;
@@ -118,7 +127,7 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
     return facts;
   };
   const days = openDays(db, knownFacts);
-  let version = Number(db.get("SELECT value FROM meta WHERE key = 'version'")?.value);
+  let version = Math.max(leastVersion, Number(db.get("SELECT value FROM meta WHERE key = 'version'")?.value));
   const found = lookups(db);
 
   /** The next version is taken before the change and not given back when that fails: no two contents ever share one. */
@@ -154,6 +163,7 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
 
   return {
     setAside: db.setAside,
+    tightened: db.tightened,
     get version() {
       return version;
     },
@@ -181,14 +191,6 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
     termCounts: (kind, ids) => termCounts(db, kind, ids),
     descendants: (ids) => descendants(db, ids),
     answer: (mount, kind, id) => ready.get(mount, kind, id, version),
-    answers(mount, kind, ids) {
-      const answers = new Map<number, ReadyAnswer>();
-      for (const id of ids) {
-        const answer = ready.get(mount, kind, id, version);
-        if (answer) answers.set(id, answer);
-      }
-      return answers;
-    },
     setAnswer: (mount, record, answer) => ready.set(mount, record, answer, version),
     dropAnswers: () => ready.clear(),
     transaction(body) {
@@ -210,13 +212,9 @@ export function openReplica({ file, identity, answerBytes = ANSWER_BYTES }: Repl
       return changes() - before >= 2;
     },
     setDurable: (durable) => db.setDurable(durable),
-    dropAll: () =>
-      db.transaction(() => {
-        db.clear();
-        ready.clear();
-        advance(version + 1);
-      }),
     integrityCheck: () => db.integrityCheck(),
     close: () => db.close(),
+    // Other text each time would be no better: SQLite writes the pages of a replaced row again.
+    assertWritable: () => found.setState('probe', 'x'.repeat(PROBE_CHARS)),
   };
 }

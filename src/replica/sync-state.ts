@@ -11,7 +11,7 @@
 
 export type State = 'empty' | 'copying' | 'live' | 'lagging' | 'away';
 
-export type EventType = 'begin' | 'opened' | 'copied' | 'inStep' | 'late' | 'failed' | 'refused' | 'emptied';
+export type EventType = 'begin' | 'opened' | 'copied' | 'inStep' | 'late' | 'failed' | 'refused' | 'replicaFailed';
 
 export type SyncEvent =
   /** A first copy begins or goes on. */
@@ -28,8 +28,8 @@ export type SyncEvent =
   | { type: 'failed'; reason: string }
   /** The CMS refuses the service account. */
   | { type: 'refused'; reason: string }
-  /** The copy was thrown away. */
-  | { type: 'emptied' };
+  /** The CMS answered, and the replica could not be read or written: a full disk, say. */
+  | { type: 'replicaFailed'; reason: string };
 
 /** Where each event leads; `null` where it means nothing and is passed over. A missing cell does not compile. */
 export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, State | null>>>> = {
@@ -41,7 +41,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     late: null,
     failed: 'away',
     refused: 'away',
-    emptied: 'empty',
+    replicaFailed: 'empty',
   },
   copying: {
     begin: 'copying',
@@ -51,7 +51,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     late: null,
     failed: 'away',
     refused: 'away',
-    emptied: 'empty',
+    replicaFailed: 'copying',
   },
   live: {
     begin: null,
@@ -61,7 +61,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     late: 'lagging',
     failed: 'lagging',
     refused: 'away',
-    emptied: 'empty',
+    replicaFailed: 'lagging',
   },
   lagging: {
     begin: null,
@@ -71,7 +71,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     late: 'lagging',
     failed: 'away',
     refused: 'away',
-    emptied: 'empty',
+    replicaFailed: 'lagging',
   },
   away: {
     begin: 'copying',
@@ -81,7 +81,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     late: 'away',
     failed: 'away',
     refused: 'away',
-    emptied: 'empty',
+    replicaFailed: 'away',
   },
 };
 
@@ -131,9 +131,8 @@ export function step(standing: Standing, event: SyncEvent, nowMs: number): Stand
       return { ...at, reason: standing.reason ?? 'the CMS answers slowly' };
     case 'failed':
     case 'refused':
+    case 'replicaFailed':
       return { ...at, failures: standing.failures + 1, reason: event.reason };
-    case 'emptied':
-      return { ...initialStanding(nowMs), sinceMs };
   }
 }
 

@@ -1,6 +1,6 @@
 // Keeps the copy in step with the CMS: the thin loop that runs the state machine. docs/sync.md tells what it promises.
 
-import { UpstreamRefused } from '../errors.ts';
+import { ReplicaFailure, UpstreamRefused } from '../errors.ts';
 import type { JoinTables } from '../mapping/joins.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Observe } from '../observe/events.ts';
@@ -152,7 +152,8 @@ export function createSync(options: SyncOptions): Sync {
 
   function failed(error: unknown): void {
     const text = error instanceof Error ? error.message : String(error);
-    if (service !== undefined && error instanceof UpstreamRefused && [401, 403].includes(error.status)) {
+    if (error instanceof ReplicaFailure) happened({ type: 'replicaFailed', reason: `the replica: ${text}` });
+    else if (service !== undefined && error instanceof UpstreamRefused && [401, 403].includes(error.status)) {
       happened({ type: 'refused', reason: `the CMS refuses the service account ${accountName(service)}: ${text}` });
     } else happened({ type: 'failed', reason: text });
   }
@@ -226,7 +227,9 @@ export function createSync(options: SyncOptions): Sync {
       const begunMs = nowMs();
       const sawAll = (!company || (await company.leads())) && (await round());
       waiting?.resolve(sawAll);
-      await rest(standing.failures > 0 ? pauseMs(standing) : Math.max(0, intervalMs - (nowMs() - begunMs)));
+      await rest(
+        standing.failures > 0 ? pauseMs(standing) : Math.min(intervalMs, Math.max(0, intervalMs - (nowMs() - begunMs))),
+      );
     }
     next?.resolve(false);
   }

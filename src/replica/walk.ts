@@ -18,8 +18,6 @@ export interface WalkedPage extends AskedPage {
   /** Where to go on after this page. */
   next: Cursor;
   last: boolean;
-  /** Whether each page so far took up where the one before it ended. */
-  sound: boolean;
 }
 
 export interface WalkOptions {
@@ -84,7 +82,7 @@ export async function* walk(ask: (query: Query) => Promise<AskedPage>, how: Walk
     const lastItem = page.items.at(-1);
     anchor = lastItem ? idOf(lastItem) : anchor;
     at += stride;
-    yield { ...page, next: { at, anchor }, last, sound: stepsBack < STEPS_BACK };
+    yield { ...page, next: { at, anchor }, last };
     if (last) return;
   }
 }

@@ -144,7 +144,7 @@ describe('loadMapping', () => {
       writeFileSync(file, JSON.stringify(sourceWith({})));
       expect(loadMapping(file).name).to.equal('sample');
       writeFileSync(file, '{ "name": ');
-      expect(() => loadMapping(file)).to.throw(ConfigError, /not readable JSON/);
+      expect(() => loadMapping(file)).to.throw(ConfigError, /is not JSON/);
       expect(() => loadMapping(join(folder, 'none.json'))).to.throw(ConfigError, /no such file/);
     } finally {
       rmSync(folder, { recursive: true });

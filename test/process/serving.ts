@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { exchange } from '../faults/gateway.ts';
@@ -29,14 +29,24 @@ export interface ServeOptions {
   flags?: string[];
   /** More of the configuration, as a file has it. */
   config?: object;
+  /** More of the environment; it may take another port than a free one. */
+  env?: Record<string, string>;
+  /** The user that the process runs as, where the tests run as root. */
+  uid?: number;
 }
 
 /** Starts it; does not wait until it answers. */
-export async function serve(url: string, { password, flags = [], config = {} }: ServeOptions = {}): Promise<Serving> {
+export async function serve(
+  url: string,
+  { password, flags = [], config = {}, env = {}, uid }: ServeOptions = {},
+): Promise<Serving> {
   const [port, adminPort] = [await freePort(), await freePort()];
   const service =
     password === undefined ? {} : { CALENDAR_UPSTREAM_USER: 'admin', CALENDAR_UPSTREAM_PASSWORD: password };
-  const file = join(mkdtempSync(join(tmpdir(), 'calendar-serve-')), 'config.json');
+  const folder = mkdtempSync(join(tmpdir(), 'calendar-serve-'));
+  // Another user has to read the file as well.
+  chmodSync(folder, 0o755);
+  const file = join(folder, 'config.json');
   writeFileSync(file, JSON.stringify(config));
   const child = spawn(process.execPath, [...flags, 'src/main.ts', 'serve', '--config', file], {
     cwd: ROOT,
@@ -46,7 +56,9 @@ export async function serve(url: string, { password, flags = [], config = {} }: 
       ...service,
       ...{ CALENDAR_UPSTREAM_URL: url, CALENDAR_HOST: '127.0.0.1' },
       ...{ CALENDAR_PORT: String(port), CALENDAR_ADMIN_PORT: String(adminPort) },
+      ...env,
     },
+    ...(uid === undefined ? {} : { uid }),
   });
   const chunks: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(String(chunk)));
