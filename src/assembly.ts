@@ -4,9 +4,11 @@ import type { RequestListener } from 'node:http';
 import { type Backing, type Keeping, keepingAlone, type Others } from './calendar/backing.ts';
 import { createEvents } from './calendar/events.ts';
 import { createLinked } from './calendar/linked.ts';
+import { readNewest } from './calendar/posts.ts';
 import { createPresent } from './calendar/present.ts';
 import { createSlugs } from './calendar/slugs.ts';
 import { createTerms } from './calendar/terms.ts';
+import { createUnknown } from './calendar/unknown.ts';
 import { type Config, publicUrlOf } from './config.ts';
 import { createAdmission } from './http/admission.ts';
 import { createAnswerCache } from './http/answer-cache.ts';
@@ -60,6 +62,11 @@ export function assemble(parts: AssemblyParts): Assembly {
     ...{ replica, upstream, service, mapping, sync, nowMs },
     keeping: others ?? keepingAlone(replica, sync),
     ...(others ? { others } : {}),
+    unknown: createUnknown({
+      isComplete: () => sync.standing().complete,
+      isAway: () => sync.standing().state === 'away',
+      readNewest: (kind) => readNewest(backing, kind),
+    }),
     present: createPresent(replica, () => sync.site(), config.cost),
     lists: config.lists,
     readFields: (kind, data) => readData(kind === 'venue' ? venueFields : organizerFields, data),

@@ -54,8 +54,12 @@ export interface Answer {
   version?: number;
 }
 
-/** How the CMS is called for a request: with the caller's own credentials, so that it decides what they may do, and with the request's id. */
+/**
+ * How the CMS is called for a request: with the caller's own credentials, so that it decides what they may do, in the lane of callers or of
+ * the anonymous, taking turns with other users, and with the request's id.
+ */
 export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOptions => ({
   credentials: asked.caller.credentials,
+  ...(asked.caller.account ? { lane: 'callers', share: String(asked.caller.account.userId) } : { lane: 'anonymous' }),
   ...(asked.requestId === undefined ? {} : { requestId: asked.requestId }),
 });

@@ -42,20 +42,26 @@ export function findTerm(backing: Backing, kind: TermKind, text: string): number
   return backing.replica.termBySlug(kind, text) ?? backing.replica.termByName(kind, text);
 }
 
-/** Whether there is such a term: in the copy, or in the CMS and then in the copy. */
+/** Whether there is such a term: in the replica, or in the CMS and then in the replica. @throws UpstreamAway */
 export async function termExists(backing: Backing, kind: TermKind, id: number, asked: Asked): Promise<boolean> {
-  if (backing.replica.get(kind, id)) return true;
+  const { replica, unknown } = backing;
+  if (replica.get(kind, id)) return true;
   const mapping = backing.mapping.kinds[kind];
-  if (!mapping || id > 2 ** 53 - 1) return false;
-  const moment = backing.keeping.moment();
-  try {
-    const native = await backing.upstream.read(mapping.base, id, {}, callOptions(asked));
-    await backing.keeping.keep({ put: [mapping.read(native, backing.site())] }, moment);
-    return true;
-  } catch (error) {
-    if (error instanceof UpstreamRefused) return false;
-    throw error;
-  }
+  const name = `${kind} ${id}`;
+  if (!mapping || id > 2 ** 53 - 1 || unknown.isMissing(name)) return false;
+  const found = await unknown.ask(asked.caller, kind, async () => {
+    const moment = backing.keeping.moment();
+    try {
+      const native = await backing.upstream.read(mapping.base, id, {}, callOptions(asked));
+      await backing.keeping.keep({ put: [mapping.read(native, backing.site())] }, moment);
+      return true;
+    } catch (error) {
+      if (!(error instanceof UpstreamRefused)) throw error;
+      if (error.status === 404) unknown.missing(name);
+      return false;
+    }
+  });
+  return found ? found.answer : replica.get(kind, id) !== undefined;
 }
 
 async function createTerm(backing: Backing, kind: TermKind, name: string, asked: Asked, undo: Undo): Promise<number> {

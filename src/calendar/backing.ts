@@ -11,6 +11,7 @@ import type { Input } from './asked.ts';
 import { siteZone } from './dates.ts';
 import type { Present } from './present.ts';
 import { readOnly } from './refusals.ts';
+import type { Unknown } from './unknown.ts';
 
 export interface ListSettings {
   /** Page size when none is asked for, and the largest there is. */
@@ -55,6 +56,8 @@ export interface Backing {
   mapping: Mapping;
   sync: Sync;
   present: Present;
+  /** What is asked of the CMS because the replica lacks it. */
+  unknown: Unknown;
   /** The service account; without one only public records are copied. */
   service: Credentials;
   lists: ListSettings;

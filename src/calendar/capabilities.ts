@@ -36,7 +36,11 @@ export async function capabilityNames(backing: Backing, kind: Kind, caller: Call
 
   async function ask(): Promise<CapabilityNames> {
     try {
-      const { capabilities } = await backing.upstream.facts(base!, { credentials });
+      const { capabilities } = await backing.upstream.facts(base!, {
+        credentials,
+        lane: 'callers',
+        share: String(caller.account?.userId),
+      });
       const isKnown = Object.keys(capabilities).length > 0;
       if (isKnown) kept.set(base!, { names: capabilities, isKnown, untilMs: performance.now() + NAMES_KEPT_MS });
       return capabilities;

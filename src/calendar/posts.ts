@@ -1,9 +1,8 @@
 // Reading one event, venue or organizer: from the copy where everybody may see it, else from the CMS with the caller's own credentials.
 
-import { LRUCache } from 'lru-cache';
 import { UpstreamRefused } from '../errors.ts';
-import type { PostKind, RecordOf } from '../records.ts';
-import type { Native } from '../upstream/port.ts';
+import type { Kind, PostKind, RecordOf } from '../records.ts';
+import type { CallOptions, Native } from '../upstream/port.ts';
 import { type Asked, callOptions } from './asked.ts';
 import type { Backing } from './backing.ts';
 import { capabilityNames } from './capabilities.ts';
@@ -17,22 +16,15 @@ export interface Read<K extends PostKind> {
   unlocked: boolean;
 }
 
+/** What `Upstream.exists` asks the CMS at most. */
+const EXISTS_CALLS = 2;
+/** Records that a change in the CMS of the last seconds is among. */
+const NEWEST = 20;
+
 export interface ReadHow {
   password?: string | undefined;
   /** `context=edit` was asked for. */
   editing?: boolean;
-}
-
-const MISSING_KEPT_MS = 5000;
-const missing = new WeakMap<Backing, LRUCache<string, true>>();
-
-function missingOf(backing: Backing): LRUCache<string, true> {
-  let kept = missing.get(backing);
-  if (!kept) {
-    kept = new LRUCache({ max: 20_000, ttl: MISSING_KEPT_MS });
-    missing.set(backing, kept);
-  }
-  return kept;
 }
 
 /**
@@ -82,12 +74,20 @@ async function unlock<K extends PostKind>(
   return { record, unlocked: false };
 }
 
-/** Asks the CMS for one post with the caller's credentials; what it answers goes into the copy. */
+/** A post that is not for everybody in the replica, or not there at all: from the CMS, where the caller may make the gateway ask it. */
 async function askFor<K extends PostKind>(backing: Backing, kind: K, id: number, asked: Asked): Promise<RecordOf[K]> {
+  const { unknown, replica } = backing;
+  if (unknown.isMissing(`${kind} ${id}`)) throw unknownId(kind, id);
+  const found = await unknown.ask(asked.caller, kind, () => askNow(backing, kind, id, asked));
+  const record = found ? found.answer : replica.get(kind, id);
+  if (!record) throw unknownId(kind, id);
+  return record;
+}
+
+/** Asks the CMS for one post with the caller's credentials; what it answers goes into the replica. */
+async function askNow<K extends PostKind>(backing: Backing, kind: K, id: number, asked: Asked): Promise<RecordOf[K]> {
   const mapping = backing.mapping.kinds[kind];
-  const key = `${kind} ${id}`;
-  const unknown = missingOf(backing);
-  if (!mapping || unknown.has(key)) throw unknownId(kind, id);
+  if (!mapping) throw unknownId(kind, id);
   const names = await capabilityNames(backing, kind, asked.caller);
   const moment = backing.keeping.moment();
   try {
@@ -98,10 +98,19 @@ async function askFor<K extends PostKind>(backing: Backing, kind: K, id: number,
     if (error.status === 401 || error.status === 403) throw notAccessible(kind);
     if (error.status !== 404) throw translate(error, { kind, id, anonymous: !asked.caller.account });
     await backing.keeping.keep({ remove: [{ kind, ids: [id] }] }, moment);
-    if (kind === 'event' && (await backing.upstream.exists(id, callOptions(asked)))) throw notAnEvent();
-    unknown.set(key, true);
+    if (kind !== 'event') backing.unknown.missing(`${kind} ${id}`);
+    else if (await isOfAnotherType(backing, id, asked)) throw notAnEvent();
     throw unknownId(kind, id);
   }
+}
+
+/** Whether what is no event is something else in the CMS; no, where the caller may not make the gateway ask that as well. */
+async function isOfAnotherType(backing: Backing, id: number, asked: Asked): Promise<boolean> {
+  if (backing.replica.image(id)) return true;
+  if (!backing.unknown.mayAsk(asked.caller, EXISTS_CALLS)) return false;
+  if (await backing.upstream.exists(id, callOptions(asked))) return true;
+  backing.unknown.missing(`event ${id}`);
+  return false;
 }
 
 async function askNative(
@@ -122,7 +131,7 @@ async function askNative(
 }
 
 /** Puts a native post that was asked for at `moment` into the copy, with the image it shows, and gives back the record. */
-export async function keep<K extends PostKind>(
+export async function keep<K extends Kind>(
   backing: Backing,
   kind: K,
   native: Native,
@@ -133,31 +142,51 @@ export async function keep<K extends PostKind>(
   const record = mapping.read(native, site, backing.sync.joins()) as RecordOf[K];
   const inline = Object.values(mapping.inline ?? {}).flatMap((inside) => inside(native, site) ?? []);
   await backing.keeping[wrote ? 'wrote' : 'keep']({ put: [record, ...inline] }, moment);
-  if (record.image && !backing.replica.image(record.image)) {
+  if ('image' in record && record.image && !backing.replica.image(record.image)) {
     // An image that cannot be read now is fetched by the next round; the record must not wait for it.
-    const images = await backing.upstream.images([record.image], { credentials: backing.service }).catch(() => []);
+    const options: CallOptions = { credentials: backing.service, lane: wrote ? 'callers' : 'anonymous' };
+    const images = await backing.upstream.images([record.image], options).catch(() => []);
     if (images.length > 0) await backing.keeping.keep({ images }, moment);
   }
   return record;
 }
 
-/** Whether there is such a post, whoever may see it. Unknown ids are asked of the CMS and remembered for a short time. */
+/** Brings what everybody may see of a kind's newest records into the replica, as far as it lacks them. Rejects never. */
+export async function readNewest(backing: Backing, kind: Kind): Promise<void> {
+  const mapping = backing.mapping.kinds[kind];
+  if (!mapping) return;
+  const moment = backing.keeping.moment();
+  const orderby = mapping.as === 'posts' ? 'modified' : 'id';
+  const query = { ...mapping.listParams, orderby, order: 'desc', per_page: NEWEST, _fields: mapping.select };
+  try {
+    const { items } = await backing.upstream.list(mapping.base, query, { lane: 'anonymous' });
+    const lacking = items.filter(({ id }) => !backing.replica.get(kind, Number(id)));
+    for (const native of lacking) await keep(backing, kind, native, { moment });
+  } catch {
+    // The replica is what there is to answer from.
+  }
+}
+
+/** Whether there is such a post, whoever may see it. @throws UpstreamAway */
 export async function postExists(backing: Backing, kind: PostKind, id: number, asked: Asked): Promise<boolean> {
   const { replica } = backing;
   const copied = replica.kindOf(id);
   if (copied !== undefined) return copied === kind;
-  const key = `${kind} ${id}`;
-  const unknown = missingOf(backing);
+  const name = `${kind} ${id}`;
   const base = backing.mapping.kinds[kind]?.base;
-  if (base === undefined || unknown.has(key)) return false;
-  const moment = backing.keeping.moment();
-  try {
-    const native = await backing.upstream.read(base, id, {}, callOptions(asked));
-    await keep(backing, kind, native, { moment });
-    return true;
-  } catch (error) {
-    if (error instanceof UpstreamRefused && (error.status === 401 || error.status === 403)) return true;
-    if (error instanceof UpstreamRefused) unknown.set(key, true);
-    return false;
-  }
+  if (base === undefined || backing.unknown.isMissing(name)) return false;
+  const found = await backing.unknown.ask(asked.caller, kind, async () => {
+    const moment = backing.keeping.moment();
+    try {
+      const native = await backing.upstream.read(base, id, {}, callOptions(asked));
+      await keep(backing, kind, native, { moment });
+      return true;
+    } catch (error) {
+      if (!(error instanceof UpstreamRefused)) throw error;
+      if (error.status === 401 || error.status === 403) return true;
+      backing.unknown.missing(name);
+      return false;
+    }
+  });
+  return found ? found.answer : replica.kindOf(id) === kind;
 }

@@ -74,7 +74,9 @@ export function createSlugs(backing: Backing): Slugs {
         return here;
       }
       if (known === UNKNOWN) return undefined;
-      const there = await native(kind, slug, asked, staff);
+      const found = await backing.unknown.ask(asked.caller, kind, () => native(kind, slug, asked, staff));
+      const there = found ? found.answer : copied(kind, slug);
+      if (!found && there === undefined) return undefined;
       ids.set(key, there ?? UNKNOWN, there === undefined ? { ttl: UNKNOWN_KEPT_MS } : {});
       return there;
     },

@@ -18,7 +18,7 @@ export type Observation =
   | { type: 'request-failed'; id: string; error: unknown }
   | { type: 'upstream-call'; method: string; path: string; status: number; durationMs: number; attempt: number }
   | { type: 'upstream-failed'; method: string; path: string; reason: AwayReason; durationMs: number; message: string }
-  | { type: 'breaker'; state: 'closed' | 'open' | 'half-open' }
+  | { type: 'breaker'; lane: string; state: 'closed' | 'open' | 'half-open' }
   | { type: 'queue'; waiting: number; running: number }
   | { type: 'sync-state'; from: string; to: string; why: string }
   | { type: 'sync-progress'; collection: string; done: number; total: number }

@@ -158,7 +158,7 @@ function messageOf(seen: Observation): string {
     case 'upstream-failed':
       return `no usable answer of the CMS to ${seen.method} ${seen.path}: ${withoutCredentials(seen.message)}`;
     case 'breaker':
-      return `calls to the CMS: ${BREAKER[seen.state]}`;
+      return `calls to the CMS (${seen.lane}): ${BREAKER[seen.state]}`;
     case 'sync-state':
       return `the copy was ${seen.from} and is ${seen.to}: ${withoutCredentials(seen.why)}`;
     case 'cluster-role':

@@ -57,7 +57,12 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
     labelNames: ['reason'],
     registers,
   });
-  const breaker = new Gauge({ name: 'calendar_breaker_state', help: '0 closed, 1 half open, 2 open', registers });
+  const breaker = new Gauge({
+    name: 'calendar_breaker_state',
+    help: '0 closed, 1 half open, 2 open: the worst of the lanes to the CMS',
+    registers,
+  });
+  const breakers = new Map<string, number>();
   const waiting = new Gauge({
     name: 'calendar_upstream_waiting',
     help: 'Calls to the CMS that wait for their turn',
@@ -139,7 +144,8 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
         away.labels(seen.reason).inc();
         return;
       case 'breaker':
-        breaker.set(BREAKER[seen.state]);
+        breakers.set(seen.lane, BREAKER[seen.state]);
+        breaker.set(Math.max(...breakers.values()));
         return;
       case 'queue':
         waiting.set(seen.waiting);

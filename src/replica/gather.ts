@@ -21,7 +21,8 @@ export async function gatherFor(
   { replica, taking, collections }: { replica: Replica; taking: Taking; collections: readonly Collection[] },
 ): Promise<void> {
   const { credentials, visibility, requestId } = caller;
-  const options: CallOptions = { credentials, ...(requestId === undefined ? {} : { requestId }) };
+  const share = { lane: 'callers', share: String(visibility.userId) } as const;
+  const options: CallOptions = { credentials, ...share, ...(requestId === undefined ? {} : { requestId }) };
   for (const collection of collections) {
     if (!collection.posts || !kinds.includes(collection.kind as PostKind)) continue;
     const others = collection.hidden.filter((status) => visibility.others.includes(status));

@@ -7,8 +7,8 @@ import { UpstreamAway } from '../errors.ts';
 import type { Observe } from '../observe/events.ts';
 import { type Answer, judge, redirected } from './answer.ts';
 import { exchange, type Outgoing } from './exchange.ts';
-import type { Credentials, Query } from './port.ts';
-import { createBreaker, createLane, createRetryBudget } from './protection.ts';
+import type { Credentials, LaneName, Query } from './port.ts';
+import { createBreaker, createLanes, createRetryBudget } from './protection.ts';
 
 /** By itself: what `undici` brings along as a whole (a `fetch`, caches, mocks) would stay in every gateway's memory. */
 const Pool: typeof import('undici').Pool = createRequire(import.meta.url)('undici/lib/dispatcher/pool.js');
@@ -64,6 +64,9 @@ export interface ClientRequest {
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   credentials?: Credentials;
+  /** Default `sync`. */
+  lane?: LaneName;
+  share?: string;
   signal?: AbortSignal;
   requestId?: string;
   /** Default `json`: an answer that is not JSON is an error. */
@@ -96,9 +99,19 @@ export function createClient({ origin, observe, limits: given, dispatcher }: Cli
       allowH2: false,
       connect: { timeout: limits.connectTimeoutMs },
     });
-  const lane = createLane(limits, observe);
-  const budget = createRetryBudget();
-  const breaker = createBreaker(observe, limits.halfOpenAfterMs);
+  const lanes = createLanes(limits, observe);
+  const newGuards = (lane: LaneName) => ({
+    budget: createRetryBudget(),
+    breaker: createBreaker(lane, observe, limits.halfOpenAfterMs),
+  });
+  const guards = new Map<LaneName, ReturnType<typeof newGuards>>();
+
+  /** A lane's failures count for itself: what an anonymous caller can make the CMS fail at stops neither writes nor the sync. */
+  function guardsOf({ lane = 'sync' }: ClientRequest) {
+    const own = guards.get(lane) ?? newGuards(lane);
+    guards.set(lane, own);
+    return own;
+  }
 
   async function attempt(
     request: ClientRequest,
@@ -133,6 +146,7 @@ export function createClient({ origin, observe, limits: given, dispatcher }: Cli
   }
 
   async function persist(request: ClientRequest, outgoing: Outgoing, signal: AbortSignal): Promise<Answer> {
+    const { budget, breaker } = guardsOf(request);
     for (let number = 1; ; number += 1) {
       budget.spend();
       try {
@@ -170,7 +184,8 @@ export function createClient({ origin, observe, limits: given, dispatcher }: Cli
     async request(request) {
       const deadline = startDeadline(limits.deadlineMs, request.signal);
       try {
-        return await lane.run(() => follow(request, deadline.signal), deadline.signal);
+        const { lane = 'sync', share } = request;
+        return await lanes.run({ lane, share }, () => follow(request, deadline.signal), deadline.signal);
       } catch (error) {
         // Turned away before any attempt, which is where failures are observed otherwise.
         if (error instanceof UpstreamAway && (error.reason === 'busy' || error.reason === 'breaker-open')) {

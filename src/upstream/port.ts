@@ -26,8 +26,19 @@ export interface NativePage {
 
 export type Query = Record<string, string | number | boolean>;
 
+/**
+ * Whose work a call is. Each has connections, a queue, a retry budget and a circuit breaker of its own, so that none can take the CMS from
+ * the others: what the anonymous ask for; credentials that nobody has shown from that address within a day; what known callers read and
+ * write; and the gateway's own sync.
+ */
+export type LaneName = 'anonymous' | 'logins' | 'callers' | 'sync';
+
 export interface CallOptions {
   credentials?: Credentials;
+  /** Default `sync`: the gateway's own work. */
+  lane?: LaneName;
+  /** Calls of one share, such as those of one user, take turns with those of others in their lane. */
+  share?: string;
   signal?: AbortSignal;
   /** Sent on to the CMS as `X-Request-Id`. */
   requestId?: string;

@@ -1,4 +1,4 @@
-// What keeps the gateway and a struggling CMS from harming each other: a bounded queue, a retry budget, a circuit breaker.
+// What keeps callers, the sync and a struggling CMS from harming each other: lanes with bounded queues, retry budgets, circuit breakers.
 
 import {
   type CircuitBreakerPolicy,
@@ -13,54 +13,149 @@ import {
 } from 'cockatiel';
 import { type AwayReason, UpstreamAway } from '../errors.ts';
 import type { Observe } from '../observe/events.ts';
+import type { LaneName } from './port.ts';
 
-export interface Lane {
-  /** Runs the task as soon as a place is free. Throws `UpstreamAway` `busy` at once when the queue is full. */
-  run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T>;
+/** Where a call waits, and with whose calls it shares a turn. */
+export interface Place {
+  lane: LaneName;
+  /** Calls of one share (a user) take turns with those of others in their lane. Default: the whole lane is one. */
+  share?: string | undefined;
+}
+
+export interface Lanes {
+  /**
+   * Runs the task as soon as its lane may use a connection. Throws `UpstreamAway` `busy` at once when the lane's queue is full, or when
+   * one share has half of it.
+   */
+  run<T>(place: Place, task: () => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+interface LaneLimits {
+  /** Connections that no other lane may use. */
+  reserved: number;
+  /** Connections that it may use when the others need none. */
+  most: number;
+  queue: number;
 }
 
 /**
- * At most `connections` tasks at a time and `queue` more waiting, first come, first served.
- * Own code, since cockatiel's bulkhead keeps a task that was given up in its queue until its turn comes.
+ * How the connections and the queue are divided. Eight connections: one is kept for each of anonymous look-ups, logins and the sync,
+ * three for callers, and two are for the first who comes. Fewer than four cannot be divided: then only the turns are shared.
  */
-export function createLane(limits: { connections: number; queue: number }, observe: Observe): Lane {
-  const waiting = new Set<() => void>();
-  let running = 0;
-  const tell = () => observe({ type: 'queue', waiting: waiting.size, running });
+export function laneLimits({
+  connections,
+  queue,
+}: {
+  connections: number;
+  queue: number;
+}): Record<LaneName, LaneLimits> {
+  const eighth = Math.floor(connections / 8);
+  const dividable = connections >= 4;
+  const few = { reserved: eighth, most: Math.max(1, Math.floor(connections / 4)), queue: Math.ceil(queue / 5) };
+  const many = (reserved: number) => ({ reserved: dividable ? Math.max(1, reserved) : 0, most: connections, queue });
+  return {
+    ...{ anonymous: few, logins: few },
+    callers: many(Math.floor((connections * 3) / 8)),
+    sync: many(eighth),
+  };
+}
 
-  const wait = (signal: AbortSignal) =>
+interface Waiting extends Place {
+  enter: () => void;
+}
+
+/**
+ * Divides so many connections among the lanes. Within a lane the share with the fewest calls under way comes first, then the order of arrival.
+ * Own code, since cockatiel's bulkhead has one queue for all and keeps a task that was given up until its turn comes.
+ */
+export function createLanes(limits: { connections: number; queue: number }, observe: Observe): Lanes {
+  const lanes = Object.entries(laneLimits(limits)).map(([name, own]) => ({
+    ...{ name: name as LaneName, ...own, running: 0 },
+    waiting: new Set<Waiting>(),
+    byShare: new Map<string, number>(),
+  }));
+  type Lane = (typeof lanes)[number];
+  const laneOf = ({ lane }: Place): Lane => lanes.find(({ name }) => name === lane)!;
+  const sum = (count: (lane: Lane) => number) => lanes.reduce((all, lane) => all + count(lane), 0);
+  const tell = () =>
+    observe({ type: 'queue', waiting: sum(({ waiting }) => waiting.size), running: sum(({ running }) => running) });
+
+  function mayStart(lane: Lane): boolean {
+    const kept = sum((other) => (other === lane ? 0 : Math.max(0, other.reserved - other.running)));
+    return lane.running < lane.most && sum(({ running }) => running) + kept < limits.connections;
+  }
+
+  function mayWait(lane: Lane, { share = '' }: Place): boolean {
+    if (lane.waiting.size >= lane.queue) return false;
+    if (share === '') return true;
+    const own = [...lane.waiting].filter((one) => one.share === share).length;
+    return own < Math.ceil(lane.queue / 2);
+  }
+
+  function count({ byShare }: Lane, { share = '' }: Place, by: 1 | -1): void {
+    const now = (byShare.get(share) ?? 0) + by;
+    if (now > 0) byShare.set(share, now);
+    else byShare.delete(share);
+  }
+
+  function start(lane: Lane, place: Place): void {
+    lane.running += 1;
+    count(lane, place, 1);
+    // The lane that was served last is served next only when no other waits.
+    lanes.push(...lanes.splice(lanes.indexOf(lane), 1));
+  }
+
+  function nextOf({ waiting, byShare }: Lane): Waiting | undefined {
+    let first: Waiting | undefined;
+    const underWay = ({ share = '' }: Waiting) => byShare.get(share) ?? 0;
+    for (const one of waiting) if (!first || underWay(one) < underWay(first)) first = one;
+    return first;
+  }
+
+  /** A free connection goes to a call that waits before anybody who comes later can take it. */
+  function handOn(): void {
+    for (;;) {
+      const lane = lanes.find((one) => one.waiting.size > 0 && mayStart(one));
+      const next = lane && nextOf(lane);
+      if (!next) return;
+      lane.waiting.delete(next);
+      start(lane, next);
+      next.enter();
+    }
+  }
+
+  const wait = (lane: Lane, place: Place, signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        waiting.delete(enter);
+      const waiting: Waiting = { ...place, enter };
+      function leave() {
+        lane.waiting.delete(waiting);
         tell();
         reject(signal.reason);
-      };
-      const enter = () => {
+      }
+      function enter() {
         signal.removeEventListener('abort', leave);
         resolve();
-      };
+      }
       signal.addEventListener('abort', leave, { once: true });
-      waiting.add(enter);
+      lane.waiting.add(waiting);
       tell();
     });
 
   return {
-    async run(task, signal) {
+    async run(place, task, signal) {
       signal.throwIfAborted();
-      if (running < limits.connections) {
-        running += 1;
+      const lane = laneOf(place);
+      if (mayStart(lane)) {
+        start(lane, place);
         tell();
-      } else if (waiting.size < limits.queue) await wait(signal);
+      } else if (mayWait(lane, place)) await wait(lane, place, signal);
       else throw new UpstreamAway('busy', 'Too many requests are waiting for the CMS.', { retryAfterS: 1 });
       try {
         return await task();
       } finally {
-        // The place is handed on, not given back, so that nobody who comes later can take it.
-        const [next] = waiting;
-        if (next) {
-          waiting.delete(next);
-          next();
-        } else running -= 1;
+        lane.running -= 1;
+        count(lane, place, -1);
+        handOn();
         tell();
       }
     },
@@ -113,7 +208,7 @@ const isTrouble = (error: unknown): boolean =>
  * Opens after 5 failures in a row or half of at least 20 in ten seconds; tries one call after `halfOpenAfterMs`, then after twice
  * as long each time, up to a minute (craft D, outlier detection).
  */
-export function createBreaker(observe: Observe, halfOpenAfterMs = 5_000): Breaker {
+export function createBreaker(lane: LaneName, observe: Observe, halfOpenAfterMs = 5_000): Breaker {
   let openUntilMs = 0;
   const backoff = (duration: number): IBackoff<unknown> => ({
     duration,
@@ -128,7 +223,7 @@ export function createBreaker(observe: Observe, halfOpenAfterMs = 5_000): Breake
     handleWhen((error) => isTrouble(error) || (policy.state === CircuitState.HalfOpen && isGivenUp(error))),
     { breaker: eitherOf(), halfOpenAfter: { next: () => opened(halfOpenAfterMs) } },
   );
-  const tell = (state: 'closed' | 'open' | 'half-open') => () => observe({ type: 'breaker', state });
+  const tell = (state: 'closed' | 'open' | 'half-open') => () => observe({ type: 'breaker', lane, state });
   policy.onBreak(tell('open'));
   policy.onHalfOpen(tell('half-open'));
   policy.onReset(tell('closed'));

@@ -56,7 +56,7 @@ describe('the log', () => {
     observe({ type: 'upstream-call', method: 'GET', path: '/', status: 200, durationMs: 1, attempt: 1 });
     expect(lines()).to.deep.equal([]);
     observe({ type: 'sync-state', from: 'live', to: 'away', why: 'timeout' });
-    observe({ type: 'breaker', state: 'open' });
+    observe({ type: 'breaker', lane: 'sync', state: 'open' });
     observe({
       type: 'upstream-failed',
       method: 'GET',

@@ -53,7 +53,7 @@ describe('metrics', () => {
       { type: 'upstream-call', method: 'GET', path: '/wp/v2/secret', status: 200, durationMs: 20, attempt: 1 },
       { type: 'upstream-call', method: 'GET', path: '/wp/v2/secret', status: 200, durationMs: 20, attempt: 2 },
       { type: 'upstream-failed', method: 'GET', path: '/', reason: 'timeout', durationMs: 1, message: 'secret' },
-      { type: 'breaker', state: 'open' },
+      { type: 'breaker', lane: 'sync', state: 'open' },
       { type: 'queue', waiting: 3, running: 8 },
       { type: 'request-failed', id: 'x', error: new Error('secret') },
     );
@@ -64,7 +64,7 @@ describe('metrics', () => {
     expect(await value('calendar_upstream_waiting')).to.equal(3);
     expect(await value('calendar_upstream_running')).to.equal(8);
     expect(await value('calendar_request_failures_total')).to.equal(1);
-    tell({ type: 'breaker', state: 'half-open' });
+    tell({ type: 'breaker', lane: 'sync', state: 'half-open' }, { type: 'breaker', lane: 'callers', state: 'closed' });
     expect(await value('calendar_breaker_state')).to.equal(1);
     expect(await metrics.text()).not.to.contain('secret');
   });

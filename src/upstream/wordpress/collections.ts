@@ -1,7 +1,7 @@
 // Posts and terms of WordPress: one code for both, since their routes, paging and errors are the same.
 
 import { UpstreamRefused } from '../../errors.ts';
-import type { Upstream } from '../port.ts';
+import type { CallOptions, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
 import { nativeOf, nativesOf, recordOr } from './refusals.ts';
 
@@ -49,7 +49,7 @@ export function createCollections(call: Call): Collections {
         return await remove(false);
       } catch (error) {
         // A site may have switched the trash off for its posts: they are not deleted for good unless that was asked for.
-        if (!isRefused(error, NO_TRASH) || !(await isTaxonomy(call, base))) throw error;
+        if (!isRefused(error, NO_TRASH) || !(await isTaxonomy(call, base, options))) throw error;
         return remove(true);
       }
     },
@@ -69,8 +69,8 @@ export function createCollections(call: Call): Collections {
   };
 }
 
-async function isTaxonomy(call: Call, base: string): Promise<boolean> {
-  const answer = await call('GET', 'wp/v2/taxonomies');
+async function isTaxonomy(call: Call, base: string, { lane, share }: CallOptions): Promise<boolean> {
+  const answer = await call('GET', 'wp/v2/taxonomies', {}, { ...(lane && { lane }), ...(share && { share }) });
   return Object.values(nativeOf(answer)).some((taxonomy) => recordOr(taxonomy).rest_base === base);
 }
 
