@@ -36,6 +36,8 @@ const WIRE = 'test/faults/upstream-faults.test.ts';
 const CMS = 'test/faults/cms-faults.test.ts';
 const IMAGES = 'test/upstream/fetch-image.test.ts';
 const PUBLICS = 'test/upstream/public-address.test.ts';
+const LANES = 'test/upstream/lanes.test.ts';
+const UNKNOWN = 'test/calendar/unknown.test.ts';
 const PROCESS = 'test/process/serve.test.ts';
 const ENDS = 'test/http/port.test.ts';
 const LOGINS = 'test/http/identity.test.ts';
@@ -315,16 +317,15 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'calls to the CMS at once',
     file: GUARDS,
-    line: 'if (running < limits.connections)',
-    without: 'if (true)',
+    line: 'sum(({ running }) => running) + kept < limits.connections',
+    without: 'true',
     test: WIRE,
     title: 'the queue',
   },
   {
     what: 'calls that wait for the CMS',
     file: GUARDS,
-    line: 'waiting.size < limits.queue',
-    without: 'true',
+    line: '    if (lane.waiting.size >= lane.queue) return false;\n',
     test: WIRE,
     title: 'the queue',
   },
@@ -387,6 +388,60 @@ export const PROTECTIONS: Protection[] = [
     line: '  watchStalls(server, open, stallTimeoutMs);\n',
     test: SOCKETS,
     title: 'read nothing',
+  },
+  {
+    what: 'a lane keeps its connections for itself',
+    file: GUARDS,
+    line: ' + kept < limits.connections',
+    without: ' < limits.connections',
+    test: LANES,
+    title: 'keep a connection',
+  },
+  {
+    what: 'the anonymous have few connections',
+    file: GUARDS,
+    line: 'lane.running < lane.most && ',
+    test: LANES,
+    title: 'two connections at most',
+  },
+  {
+    what: 'users take turns',
+    file: GUARDS,
+    line: 'if (!first || underWay(one) < underWay(first)) first = one;',
+    without: 'first ??= one;',
+    test: LANES,
+    title: 'take turns',
+  },
+  {
+    what: 'one user fills no queue',
+    file: GUARDS,
+    line: 'return own < Math.ceil(lane.queue / 2);',
+    without: 'return own < lane.queue;',
+    test: LANES,
+    title: 'half of a queue',
+  },
+  {
+    what: 'failures in one lane stop no other',
+    file: CLIENT,
+    line: "function guardsOf({ lane = 'sync' }: ClientRequest) {",
+    without: "function guardsOf(_: ClientRequest, lane: LaneName = 'sync') {",
+    test: WIRE,
+    title: 'stops no other lane',
+  },
+  {
+    what: 'the anonymous cause so many calls a second',
+    file: 'src/calendar/unknown.ts',
+    line: 'if (left - calls < leaving) return false;',
+    test: UNKNOWN,
+  },
+  {
+    what: 'what the CMS did not answer is not missing',
+    file: 'src/calendar/posts.ts',
+    line: '      if (!(error instanceof UpstreamRefused)) throw error;\n      if (error.status === 401 || error.status === 403) return true;\n',
+    without:
+      '      if (!(error instanceof UpstreamRefused)) return false;\n      if (error.status === 401 || error.status === 403) return true;\n',
+    test: UNKNOWN,
+    title: 'while the CMS is away',
   },
   {
     what: 'connections',

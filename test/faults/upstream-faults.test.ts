@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { UpstreamAway } from '../../src/errors.ts';
 import type { Observation } from '../../src/observe/events.ts';
 import { type Client, type ClientLimits, createClient } from '../../src/upstream/client.ts';
+import type { LaneName } from '../../src/upstream/port.ts';
 import { until } from '../until.ts';
 import { answerJson, answerText, type StandIn, startStandIn } from './cms.ts';
 import { askPatiently, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
@@ -308,6 +309,22 @@ describe('an upstream that fails', () => {
         expect(await gone).to.have.property('message', 'gone');
       }
       expect(states()).to.deep.equal([]);
+    });
+
+    it('stops no other lane when what one lane asks for keeps failing', async () => {
+      await fresh({});
+      cms.answer = ({ url = '' }, response) => {
+        if (url.startsWith('/bad')) answerText(response, 500, '<html>');
+        else answerJson(response, 200, { ok: true });
+      };
+      const get = (path: string, lane: LaneName) =>
+        client.request({ method: 'GET', path, lane }).then(
+          ({ status }) => status,
+          ({ reason }: UpstreamAway) => reason,
+        );
+      for (let call = 0; call < 5; call += 1) expect(await get('/bad', 'anonymous')).to.equal('status');
+      expect(await get('/good', 'anonymous')).to.equal('breaker-open');
+      for (const lane of ['logins', 'callers', 'sync'] as const) expect(await get('/good', lane)).to.equal(200);
     });
 
     it('does not take a probe that was given up for a success', async () => {
