@@ -153,7 +153,7 @@ function questions(replica: Replica): [string, (turn: number) => unknown][] {
     replica.events({ visibility: PUBLIC, order: 'start', limit: 50, offset: 0, ...filter });
   const widened = (turn: number) => replica.descendants([1 + (Math.abs(turn) % 50)]);
   const found = (text: string) => ({ words: [{ text, not: false }] });
-  const linked = { visibility: PUBLIC, limit: 50, offset: 0 };
+  const linked = { visibility: PUBLIC, events: PUBLIC, limit: 50, offset: 0 };
   return [
     ['window 30 days', (n) => list({ bounds: bounds(n, n % 300, 30) })],
     ['window default (24 months)', (n) => list({ bounds: bounds(n, -1, 730) })],
@@ -189,7 +189,15 @@ function questions(replica: Replica): [string, (turn: number) => unknown][] {
     [
       'terms',
       () =>
-        replica.terms({ kind: 'category', orderBy: 'count', descending: true, hideEmpty: true, limit: 50, offset: 0 }),
+        replica.terms({
+          kind: 'category',
+          events: PUBLIC,
+          orderBy: 'count',
+          descending: true,
+          hideEmpty: true,
+          limit: 50,
+          offset: 0,
+        }),
     ],
     ['search: word in 89 %', (n) => list({ bounds: bounds(n, -5000, 10_000), ...found('workshop') })],
     ['search: word in 89 %, 24 months', (n) => list({ bounds: bounds(n, -1, 730), ...found('workshop') })],

@@ -24,6 +24,8 @@ import { organizerFields, venueFields } from './interface/parameters.ts';
 import { readData } from './interface/validate.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { Observe } from './observe/events.ts';
+import type { TermKind } from './records.ts';
+import { PUBLIC } from './replica/filters.ts';
 import type { Replica } from './replica/store.ts';
 import type { Sync } from './replica/sync.ts';
 import type { Credentials, Upstream } from './upstream/port.ts';
@@ -80,7 +82,7 @@ export function assemble(parts: AssemblyParts): Assembly {
     tag: createTerms(backing, 'tag'),
   };
   const publicUrl = publicUrlOf(config);
-  const publicStatus = () => publicStatusOf(backing);
+  const publicStatus = createPublicStatus(backing);
   const cache = createAnswerCache(freshness.answerBytes);
   const addresses = createAddressLimit(limits, counts);
   const reads = {
@@ -105,20 +107,33 @@ export function assemble(parts: AssemblyParts): Assembly {
   return { backing, operations, listener, publicStatus };
 }
 
-function publicStatusOf({ sync, replica, site }: Backing): PublicStatus {
-  const { state, percent } = sync.status();
-  const counts = replica.counts();
+/** The totals of the public lists, counted once for each public version. */
+function publicCounts(replica: Replica): Record<string, number> {
+  const window = { limit: 0, offset: 0 };
+  const seen = { visibility: PUBLIC, events: PUBLIC };
+  const terms = (kind: TermKind) =>
+    replica.terms({ kind, events: PUBLIC, orderBy: 'none', descending: false, hideEmpty: true, ...window }).total;
   return {
-    site: { name: site().name, url: site().url },
-    copy: { state, percent },
-    cms: { reachable: state !== 'away' },
-    counts: {
-      events: counts.event,
-      venues: counts.venue,
-      organizers: counts.organizer,
-      categories: counts.category,
-      tags: counts.tag,
-    },
-    version: replica.version,
+    events: replica.events({ visibility: PUBLIC, order: 'start', ...window }).total,
+    venues: replica.linked('venue', { ...seen, ...window }).total,
+    organizers: replica.linked('organizer', { ...seen, ...window }).total,
+    categories: terms('category'),
+    tags: terms('tag'),
+  };
+}
+
+function createPublicStatus({ sync, replica, site }: Backing): () => PublicStatus {
+  let counted: { version: number; counts: Record<string, number> } | undefined;
+  return () => {
+    const { state, percent } = sync.status();
+    const version = replica.publicVersion;
+    if (counted?.version !== version) counted = { version, counts: publicCounts(replica) };
+    return {
+      site: { name: site().name, url: site().url },
+      copy: { state, percent },
+      cms: { reachable: state !== 'away' },
+      counts: counted.counts,
+      version,
+    };
   };
 }

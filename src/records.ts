@@ -10,6 +10,12 @@ export const POST_KINDS: readonly PostKind[] = ['event', 'venue', 'organizer'];
 export const TERM_KINDS: readonly TermKind[] = ['category', 'tag'];
 export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
 
+/**
+ * Ids from here on belong to venues and organizers that are text inside an event (`mapping/inline.ts`): above every id that a CMS gives,
+ * and exact as a number. Such a record is seen by those who see an event that names it.
+ */
+export const FIRST_INLINE_ID = 2 ** 52;
+
 /** `YYYY-MM-DD HH:MM:SS`, without a zone: the clock on the wall of whoever the field belongs to. */
 export type WallTime = string;
 /** What WordPress stores and answers where there is no time. */

@@ -1,20 +1,29 @@
 // The list of events: its parameters as a question to the copy, and as its links repeat them (interface-behaviour 2.1, 3).
 
-import type { TermKind } from '../records.ts';
-import type { EventFilter } from '../replica/filters.ts';
+import type { PostKind, TermKind } from '../records.ts';
+import type { EventFilter, Visibilities } from '../replica/filters.ts';
 import type { Input } from './asked.ts';
 import { findTerm } from './attach.ts';
 import type { Backing } from './backing.ts';
 import type { DateWindow } from './dates.ts';
 import { type Echo, links, type Page } from './paging.ts';
 import { searchWords } from './search.ts';
+import { shows } from './visibility.ts';
 
-/** Everything of the filter that does not depend on who asks or what time it is. */
+/**
+ * The filter without its page and dates. A venue, organizer or parent that the caller may not see finds nothing: what an event is
+ * linked to is left out of its record too.
+ */
 export function eventFilter(
   backing: Backing,
   values: Record<string, unknown>,
+  visibility: Visibilities,
 ): Omit<EventFilter, 'visibility' | 'limit' | 'offset'> {
   const { replica } = backing;
+  const seen = (kind: PostKind, ids: number[]) => {
+    const found = replica.getMany(kind, ids);
+    return ids.filter((id) => shows(visibility[kind], found.get(id)));
+  };
   const terms = (kind: TermKind, texts: string[]) => texts.flatMap((text) => termId(backing, kind, text) ?? []);
   return {
     order: values.include === undefined ? 'start' : 'date',
@@ -23,11 +32,12 @@ export function eventFilter(
       ? {}
       : { categories: replica.descendants(terms('category', values.categories as string[])) }),
     ...(values.tags === undefined ? {} : { tags: terms('tag', values.tags as string[]) }),
-    ...(values.venue === undefined ? {} : { venues: values.venue as number[] }),
-    ...(values.organizer === undefined ? {} : { organizers: values.organizer as number[] }),
+    ...(values.venue === undefined ? {} : { venues: seen('venue', values.venue as number[]) }),
+    ...(values.organizer === undefined ? {} : { organizers: seen('organizer', values.organizer as number[]) }),
     ...(values.featured === undefined ? {} : { featured: values.featured === true }),
     ...(values.include === undefined ? {} : { include: values.include as number[] }),
-    ...(values.post_parent === undefined ? {} : { parent: Number(values.post_parent) }),
+    // No event has the parent 0 for one that is asked for.
+    ...(values.post_parent === undefined ? {} : { parent: seen('event', [Number(values.post_parent)])[0] ?? 0 }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { EventFields, EventRecord, LinkedKind } from '../records.ts';
 import type { Answer, Asked, Input } from './asked.ts';
 import { attachLinked, attachTerms } from './attach.ts';
 import { type Backing, zoneOf } from './backing.ts';
-import { capabilityNames } from './capabilities.ts';
+import { visibilitiesFor } from './capabilities.ts';
 import { encodeCost, normaliseCost } from './cost.ts';
 import { type DateParameter, dateWindow, eventTimes, utcOf } from './dates.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
@@ -18,7 +18,7 @@ import type { Audience, Json } from './present.ts';
 import { kept, ready, singleAnswer } from './ready.ts';
 import { invalidParam } from './refusals.ts';
 import { createUndo, type Undo } from './undo.ts';
-import { visibilityOf } from './visibility.ts';
+import { isPublicOnly, seesMore } from './visibility.ts';
 import { createPost, editable, mayWrite, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
 
 const FLAGS = ['showMap', 'showMapLink', 'hidden', 'sticky', 'featured'] as const;
@@ -41,7 +41,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
 
   const audienceOf = async (asked: Asked): Promise<Audience> => ({
     base: asked.base,
-    visibility: visibilityOf(asked.caller, await capabilityNames(backing, 'event', asked.caller)),
+    visibility: await visibilitiesFor(backing, asked),
   });
 
   async function list(input: Input, asked: Asked): Promise<Answer> {
@@ -55,7 +55,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       withDefaults: values.include === undefined,
     });
     const { ids, total } = backing.replica.events({
-      ...eventFilter(backing, values),
+      ...eventFilter(backing, values, viewer.whole),
       visibility: viewer.visibility,
       bounds: window.bounds,
       ...page,
@@ -68,7 +68,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       total,
       page,
       links,
-      show: await showing(ids, viewer.staff ? input.sent.password : undefined, asked),
+      show: await showing(ids, seesMore(viewer.whole.event) ? input.sent.password : undefined, asked),
       validUntilMs: window.validUntilMs,
     };
     return listAnswer(backing, listed, viewer, asked.base);
@@ -96,7 +96,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       editing: input.sent.context === 'edit',
     };
     const audience = await audienceOf(asked);
-    const plain = audience.visibility.userId === 0 && !how.password;
+    const plain = isPublicOnly(audience.visibility) && !how.password;
     const done = plain ? kept(backing, 'event', id, audience, 'single') : undefined;
     if (done) return singleAnswer(done);
     const { record, unlocked } = await readPost(backing, 'event', id, asked, how);

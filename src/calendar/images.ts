@@ -7,7 +7,7 @@ import { type Asked, callOptions, type Images } from './asked.ts';
 import type { Backing } from './backing.ts';
 import { invalidParam } from './refusals.ts';
 import { translate } from './translate.ts';
-import { can } from './visibility.ts';
+import { can, GENERAL } from './visibility.ts';
 
 /**
  * The images of one request: what `usable` found or fetched is what `idOf` names or uploads. `fetchFrom` brings a foreign image in.
@@ -67,7 +67,7 @@ export function createImages(
       }
       // Nobody who could not upload makes the gateway fetch anything; whoever may not write at all is told so later.
       if (!asked.caller.account) return true;
-      if (!can(asked.caller, 'upload_files')) return false;
+      if (!can(asked.caller, 'upload_files', GENERAL)) return false;
       const here = await atAddress(text);
       if (here !== undefined) {
         ids.set(text, here);

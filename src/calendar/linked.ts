@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts';
 import type { LinkedKind, LinkedRecord, OrganizerFields, RecordOf, VenueFields } from '../records.ts';
+import { PUBLIC, PUBLIC_ONLY } from '../replica/filters.ts';
 import { formatWall } from '../time/wall.ts';
 import type { Answer, Asked, Input } from './asked.ts';
 import type { Backing } from './backing.ts';
@@ -10,13 +11,14 @@ import { listAnswer, viewing } from './listing.ts';
 import { type Echo, links, pageOf } from './paging.ts';
 import { plainText } from './plain-text.ts';
 import { postFields } from './post-fields.ts';
-import { readPost } from './posts.ts';
+import { mayKnow, readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
 import { kept, ready, singleAnswer } from './ready.ts';
 import { couldNotCreate } from './refusals.ts';
 import { linkedSearchWords } from './search.ts';
+import { unknownId } from './translate.ts';
 import { createUndo, type Undo } from './undo.ts';
-import { sees, visibilityOf } from './visibility.ts';
+import { mayEdit, shows, visibilityOf } from './visibility.ts';
 import { createPost, editable, mayWrite, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
 
 const COLLECTION = { venue: 'venues', organizer: 'organizers' } as const;
@@ -44,6 +46,7 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     const upcoming = values.only_with_upcoming === true;
     const { ids, total } = backing.replica.linked(kind, {
       visibility: viewer.visibility,
+      events: viewer.events,
       limit: page.limit,
       offset: page.offset,
       ...(values.search === undefined ? {} : { words: linkedSearchWords(String(values.search)) }),
@@ -68,7 +71,9 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
 
   async function read(id: number, input: Input, asked: Asked): Promise<Answer> {
     const how = { password: input.sent.password as string | undefined, editing: input.sent.context === 'edit' };
-    const audience: Audience = { base: asked.base, visibility: visibilityOf(asked.caller) };
+    // Nothing is shown inside a venue or organizer.
+    const audience: Audience = { base: asked.base, visibility: PUBLIC_ONLY };
+    if (!(await mayKnow(backing, kind, id, asked))) throw unknownId(kind, id);
     const plain = !how.password && !how.editing;
     const done = plain ? kept(backing, kind, id, audience, 'single') : undefined;
     if (done) return singleAnswer(done);
@@ -111,7 +116,10 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     return input.fields.status === 'trash' ? trashNew(backing, writer(input), record, record.slug, asked) : record;
   }
 
-  /** A record with the same name and nothing that differs from what was sent: it is answered in place of a new one. */
+  /**
+   * A record with the same name and nothing that differs from what was sent: it is answered instead of a new one. A protected record is
+   * one only for its editors: others would learn what its password hides.
+   */
   async function findTwin(
     title: string,
     fields: Record<string, unknown>,
@@ -124,6 +132,7 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     const visibility = visibilityOf(asked.caller, names);
     const { ids } = backing.replica.linked(kind, {
       visibility,
+      events: PUBLIC,
       words: [{ text: word, not: false }],
       limit: 200,
       offset: 0,
@@ -131,8 +140,8 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     const found = [...backing.replica.getMany(kind, ids).values()].sort((a, b) => a.id - b.id);
     return found.find(
       (record) =>
-        record.status !== 'trash' &&
-        sees(visibility, record) &&
+        shows(visibility, record) &&
+        (!record.protected || mayEdit(asked.caller, record, names)) &&
         plainText(record.title) === name &&
         !differs(record, fields),
     );

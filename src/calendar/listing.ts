@@ -1,25 +1,28 @@
 // What the lists of events, venues and organizers share: who sees which statuses, and bytes for the public or JSON for staff.
 
 import type { PostKind, RecordOf } from '../records.ts';
-import { PUBLIC, type Visibility } from '../replica/filters.ts';
+import { PUBLIC, type Visibilities, type Visibility } from '../replica/filters.ts';
 import type { Answer, Asked, Input } from './asked.ts';
 import type { Backing } from './backing.ts';
-import { capabilityNames } from './capabilities.ts';
+import { visibilitiesFor } from './capabilities.ts';
 import type { Page } from './paging.ts';
 import { totalPages } from './paging.ts';
 import type { Audience, Json } from './present.ts';
 import { joined, readyEntries, type Show } from './ready.ts';
 import { notReady, pageNotFound } from './refusals.ts';
-import { ANY_STATUS, isStaff, visibilityOf, within } from './visibility.ts';
+import { ANY_STATUS, isPublicOnly, seesMore, within } from './visibility.ts';
 
 export interface Viewing {
   /** The statuses that the list covers, narrowed to what the caller may see. */
   visibility: Visibility;
-  /** What the caller may see at all: decides which linked records are shown. */
-  whole: Visibility;
+  /** The events that conditions of a list of venues or organizers count: all that the caller may see outside the trash. */
+  events: Visibility;
+  /** What the caller may see of each kind at all: decides which linked records are shown. */
+  whole: Visibilities;
   /** As `rest_url` repeats it. */
   status: string;
-  staff: boolean;
+  /** Whether the caller sees nothing beyond what everybody sees, of any kind: the answer is everybody's. */
+  isPublic: boolean;
 }
 
 /**
@@ -29,20 +32,19 @@ export interface Viewing {
  */
 export async function viewing(backing: Backing, kinds: PostKind[], input: Input, asked: Asked): Promise<Viewing> {
   if (!backing.sync.standing().complete) throw notReady(backing.sync.status().percent);
-  const names = await capabilityNames(backing, kinds[0]!, asked.caller);
-  const whole = visibilityOf(asked.caller, names);
-  const staff = isStaff(asked.caller, names);
+  const whole = await visibilitiesFor(backing, asked);
+  const listed = whole[kinds[0]!];
+  const staff = seesMore(listed);
   const sent = input.values.status as string[] | undefined;
   const statuses = sent ?? (staff ? ANY_STATUS : ['publish']);
-  if (staff) {
-    const { credentials } = asked.caller;
-    await backing.sync.gather(
-      { credentials, visibility: whole, ...(asked.requestId ? { requestId: asked.requestId } : {}) },
-      kinds,
-    );
-  }
-  const visibility = staff ? within(whole, statuses) : PUBLIC;
-  return { visibility, whole, status: sent ? sent.join(',') : staff ? 'any' : 'publish', staff };
+  const { credentials } = asked.caller;
+  const requestId = asked.requestId ? { requestId: asked.requestId } : {};
+  for (const kind of kinds)
+    if (seesMore(whole[kind]))
+      await backing.sync.gather({ credentials, visibility: whole[kind], ...requestId }, [kind]);
+  const visibility = staff ? within(listed, statuses) : PUBLIC;
+  const status = sent ? sent.join(',') : staff ? 'any' : 'publish';
+  return { visibility, events: within(whole.event, ANY_STATUS), whole, status, isPublic: isPublicOnly(whole) };
 }
 
 export interface Listed<K extends PostKind> {
@@ -70,7 +72,7 @@ export function listAnswer<K extends PostKind>(
   const rest: Json = { ...listed.links, total, total_pages: pages };
   const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
   const audience: Audience = { base, visibility: viewer.whole };
-  if (!viewer.staff) {
+  if (viewer.isPublic) {
     const { parts, etag, tags } = joined(name, readyEntries(backing, kind, ids, audience, show), rest);
     return {
       status: 200,

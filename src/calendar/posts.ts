@@ -1,14 +1,14 @@
 // Reading one event, venue or organizer: from the copy where everybody may see it, else from the CMS with the caller's own credentials.
 
 import { UpstreamRefused } from '../errors.ts';
-import type { Kind, PostKind, RecordOf } from '../records.ts';
+import { FIRST_INLINE_ID, type Kind, type PostKind, type RecordOf } from '../records.ts';
 import type { CallOptions, Native } from '../upstream/port.ts';
 import { type Asked, callOptions } from './asked.ts';
 import type { Backing } from './backing.ts';
-import { capabilityNames } from './capabilities.ts';
+import { capabilityNames, visibilityFor } from './capabilities.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from './refusals.ts';
 import { translate, unknownId } from './translate.ts';
-import { type CapabilityNames, isStaff, mayEdit } from './visibility.ts';
+import { ANY_STATUS, type CapabilityNames, isStaff, mayEdit, within } from './visibility.ts';
 
 export interface Read<K extends PostKind> {
   record: RecordOf[K];
@@ -58,7 +58,7 @@ async function unlock<K extends PostKind>(
   asked: Asked,
   { password, editing }: ReadHow,
 ): Promise<Read<K>> {
-  const names = editing ? await capabilityNames(backing, kind, asked.caller) : {};
+  const names = editing ? await capabilityNames(backing, kind, asked.caller) : undefined;
   const edits = editing && mayEdit(asked.caller, record, names);
   if (password || edits) {
     const { base, read } = backing.mapping.kinds[kind]!;
@@ -118,7 +118,7 @@ async function askNative(
   base: string,
   id: number,
   asked: Asked,
-  names: CapabilityNames,
+  names: CapabilityNames | undefined,
 ): Promise<Native> {
   const staff = isStaff(asked.caller, names);
   try {
@@ -167,11 +167,26 @@ export async function readNewest(backing: Backing, kind: Kind): Promise<void> {
   }
 }
 
+/**
+ * Whether the caller may know of a record that is text inside events: only through an event that they see. Its id and slug are made of the
+ * text, so that its existence would confirm a guess. Of other records whoever asks may know that they exist (interface-behaviour 4).
+ */
+export async function mayKnow(
+  backing: Backing,
+  kind: PostKind,
+  id: number,
+  { caller }: Pick<Asked, 'caller'>,
+): Promise<boolean> {
+  if (kind === 'event' || id < FIRST_INLINE_ID) return true;
+  const events = within(await visibilityFor(backing, 'event', caller), ANY_STATUS);
+  return backing.replica.isNamedBySeen(kind, id, events);
+}
+
 /** Whether there is such a post, whoever may see it. @throws UpstreamAway */
 export async function postExists(backing: Backing, kind: PostKind, id: number, asked: Asked): Promise<boolean> {
   const { replica } = backing;
   const copied = replica.kindOf(id);
-  if (copied !== undefined) return copied === kind;
+  if (copied !== undefined) return copied === kind && (await mayKnow(backing, kind, id, asked));
   const name = `${kind} ${id}`;
   const base = backing.mapping.kinds[kind]?.base;
   if (base === undefined || backing.unknown.isMissing(name)) return false;

@@ -12,13 +12,13 @@ import {
   type TermKind,
   type TermRecord,
 } from '../records.ts';
-import type { Visibility } from '../replica/filters.ts';
+import type { Visibilities } from '../replica/filters.ts';
 import type { Replica } from '../replica/store.ts';
 import { wallDetails } from '../time/wall.ts';
 import { zoneAbbreviation } from '../time/zones.ts';
 import { type CostSettings, costAnswer, decodeCost } from './cost.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd } from './json-ld.ts';
-import { sees } from './visibility.ts';
+import { shows } from './visibility.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -26,7 +26,8 @@ export type Json = Record<string, unknown>;
 export interface Audience {
   /** Address of the namespace as called: every link in an answer begins with it. */
   base: string;
-  visibility: Visibility;
+  /** What this actor may see of each kind: decides which linked records are shown. */
+  visibility: Visibilities;
 }
 
 export interface PresentOptions {
@@ -108,8 +109,8 @@ export function createPresent(replica: Replica, site: () => Site, cost?: CostSet
       custom_fields: [],
     };
     if (options.single && !record.protected) {
-      const [place] = linkedRecords('venue', record.venues, audience);
-      const [person] = linkedRecords('organizer', record.organizers, audience);
+      const [place] = openRecords('venue', record.venues, audience);
+      const [person] = openRecords('organizer', record.organizers, audience);
       answer.json_ld = eventJsonLd(record, { place, person, image: image?.url, cost: amount });
     }
     return answer;
@@ -119,9 +120,13 @@ export function createPresent(replica: Replica, site: () => Site, cost?: CostSet
     const found = replica.getMany(kind, ids);
     return ids.flatMap((id) => {
       const record = found.get(id);
-      return record && record.status !== 'trash' && sees(audience.visibility, record) ? [record] : [];
+      return record && shows(audience.visibility[kind], record) ? [record] : [];
     });
   }
+
+  /** Those that need no password: JSON-LD has no form for a blanked record. */
+  const openRecords = <K extends LinkedKind>(kind: K, ids: number[], audience: Audience) =>
+    linkedRecords(kind, ids, audience).filter((record) => !record.protected);
 
   function linkedOf(kind: LinkedKind, ids: number[], audience: Audience, { single }: PresentOptions): Json[] {
     if (ids.length === 0) return [];

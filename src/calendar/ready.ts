@@ -82,10 +82,17 @@ export function ready<K extends Kind>(
   const bytes = listed.subarray(0, -1);
   const print = hash(bytes);
   const answer = { bytes, etag: `"${print}"` };
+  const mount = mountOf(audience, variant);
+  const before = backing.replica.lastAnswer(mount, record.kind, record.id);
+  // What reads as before keeps its date: what changed is something that the public does not see.
+  if (before?.etag === answer.etag) {
+    backing.replica.setAnswer(mount, record, before);
+    return before;
+  }
   const twelve = Buffer.from(print, 'base64url');
   const prints = [twelve.readInt32LE(0), twelve.readInt32LE(4)] as const;
   tellings.set(bytes, { ...telling(record, json, backing.nowMs()), listed, prints });
-  backing.replica.setAnswer(mountOf(audience, variant), record, answer);
+  backing.replica.setAnswer(mount, record, answer);
   return answer;
 }
 

@@ -2,10 +2,10 @@
 
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { RecordOf, TermFields, TermKind } from '../records.ts';
-import { PUBLIC, type TermOrder } from '../replica/filters.ts';
+import { PUBLIC, PUBLIC_ONLY, type TermOrder } from '../replica/filters.ts';
 import { type Answer, type Asked, callOptions, type Input } from './asked.ts';
 import { type Backing, writableKind } from './backing.ts';
-import { capabilityNames } from './capabilities.ts';
+import { capabilityNames, capabilityNamesForWrite, visibilityFor } from './capabilities.ts';
 import { termId } from './event-list.ts';
 import { type Echo, links, pageOf, totalPages } from './paging.ts';
 import type { Audience, Json } from './present.ts';
@@ -48,7 +48,7 @@ export type Terms = ReturnType<typeof createTerms>;
  */
 export function createTerms(backing: Backing, kind: TermKind) {
   const { present, replica } = backing;
-  const audienceOf = ({ base }: Asked): Audience => ({ base, visibility: PUBLIC });
+  const audienceOf = ({ base }: Asked): Audience => ({ base, visibility: PUBLIC_ONLY });
   const entry = (record: RecordOf[TermKind], audience: Audience): Json => present.term(record, audience);
   const single = (record: RecordOf[TermKind], audience: Audience): Json => ({
     ...present.term(record, audience),
@@ -73,7 +73,7 @@ export function createTerms(backing: Backing, kind: TermKind) {
     const relations = ['', 'true', '1'].includes(String(wish ?? '')) ? ['up'] : String(wish).split(/[\s,]+/);
     const parent = wish !== undefined && relations.includes('up') && replica.get(kind, record.parent);
     if (!parent) return {};
-    const { id, url, name, slug, taxonomy } = present.term(parent, { base: '', visibility: PUBLIC });
+    const { id, url, name, slug, taxonomy } = present.term(parent, { base: '', visibility: PUBLIC_ONLY });
     return { _embedded: { up: [{ id, link: url, name, slug, taxonomy, _links: nativeLinks(parent) }] } };
   }
 
@@ -86,6 +86,7 @@ export function createTerms(backing: Backing, kind: TermKind) {
     const ids = (texts: unknown) => (texts as string[]).flatMap((text) => termId(backing, kind, text) ?? []);
     const found = replica.terms({
       kind,
+      events: event === undefined ? PUBLIC : await visibilityFor(backing, 'event', asked.caller),
       limit: page.limit,
       offset: page.offset,
       orderBy: (values.orderby ?? 'name') as TermOrder,
@@ -150,14 +151,14 @@ export function createTerms(backing: Backing, kind: TermKind) {
   }
 
   /** Categories are for those who publish, tags for editors: the CMS's own word is the right to manage the taxonomy (7). */
-  async function manages({ caller }: Asked): Promise<boolean> {
-    const names = await capabilityNames(backing, kind, caller);
-    return can(caller, 'manage_terms', { manage_terms: 'manage_categories', ...names });
+  async function manages({ caller }: Asked, namesOf = capabilityNames): Promise<boolean> {
+    const names = await namesOf(backing, kind, caller);
+    return can(caller, 'manage_terms', names && { manage_terms: 'manage_categories', ...names });
   }
 
   async function mayManage(asked: Asked): Promise<void> {
     if (!asked.caller.account) throw forbidden(true);
-    if (!(await manages(asked))) throw forbidden(false);
+    if (!(await manages(asked, capabilityNamesForWrite))) throw forbidden(false);
   }
 
   async function write(input: Input, asked: Asked, id: number | undefined): Promise<RecordOf[TermKind]> {

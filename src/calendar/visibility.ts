@@ -1,7 +1,7 @@
 // Who may see and change what: the capabilities of an account become rules about statuses and authors, as the CMS applies them.
 
 import type { PostRecord } from '../records.ts';
-import { PUBLIC, type Visibility } from '../replica/filters.ts';
+import { PUBLIC, type Visibilities, type Visibility } from '../replica/filters.ts';
 import type { Account, Credentials } from '../upstream/port.ts';
 
 /** Somebody who asks: nobody in particular, or an account that the CMS vouched for. */
@@ -19,16 +19,24 @@ export const ANY_STATUS = ['publish', 'draft', 'pending', 'private', 'future'];
 /** Capability names of one collection: WordPress's general name -> this collection's own. */
 export type CapabilityNames = Record<string, string>;
 
-/** Whether the CMS gives this caller a capability, by WordPress's general name for it; never to an anonymous one. */
-export function can(caller: Caller, capability: string, names: CapabilityNames = {}): boolean {
+/** For what belongs to no collection, such as uploads: WordPress's general names. */
+export const GENERAL: CapabilityNames = {};
+
+/**
+ * Whether the CMS gives this caller a capability of a collection, by WordPress's general name for it; never to an anonymous one, and to
+ * nobody while the collection's own names are unknown (`undefined`): a right to edit posts is no right to edit events.
+ */
+export function can(caller: Caller, capability: string, names: CapabilityNames | undefined): boolean {
+  if (names === undefined) return false;
   return caller.account?.capabilities.has(names[capability] ?? capability) ?? false;
 }
 
 /** Staff see more than the public does: their own drafts at least (interface-behaviour, "Conventions"). */
-export const isStaff = (caller: Caller, names?: CapabilityNames): boolean => can(caller, 'edit_posts', names);
+export const isStaff = (caller: Caller, names: CapabilityNames | undefined): boolean =>
+  can(caller, 'edit_posts', names);
 
 /** The rule by which the CMS lets this caller read posts of one collection. */
-export function visibilityOf(caller: Caller, names?: CapabilityNames): Visibility {
+export function visibilityOf(caller: Caller, names: CapabilityNames | undefined): Visibility {
   if (!caller.account || !isStaff(caller, names)) return PUBLIC;
   const editsOthers = can(caller, 'edit_others_posts', names);
   const readsPrivate = can(caller, 'read_private_posts', names);
@@ -36,11 +44,22 @@ export function visibilityOf(caller: Caller, names?: CapabilityNames): Visibilit
   return { others: ['publish', ...others], own: HIDDEN_STATUSES, userId: caller.account.userId };
 }
 
+/** Whether a rule shows more than everybody sees. */
+export const seesMore = ({ userId }: Visibility): boolean => userId !== 0;
+
+/** Whether the rules of no kind show more than everybody sees. */
+export const isPublicOnly = ({ event, venue, organizer }: Visibilities): boolean =>
+  ![event, venue, organizer].some(seesMore);
+
 /** Whether a record is among what a rule shows: by its status, or by its status and being the caller's own. */
 export function sees(visibility: Visibility, record: Pick<PostRecord, 'status' | 'author'>): boolean {
   if (visibility.others.includes(record.status)) return true;
   return visibility.userId !== 0 && record.author === visibility.userId && visibility.own.includes(record.status);
 }
+
+/** The same of a record that another one shows or is found by: what is in the trash is linked to nothing. */
+export const shows = (visibility: Visibility, record: Pick<PostRecord, 'status' | 'author'> | undefined): boolean =>
+  record !== undefined && record.status !== 'trash' && sees(visibility, record);
 
 /** The part of a visibility that lies in these statuses. */
 export function within(visibility: Visibility, statuses: readonly string[]): Visibility {
@@ -52,7 +71,7 @@ export function within(visibility: Visibility, statuses: readonly string[]): Vis
 export function mayEdit(
   caller: Caller,
   record: Pick<PostRecord, 'status' | 'author'>,
-  names?: CapabilityNames,
+  names: CapabilityNames | undefined,
 ): boolean {
   if (!caller.account || !isStaff(caller, names)) return false;
   const published = record.status === 'publish' || record.status === 'future';

@@ -7,7 +7,7 @@ import type { FieldsOf, Kind, PostKind, RecordOf } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
 import { type Asked, callOptions } from './asked.ts';
 import { type Backing, writableKind } from './backing.ts';
-import { capabilityNames } from './capabilities.ts';
+import { capabilityNamesForWrite } from './capabilities.ts';
 import { keep, readPost } from './posts.ts';
 import { alreadyTrashed, forbidden, notAnEvent } from './refusals.ts';
 import { translate, unknownId } from './translate.ts';
@@ -17,7 +17,7 @@ import { can, mayEdit } from './visibility.ts';
 /** Throws 401 or 403 unless the caller may write posts of this kind at all; says whether they may publish. */
 export async function mayWrite(backing: Backing, kind: PostKind, asked: Asked): Promise<{ publisher: boolean }> {
   if (!asked.caller.account) throw forbidden(true);
-  const names = await capabilityNames(backing, kind, asked.caller);
+  const names = await capabilityNamesForWrite(backing, kind, asked.caller);
   if (!can(asked.caller, 'edit_posts', names)) throw forbidden(false);
   return { publisher: can(asked.caller, 'publish_posts', names) };
 }
@@ -32,7 +32,7 @@ export function statusFor(sent: string | undefined, publisher: boolean, creating
 /** Throws 403 when somebody without the right gives a record another author. */
 export async function mayGiveAuthor(backing: Backing, kind: PostKind, author: unknown, asked: Asked): Promise<void> {
   if (author === undefined || Number(author) === asked.caller.account?.userId) return;
-  const names = await capabilityNames(backing, kind, asked.caller);
+  const names = await capabilityNamesForWrite(backing, kind, asked.caller);
   if (!can(asked.caller, 'edit_others_posts', names)) throw forbidden(false);
 }
 
@@ -45,7 +45,7 @@ export async function editable<K extends PostKind>(
 ): Promise<RecordOf[K]> {
   await mayWrite(backing, kind, asked);
   const record = backing.replica.get(kind, id) ?? (await unseen(backing, kind, id, asked));
-  const names = await capabilityNames(backing, kind, asked.caller);
+  const names = await capabilityNamesForWrite(backing, kind, asked.caller);
   if (!mayEdit(asked.caller, record, names)) throw forbidden(false);
   return record;
 }

@@ -5,7 +5,7 @@ import { fittedUpstream } from '../mapping/fitting.ts';
 import type { JoinTables } from '../mapping/joins.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { CalendarRecord, EventRecord, Kind, RecordOf, Site } from '../records.ts';
-import { PUBLIC } from '../replica/filters.ts';
+import { PUBLIC_ONLY } from '../replica/filters.ts';
 import { openReplica } from '../replica/store.ts';
 import type { Native, Query } from '../upstream/port.ts';
 import { type OpenSite, unlessRefused } from './open-site.ts';
@@ -109,7 +109,9 @@ export function answersOf(records: Records, mapping: Mapping, site: Site, base: 
     const shown = [...events.filter(isPublic), ...events.filter((event) => !isPublic(event))].filter(
       ({ start }) => start !== '',
     );
-    return shown.slice(0, count).map((event) => present.event(event, { base, visibility: PUBLIC }, { unlocked: true }));
+    return shown
+      .slice(0, count)
+      .map((event) => present.event(event, { base, visibility: PUBLIC_ONLY }, { unlocked: true }));
   } finally {
     replica.close();
   }

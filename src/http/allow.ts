@@ -14,7 +14,7 @@ export async function allowed(route: Route | undefined, state: State, backing: B
   if (!route || !kind || !state.caller.account) return 'GET';
   const names = await capabilityNames(backing, kind, state.caller);
   if (kind === 'category' || kind === 'tag') {
-    if (!can(state.caller, 'manage_terms', { manage_terms: 'manage_categories', ...names })) return 'GET';
+    if (!can(state.caller, 'manage_terms', names && { manage_terms: 'manage_categories', ...names })) return 'GET';
     return route.by ? ITEM.terms : 'GET, POST';
   }
   if (!isStaff(state.caller, names)) return 'GET';

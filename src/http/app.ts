@@ -10,7 +10,7 @@ import { allowed } from './allow.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { CallerAddress } from './caller-address.ts';
 import { errorAnswer } from './error-body.ts';
-import { admitted, isOdd, isPlain, sendStored } from './front.ts';
+import { admitted, isByAddressAlone, isOdd, isPlain, sendStored } from './front.ts';
 import type { Freshness } from './headers.ts';
 import type { Identity } from './identity.ts';
 import type { AddressLimit } from './limits.ts';
@@ -125,8 +125,8 @@ function storing({ cache, backing, freshness }: AppOptions): Middleware {
     await next();
     const { answer } = state;
     if (!answer) return;
-    const anonymous = !state.caller.account && ctx.get('x-wp-nonce') === '';
-    const entry = reads && anonymous && !state.withoutBody ? publish(answer, state.route) : undefined;
+    const isPublic = isByAddressAlone(ctx.req) && reads && !state.caller.account && !state.withoutBody;
+    const entry = isPublic ? publish(answer, state.route) : undefined;
     if (!entry) {
       const allow = await allowed(routeAt(state.path), state, backing);
       const headers = { ...answer.headers, Link: linkTo(backing), Allow: allow };

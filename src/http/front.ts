@@ -9,7 +9,6 @@ import { type AnswerCache, isKnown, type StoredAnswer, whole } from './answer-ca
 import type { CallerAddress } from './caller-address.ts';
 import { beginReady, headerLines } from './head.ts';
 import { corsHeaders, staleness } from './headers.ts';
-import { basicUser } from './identity.ts';
 import type { AddressLimit } from './limits.ts';
 import { sendPieces } from './pieces.ts';
 import type { Reading } from './reading.ts';
@@ -30,19 +29,25 @@ export interface FrontOptions {
   otherwise: RequestListener;
 }
 
-/** Whether a request is one that everybody would get the same answer to for its address alone, and that asks for no fresh look. */
-export function isPlain({ method, headers }: IncomingMessage): boolean {
+/**
+ * Whether a request is said by its address alone, so that everybody who asks there gets the same answer. Only the answers of these are
+ * public: a cache looks at the address, and neither at a body nor at headers that override the method.
+ */
+export function isByAddressAlone({ method, headers }: IncomingMessage): boolean {
   return (
     (method === 'GET' || method === 'HEAD') &&
-    (headers.authorization === undefined || basicUser(headers.authorization) === undefined) &&
+    headers.authorization === undefined &&
     headers['x-wp-nonce'] === undefined &&
     headers['x-http-method-override'] === undefined &&
     // A body's parameters count on any method (interface-behaviour 0): the address is then not all there is.
     (headers['content-length'] === undefined || headers['content-length'] === '0') &&
-    headers['transfer-encoding'] === undefined &&
-    !headers['cache-control']?.includes('no-cache')
+    headers['transfer-encoding'] === undefined
   );
 }
+
+/** The same of a request that may be answered from the response cache: it asks for no fresh look. */
+export const isPlain = (request: IncomingMessage): boolean =>
+  isByAddressAlone(request) && !request.headers['cache-control']?.includes('no-cache');
 
 /**
  * What no client of the interface sends. PHP takes `X_Name` for `X-Name`, so that a header with an underscore could stand in for one that

@@ -6,7 +6,7 @@ import { findTerm, termExists } from '../calendar/attach.ts';
 import type { Backing } from '../calendar/backing.ts';
 import { capabilityNames } from '../calendar/capabilities.ts';
 import { termId } from '../calendar/event-list.ts';
-import { postExists } from '../calendar/posts.ts';
+import { mayKnow, postExists } from '../calendar/posts.ts';
 import type { Slugs } from '../calendar/slugs.ts';
 import { isStaff } from '../calendar/visibility.ts';
 import { UpstreamRefused } from '../errors.ts';
@@ -28,12 +28,15 @@ export async function createLookups(
   asked: Asked,
   kind: Kind | undefined,
 ): Promise<Lookups> {
-  const names = kind === undefined ? {} : await capabilityNames(backing, kind, asked.caller);
+  const names = kind === undefined ? undefined : await capabilityNames(backing, kind, asked.caller);
 
   return {
     staff: isStaff(asked.caller, names),
     exists: async (of, id) => (isPost(of) ? postExists(backing, of, id, asked) : termExists(backing, of, id, asked)),
-    slug: async (of, slug) => (await slugs.resolve(of, slug, asked)) !== undefined,
+    async slug(of, slug) {
+      const id = await slugs.resolve(of, slug, asked);
+      return id !== undefined && (await mayKnow(backing, of, id, asked));
+    },
     async term(of, text) {
       const found = termId(backing, of, text);
       if (found !== undefined || !/^\d+$/.test(text)) return found ?? findTerm(backing, of, text);

@@ -1,7 +1,7 @@
 // A venue or organizer that is no record of its own, but text inside an event: read-only, with an id made of the text.
 
 import { createHash } from 'node:crypto';
-import { type LinkedKind, type LinkedRecord, NO_TIME, type Site } from '../records.ts';
+import { FIRST_INLINE_ID, type LinkedKind, type LinkedRecord, NO_TIME, type Site } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
 import { type Access, BadLine, pathOf } from './access.ts';
 import { textCodec } from './codecs.ts';
@@ -10,9 +10,6 @@ import { selectOf, valueAt } from './paths.ts';
 
 /** The record that lies inside an event, or `undefined` when the event names none. */
 export type InlineReader = (native: Native, site: Site) => LinkedRecord | undefined;
-
-/** Above every id that a CMS gives, and exact as a number. */
-const FIRST_ID = 2 ** 52;
 
 /** Compiles the line of such a field: `lines` names the paths of the linked record's fields. Throws `BadLine`. */
 export function inlineAccess(
@@ -36,7 +33,7 @@ export function inlineAccess(
     const digest = createHash('sha256')
       .update(JSON.stringify([kind, texts.map(({ text }) => text)]))
       .digest();
-    const record: Record<string, unknown> = { kind, id: FIRST_ID + digest.readUIntBE(0, 6) };
+    const record: Record<string, unknown> = { kind, id: FIRST_INLINE_ID + digest.readUIntBE(0, 6) };
     for (const info of Object.values(FIELDS[kind])) record[info.key] = info.empty;
     for (const { info, text } of texts) record[info.key] = text;
     record.slug = `${slugOf(name)}-${digest.toString('hex', 0, 4)}`;

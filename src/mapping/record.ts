@@ -41,15 +41,36 @@ function inUtc(wall: WallTime, zone: string, site: Site): WallTime {
   return wallToUtc(wall, parseZone(zone) ?? parseZone(site.timezone) ?? utcZone);
 }
 
-/** The text of a post that is searched: its sources where they are shown, else as rendered, and the fields that count as text. */
+/**
+ * The text of a post that is searched: its sources where they are shown, else as rendered, and the fields that count as text. Of a
+ * protected post only what everybody is shown of it, or a search would tell the rest word by word: an event's title; of a venue or
+ * organizer, whose name is blanked too, the slug.
+ */
 export function searchTextOf(kind: Kind, record: CalendarRecord, native: Native): string {
   const fields = record as unknown as Record<string, unknown>;
+  if (fields.protected === true) {
+    return kind === 'event' ? titleOf(String(fields.title ?? ''), native) : slugText(String(fields.slug ?? ''));
+  }
   const raw = ['title', 'content', 'excerpt'].map((name) => valueAt(native, [name, 'raw']));
   const texts = raw.every((text) => typeof text === 'string')
     ? (raw as string[])
     : ['title', 'description', 'excerpt'].map((key) => plainText(String(fields[key] ?? '')));
   for (const info of Object.values(FIELDS[kind])) if (info.searched) texts.push(String(fields[info.key] ?? ''));
   return texts.filter((text) => text !== '').join('\n');
+}
+
+function titleOf(rendered: string, native: Native): string {
+  const raw = valueAt(native, ['title', 'raw']);
+  return typeof raw === 'string' ? raw : plainText(rendered);
+}
+
+/** A slug as it reads: letters beyond ASCII are percent-encoded in it. */
+function slugText(slug: string): string {
+  try {
+    return decodeURIComponent(slug);
+  } catch {
+    return slug;
+  }
 }
 
 const NAMED: Readonly<Record<string, string>> = {

@@ -14,6 +14,8 @@ export type Touched = Kind | 'image';
 
 export interface Answers {
   get(mount: number | string, kind: Kind, id: number, version: number): ReadyAnswer | undefined;
+  /** The one that was last kept, right or not. */
+  last(mount: number | string, kind: Kind, id: number): ReadyAnswer | undefined;
   set(mount: number | string, record: CalendarRecord, answer: ReadyAnswer, version: number): void;
   /** Something changed with `version`: answers made before that and showing it are no longer given out. */
   touch(kind: Touched, id: number, version: number): void;
@@ -111,13 +113,12 @@ export function createAnswers(maxBytes: number): Answers {
       const name = entryKey(mount, kind, id);
       const entry = entries.get(name);
       if (entry === undefined || entry.validAt === version) return entry;
-      if (isOutdated(entry)) {
-        entries.delete(name);
-        return undefined;
-      }
+      // It stays until another takes its place, which may turn out to be the same (`last`).
+      if (isOutdated(entry)) return undefined;
       entry.validAt = version;
       return entry;
     },
+    last: (mount, kind, id) => entries.peek(entryKey(mount, kind, id)),
     set(mount, record, { bytes, etag }, version) {
       entries.set(entryKey(mount, record.kind, record.id), { bytes, etag, shows: shownBy(record), validAt: version });
     },

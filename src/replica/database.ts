@@ -94,6 +94,7 @@ function create(db: DatabaseSync, identity: string): void {
   const meta = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?)');
   meta.run('identity', identity);
   meta.run('version', '0');
+  meta.run('public_version', '0');
   meta.run('longest_s', '0');
   meta.run('clean', '0');
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);

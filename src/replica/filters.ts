@@ -1,6 +1,6 @@
 // What can be asked of the replica: one filter type a kind of list, and who is looking.
 
-import type { TermKind, WallTime } from '../records.ts';
+import type { PostKind, TermKind, WallTime } from '../records.ts';
 
 /**
  * Which posts somebody may see: those of anybody in the statuses `others`, and those of which `userId` is the author in the
@@ -14,6 +14,12 @@ export interface Visibility {
 
 /** What everybody sees. */
 export const PUBLIC: Visibility = { others: ['publish'], own: [], userId: 0 };
+
+/** One rule for each kind of post: a role may have rights to venues and none to events. */
+export type Visibilities = Readonly<Record<PostKind, Visibility>>;
+
+/** What everybody sees of every kind. */
+export const PUBLIC_ONLY: Visibilities = { event: PUBLIC, venue: PUBLIC, organizer: PUBLIC };
 
 /** A word or phrase that has to occur (or must not): substring, without regard to case and accents; `%` and `_` are ordinary signs. */
 export interface SearchWord {
@@ -33,7 +39,10 @@ export interface DateBound {
   wall: WallTime;
 }
 
-/** All conditions hold together; a list of ids means any of them; an absent condition keeps everything. Hidden events never match. */
+/**
+ * All conditions hold together; a list of ids means any of them; an absent condition keeps everything. Hidden events never match. A
+ * protected event matches no condition on a value that its password hides: its relations, `featured: true`, its parent, its text but the title.
+ */
 export interface EventFilter extends PageWindow {
   visibility: Visibility;
   bounds?: DateBound[];
@@ -53,15 +62,20 @@ export interface EventFilter extends PageWindow {
 /** What narrows an event list. Whatever treats conditions one by one has a row for each, so that a forgotten one does not compile. */
 export type EventCondition = Exclude<keyof EventFilter, keyof PageWindow | 'order'>;
 
-/** Venues or organizers: publication date descending, ties by id ascending. */
+/**
+ * Venues or organizers: publication date descending, ties by id ascending. Conditions on events count only events that `events` shows and
+ * that need no password.
+ */
 export interface LinkedFilter extends PageWindow {
   visibility: Visibility;
+  /** What the actor may see of the kind event. */
+  events: Visibility;
   words?: SearchWord[];
-  /** Linked to this event, whatever its status. */
+  /** Linked to this event, unless it is in the trash. */
   event?: number;
   /** true: linked to at least one published or private event; false: to none. */
   hasEvents?: boolean;
-  /** Linked to an event that starts at or after `nowUtc` (compared in UTC) and that `visibility` shows. */
+  /** Linked to an event in a list (so not hidden) that starts at or after this moment, compared in UTC. */
   upcomingFromUtc?: WallTime;
 }
 
@@ -79,6 +93,8 @@ export type TermOrder =
 
 export interface TermFilter extends PageWindow {
   kind: TermKind;
+  /** What the actor may see of the kind event: decides what `event` finds. */
+  events: Visibility;
   /** Substring of name or slug, the whole phrase, without regard to case. */
   search?: string;
   include?: number[];
@@ -88,7 +104,7 @@ export interface TermFilter extends PageWindow {
   /** Keeps terms with published events, and empty ones that have such a descendant (those not when asked for by `include`). */
   hideEmpty: boolean;
   parent?: number;
-  /** Terms of this event. */
+  /** Terms of this event, if `events` shows it and it needs no password and is not in the trash. */
   event?: number;
   slug?: string;
 }

@@ -1,11 +1,8 @@
 // Venues and organizers that are text inside events: kept beside the events, as long as one of them has it.
 
-import type { CalendarRecord, Kind } from '../records.ts';
+import { type CalendarRecord, FIRST_INLINE_ID, type Kind } from '../records.ts';
 import type { Collection } from './collections.ts';
 import type { Replica } from './store.ts';
-
-/** Ids from here on are made by the mapping, of the text (mapping/inline.ts). */
-const FIRST_INLINE_ID = 2 ** 52;
 
 export interface Removal {
   kind: Kind;

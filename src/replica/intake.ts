@@ -1,20 +1,21 @@
 // How records go into the replica's tables and out of them, and what each change touches.
 
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  CalendarRecord,
-  EventRecord,
-  ImageRecord,
-  Kind,
-  LinkedRecord,
-  PostKind,
-  PostRecord,
-  TermRecord,
+import {
+  type CalendarRecord,
+  type EventRecord,
+  FIRST_INLINE_ID,
+  type ImageRecord,
+  type Kind,
+  type LinkedRecord,
+  type PostKind,
+  type PostRecord,
+  type TermRecord,
 } from '../records.ts';
 import { isTermRecord } from './answers.ts';
 import type { Database } from './database.ts';
 import { fold, foldForOrder, foldName, reference, referenceBit, wallNumber } from './fold.ts';
-import { ROLE, type Role } from './schema.ts';
+import { HIDDEN, LISTED, PROTECTED, ROLE, type Role } from './schema.ts';
 import { beginTallies, type Touch } from './tallies.ts';
 
 /** A batch of changes inside one transaction; `finish` brings the counts in line and must be the last call. */
@@ -23,11 +24,14 @@ export interface Intake {
   put(record: CalendarRecord): boolean;
   putImage(image: ImageRecord): boolean;
   remove(kind: Kind | 'image', id: number): boolean;
+  /** Whether anything changed that everybody sees: terms, published records, and their images. */
+  isPublic(): boolean;
   finish(): void;
 }
 
 interface StoredPost {
   kind: PostKind;
+  status: string;
   record: string;
 }
 
@@ -45,18 +49,29 @@ function targetsOf(event: EventRecord): [Role, Set<number>][] {
   ];
 }
 
+const linkHidden = (event: EventRecord): number => (event.protected ? PROTECTED : event.hidden ? HIDDEN : LISTED);
+
 /** Begins a batch. `touch` is told of every record, image and count that changed. */
 export function beginIntake(db: Database, touch: Touch): Intake {
   const tallies = beginTallies(db, touch);
+  let isPublic = false;
+
+  /** A record that is text inside events is seen through those, which change with it. */
+  function changed(id: number, ...states: (StoredPost | PostRecord | undefined)[]): void {
+    if (id < FIRST_INLINE_ID && states.some((one) => one?.status === 'publish')) isPublic = true;
+  }
 
   function addEvent(event: EventRecord): void {
     const [starts, ends, posted] = [wallNumber(event.start), wallNumber(event.end), wallNumber(event.date)];
-    const [hidden, featured] = [event.hidden ? 1 : 0, event.featured ? 1 : 0];
+    // What a password hides finds nothing: the event is listed as if it were not featured and nobody's child.
+    const featured = event.featured && !event.protected ? 1 : 0;
+    const parent = event.protected ? 0 : event.parent;
     const odd = tallies.day(event, 1) ? 1 : 0;
     db.run(
       `INSERT INTO event (id, hidden, status, starts, posted, ends, author, featured, parent, odd)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[event.id, hidden, event.status, starts, posted, ends, event.author, featured, event.parent, odd],
+      ...[event.id, event.hidden ? HIDDEN : LISTED, event.status, starts, posted, ends, event.author],
+      ...[featured, parent, odd],
     );
     let refs = '';
     const bits = new Set<number>();
@@ -72,10 +87,10 @@ export function beginIntake(db: Database, touch: Touch): Intake {
         db.run(
           `INSERT INTO event_link (role, target, hidden, status, starts, posted, id, ends, starts_utc, author, featured, bits, refs)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          ...[ROLE[role], target, hidden, event.status, starts, posted, event.id, ends],
+          ...[ROLE[role], target, linkHidden(event), event.status, starts, posted, event.id, ends],
           ...[wallNumber(event.startUtc), event.author, featured, allBits, refs],
         );
-        tallies.target(ROLE[role], target, event, 1);
+        if (!event.protected) tallies.target(ROLE[role], target, event, 1);
       }
     }
   }
@@ -89,9 +104,9 @@ export function beginIntake(db: Database, touch: Touch): Intake {
         db.run(
           `DELETE FROM event_link
            WHERE role = ? AND target = ? AND hidden = ? AND status = ? AND starts = ? AND posted = ? AND id = ?`,
-          ...[ROLE[role], target, event.hidden ? 1 : 0, event.status, starts, posted, event.id],
+          ...[ROLE[role], target, linkHidden(event), event.status, starts, posted, event.id],
         );
-        tallies.target(ROLE[role], target, event, -1);
+        if (!event.protected) tallies.target(ROLE[role], target, event, -1);
       }
     }
   }
@@ -125,7 +140,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
     touch(stored.kind, id);
   }
 
-  const readPost = (id: number) => db.get<StoredPost>('SELECT kind, record FROM post WHERE id = ?', id);
+  const readPost = (id: number) => db.get<StoredPost>('SELECT kind, status, record FROM post WHERE id = ?', id);
 
   function putPost(record: PostRecord): boolean {
     const text = JSON.stringify(record);
@@ -143,6 +158,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
       addEvent(record);
       putText(record.id, fold(record.searchText));
     } else putLinked(record);
+    changed(record.id, stored, record);
     touch(record.kind, record.id);
     return true;
   }
@@ -161,6 +177,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
       ...[record.kind, record.id, record.parent, record.slug.toLowerCase(), fold(record.name)],
       ...[foldForOrder(record.name), foldName(record.name), foldForOrder(record.description), text],
     );
+    isPublic = true;
     touch(record.kind, record.id);
     return true;
   }
@@ -168,8 +185,11 @@ export function beginIntake(db: Database, touch: Touch): Intake {
   /** The answers of events show the images of their venues and organizers, which stand for them here. */
   function touchImage(id: number): void {
     touch('image', id);
-    const sql = "SELECT kind, id FROM post WHERE image = ? AND image <> 0 AND kind IN ('venue', 'organizer')";
-    for (const post of db.all<{ kind: PostKind; id: number }>(sql, id)) touch(post.kind, post.id);
+    const sql = 'SELECT kind, id, status FROM post WHERE image = ? AND image <> 0';
+    for (const { kind, ...post } of db.all<{ kind: PostKind; id: number; status: string }>(sql, id)) {
+      if (post.status === 'publish') isPublic = true;
+      if (kind !== 'event') touch(kind, post.id);
+    }
   }
 
   return {
@@ -190,14 +210,17 @@ export function beginIntake(db: Database, touch: Touch): Intake {
       }
       if (kind === 'category' || kind === 'tag') {
         if (!db.get('DELETE FROM term WHERE kind = ? AND id = ? RETURNING id', kind, id)) return false;
+        isPublic = true;
         touch(kind, id);
         return true;
       }
       const stored = readPost(id);
       if (stored?.kind !== kind) return false;
+      changed(id, stored);
       removePost(id, stored);
       return true;
     },
+    isPublic: () => isPublic,
     finish: tallies.finish,
   };
 }

@@ -1,10 +1,10 @@
 // The lists of venues, organizers, categories and tags in SQL; that of events is in event-query.ts.
 
-import type { LinkedKind, TermKind } from '../records.ts';
+import { FIRST_INLINE_ID, type LinkedKind, type TermKind } from '../records.ts';
 import type { Database } from './database.ts';
-import type { IdPage, LinkedFilter, TermFilter, TermOrder } from './filters.ts';
+import type { IdPage, LinkedFilter, TermFilter, TermOrder, Visibility } from './filters.ts';
 import { fold, wallNumber } from './fold.ts';
-import { ROLE } from './schema.ts';
+import { LISTED, PROTECTED, ROLE } from './schema.ts';
 import { containsWords, every, type Fragment, join, listed, pageOf, piece, visible } from './sql.ts';
 
 function pageWhere(db: Database, from: string, where: Fragment, order: Fragment, page: Fragment): IdPage {
@@ -15,44 +15,90 @@ function pageWhere(db: Database, from: string, where: Fragment, order: Fragment,
 }
 
 /**
- * "Linked to an event that starts from then on and that the caller may see". Events left out of lists do not count: whoever asks wants
- * to list those events next, and would find nothing.
+ * "Linked to an event that the caller may see". `tally` and `link` are conditions on the counts of others' events (`tally`) and on the
+ * caller's own (`event_link m`). Events behind a password are in neither (`intake.ts`).
  */
-function upcoming(kind: LinkedKind, { visibility, upcomingFromUtc }: LinkedFilter): Fragment {
-  const from = wallNumber(upcomingFromUtc!);
-  const others = listed([...new Set(visibility.others)]);
+function linkedToSeen(
+  kind: LinkedKind,
+  { others, own, userId }: Visibility,
+  { tally, link }: { tally: Fragment; link: Fragment },
+): Fragment {
+  const theirs = listed([...new Set(others)]);
   const ofOthers = piece(
-    `l.id IN (SELECT target FROM tally WHERE role = ${ROLE[kind]} AND status IN ${others.sql} AND latest_utc >= ?)`,
-    ...[...others.values, from],
+    `l.id IN (SELECT target FROM tally WHERE role = ${ROLE[kind]} AND status IN ${theirs.sql} AND ${tally.sql})`,
+    ...[...theirs.values, ...tally.values],
   );
-  if (visibility.own.length === 0 || visibility.userId === 0) return ofOthers;
-  const own = listed([...new Set(visibility.own)]);
+  if (own.length === 0 || userId === 0) return ofOthers;
+  const mine = listed([...new Set(own)]);
   return piece(
-    `(${ofOthers.sql} OR EXISTS (SELECT 1 FROM event_link m WHERE m.role = ${ROLE[kind]} AND m.target = l.id AND m.hidden = 0
-      AND m.status IN ${own.sql} AND m.author = ? AND m.starts_utc >= ?))`,
-    ...[...ofOthers.values, ...own.values, visibility.userId, from],
+    `(${ofOthers.sql} OR EXISTS (SELECT 1 FROM event_link m WHERE m.role = ${ROLE[kind]} AND m.target = l.id
+      AND m.status IN ${mine.sql} AND m.author = ? AND ${link.sql}))`,
+    ...[...ofOthers.values, ...mine.values, userId, ...link.values],
+  );
+}
+
+/** Of a record that is text inside events: named by an event that is listed for the actor; all other records hold. */
+function inlineOfListed(kind: LinkedKind, { events }: LinkedFilter): Fragment {
+  const { sql, values } = linkedToSeen(kind, events, {
+    tally: piece('latest_utc > 0'),
+    link: piece(`m.hidden = ${LISTED}`),
+  });
+  return piece(`(l.id < ${FIRST_INLINE_ID} OR ${sql})`, ...values);
+}
+
+/** Whether an event that the actor may see names this venue or organizer; one left out of lists counts, one behind a password does not. */
+export function isNamedBySeen(db: Database, kind: LinkedKind, id: number, events: Visibility): boolean {
+  const { sql, values } = linkedToSeen(kind, events, {
+    tally: piece('events > 0'),
+    link: piece(`m.hidden <> ${PROTECTED}`),
+  });
+  return db.get(`SELECT 1 FROM linked l WHERE l.kind = ? AND l.id = ? AND ${sql}`, kind, id, ...values) !== undefined;
+}
+
+/** Events left out of lists do not count: whoever asks wants to list those events next, and would find nothing. */
+function upcoming(kind: LinkedKind, { events, upcomingFromUtc }: LinkedFilter): Fragment {
+  const from = wallNumber(upcomingFromUtc!);
+  return linkedToSeen(kind, events, {
+    tally: piece('latest_utc >= ?', from),
+    link: piece(`m.hidden = ${LISTED} AND m.starts_utc >= ?`, from),
+  });
+}
+
+/** Published and private events count, as in the original; private ones only for those who may see them. */
+function withEvents(kind: LinkedKind, { events }: LinkedFilter): Fragment {
+  const counted = (statuses: readonly string[]) => statuses.filter((one) => one === 'publish' || one === 'private');
+  const seen = { ...events, others: counted(events.others), own: counted(events.own) };
+  return linkedToSeen(kind, seen, { tally: piece('events > 0'), link: piece(`m.hidden <> ${PROTECTED}`) });
+}
+
+/** Where an event's record names what it is linked to. */
+const FIELD = { category: 'categories', tag: 'tags', venue: 'venues', organizer: 'organizers' } as const;
+
+/** "Named by this event", of `l` by its kind; nothing of an event that the caller may not see, that needs a password, or in the trash. */
+function ofEvent(kind: LinkedKind | TermKind, event: number, visibility: Visibility): Fragment {
+  const seen = visible(visibility, 'e');
+  return piece(
+    `l.id IN (SELECT r.value FROM event e JOIN post p ON p.id = e.id, json_each(p.record, '$.${FIELD[kind]}') r
+      WHERE e.id = ? AND NOT json_extract(p.record, '$.protected') AND e.status <> 'trash' AND ${seen.sql})`,
+    ...[event, ...seen.values],
   );
 }
 
 /**
- * Ids and total of a list of venues or organizers. `hasEvents` counts every published or private event, as the original does for
- * everybody, those left out of lists too: a venue is not unused because its event is not listed (interface-behaviour 3.5).
+ * Ids and total of a list of venues or organizers. `hasEvents` counts events left out of lists too: a venue is not unused because its
+ * event is not listed (interface-behaviour 3.5).
  */
 export function findLinked(db: Database, kind: LinkedKind, filter: LinkedFilter): IdPage {
   const conditions = [
     piece('l.kind = ?', kind),
     visible(filter.visibility, 'l'),
+    inlineOfListed(kind, filter),
     ...containsWords(filter.words ?? [], 'l.folded'),
   ];
-  if (filter.event !== undefined) {
-    const sql = `l.id IN (SELECT e.value FROM post p, json_each(p.record, '$.${kind}s') e WHERE p.id = ? AND p.kind = 'event')`;
-    conditions.push(piece(sql, filter.event));
-  }
+  if (filter.event !== undefined) conditions.push(ofEvent(kind, filter.event, filter.events));
   if (filter.hasEvents !== undefined) {
-    const not = filter.hasEvents ? '' : 'NOT ';
-    conditions.push(
-      piece(`l.id ${not}IN (SELECT target FROM tally WHERE role = ${ROLE[kind]} AND status IN ('publish', 'private'))`),
-    );
+    const has = withEvents(kind, filter);
+    conditions.push(filter.hasEvents ? has : piece(`NOT ${has.sql}`, ...has.values));
   }
   if (filter.upcomingFromUtc !== undefined) conditions.push(upcoming(kind, filter));
   return pageWhere(db, 'linked l', every(conditions), piece('l.posted DESC, l.id'), pageOf(filter));
@@ -111,16 +157,12 @@ export function findTerms(db: Database, filter: TermFilter): IdPage {
   if (exclude) conditions.push(piece('l.id NOT IN (SELECT value FROM json_each(?))', JSON.stringify(exclude)));
   if (parent !== undefined) conditions.push(piece('l.parent = ?', parent));
   if (slug !== undefined) conditions.push(piece('l.slug = ?', slug.toLowerCase()));
-  if (event !== undefined) {
-    const path = kind === 'category' ? '$.categories' : '$.tags';
-    const sql = `l.id IN (SELECT e.value FROM post p, json_each(p.record, '${path}') e WHERE p.id = ? AND p.kind = 'event')`;
-    conditions.push(piece(sql, event));
-  }
+  if (event !== undefined) conditions.push(ofEvent(kind, event, filter.events));
   if (filter.hideEmpty) conditions.push(notEmpty(filter));
   return pageWhere(db, 'term l', every(conditions), termOrder(filter), pageOf(filter));
 }
 
-/** Published events with a term, those left out of lists included. */
+/** Published events with a term, those left out of lists included, those behind a password not. */
 export function termCounts(db: Database, kind: TermKind, ids: readonly number[]): Map<number, number> {
   const sql = `SELECT target, events FROM tally
     WHERE role = ${ROLE[kind]} AND status = 'publish' AND target IN (SELECT value FROM json_each(?))`;

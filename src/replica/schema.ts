@@ -1,7 +1,7 @@
 // The tables of the replica, versioned: a file with another version is set aside, never migrated, since every copy can be built again.
 
 /** Grows with every change of the tables below or of what is stored in them (`fold` included). */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 /** Stands in the file's header, so that a foreign SQLite file is never taken for a copy. */
 export const APPLICATION_ID = 0x63616c67;
@@ -9,6 +9,14 @@ export const APPLICATION_ID = 0x63616c67;
 /** What an event can refer to, as `event_link.role` and `tally.role` write it. */
 export const ROLE = { category: 1, tag: 2, venue: 3, organizer: 4 } as const;
 export type Role = keyof typeof ROLE;
+
+/**
+ * `hidden` of an event and of its links: whether lists show it. The links of an event behind a password are `PROTECTED`, which no list
+ * asks for: its record is listed without them, and a filter that found it by them would tell them.
+ */
+export const LISTED = 0;
+export const HIDDEN = 1;
+export const PROTECTED = 2;
 
 /** Events longer than this, or ending before they start, are odd (`event.odd`): one of them must not widen every window. */
 export const LONG_EVENT_SECONDS = 60 * 86_400;
@@ -21,7 +29,8 @@ export const LONG_EVENT_SECONDS = 60 * 86_400;
  * names everything that the event refers to (`references` in fold.ts): a second relation is a look into the row that is met anyway, five
  * times faster than a look-up of another; `bits` (`referenceBit`) spares most rows the look, which costs more than all the rest of a
  * row. Both stand before what lists seldom need, since SQLite reads a row from its beginning.
- * `tally` counts the events of each target and status (hidden ones included) and knows the latest start in UTC of those not hidden.
+ * `tally` counts the events of each target and status (hidden ones included, those behind a password not) and knows the latest start in
+ * UTC of those not hidden.
  * `event_odd` holds all that lists ask of the odd events, which are few: they are looked at apart wherever bounds on the end narrow the start.
  * `event_day` counts the events that start on a day, without hidden and odd ones: a window of years is a sum over its days.
  * The trigram index sees text that `fold` has folded: `case_sensitive` leaves all folding to that one function, and

@@ -7,10 +7,10 @@ import { openDatabase } from './database.ts';
 import { openDays } from './days.ts';
 import { findEvents } from './event-query.ts';
 import { type Facts, factsOf } from './event-walks.ts';
-import type { EventFilter, IdPage, LinkedFilter, TermFilter } from './filters.ts';
+import type { EventFilter, IdPage, LinkedFilter, TermFilter, Visibility } from './filters.ts';
 import { beginIntake, type Intake } from './intake.ts';
 import { type IdRow, lookups } from './lookups.ts';
-import { descendants, findLinked, findTerms, termCounts } from './query.ts';
+import { descendants, findLinked, findTerms, isNamedBySeen, termCounts } from './query.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 
 export type { ReadyAnswer } from './answers.ts';
@@ -39,6 +39,8 @@ export interface Replica {
   readonly tightened: readonly string[];
   /** Grows with every change that can alter an answer, and never goes back while the process lives. Kept in the file. */
   readonly version: number;
+  /** Grows with every change of what everybody sees, and with no other. Kept in the file. */
+  readonly publicVersion: number;
   /**
    * Inserts or replaces records and images in one transaction; returns how many really changed. Records equal to the stored ones change
    * nothing and leave the version alone. An id that was of another post kind changes its kind.
@@ -66,7 +68,9 @@ export interface Replica {
   events(filter: EventFilter): IdPage;
   linked(kind: LinkedKind, filter: LinkedFilter): IdPage;
   terms(filter: TermFilter): IdPage;
-  /** Published events with the term, hidden ones included. */
+  /** Whether an event that `events` shows, and that needs no password, is linked to this venue or organizer. */
+  isNamedBySeen(kind: LinkedKind, id: number, events: Visibility): boolean;
+  /** Published events with the term, hidden ones included, those behind a password not. */
   termCount(kind: TermKind, id: number): number;
   termCounts(kind: TermKind, ids: readonly number[]): Map<number, number>;
   /** The categories and everything below them, each once. */
@@ -82,6 +86,8 @@ export interface Replica {
    * shows beyond it is known from the record's references; anything else (the site's name) needs `dropAnswers` when it changes.
    */
   setAnswer(mount: number | string, record: CalendarRecord, answer: ReadyAnswer): void;
+  /** The ready answer that was last kept, right or not; undefined where it was let go. */
+  lastAnswer(mount: number | string, kind: Kind, id: number): ReadyAnswer | undefined;
   dropAnswers(): void;
   state(key: string): string | undefined;
   setState(key: string, value: string | undefined): void;
@@ -128,6 +134,7 @@ export function openReplica(options: ReplicaOptions): Replica {
   };
   const days = openDays(db, knownFacts);
   let version = Math.max(leastVersion, Number(db.get("SELECT value FROM meta WHERE key = 'version'")?.value));
+  let publicVersion = leastVersion + Number(db.get("SELECT value FROM meta WHERE key = 'public_version'")?.value);
   const found = lookups(db);
 
   /** The next version is taken before the change and not given back when that fails: no two contents ever share one. */
@@ -139,7 +146,7 @@ export function openReplica(options: ReplicaOptions): Replica {
         const changed = body(intake);
         intake.finish();
         if (changed === 0) return 0;
-        advance(next);
+        advance(next, intake.isPublic());
         return changed;
       } catch (error) {
         version = next;
@@ -155,10 +162,13 @@ export function openReplica(options: ReplicaOptions): Replica {
     days.forget();
   }
 
-  function advance(next: number): void {
+  function advance(next: number, isPublic: boolean): void {
     version = next;
     forget();
     db.run("UPDATE meta SET value = ? WHERE key = 'version'", String(next));
+    if (!isPublic) return;
+    publicVersion += 1;
+    db.run("UPDATE meta SET value = ? WHERE key = 'public_version'", String(publicVersion));
   }
 
   return {
@@ -166,6 +176,9 @@ export function openReplica(options: ReplicaOptions): Replica {
     tightened: db.tightened,
     get version() {
       return version;
+    },
+    get publicVersion() {
+      return publicVersion;
     },
     put: (records, images = []) =>
       change((intake) => {
@@ -187,11 +200,13 @@ export function openReplica(options: ReplicaOptions): Replica {
     },
     linked: (kind, filter) => findLinked(db, kind, filter),
     terms: (filter) => findTerms(db, filter),
+    isNamedBySeen: (kind, id, events) => isNamedBySeen(db, kind, id, events),
     termCount: (kind, id) => termCounts(db, kind, [id]).get(id) ?? 0,
     termCounts: (kind, ids) => termCounts(db, kind, ids),
     descendants: (ids) => descendants(db, ids),
     answer: (mount, kind, id) => ready.get(mount, kind, id, version),
     setAnswer: (mount, record, answer) => ready.set(mount, record, answer, version),
+    lastAnswer: (mount, kind, id) => ready.last(mount, kind, id),
     dropAnswers: () => ready.clear(),
     transaction(body) {
       try {
@@ -199,6 +214,7 @@ export function openReplica(options: ReplicaOptions): Replica {
       } catch (error) {
         // What was undone may have been counted, or made into answers, while it stood.
         version += 1;
+        publicVersion += 1;
         forget();
         ready.clear();
         throw error;

@@ -4,7 +4,7 @@ import type { EventRecord } from '../records.ts';
 import type { Touched } from './answers.ts';
 import type { Database } from './database.ts';
 import { secondsBetween, wallNumber } from './fold.ts';
-import { LONG_EVENT_SECONDS, ROLE, type Role } from './schema.ts';
+import { LISTED, LONG_EVENT_SECONDS, ROLE, type Role } from './schema.ts';
 
 /** Says that answers showing this are no longer right. */
 export type Touch = (kind: Touched, id: number) => void;
@@ -78,7 +78,7 @@ export function beginTallies(db: Database, touch: Touch): Tallies {
     if (role >= ROLE.venue && wentUtc > 0 && wentUtc >= latestUtc) {
       latestUtc = Number(
         db.get(
-          `SELECT ifnull(max(starts_utc), 0) AS latest FROM event_link WHERE ${where} AND hidden = 0`,
+          `SELECT ifnull(max(starts_utc), 0) AS latest FROM event_link WHERE ${where} AND hidden = ${LISTED}`,
           ...[role, target, status],
         )?.latest,
       );

@@ -14,6 +14,13 @@ const CAPABILITIES: Record<Role, string[]> = {
   ...{ subscriber: ['read'], contributor: EDITS, author: PUBLISHES, editor: ALL, admin: ALL },
 };
 
+/** What each collection calls its rights: the general names, and other ones where a test says so. */
+const general = () => Object.fromEntries(ALL.map((name) => [name, name]));
+const RIGHTS_OF: Record<string, Record<string, string>> = {
+  ...{ events: general(), venues: general(), organizers: general() },
+  ...{ event_categories: { manage_terms: 'manage_categories' }, tags: { manage_terms: 'manage_categories' } },
+};
+
 /** The `Authorization` of each role. */
 export const AS = Object.fromEntries(
   ROLES.map((role) => [role, `Basic ${Buffer.from(`${role}:x`).toString('base64')}`]),
@@ -104,7 +111,7 @@ export function fakeCms(nowMs: () => number): FakeCms {
       const role = roleOf(options);
       return { userId: userIdOf(role), roles: [role], capabilities: new Set(CAPABILITIES[role]) };
     },
-    facts: async () => ({ statuses: [], capabilities: {}, writable: undefined }),
+    facts: async (base) => ({ statuses: [], capabilities: { ...RIGHTS_OF[base] }, writable: undefined }),
     async list(base, query) {
       const items = [...stored.values()].filter(
         (one) =>

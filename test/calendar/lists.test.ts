@@ -304,7 +304,7 @@ describe('lists', () => {
       ['/organizers?search=CHOIR.example', [26]],
       ['/organizers?search=@example', [26]],
       ['/venues?event=1', [21]],
-      ['/venues?event=5', [23]],
+      ['/venues?event=5', []],
       ['/venues?has_events=true', [22, 21]],
       ['/venues?has_events=on', [22, 21]],
       ['/venues?has_events=maybe', [23]],
@@ -315,6 +315,19 @@ describe('lists', () => {
       ['/venues?event=1&has_events=false', []],
     ];
     for (const [path, wanted] of FOUND) it(path, async () => expect(await idsOf(path)).to.deep.equal(wanted));
+
+    it('of a draft event: for its author and editors, not for others', async () => {
+      for (const [as, found] of [
+        ['contributor', [23]],
+        ['editor', [23]],
+        ['author', []],
+        [undefined, []],
+      ] as const) {
+        expect(await idsOf('/venues?event=5', as), String(as)).to.deep.equal(found);
+        expect(await idsOf('/categories?event=5&hide_empty=0', as), String(as)).to.deep.equal(found.length ? [33] : []);
+        expect(await idsOf('/categories?post=5&hide_empty=0', as), String(as)).to.deep.equal(found.length ? [33] : []);
+      }
+    });
 
     for (const query of ['event=21', 'event=999', 'event=0', 'event=x', 'event=']) {
       it(`refuses ${query}`, async () => expectInvalid(await gateway.ask(`/venues?${query}`), 'event'));

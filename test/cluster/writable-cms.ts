@@ -57,7 +57,7 @@ export function writableCms(): WritableCms {
   const whole: Upstream = {
     ...fake,
     account: async () => EDITOR,
-    facts: async () => ({ statuses: [], capabilities: {}, writable: undefined }),
+    facts: async () => ({ statuses: [], capabilities: { edit_posts: 'edit_posts' }, writable: undefined }),
     async read(base, id) {
       const post = fake.posts.get(id);
       if (post?.base !== base) throw new UpstreamRefused(404, 'rest_post_invalid_id', 'No.');

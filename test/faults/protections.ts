@@ -54,13 +54,13 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'who comes with credentials is given nothing that is stored',
     file: FRONT,
-    line: '(headers.authorization === undefined || basicUser(headers.authorization) === undefined) &&',
+    line: '    headers.authorization === undefined &&\n',
     test: PRIVACY,
   },
   {
     what: 'a body in chunks is part of the question',
     file: FRONT,
-    line: "    headers['transfer-encoding'] === undefined &&\n",
+    line: " &&\n    headers['transfer-encoding'] === undefined",
     test: PRIVACY,
   },
   {

@@ -2,7 +2,14 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { CalendarRecord, EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/records.ts';
+import {
+  type CalendarRecord,
+  type EventRecord,
+  FIRST_INLINE_ID,
+  type LinkedRecord,
+  type PostRecord,
+  type TermRecord,
+} from '../../src/records.ts';
 import {
   type EventFilter,
   type LinkedFilter,
@@ -41,6 +48,10 @@ const hasWords = (words: SearchWord[] | undefined, text: string) =>
 const anyOf = (wanted: number[] | undefined, got: number[]) =>
   wanted === undefined || wanted.some((id) => got.includes(id));
 
+/** An event as filters see it: what a password hides finds nothing. */
+const told = (one: EventRecord): EventRecord =>
+  one.protected ? { ...one, featured: false, parent: 0, categories: [], tags: [], venues: [], organizers: [] } : one;
+
 const OPERATORS = {
   '>=': (a: string, b: string) => a >= b,
   '>': (a: string, b: string) => a > b,
@@ -58,20 +69,22 @@ const cut = (ids: number[], { limit, offset }: { limit: number; offset: number }
 });
 
 function judgeEvents(events: EventRecord[], filter: EventFilter) {
-  const found = events.filter(
-    (one) =>
-      !one.hidden &&
-      sees(filter.visibility, one) &&
-      (filter.bounds ?? []).every(({ field, op, wall: bound }) => OPERATORS[op](one[field], bound)) &&
-      hasWords(filter.words, one.searchText) &&
-      anyOf(filter.categories, one.categories) &&
-      anyOf(filter.tags, one.tags) &&
-      anyOf(filter.venues, one.venues) &&
-      anyOf(filter.organizers, one.organizers) &&
-      (filter.featured === undefined || one.featured === filter.featured) &&
-      (filter.include === undefined || filter.include.includes(one.id)) &&
-      (filter.parent === undefined || one.parent === filter.parent),
-  );
+  const found = events
+    .map(told)
+    .filter(
+      (one) =>
+        !one.hidden &&
+        sees(filter.visibility, one) &&
+        (filter.bounds ?? []).every(({ field, op, wall: bound }) => OPERATORS[op](one[field], bound)) &&
+        hasWords(filter.words, one.searchText) &&
+        anyOf(filter.categories, one.categories) &&
+        anyOf(filter.tags, one.tags) &&
+        anyOf(filter.venues, one.venues) &&
+        anyOf(filter.organizers, one.organizers) &&
+        (filter.featured === undefined || one.featured === filter.featured) &&
+        (filter.include === undefined || filter.include.includes(one.id)) &&
+        (filter.parent === undefined || one.parent === filter.parent),
+    );
   found.sort(
     (a, b) =>
       (filter.order === 'start' ? compare(a.start, b.start) : 0) || compare(a.date, b.date) || compare(a.id, b.id),
@@ -83,18 +96,18 @@ function judgeEvents(events: EventRecord[], filter: EventFilter) {
 }
 
 function judgeLinked(records: LinkedRecord[], events: EventRecord[], filter: LinkedFilter) {
-  const linkedTo = (one: LinkedRecord) => events.filter((other) => other[`${one.kind}s`].includes(one.id));
+  const seen = events.map(told).filter((other) => sees(filter.events, other));
+  const linkedTo = (one: LinkedRecord) => seen.filter((other) => other[`${one.kind}s`].includes(one.id));
   const found = records.filter(
     (one) =>
       sees(filter.visibility, one) &&
       hasWords(filter.words, one.searchText) &&
-      (filter.event === undefined || linkedTo(one).some(({ id }) => id === filter.event)) &&
+      (filter.event === undefined ||
+        linkedTo(one).some(({ id, status }) => id === filter.event && status !== 'trash')) &&
       (filter.hasEvents === undefined ||
         filter.hasEvents === linkedTo(one).some(({ status }) => status === 'publish' || status === 'private')) &&
       (filter.upcomingFromUtc === undefined ||
-        linkedTo(one).some(
-          (other) => !other.hidden && sees(filter.visibility, other) && other.startUtc >= filter.upcomingFromUtc!,
-        )),
+        linkedTo(one).some((other) => !other.hidden && other.startUtc >= filter.upcomingFromUtc!)),
   );
   found.sort((a, b) => compare(b.date, a.date) || compare(a.id, b.id));
   return cut(
@@ -106,7 +119,9 @@ function judgeLinked(records: LinkedRecord[], events: EventRecord[], filter: Lin
 function judgeTerms(all: TermRecord[], events: EventRecord[], filter: TermFilter) {
   const terms = all.filter(({ kind }) => kind === filter.kind);
   const field = filter.kind === 'category' ? 'categories' : 'tags';
-  const count = (id: number) => events.filter((one) => one.status === 'publish' && one[field].includes(id)).length;
+  const shown = events.map(told);
+  const count = (id: number) => shown.filter((one) => one.status === 'publish' && one[field].includes(id)).length;
+  const seen = shown.filter((one) => sees(filter.events, one) && one.status !== 'trash');
   const below = (id: number, met = new Set<number>()): number[] =>
     terms
       .filter(({ parent }) => parent === id && id !== 0)
@@ -124,8 +139,7 @@ function judgeTerms(all: TermRecord[], events: EventRecord[], filter: TermFilter
       (filter.exclude === undefined || !filter.exclude.includes(one.id)) &&
       (!filter.hideEmpty || filled(one)) &&
       (filter.parent === undefined || one.parent === filter.parent) &&
-      (filter.event === undefined ||
-        (events.find(({ id }) => id === filter.event)?.[field].includes(one.id) ?? false)) &&
+      (filter.event === undefined || (seen.find(({ id }) => id === filter.event)?.[field].includes(one.id) ?? false)) &&
       (filter.slug === undefined || one.slug.toLowerCase() === filter.slug.toLowerCase()),
   );
   const byName = (a: TermRecord, b: TermRecord) => compareText(foldForOrder(a.name), foldForOrder(b.name));
@@ -208,7 +222,7 @@ const eventFilter = asking<EventFilter>(
 );
 
 const linkedFilter = asking<LinkedFilter>(
-  { ...page, visibility },
+  { ...page, visibility, events: visibility },
   { words, event: fc.constantFrom(100, 101, 104, 999), hasEvents: fc.boolean(), upcomingFromUtc: wall },
 );
 
@@ -228,6 +242,7 @@ const termFilter = asking<TermFilter>(
   {
     ...page,
     kind: fc.constantFrom('category', 'tag'),
+    events: visibility,
     orderBy: fc.constantFrom(...ORDERS),
     descending: fc.boolean(),
     hideEmpty: fc.boolean(),
@@ -360,7 +375,8 @@ describe('replica/query', () => {
         try {
           for (const filter of filters)
             expect(replica.terms(filter), JSON.stringify(filter)).to.deep.equal(judgeTerms(terms, events, filter));
-          const count = events.filter((one) => one.status === 'publish' && one.categories.includes(3)).length;
+          const open = events.map(told).filter((one) => one.status === 'publish');
+          const count = open.filter((one) => one.categories.includes(3)).length;
           expect(replica.termCount('category', 3)).to.equal(count);
         } finally {
           replica.close();
@@ -519,11 +535,85 @@ describe('replica/query', () => {
   it('keeps hidden events out of lists, but a venue used by one is not without events', () => {
     const replica = openReplica({ identity: 'test' });
     replica.put([event(1, { hidden: true, venues: [5], categories: [8] }), venue(5), term('category', 8)]);
-    const seen = { visibility: { others: ['publish'], own: [], userId: 0 }, limit: 9, offset: 0 };
+    const seen = { visibility: PUBLIC, events: PUBLIC, limit: 9, offset: 0 };
     expect(replica.events({ ...seen, include: [1], order: 'date' }).total).to.equal(0);
     expect(replica.linked('venue', { ...seen, hasEvents: false }).ids).to.deep.equal([]);
     expect(replica.linked('venue', { ...seen, upcomingFromUtc: '2026-01-01 00:00:00' }).ids).to.deep.equal([]);
     expect(replica.termCount('category', 8)).to.equal(1);
+    replica.close();
+  });
+
+  it('finds a protected event by nothing that its password hides, and what it is linked to not by it', () => {
+    const replica = openReplica({ identity: 'test' });
+    const links = { categories: [8], tags: [9], venues: [5], organizers: [6] };
+    const closed = { ...links, protected: true, featured: true, parent: 2, startUtc: '2026-06-01 08:00:00' };
+    replica.put([event(1, closed), venue(5), organizer(6), term('category', 8), term('tag', 9)]);
+    const page = { limit: 9, offset: 0 };
+    const all: Visibility = { others: STATUSES, own: STATUSES, userId: 9 };
+    for (const visibility of [PUBLIC, all]) {
+      const found = (filter: Partial<EventFilter>) =>
+        replica.events({ visibility, order: 'start', ...page, ...filter }).ids;
+      expect(found({})).to.deep.equal([1]);
+      expect(found({ featured: false })).to.deep.equal([1]);
+      for (const filter of [
+        ...[
+          { categories: [8] },
+          { tags: [9] },
+          { venues: [5] },
+          { organizers: [6] },
+          { featured: true },
+          { parent: 2 },
+        ],
+        ...[
+          { include: [1], venues: [5] },
+          { categories: [8, 7] },
+          { words: [{ text: 'event', not: false }], tags: [9] },
+        ],
+      ])
+        expect(found(filter), JSON.stringify(filter)).to.deep.equal([]);
+      const venues = (filter: Partial<LinkedFilter>) =>
+        replica.linked('venue', { visibility, events: visibility, ...page, ...filter }).ids;
+      expect(venues({ event: 1 })).to.deep.equal([]);
+      expect(venues({ hasEvents: true })).to.deep.equal([]);
+      expect(venues({ hasEvents: false })).to.deep.equal([5]);
+      expect(venues({ upcomingFromUtc: '2026-01-01 00:00:00' })).to.deep.equal([]);
+      const terms = { kind: 'category', events: visibility, orderBy: 'name', descending: false, ...page } as const;
+      expect(replica.terms({ ...terms, hideEmpty: false, event: 1 }).ids).to.deep.equal([]);
+      expect(replica.terms({ ...terms, hideEmpty: true }).ids).to.deep.equal([]);
+      expect(replica.termCount('category', 8)).to.equal(0);
+    }
+    replica.put([event(1, { ...closed, protected: false })]);
+    expect(
+      replica.events({ visibility: PUBLIC, order: 'start', ...page, venues: [5], featured: true }).ids,
+    ).to.deep.equal([1]);
+    expect(replica.termCount('category', 8)).to.equal(1);
+    replica.put([event(1, closed)]);
+    expect(replica.termCount('category', 8)).to.equal(0);
+    replica.close();
+  });
+
+  it('shows a venue that is text inside events to those who see one of them', () => {
+    const replica = openReplica({ identity: 'test' });
+    const inside = FIRST_INLINE_ID + 7;
+    replica.put([venue(inside)]);
+    const page = { limit: 9, offset: 0 };
+    const author: Visibility = { others: ['publish'], own: ['draft'], userId: 3 };
+    const editor: Visibility = { others: STATUSES, own: STATUSES, userId: 9 };
+    const shown = (events: Visibility) => [
+      replica.linked('venue', { visibility: PUBLIC, events, ...page }).total,
+      replica.isNamedBySeen('venue', inside, events) ? 1 : 0,
+    ];
+    for (const [fields, nobody, own, all] of [
+      [{ status: 'draft', author: 3 }, [0, 0], [1, 1], [1, 1]],
+      [{ status: 'draft', author: 4 }, [0, 0], [0, 0], [1, 1]],
+      [{ hidden: true }, [0, 1], [0, 1], [0, 1]],
+      [{ protected: true }, [0, 0], [0, 0], [0, 0]],
+      [{ venues: [] }, [0, 0], [0, 0], [0, 0]],
+      [{}, [1, 1], [1, 1], [1, 1]],
+    ] as const) {
+      replica.put([event(1, { venues: [inside], ...(fields as Partial<EventRecord>) })]);
+      expect([PUBLIC, author, editor].map(shown), JSON.stringify(fields)).to.deep.equal([nobody, own, all]);
+    }
     replica.close();
   });
 
@@ -552,8 +642,10 @@ describe('replica/query', () => {
   it('shows no organizer as having upcoming events for a hidden event of the caller', () => {
     const replica = openReplica({ identity: 'test' });
     const mine = { status: 'pending', author: 1, organizers: [16] };
+    const mineToo = { others: ['future', 'publish'], own: ['pending'], userId: 1 };
     const filter: LinkedFilter = {
-      visibility: { others: ['future', 'publish'], own: ['pending'], userId: 1 },
+      visibility: mineToo,
+      events: mineToo,
       upcomingFromUtc: '2025-12-30 00:00:00',
       limit: 9,
       offset: 0,
@@ -567,7 +659,7 @@ describe('replica/query', () => {
     replica.close();
   });
 
-  it('takes published and private events, hidden or not, for events of a venue, however they came', () => {
+  it('takes published events and private ones that the actor may see, hidden or not, for events of a venue, however they came', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...STATUSES),
@@ -584,10 +676,13 @@ describe('replica/query', () => {
             }
             replica.put([event(1, { status, hidden, venues: [5] })]);
             replica.put([venue(5)]);
-            const total = (hasEvents: boolean) =>
-              replica.linked('venue', { visibility: PUBLIC, hasEvents, limit: 9, offset: 0 }).total;
-            const has = status === 'publish' || status === 'private';
-            expect([total(true), total(false)]).to.deep.equal(has ? [1, 0] : [0, 1]);
+            const total = (events: Visibility, hasEvents: boolean) =>
+              replica.linked('venue', { visibility: PUBLIC, events, hasEvents, limit: 9, offset: 0 }).total;
+            const editor: Visibility = { others: STATUSES, own: STATUSES, userId: 9 };
+            for (const events of [PUBLIC, editor]) {
+              const has = status === 'publish' || (status === 'private' && events === editor);
+              expect([total(events, true), total(events, false)]).to.deep.equal(has ? [1, 0] : [0, 1]);
+            }
           } finally {
             replica.close();
           }

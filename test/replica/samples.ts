@@ -143,6 +143,7 @@ export const anyEvent = (id: number) =>
       startUtc: wall,
       hidden: fc.constantFrom(false, false, false, true),
       featured: fc.boolean(),
+      protected: fc.constantFrom(false, false, false, true),
       parent: fc.constantFrom(0, 0, 101, 102),
       image: fc.constantFrom(0, 71, 72),
       categories: ids,

@@ -73,7 +73,7 @@ describe('replica/store', () => {
       expect(listed(replica).total).to.equal(0);
       replica.put([event(1)]);
       expect(replica.kindOf(1)).to.equal('event');
-      expect(replica.linked('venue', { visibility: PUBLIC, limit: 9, offset: 0 }).total).to.equal(0);
+      expect(replica.linked('venue', { visibility: PUBLIC, events: PUBLIC, limit: 9, offset: 0 }).total).to.equal(0);
       expect(replica.counts().venue).to.equal(0);
     });
 

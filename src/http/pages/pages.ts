@@ -10,9 +10,9 @@ export interface PublicStatus {
   site: { name: string; url: string };
   copy: { state: string; percent: number };
   cms: { reachable: boolean };
-  /** Published records by collection: `events`, `venues` ... */
+  /** Totals of the public lists by collection: `events`, `venues` ...; nothing that these leave out is counted. */
   counts: Record<string, number>;
-  /** Changes whenever records do: the calendar is then read again. */
+  /** Changes whenever records that everybody sees do: the calendar is then read again. */
   version: number;
 }
 
