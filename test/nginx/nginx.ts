@@ -3,6 +3,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { request as send } from 'node:https';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -41,6 +42,8 @@ export interface RunningNginx {
   url: string;
   plainPort: number;
   ask(path: string, asked?: Asked): Promise<Answered>;
+  /** The same over HTTP/2, where a body is sent without a length. */
+  ask2(path: string, asked?: Asked): Promise<Answered>;
   /** Everything that is in the cache folder now. */
   stored(): string[];
   stop(): Promise<void>;
@@ -116,6 +119,7 @@ export async function startNginx(options: NginxOptions): Promise<RunningNginx> {
     url: `https://127.0.0.1:${options.port}${base}`,
     plainPort,
     ask: (path, asked) => ask(options.port, base + path, asked),
+    ask2: (path, asked) => ask2(options.port, base + path, asked),
     stored: () =>
       globSync('cache/**', { cwd: dir, withFileTypes: true })
         .filter((one) => one.isFile())
@@ -150,4 +154,19 @@ function ask(port: number, path: string, { method = 'GET', headers = {}, body, f
     request.on('error', reject);
     request.end(body);
   });
+}
+
+/** One request on an HTTP/2 connection of its own. */
+async function ask2(port: number, path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answered> {
+  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+  try {
+    const stream = session.request({ ':method': method, ':path': path, ...headers }, { endStream: body === undefined });
+    if (body !== undefined) stream.end(body);
+    const [{ ':status': status = 0, ...answered }] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) chunks.push(chunk as Buffer);
+    return { status: Number(status), headers: answered as Answered['headers'], text: Buffer.concat(chunks).toString() };
+  } finally {
+    session.destroy();
+  }
 }

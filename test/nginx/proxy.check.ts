@@ -2,6 +2,7 @@
 
 import { request as plainRequest } from 'node:http';
 import { expect } from 'chai';
+import { PRIVATE } from '../../src/http/headers.ts';
 import { MOUNT, type RunningGateway, startGateway } from '../faults/gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
 import { freePort } from '../free-port.ts';
@@ -153,6 +154,25 @@ describe('the gateway behind nginx', () => {
     const withBody = await ask(path, { headers: { 'content-type': 'application/json' }, body: '{"a":1}' });
     expect(withBody.headers['x-cache']).to.equal('BYPASS');
     expect((await ask(path)).status).to.equal(200);
+  });
+
+  it('neither stores the answer to a request with a body nor gives it to anybody else, over HTTP/2 without a length either', async () => {
+    const json = { 'content-type': 'application/json' };
+    for (const [n, body] of ['{"search":"poisoned"}', '0'].entries()) {
+      for (const way of ['ask', 'ask2'] as const) {
+        const path = `${MOUNT}/venues?per_page=${n + 11}&way=${way}`;
+        const before = nginx.stored().length;
+        const poison = await nginx[way](path, { headers: json, body });
+        expect(poison.headers['x-cache'], `${way} ${body}`).to.equal('BYPASS');
+        if (poison.status === 200) expect(poison.headers['cache-control']).to.equal(PRIVATE['Cache-Control']);
+        expect(nginx.stored().length, `${way} ${body}`).to.equal(before);
+        const right = await gateway.ask(path.slice(MOUNT.length));
+        expect((await nginx[way](path)).text, `${way} ${body}`).to.equal(right.text);
+        // What is stored by now is not for a request with a body either.
+        expect((await nginx[way](path, { headers: json, body })).headers['x-cache']).to.equal('BYPASS');
+        expect((await nginx[way](path)).headers['x-cache']).to.equal('HIT');
+      }
+    }
   });
 
   it('shows a write when the short time is over', async () => {
