@@ -1,7 +1,7 @@
 // What answers requests, put together over a copy and a CMS: the same in the process and in its tests.
 
 import type { RequestListener } from 'node:http';
-import { type Backing, type Keeping, keepingAlone, type Others } from './calendar/backing.ts';
+import { type Backing, type Keeping, keepingAlone, keepingDespite, type Others } from './calendar/backing.ts';
 import { createEvents } from './calendar/events.ts';
 import { createLinked } from './calendar/linked.ts';
 import { readNewest } from './calendar/posts.ts';
@@ -25,6 +25,7 @@ import { readData } from './interface/validate.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { Observe } from './observe/events.ts';
 import type { TermKind } from './records.ts';
+import type { Change } from './replica/commit.ts';
 import { PUBLIC } from './replica/filters.ts';
 import type { Replica } from './replica/store.ts';
 import type { Sync } from './replica/sync.ts';
@@ -60,9 +61,18 @@ export function assemble(parts: AssemblyParts): Assembly {
   const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now, others, counts } = parts;
   const { limits, cache: freshness, mounts } = config;
   const addressOf = callerAddress(config.listen.trustProxies);
+  /** The changed records are fetched now, or with the next round that can store them. */
+  const readLater = ({ put = [], remove = [] }: Change): void => {
+    const keys = [...put, ...remove.flatMap(({ kind, ids }) => ids.map((id) => ({ kind, id })))];
+    const named = keys.flatMap(({ kind, id }) => {
+      const collection = kind === 'image' ? 'media' : mapping.kinds[kind]?.base;
+      return collection === undefined ? [] : [{ collection, id }];
+    });
+    void sync.changed(named);
+  };
   const backing: Backing = {
     ...{ replica, upstream, service, mapping, sync, nowMs },
-    keeping: others ?? keepingAlone(replica, sync),
+    keeping: keepingDespite(others ?? keepingAlone(replica, sync), readLater),
     ...(others ? { others } : {}),
     unknown: createUnknown({
       isComplete: () => sync.standing().complete,

@@ -1,5 +1,6 @@
 // What the operations stand on: the copy, the CMS, and the mapping between them.
 
+import { ReplicaFailure } from '../errors.ts';
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
 import type { Kind, LinkedKind, Site } from '../records.ts';
 import { applyChange, type Change } from '../replica/commit.ts';
@@ -41,6 +42,26 @@ export const keepingAlone = (replica: Replica, sync: Sync): Keeping => ({
     for (const { kind, ids } of change.remove ?? []) if (kind !== 'image') for (const id of ids) sync.wrote(kind, id);
   },
 });
+
+/**
+ * Keeping that does not fail with the replica. What the CMS has answered or accepted stands, whether the replica can take it in or not (a
+ * full disk): `readLater` is told of what was written and could not be stored.
+ */
+export function keepingDespite(keeping: Keeping, readLater: (change: Change) => void): Keeping {
+  async function unlessFailed(storing: Promise<void>, failed?: () => void): Promise<void> {
+    try {
+      await storing;
+    } catch (error) {
+      if (!(error instanceof ReplicaFailure)) throw error;
+      failed?.();
+    }
+  }
+  return {
+    moment: () => keeping.moment(),
+    keep: (change, moment) => unlessFailed(keeping.keep(change, moment)),
+    wrote: (change, moment) => unlessFailed(keeping.wrote(change, moment), () => readLater(change)),
+  };
+}
 
 /** The other gateways, where there are any: what an answer was made at, and waiting until this gateway got there. */
 export interface Others {

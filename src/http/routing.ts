@@ -123,6 +123,8 @@ export function readAt(path: string): { route: Route; endpoint: Endpoint; captur
   return undefined;
 }
 
+const WRITES: ReadonlySet<Endpoint['operation']> = new Set(['create', 'update', 'delete']);
+
 /** Runs what an endpoint names: checks the parameters, finds the record, and does it. */
 export async function run(
   { backing, operations, slugs, limits }: RoutingOptions,
@@ -140,6 +142,8 @@ export async function run(
   const lookups = await createLookups(backing, slugs, asked, route.kind);
   const input = await validate(endpoint, { path, query: state.query, body: state.body ?? {} }, lookups);
   const operate = operations[route.kind as Kind];
+  // Before the CMS is asked: what it accepted would be answered, and be in no list until the replica can be written again.
+  if (WRITES.has(operation) && asked.caller.account) backing.replica.assertWritable();
   if (operation === 'list' || operation === 'create') return operate[operation](input, asked);
   return operate[operation === 'delete' ? 'remove' : operation](
     await idOf(route, input, slugs, asked),

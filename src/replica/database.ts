@@ -54,12 +54,19 @@ export interface Database {
    */
   setDurable(durable: boolean): void;
   integrityCheck(): string[];
+  /** Throws `ReplicaFailure` when a change could not be written now. Writes a few pages to know it. */
+  assertWritable(): void;
   /** `damaged`: the file is not marked as closed in good order. */
   close(damaged?: boolean): void;
 }
 
 /** Shapes of lists are few; the limit only guards against a caller who finds ever new ones. */
 const STATEMENTS = 400;
+
+/** Characters: more than a record takes with its rows in every table and in the word index. */
+const PROBE = 64 * 1024;
+/** After a change that found no room: as much as a batch of the sync may need. */
+const LARGE_PROBE = 4 * 1024 * 1024;
 
 /** Pages kept in memory, KiB. The rest is the operating system's page cache, which is not the process's: four times as much makes no list faster. */
 const CACHE_KIB = 2 * 1024;
@@ -219,10 +226,13 @@ export function openDatabase({ file, identity, discard, damaged }: DatabaseOptio
   const arrays = new LRUCache<string, StatementSync>({ max: STATEMENTS });
   let depth = 0;
   let isDamaged = false;
+  /** Something could not be written, and nothing large has been since. */
+  let isFull = false;
 
   /** What every call throws. */
   function failed(error: unknown): unknown {
     const failure = failureOf(error);
+    if (failure instanceof ReplicaFailure && failure.reason === 'unwritable') isFull = true;
     if (failure instanceof ReplicaFailure && failure.reason === 'damaged' && !isDamaged) {
       isDamaged = true;
       damaged?.(failure.message);
@@ -323,6 +333,12 @@ export function openDatabase({ file, identity, discard, damaged }: DatabaseOptio
         .all()
         .map((row) => String(row.integrity_check))
         .filter((line) => line !== 'ok'),
+    assertWritable() {
+      const probe = "INSERT OR REPLACE INTO state (key, value) VALUES ('probe', ?)";
+      run(probe, 'x'.repeat(isFull ? LARGE_PROBE : PROBE));
+      if (isFull) run("DELETE FROM state WHERE key = 'probe'");
+      isFull = false;
+    },
     close: (damaged = isDamaged) => {
       if (!db.isOpen) return;
       try {

@@ -627,7 +627,7 @@ export const PROTECTIONS: Protection[] = [
   {
     what: '/ready says no while draining',
     file: 'src/gateway.ts',
-    line: '      admin.draining();\n',
+    line: '    admin.draining();\n',
     test: PROCESS,
     title: 'everything finished',
   },

@@ -1,0 +1,103 @@
+// A replica whose file is damaged while the gateway runs: it is quarantined, and a new initial sync begins without a restart.
+
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type RunningGateway, startGateway } from '../faults/gateway.ts';
+import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { until } from '../until.ts';
+
+const PAGE = 4096;
+const EVENTS = 1000;
+const NEXT_YEAR = new Date().getUTCFullYear() + 1;
+
+/** Writes into the file behind SQLite's back. */
+function overwrite(file: string, damage: (write: (at: number, bytes: Buffer) => void, size: number) => void): void {
+  const fd = openSync(file, 'r+');
+  damage((at, bytes) => void writeSync(fd, bytes, 0, bytes.length, at), statSync(file).size);
+  closeSync(fd);
+}
+
+const DAMAGES: Record<string, (file: string) => void> = {
+  'every third page zeroed': (file) =>
+    overwrite(file, (write, size) => {
+      for (let page = 3; page * PAGE < size; page += 3) write(page * PAGE, Buffer.alloc(PAGE));
+    }),
+  'bytes flipped all over it': (file) =>
+    overwrite(file, (write, size) => {
+      for (let at = 3 * PAGE; at < size; at += 997) write(at, Buffer.from([0xff]));
+    }),
+  'all but its first page overwritten': (file) =>
+    overwrite(file, (write, size) => write(PAGE, Buffer.alloc(size - PAGE, 0xa5))),
+};
+
+describe('a replica that is damaged while the gateway runs', function () {
+  this.timeout(120_000);
+  let wordpress: WordPressStandIn;
+  let gateway: RunningGateway;
+  let dataDir: string;
+  before(async () => {
+    wordpress = await startWordPress();
+    // More than SQLite keeps in memory, or it would never look at the file again.
+    const text = 'a harbour '.repeat(150);
+    for (let id = 1000; id < 1000 + EVENTS; id += 1) {
+      const meta = { start_date: `${NEXT_YEAR}-05-01 10:00:00`, end_date: `${NEXT_YEAR}-05-01 11:00:00` };
+      wordpress.posts.set(id, { id, base: 'events', status: 'publish', author: 5, title: `${text} ${id}`, meta });
+    }
+  });
+  after(() => wordpress.close());
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'calendar-damage-'));
+    const service = { user: 'admin', password: PASSWORD };
+    gateway = await startGateway(wordpress.url.href, { dataDir, sync: { intervalS: 1 } }, service);
+  });
+  afterEach(async () => {
+    await gateway.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const list = (page: number, more = '') =>
+    gateway.ask(`/events?per_page=50&page=${page}&start_date=2000-01-01${more}`);
+  const total = async () => JSON.parse((await list(1)).text).total as number;
+
+  /** Reads everything once, as many callers would; returns the statuses that came. */
+  async function readAll(): Promise<number[]> {
+    const seen = new Set<number>();
+    for (let page = 1; page <= EVENTS / 50; page += 1) seen.add((await list(page)).status);
+    for (const word of ['harbour', 'har', 'rbo', 'zzz']) seen.add((await list(1, `&search=${word}`)).status);
+    return [...seen];
+  }
+
+  for (const [name, damage] of Object.entries(DAMAGES))
+    it(`${name}: the file is quarantined, logged and counted, and the replica copied anew`, async () => {
+      const before = await total();
+      expect(before).to.be.at.least(EVENTS);
+      damage(join(dataDir, 'calendar.sqlite'));
+      const seen = new Set<number>();
+      const reachable = new Set<boolean>();
+      await until(
+        async () => {
+          for (const status of await readAll()) seen.add(status);
+          reachable.add(JSON.parse((await gateway.admin('/status')).text).cms.reachable);
+          return gateway.log().includes('replica-quarantined');
+        },
+        'the damage is noticed',
+        30_000,
+      );
+      await until(async () => (await gateway.admin('/ready')).status === 200, 'copied anew', 60_000);
+      expect([...seen].filter((status) => status !== 200 && status !== 503)).to.deep.equal([]);
+      expect([...reachable]).to.deep.equal([true]);
+      expect(await total()).to.equal(before);
+      expect(await readAll()).to.deep.equal([200]);
+      expect(existsSync(join(dataDir, 'calendar.sqlite.aside'))).to.equal(true);
+      expect((await gateway.admin('/metrics')).text).to.include('calendar_replica_quarantined_total 1');
+      const written = await gateway.ask('/events/1', {
+        method: 'POST',
+        headers: { authorization: as('editor'), 'content-type': 'application/json' },
+        body: '{"title":"after the damage"}',
+      });
+      expect(written.status).to.equal(200);
+      expect(JSON.parse((await gateway.ask('/events/1')).text).title).to.equal('after the damage');
+    });
+});
