@@ -9,7 +9,7 @@ import { listenForNotices } from './check-notices.ts';
 import type { CheckOptions } from './check-options.ts';
 import { accountRows, type Checked, gatewayRows, siteRows } from './check-site.ts';
 import { writeRows } from './check-writes.ts';
-import { openSite } from './open-site.ts';
+import { accessRefused, isAccessRefused, openSite, siteFacts } from './open-site.ts';
 import { oldestEvents, readRecords } from './preview.ts';
 import { type Row, tableText } from './table.ts';
 
@@ -37,7 +37,7 @@ async function checked(file: string | undefined, write: boolean): Promise<Row[]>
   const mapping = loadMapping(config.mapping);
   const open = openSite(config.upstream.url, serviceCredentials(config), config.upstream.limits);
   try {
-    const about: Checked = { config, mapping, open, site: await open.upstream.site() };
+    const about: Checked = { config, mapping, open, site: await siteFacts(open) };
     const rows = [...(await siteRows(about))];
     const account = await accountRows(about);
     rows.push(...account);
@@ -53,6 +53,7 @@ async function checked(file: string | undefined, write: boolean): Promise<Row[]>
     rows.push(...(await gatewayRows(about)), ...((await notices?.rows()) ?? []));
     return rows;
   } catch (error) {
+    if (isAccessRefused(error)) throw accessRefused(error, open.credentials !== undefined, 'CALENDAR_UPSTREAM_USER');
     if (!(error instanceof UpstreamAway || error instanceof UpstreamRefused)) throw error;
     throw new ConfigError(
       config.upstream.url,

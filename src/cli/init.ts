@@ -9,7 +9,7 @@ import type { Mapping } from '../mapping/mapping.ts';
 import { environmentText, jsonText, type OutFile, writeFiles } from './init-files.ts';
 import type { InitOptions } from './init-options.ts';
 import { answerLines, proposalLines, siteLines, withoutDates } from './init-report.ts';
-import { basic, type OpenSite, openSite } from './open-site.ts';
+import { accessRefused, basic, isAccessRefused, type OpenSite, openSite } from './open-site.ts';
 import { ownName } from './own-name.ts';
 import { answersOf, readRecords } from './preview.ts';
 import { probe, type SiteFacts } from './probe.ts';
@@ -106,12 +106,7 @@ async function look(site: OpenSite): Promise<SiteFacts> {
   try {
     return await probe(site, listQuirks());
   } catch (error) {
-    if (error instanceof UpstreamRefused && (error.status === 401 || error.status === 403))
-      throw new ConfigError(
-        '--user',
-        `the site does not accept this user with this password (${error.code})`,
-        'It has to be an application password (wp-admin > Users > Profile), not the one for logging in. Or look without: --anonymous.',
-      );
+    if (isAccessRefused(error)) throw accessRefused(error, site.credentials !== undefined, '--user');
     if (!(error instanceof UpstreamAway || error instanceof UpstreamRefused)) throw error;
     throw new ConfigError(
       site.url,

@@ -1,6 +1,7 @@
 // A site opened for looking at: the port that the gateway uses, and single calls for what the port does not tell.
 
-import { UpstreamRefused } from '../errors.ts';
+import { ConfigError, UpstreamRefused } from '../errors.ts';
+import type { Site } from '../records.ts';
 import { createClient } from '../upstream/client.ts';
 import type { Credentials, Upstream } from '../upstream/port.ts';
 import { type Call, createCall } from '../upstream/wordpress/calls.ts';
@@ -33,6 +34,38 @@ export function openSite(url: string, credentials: Credentials, limits: Record<s
       await Promise.all([upstream.close(), client.close()]);
     },
   };
+}
+
+/**
+ * What is wrong with the access to a site that answered 401 or 403.
+ * @param withAccount whether credentials went along
+ */
+export function accessRefused({ status, code }: UpstreamRefused, withAccount: boolean, place: string): ConfigError {
+  if (withAccount)
+    return new ConfigError(
+      place,
+      `the site does not accept this user with this application password (${code})`,
+      'Make an application password in wp-admin under Users > Profile (it is not the one for logging in), or leave user and password out to copy public records only.',
+    );
+  return new ConfigError(
+    place,
+    `the site's REST API answers nobody who is not signed in (status ${status}, ${code})`,
+    'Give a service account: a user and an application password of that user (wp-admin > Users > Profile).',
+  );
+}
+
+/** Whether the site refused for who asked, or for want of an account. */
+export const isAccessRefused = (error: unknown): error is UpstreamRefused =>
+  error instanceof UpstreamRefused && (error.status === 401 || error.status === 403);
+
+/** What the site says about itself; with the service account where it tells nobody else. Throws `UpstreamRefused` and `UpstreamAway`. */
+export async function siteFacts({ upstream, credentials }: Pick<OpenSite, 'upstream' | 'credentials'>): Promise<Site> {
+  try {
+    return await upstream.site();
+  } catch (error) {
+    if (credentials === undefined || !isAccessRefused(error)) throw error;
+    return upstream.site({ credentials });
+  }
 }
 
 /** The value, or `fallback` where the site refuses (404, 401 ...). What is no refusal is thrown on. */

@@ -8,6 +8,7 @@ import { type Gateway, openGateway } from '../gateway.ts';
 import type { Observe } from '../observe/events.ts';
 import { createLog } from '../observe/log.ts';
 import { createWordPress } from '../upstream/wordpress/wordpress.ts';
+import { accessRefused, isAccessRefused, siteFacts } from './open-site.ts';
 
 /**
  * Runs until SIGINT or SIGTERM; a second signal ends at once. Resolves with the exit code. Throws `ConfigError`, with everything released,
@@ -66,16 +67,10 @@ async function reach(config: Config): Promise<void> {
   });
   const credentials = serviceCredentials(config);
   try {
-    await upstream.site({ credentials: undefined });
+    await siteFacts({ upstream, credentials });
     if (credentials) await upstream.account({ credentials });
   } catch (error) {
-    if (error instanceof UpstreamRefused && (error.status === 401 || error.status === 403)) {
-      throw new ConfigError(
-        'CALENDAR_UPSTREAM_USER',
-        `the site does not accept this user with this application password (${error.code})`,
-        'Make an application password in wp-admin under Users > Profile, or leave user and password out to copy public records only.',
-      );
-    }
+    if (isAccessRefused(error)) throw accessRefused(error, credentials !== undefined, 'CALENDAR_UPSTREAM_USER');
     if (!(error instanceof UpstreamAway || error instanceof UpstreamRefused)) throw error;
     throw new ConfigError(
       'CALENDAR_UPSTREAM_URL',

@@ -10,6 +10,8 @@ export interface Answer extends Incoming {
 
 /** Statuses of whatever stands before WordPress; their body is not WordPress' word on the request. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
+/** The status that a redirect which is not followed is told with. */
+export const REDIRECTED = 302;
 const MAX_JSON_STARTS = 50;
 const MAX_RETRY_AFTER_S = 3600;
 
@@ -51,13 +53,8 @@ export function judge(method: string, incoming: Incoming, expect: 'json' | 'any'
 export function redirected(location: string | undefined): UpstreamAway {
   const target = location === undefined || !URL.canParse(location) ? undefined : new URL(location);
   const where = target ? ` to ${target.origin}${target.pathname}` : '';
-  return new UpstreamAway(
-    'status',
-    `The CMS redirects${where}. Is that the site's real address? Then it belongs into the configuration.`,
-    {
-      status: 302,
-    },
-  );
+  const advice = target ? 'If that is the site, give this address as CALENDAR_UPSTREAM_URL.' : 'Give its real address.';
+  return new UpstreamAway('status', `The CMS redirects${where}. ${advice}`, { status: REDIRECTED });
 }
 
 /**

@@ -18,6 +18,8 @@ export interface FakeOptions {
   taxonomies?: { slug: string; rest_base: string; name: string; hierarchical: boolean }[];
   /** Accepted logins as `name:password`; without any nobody is let in. */
   logins?: string[];
+  /** Nobody is answered without a login, as a plugin for private sites has it. */
+  closed?: boolean;
   capabilities?: string[];
   timezone?: string;
   /** Added to the `Date` header. */
@@ -97,6 +99,8 @@ export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
     const known = logins.includes(login);
     if (login !== '' && !known)
       return [401, { code: 'incorrect_password', message: 'No such password.', data: { status: 401 } }];
+    if (options.closed && !known)
+      return [401, { code: 'rest_not_logged_in', message: 'You are not logged in.', data: { status: 401 } }];
     if (route === '')
       return [
         200,

@@ -1,6 +1,6 @@
 // Shows `init` from end to end: what it asks, what it says, and which files it writes or leaves alone.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -164,6 +164,12 @@ describe('init', () => {
     const php = readFileSync(out('calendar-gateway.php'), 'utf8');
     expect(php).to.include('http://10.0.0.5:3001/-/changes').and.to.include(secret);
     expect(statSync(out('calendar-gateway.php')).mode & 0o777).to.equal(0o600);
+    // With --force a secret file that others could read becomes one that they cannot.
+    for (const name of ['secrets.env', 'calendar-gateway.php']) chmodSync(out(name), 0o644);
+    const again = options({ yes: true, force: true, 'notice-url': 'http://10.0.0.5:3001/-/changes' });
+    expect(await init(again, terminal())).to.equal(0);
+    const modes = ['secrets.env', 'calendar-gateway.php'].map((name) => statSync(out(name)).mode & 0o777);
+    expect(modes).to.deep.equal([0o600, 0o600]);
   });
 
   it('says of events without dates what it sees, and how to name the key', async () => {

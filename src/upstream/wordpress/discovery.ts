@@ -1,6 +1,7 @@
 // Where a site's REST API is: `/wp-json/`, or `?rest_route=` where permalinks are plain.
 
 import { UpstreamAway } from '../../errors.ts';
+import { errorCode, REDIRECTED } from '../answer.ts';
 import type { Client } from '../client.ts';
 import type { Query } from '../port.ts';
 
@@ -43,46 +44,59 @@ export function createDiscovery(client: Client, url: URL): Discovery {
 async function discover(client: Client, url: URL): Promise<Locate> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
   const places = [`${site}wp-json/`, `${site}?rest_route=/`, `${site}index.php?rest_route=/`];
-  const linked = await linkedPlace(client, site, url);
+  const { place: linked, redirect } = await linkedPlace(client, site, url);
+  const reasons: string[] = [];
   for (const place of new Set(linked === undefined ? places : [linked, ...places])) {
-    if (await isApi(client, place)) return locator(place);
+    const reason = await reasonAgainst(client, place);
+    if (reason === undefined) return locator(place);
+    reasons.push(`${place}: ${reason}`);
   }
+  // Nothing is asked of the other address, which may be anybody's: the operator decides whether that is the site.
+  if (redirect !== undefined) throw redirect;
   throw new UpstreamAway(
     'status',
-    `There is no REST API of WordPress at ${url.origin}${site}. Is the address right, and is the API switched on?`,
+    `There is no REST API of WordPress at ${url.origin}${site} (${reasons[0]}). Is the address right, and is the API switched on?`,
   );
 }
 
-/** Only the path of the link counts: a site behind a proxy gives its public address, the gateway may know it by an inner one. */
-async function linkedPlace(client: Client, site: string, url: URL): Promise<string | undefined> {
+/**
+ * The place that the site's front page names, or that it redirects to another origin. Only the path of the link counts: a site behind a
+ * proxy gives its public address, the gateway may know it by an inner one.
+ */
+async function linkedPlace(
+  client: Client,
+  site: string,
+  url: URL,
+): Promise<{ place?: string | undefined; redirect?: UpstreamAway }> {
   try {
     const { headers } = await client.request({ method: 'HEAD', path: site, expect: 'any' });
     const target = API_LINK.exec(headers.link ?? '')?.[1];
-    if (target === undefined || !URL.canParse(target, url.href)) return undefined;
+    if (target === undefined || !URL.canParse(target, url.href)) return {};
     const { pathname, search } = new URL(target, url);
-    return pathname + search;
+    return { place: pathname + search };
   } catch (error) {
     if (isNotNow(error)) throw error;
-    return undefined;
+    return error instanceof UpstreamAway && error.status === REDIRECTED ? { redirect: error } : {};
   }
 }
 
-async function isApi(client: Client, place: string): Promise<boolean> {
+/** Why there is no API at this place; undefined when there is one. */
+async function reasonAgainst(client: Client, place: string): Promise<string | undefined> {
   const { path, query } = locator(place)('');
   try {
-    const { json } = await client.request({ method: 'GET', path, query: { ...query, _fields: 'namespaces' } });
-    return (
-      typeof json === 'object' &&
-      json !== null &&
-      'namespaces' in json &&
-      Array.isArray(json.namespaces) &&
-      json.namespaces.includes('wp/v2')
-    );
+    const { status, json } = await client.request({ method: 'GET', path, query: { ...query, _fields: 'namespaces' } });
+    if (isRecord(json) && Array.isArray(json.namespaces) && json.namespaces.includes('wp/v2')) return undefined;
+    const code = errorCode(json);
+    // An API that answers nobody without an account is there all the same: this is how WordPress words a refusal.
+    if ((status === 401 || status === 403) && code) return undefined;
+    return `it answers with status ${status}${code ? ` (${code})` : ''}`;
   } catch (error) {
     if (isNotNow(error)) throw error;
-    return false;
+    return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
   }
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 function isNotNow(error: unknown): boolean {
   return error instanceof UpstreamAway && (NOT_NOW.has(error.reason) || (error.status ?? 0) >= 500);
