@@ -3,9 +3,9 @@
 import type { PostRecord } from '../records.ts';
 import { type Collection, ROW_FIELDS, rowOf, utcText } from './collections.ts';
 import { SETTLED_MS } from './marks.ts';
+import { modifiedSince } from './modified-since.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
-import { walk } from './walk.ts';
 
 /** What a look found: how many records the CMS counts, and when it was asked. */
 export interface Look {
@@ -16,8 +16,10 @@ export interface Look {
 /** Terms are read whole at every look up to this many pages; of longer lists a few pages at each. */
 const TERM_PAGES_A_LOOK = 5;
 
-/** A scheduled record that the CMS did not publish for so long will not be asked for at every look any more. */
-const OVERDUE_MS = 10 * 60_000;
+/** A scheduled record whose date has come is asked for at every look for so long; after that, it takes turns with the others. */
+const LATELY_MS = 10 * 60_000;
+/** So many scheduled records are asked for at a look which the CMS should have published long ago: as many as one request gives. */
+const OVERDUE_A_LOOK = 100;
 
 export interface Looker {
   /** Throws what the CMS throws; what was found until then is in the copy. */
@@ -27,10 +29,12 @@ export interface Looker {
 /** What it remembers lasts as long as the process: the first look at a kind after a start takes all from the watermark on for changed. */
 export function createLooker(replica: Replica, taking: Taking): Looker {
   const nextTermPage = new Map<string, number>();
+  /** The overdue record that was asked for last. */
+  const lastOverdue = new Map<string, number>();
   /** The second of the newest modification, since when it is known, and whether it was walked past when it was over. */
   const newest = new Map<string, { mark: string; seenMs: number; passed: boolean }>();
 
-  /** Newest modifications first, until a page ends with what was walked past before and is as the copy has it. */
+  /** Everything that was modified since the last look, and what the newest hundred show otherwise than the copy. */
   async function lookAtPosts(collection: Collection): Promise<Look> {
     const { kind } = collection;
     const known = taking.watermark.get(kind) ?? '';
@@ -39,16 +43,13 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     // An import changes hundreds within one second: they are walked through until that second is over, and not at every look.
     const passed = newest.get(kind)?.passed === true && newest.get(kind)?.mark === known;
     const differ = new Set<number>();
-    const query = { orderby: 'modified', order: 'desc', _fields: ROW_FIELDS };
-    for await (const page of walk((at) => taking.asking.ask(collection, { ...query, ...at }), {
-      by: 'offset',
-      inFlight: 1,
-      pageSize: taking.asking.pageSize,
-    })) {
+    const pages = modifiedSince((query) => taking.asking.ask(collection, query), {
+      ...{ sinceUtc: known, passed, fields: ROW_FIELDS, pageSize: taking.asking.pageSize, site: taking.site() },
+    });
+    for await (const page of pages) {
       found ??= { total: page.total, askedAt: page.askedAt };
       const nowUtc = utcText(page.serverTimeMs);
       for (const row of page.items.map(rowOf)) {
-        if (row.id === 0) continue;
         const copied = taking.copied(collection, row.id);
         // What was not settled when the process ended is as new as the watermark at least.
         const unsure = row.modifiedUtc >= known && !taking.looked.has(kind);
@@ -56,11 +57,8 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
         // A record made with a date to come has that date as its time of modification.
         if (row.modifiedUtc > mark && row.modifiedUtc <= nowUtc) mark = row.modifiedUtc;
       }
-      const last = page.items.at(-1);
-      if (!last) break;
-      const { id, modifiedUtc } = rowOf(last);
-      if ((modifiedUtc < known || (passed && modifiedUtc === known)) && !differ.has(id)) break;
     }
+    differ.delete(0);
     await taking.fetch(collection, [...differ]);
     taking.watermark.set(kind, mark);
     taking.looked.add(kind);
@@ -89,21 +87,24 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     return found ?? { total: 0, askedAt: 0 };
   }
 
-  /** Publishing what was scheduled changes the status alone. */
+  /** Publishing what was scheduled changes the status alone, and may happen long after the date. */
   async function lookAtDue(collection: Collection): Promise<void> {
     if (!collection.statuses.includes('future')) return;
     const ids = replica.ids(collection.kind, { statuses: ['future'] }).map(({ id }) => id);
     if (ids.length === 0) return;
     const nowMs = taking.asking.serverTimeMs;
-    const [nowUtc, longAgoUtc] = [utcText(nowMs), utcText(nowMs - OVERDUE_MS)];
-    const due = [...replica.getMany(collection.kind, ids).values()].filter((record) => {
-      const { dateUtc } = record as PostRecord;
-      return dateUtc <= nowUtc && dateUtc >= longAgoUtc;
-    });
-    await taking.fetch(
-      collection,
-      due.map(({ id }) => id),
-    );
+    const [nowUtc, latelyUtc] = [utcText(nowMs), utcText(nowMs - LATELY_MS)];
+    const due = [...replica.getMany(collection.kind, ids).values()]
+      .map((record) => ({ id: record.id, dateUtc: (record as PostRecord).dateUtc }))
+      .filter(({ dateUtc }) => dateUtc <= nowUtc)
+      .sort((a, b) => a.id - b.id);
+    const lately = due.filter(({ dateUtc }) => dateUtc >= latelyUtc).map(({ id }) => id);
+    const overdue = due.filter(({ dateUtc }) => dateUtc < latelyUtc).map(({ id }) => id);
+    const after = lastOverdue.get(collection.kind) ?? 0;
+    const inTurn = [...overdue.filter((id) => id > after), ...overdue.filter((id) => id <= after)];
+    const some = inTurn.slice(0, OVERDUE_A_LOOK);
+    lastOverdue.set(collection.kind, some.at(-1) ?? 0);
+    await taking.fetch(collection, [...lately, ...some]);
   }
 
   return {

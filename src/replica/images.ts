@@ -2,6 +2,7 @@
 
 import { type Collection, rowOf, utcText } from './collections.ts';
 import { SETTLED_MS } from './marks.ts';
+import { modifiedSince } from './modified-since.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 
@@ -34,6 +35,8 @@ export function createPictures(
   /** The newest media by their time of modification, and since when that is known: to the second, as everything there. */
   const open = new Map<number, { modifiedUtc: string; seenMs: number }>();
   let { mark = '', total } = JSON.parse(replica.state(STATE_KEY) ?? '{}') as { mark?: string; total?: number };
+  /** Since when the newest second is known, and whether all that it holds was seen when it was over. */
+  let marked = { mark: '', seenMs: 0, passed: false };
   /** Version of the copy in which no image is missing but those. */
   let wholeAt: number | undefined;
   /** The last image that the present pass has read. */
@@ -82,28 +85,34 @@ export function createPictures(
     async look() {
       const read = taking.imagesToRead();
       for (const id of read) absent.delete(id);
-      const page = await taking.asking.askMedia({
-        orderby: 'modified',
-        order: 'desc',
-        per_page: taking.asking.pageSize,
-        _fields: 'id,modified_gmt',
-      });
-      const nowUtc = utcText(page.serverTimeMs);
       const seenMs = nowMs();
       const before = JSON.stringify({ mark, total });
       let next = mark;
       const first = mark === '';
-      for (const row of page.items.map(rowOf)) {
-        if (row.modifiedUtc <= nowUtc && row.modifiedUtc > next) next = row.modifiedUtc;
-        if (first || row.modifiedUtc < mark || !replica.image(row.id)) continue;
-        const known = open.get(row.id);
-        if (known?.modifiedUtc !== row.modifiedUtc) open.set(row.id, { modifiedUtc: row.modifiedUtc, seenMs });
+      let found: number | undefined;
+      const pages = modifiedSince((query) => taking.asking.askMedia(query), {
+        ...{ sinceUtc: mark, passed: marked.passed && marked.mark === mark, fields: 'id,modified_gmt' },
+        ...{ pageSize: taking.asking.pageSize, site: taking.site() },
+      });
+      for await (const page of pages) {
+        found ??= page.total;
+        const nowUtc = utcText(page.serverTimeMs);
+        for (const row of page.items.map(rowOf)) {
+          if (row.modifiedUtc <= nowUtc && row.modifiedUtc > next) next = row.modifiedUtc;
+          if (first || row.modifiedUtc < mark || !replica.image(row.id)) continue;
+          const known = open.get(row.id);
+          if (known?.modifiedUtc !== row.modifiedUtc) open.set(row.id, { modifiedUtc: row.modifiedUtc, seenMs });
+        }
+        // Before the first look there is nothing that could have changed.
+        if (first) break;
       }
       mark = next;
+      if (marked.mark !== mark) marked = { mark, seenMs, passed: false };
+      else if (seenMs >= marked.seenMs + SETTLED_MS) marked.passed = true;
       const changed = [...open].filter(([, { seenMs: at }]) => at >= 0).map(([id]) => id);
       // Fewer than before: something went, and nothing says what.
-      const fewer = total !== undefined && page.total < total;
-      total = page.total;
+      const fewer = total !== undefined && (found ?? 0) < total;
+      total = found ?? 0;
       await taking.fetchImages([...new Set([...read, ...changed, ...(fewer ? await referenced() : [])])]);
       for (const [id, known] of open) {
         if (seenMs >= known.seenMs + SETTLED_MS) open.set(id, { ...known, seenMs: -1 });

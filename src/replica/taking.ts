@@ -22,6 +22,8 @@ export interface TakingOptions {
 }
 
 export interface Taking {
+  /** The facts of the site that its records are read with. */
+  site(): Site;
   asking: Asking;
   commit: Commit;
   marks: Marks;
@@ -210,6 +212,7 @@ export function createTaking({ replica, commit, asking, site, joins, nowMs }: Ta
   }
 
   return {
+    site,
     asking,
     commit,
     marks,

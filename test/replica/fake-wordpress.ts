@@ -93,6 +93,15 @@ export function fakeWordPress(): FakeWordPress {
   const media = new Map<number, FakeMedia>();
   let lastId = 0;
 
+  /** Rows of the same second come in another order with every request, as MariaDB has them; the same in every run of a test. */
+  let drawn = 1;
+  const anyOrder = () => {
+    drawn = (drawn * 48_271) % 2_147_483_647;
+    return drawn;
+  };
+  const isAfter = ({ modifiedS }: { modifiedS: number }, { modified_after }: Query) =>
+    modified_after === undefined || modifiedS * 1000 > Date.parse(String(modified_after));
+
   const nowS = () => Math.floor(cms.clockMs / 1000);
   const offsetS = () => (cms.siteFacts.timezone === '+02:00' ? 7200 : 0);
 
@@ -150,7 +159,8 @@ export function fakeWordPress(): FakeWordPress {
         post.base === base &&
         asked.includes(post.status) &&
         (typeof query.include !== 'string' || query.include.split(',').includes(String(post.id))) &&
-        (query.author === undefined || post.author === Number(query.author)),
+        (query.author === undefined || post.author === Number(query.author)) &&
+        isAfter(post, query),
     );
     const readable = (post: FakePost) => editor || own(post) || (post.status === 'publish' && query.context !== 'edit');
     const shown = matching.filter(readable);
@@ -164,6 +174,7 @@ export function fakeWordPress(): FakeWordPress {
     'per_page',
     'page',
     'offset',
+    'modified_after',
     '_fields',
     'context',
     'status',
@@ -186,7 +197,7 @@ export function fakeWordPress(): FakeWordPress {
       const key = (post: FakePost) => (by === 'id' ? post.id : by === 'modified' ? post.modifiedS : post.dateS);
       rows = visible.shown
         .filter(({ id }) => isIncluded(id))
-        .map((post) => ({ native: nativePost(post), key: key(post), tie: post.id }));
+        .map((post) => ({ native: nativePost(post), key: key(post), tie: anyOrder() }));
       if (base === 'events' && cms.repeats > 1) rows = rows.flatMap((row) => Array(cms.repeats).fill(row));
     } else if (TERM_BASES.includes(base)) {
       if (query.offset !== undefined) throw new Error('no offset for terms');
@@ -195,7 +206,12 @@ export function fakeWordPress(): FakeWordPress {
         .filter((term) => term.base === base && isIncluded(term.id))
         .map((term) => ({ native: nativeTerm(term), key: term.id, tie: 0 }));
     } else if (base === 'media') {
-      rows = [...media.values()].map((item) => ({ native: nativeMedia(item), key: item.modifiedS, tie: item.id }));
+      rows = [...media.values()]
+        .filter((item) => isAfter(item, query))
+        .map((item) => ({
+          native: nativeMedia(item),
+          ...(query.orderby === 'id' ? { key: item.id, tie: 0 } : { key: item.modifiedS, tie: anyOrder() }),
+        }));
     } else refuse(404, 'rest_no_route');
     const sign = query.order === 'asc' ? 1 : -1;
     rows.sort((a, b) => sign * (a.key - b.key) || a.tie - b.tie);

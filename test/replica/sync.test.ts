@@ -218,6 +218,39 @@ describe('sync', () => {
     });
   });
 
+  it('sees all of more images than a page holds that are replaced within one second', async () => {
+    begin();
+    const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
+    for (const { id } of events) site.cms.edit(id, { featured: site.cms.createMedia().id });
+    site.sync.start();
+    await site.sync.complete();
+    for (let round = 0; round < 2; round += 1) await site.look();
+    for (const { id } of site.cms.media.values()) site.cms.replaceMedia(id);
+    await site.look();
+    expectSame(site);
+    for (let round = 0; round < 2; round += 1) await site.look();
+    site.cms.requests = [];
+    await site.look();
+    expect(site.cms.requests.filter(({ base }) => base === 'media')).to.have.length(1);
+  });
+
+  it('sees a scheduled record published at last, however late, and asks for a hundred overdue ones at a look', async () => {
+    await copied({ pageSize: 100 });
+    const dateS = Math.floor(site.cms.clockMs / 1000) + 60;
+    for (let n = 0; n < 130; n += 1) site.cms.create('events', { status: 'future', dateS });
+    await site.look();
+    site.pass(3_600_000);
+    await site.look();
+    site.cms.requests = [];
+    await site.look();
+    const asked = site.cms.requests.flatMap(({ query }) => String(query.include ?? '').split(',')).filter(Boolean);
+    expect(asked).to.have.length(100);
+    site.cms.cron();
+    await site.look();
+    await site.look();
+    expectSame(site);
+  });
+
   it('sees the second of two changes in the same second', async () => {
     await copied();
     site.cms.edit(10, { title: 'First' });
