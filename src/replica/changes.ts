@@ -2,8 +2,7 @@
 
 import type { PostRecord } from '../records.ts';
 import { type Collection, ROW_FIELDS, rowOf, utcText } from './collections.ts';
-import { SETTLED_MS } from './marks.ts';
-import { modifiedSince } from './modified-since.ts';
+import { createSeen, modifiedSince } from './modified-since.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 
@@ -31,8 +30,7 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
   const nextTermPage = new Map<string, number>();
   /** The overdue record that was asked for last. */
   const lastOverdue = new Map<string, number>();
-  /** The second of the newest modification, since when it is known, and whether it was walked past when it was over. */
-  const newest = new Map<string, { mark: string; seenMs: number; passed: boolean }>();
+  const seen = createSeen();
 
   /** Everything that was modified since the last look, and what the newest hundred show otherwise than the copy. */
   async function lookAtPosts(collection: Collection): Promise<Look> {
@@ -40,11 +38,11 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     const known = taking.watermark.get(kind) ?? '';
     let found: Look | undefined;
     let mark = known;
-    // An import changes hundreds within one second: they are walked through until that second is over, and not at every look.
-    const passed = newest.get(kind)?.passed === true && newest.get(kind)?.mark === known;
+    // An import changes hundreds within one second: they are walked through for a while, and not at every look.
+    const passed = seen.passed(kind, known);
     const differ = new Set<number>();
     const pages = modifiedSince((query) => taking.asking.ask(collection, query), {
-      ...{ sinceUtc: known, passed, fields: ROW_FIELDS, pageSize: taking.asking.pageSize, site: taking.site() },
+      ...{ knownUtc: known, passed, fields: ROW_FIELDS, pageSize: taking.asking.pageSize, site: taking.site() },
     });
     for await (const page of pages) {
       found ??= { total: page.total, askedAt: page.askedAt };
@@ -62,10 +60,7 @@ export function createLooker(replica: Replica, taking: Taking): Looker {
     await taking.fetch(collection, [...differ]);
     taking.watermark.set(kind, mark);
     taking.looked.add(kind);
-    const askedMs = taking.asking.clockAt(found?.askedAt ?? 0);
-    const before = newest.get(kind);
-    if (before?.mark !== mark) newest.set(kind, { mark, seenMs: askedMs, passed: false });
-    else if (askedMs >= before.seenMs + SETTLED_MS) before.passed = true;
+    seen.looked(kind, mark, taking.asking.clockAt(found?.askedAt ?? 0));
     return found ?? { total: 0, askedAt: 0 };
   }
 

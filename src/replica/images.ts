@@ -2,7 +2,7 @@
 
 import { type Collection, rowOf, utcText } from './collections.ts';
 import { SETTLED_MS } from './marks.ts';
-import { modifiedSince } from './modified-since.ts';
+import { beforeUtc, createSeen, modifiedSince } from './modified-since.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
 
@@ -35,8 +35,7 @@ export function createPictures(
   /** The newest media by their time of modification, and since when that is known: to the second, as everything there. */
   const open = new Map<number, { modifiedUtc: string; seenMs: number }>();
   let { mark = '', total } = JSON.parse(replica.state(STATE_KEY) ?? '{}') as { mark?: string; total?: number };
-  /** Since when the newest second is known, and whether all that it holds was seen when it was over. */
-  let marked = { mark: '', seenMs: 0, passed: false };
+  const seen = createSeen();
   /** Version of the copy in which no image is missing but those. */
   let wholeAt: number | undefined;
   /** The last image that the present pass has read. */
@@ -91,7 +90,7 @@ export function createPictures(
       const first = mark === '';
       let found: number | undefined;
       const pages = modifiedSince((query) => taking.asking.askMedia(query), {
-        ...{ sinceUtc: mark, passed: marked.passed && marked.mark === mark, fields: 'id,modified_gmt' },
+        ...{ knownUtc: mark, passed: seen.passed('media', mark), fields: 'id,modified_gmt' },
         ...{ pageSize: taking.asking.pageSize, site: taking.site() },
       });
       for await (const page of pages) {
@@ -99,7 +98,7 @@ export function createPictures(
         const nowUtc = utcText(page.serverTimeMs);
         for (const row of page.items.map(rowOf)) {
           if (row.modifiedUtc <= nowUtc && row.modifiedUtc > next) next = row.modifiedUtc;
-          if (first || row.modifiedUtc < mark || !replica.image(row.id)) continue;
+          if (first || row.modifiedUtc < beforeUtc(mark) || !replica.image(row.id)) continue;
           const known = open.get(row.id);
           if (known?.modifiedUtc !== row.modifiedUtc) open.set(row.id, { modifiedUtc: row.modifiedUtc, seenMs });
         }
@@ -107,8 +106,7 @@ export function createPictures(
         if (first) break;
       }
       mark = next;
-      if (marked.mark !== mark) marked = { mark, seenMs, passed: false };
-      else if (seenMs >= marked.seenMs + SETTLED_MS) marked.passed = true;
+      seen.looked('media', mark, seenMs);
       const changed = [...open].filter(([, { seenMs: at }]) => at >= 0).map(([id]) => id);
       // Fewer than before: something went, and nothing says what.
       const fewer = total !== undefined && (found ?? 0) < total;
@@ -117,7 +115,7 @@ export function createPictures(
       for (const [id, known] of open) {
         if (seenMs >= known.seenMs + SETTLED_MS) open.set(id, { ...known, seenMs: -1 });
       }
-      for (const [id, known] of open) if (known.seenMs < 0 && known.modifiedUtc < mark) open.delete(id);
+      for (const [id, known] of open) if (known.seenMs < 0 && known.modifiedUtc < beforeUtc(mark)) open.delete(id);
       await fetchMissing();
       // Kept, so that what changes while no gateway runs is seen by the next one.
       const after = JSON.stringify({ mark, total });

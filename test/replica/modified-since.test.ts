@@ -39,9 +39,9 @@ function cms(rows: { id: number; utc: string }[], nowUtc: string) {
   return { ask, asked };
 }
 
-async function found(site: ReturnType<typeof cms>, sinceUtc: string, passed = false): Promise<number[]> {
+async function found(site: ReturnType<typeof cms>, knownUtc: string, passed = false): Promise<number[]> {
   const ids = new Set<number>();
-  const since = { sinceUtc, passed, fields: 'id,modified_gmt', pageSize: PAGE, site: BERLIN };
+  const since = { knownUtc, passed, fields: 'id,modified_gmt', pageSize: PAGE, site: BERLIN };
   for await (const page of modifiedSince(site.ask, since)) for (const item of page.items) ids.add(idOf(item));
   return [...ids].sort((a, b) => a - b);
 }
@@ -64,6 +64,14 @@ describe('what was modified since a moment', () => {
       '2026-03-01 12:00:05',
     );
     expect(await found(site, '2026-03-01 12:00:00')).to.deep.equal(rows(25, '').map(({ id }) => id));
+  });
+
+  it('is found where it was stamped before the newest that is known, and saved after it', async () => {
+    const site = cms(
+      [...rows(23, '2026-03-01 12:00:05'), ...rows(1, '2026-03-01 12:00:01', 24)],
+      '2026-03-01 12:00:09',
+    );
+    expect(await found(site, '2026-03-01 12:00:05')).to.include(24);
   });
 
   it('costs one request where the first page reaches back far enough, and where that second was seen whole before', async () => {
