@@ -1,11 +1,13 @@
 // What answers requests, put together over a copy and a CMS: the same in the process and in its tests.
 
 import type { RequestListener } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import { type Backing, type Keeping, keepingAlone, keepingDespite, type Others } from './calendar/backing.ts';
 import { createEvents } from './calendar/events.ts';
 import { createLinked } from './calendar/linked.ts';
 import { readNewest } from './calendar/posts.ts';
 import { createPresent } from './calendar/present.ts';
+import { createReferences } from './calendar/references.ts';
 import { createSlugs } from './calendar/slugs.ts';
 import { createTerms } from './calendar/terms.ts';
 import { createUnknown } from './calendar/unknown.ts';
@@ -56,6 +58,9 @@ export interface Assembly {
   publicStatus(): PublicStatus;
 }
 
+/** Creates of the last minutes, at any rate that one CMS bears. */
+const ACKNOWLEDGED = 20_000;
+
 /** Puts it together; opens nothing and starts nothing. */
 export function assemble(parts: AssemblyParts): Assembly {
   const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now, others, counts } = parts;
@@ -71,7 +76,7 @@ export function assemble(parts: AssemblyParts): Assembly {
     void sync.changed(named);
   };
   const backing: Backing = {
-    ...{ replica, upstream, service, mapping, sync, nowMs },
+    ...{ replica, upstream, service, mapping, sync, nowMs, observe },
     keeping: keepingDespite(others ?? keepingAlone(replica, sync), readLater),
     ...(others ? { others } : {}),
     unknown: createUnknown({
@@ -83,6 +88,9 @@ export function assemble(parts: AssemblyParts): Assembly {
     lists: config.lists,
     readFields: (kind, data) => readData(kind === 'venue' ? venueFields : organizerFields, data),
     site: () => sync.site(),
+    references: createReferences(),
+    acknowledged: new LRUCache({ max: ACKNOWLEDGED }),
+    lookNow: () => sync.look(),
   };
   const linked = { venue: createLinked(backing, 'venue'), organizer: createLinked(backing, 'organizer') };
   const operations: Operations = {

@@ -2,7 +2,7 @@
 
 import type { WallTime } from '../records.ts';
 import type { CallOptions } from '../upstream/port.ts';
-import type { Undo } from './undo.ts';
+import type { Rollback } from './rollback.ts';
 import type { Caller } from './visibility.ts';
 
 /** A checked request: values as read, of what was sent. */
@@ -23,7 +23,7 @@ export interface Images {
   /** Whether this may be used as an image. Fetches a foreign URL, which only those who may upload can make the gateway do. */
   usable(value: string | number): Promise<boolean>;
   /** Id of the image in the CMS, uploading what was fetched; 0 for `''`. */
-  idOf(value: string, undo: Undo): Promise<number>;
+  idOf(value: string, rollback: Rollback): Promise<number>;
 }
 
 /** One request as the operations see it. */

@@ -4,10 +4,11 @@ import { UpstreamRefused } from '../errors.ts';
 import type { LinkedKind, TermKind } from '../records.ts';
 import { type Asked, callOptions } from './asked.ts';
 import { type Backing, writableKind } from './backing.ts';
+import { highestKnown, noteFailedCreate } from './failed-create.ts';
 import { failedLink, type Linked } from './linked.ts';
+import { invalidParam } from './refusals.ts';
+import type { Rollback } from './rollback.ts';
 import { translate } from './translate.ts';
-import type { Undo } from './undo.ts';
-import { takeBack } from './writes.ts';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
@@ -20,7 +21,7 @@ export async function attachTerms(
   kind: TermKind,
   items: unknown[],
   asked: Asked,
-  undo: Undo,
+  rollback: Rollback,
 ): Promise<number[]> {
   const ids = new Set<number>();
   for (const item of items) {
@@ -28,11 +29,13 @@ export async function attachTerms(
     if (text === '') continue;
     if (NUMBER.test(text)) {
       const id = Math.trunc(Math.abs(Number(text)));
-      if (id > 0 && (await termExists(backing, kind, id, asked))) ids.add(id);
+      if (id > 0 && (await termExists(backing, kind, id, asked)) && (await rollback.use(kind, id))) ids.add(id);
       continue;
     }
     const name = item === true ? '1' : text;
-    ids.add(findTerm(backing, kind, name) ?? (await createTerm(backing, kind, name, asked, undo)));
+    const found = findTerm(backing, kind, name);
+    const isUsable = found !== undefined && (await rollback.use(kind, found));
+    ids.add(isUsable ? found : await createTerm(backing, kind, name, asked, rollback));
   }
   return [...ids];
 }
@@ -64,8 +67,15 @@ export async function termExists(backing: Backing, kind: TermKind, id: number, a
   return found ? found.answer : replica.get(kind, id) !== undefined;
 }
 
-async function createTerm(backing: Backing, kind: TermKind, name: string, asked: Asked, undo: Undo): Promise<number> {
+async function createTerm(
+  backing: Backing,
+  kind: TermKind,
+  name: string,
+  asked: Asked,
+  rollback: Rollback,
+): Promise<number> {
   const mapping = writableKind(backing, kind);
+  const known = highestKnown(backing, kind);
   const moment = backing.keeping.moment();
   try {
     const native = await backing.upstream.create(
@@ -74,15 +84,17 @@ async function createTerm(backing: Backing, kind: TermKind, name: string, asked:
       callOptions(asked),
     );
     const record = mapping.read(native, backing.site());
+    rollback.created(kind, record.id, record);
     await backing.keeping.wrote({ put: [record] }, moment);
-    undo.add(() => takeBack(backing, kind, record.id, asked));
     return record.id;
   } catch (error) {
     if (error instanceof UpstreamRefused && error.code === 'term_exists') {
       const id = Number(error.data.term_id);
       await termExists(backing, kind, id, asked);
+      await rollback.use(kind, id);
       return id;
     }
+    await noteFailedCreate(backing, kind, error, known, asked, rollback);
     throw translate(error, { kind, anonymous: false });
   }
 }
@@ -94,25 +106,31 @@ export async function attachLinked(
   makers: Record<LinkedKind, Linked>,
   items: unknown[],
   asked: Asked,
-  undo: Undo,
+  rollback: Rollback,
 ): Promise<number[]> {
   const ids = new Set<number>();
   for (const item of items) {
     if (typeof item !== 'object' || item === null) {
-      ids.add(Number(item));
+      ids.add(await usable(kind, Number(item), rollback));
       continue;
     }
     const data = item as Record<string, unknown>;
     if (data.id !== undefined) {
-      ids.add(Number(data.id));
+      ids.add(await usable(kind, Number(data.id), rollback));
       continue;
     }
     try {
-      const record = await makers[kind].make(backing.readFields(kind, data), asked, undo);
+      const record = await makers[kind].make(backing.readFields(kind, data), asked, rollback);
       ids.add(record.id);
     } catch (error) {
       throw failedLink(kind, error);
     }
   }
   return [...ids];
+}
+
+/** The id, which was checked when the request came; a rollback may have removed the record since. */
+async function usable(kind: LinkedKind, id: number, rollback: Rollback): Promise<number> {
+  if (!(await rollback.use(kind, id))) throw invalidParam(kind);
+  return id;
 }

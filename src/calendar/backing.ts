@@ -1,7 +1,9 @@
 // What the operations stand on: the copy, the CMS, and the mapping between them.
 
+import type { LRUCache } from 'lru-cache';
 import { ReplicaFailure } from '../errors.ts';
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
+import type { Observe } from '../observe/events.ts';
 import type { Kind, LinkedKind, Site } from '../records.ts';
 import { applyChange, type Change } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
@@ -11,6 +13,7 @@ import type { Credentials, Upstream } from '../upstream/port.ts';
 import type { Input } from './asked.ts';
 import { siteZone } from './dates.ts';
 import type { Present } from './present.ts';
+import type { References } from './references.ts';
 import { readOnly } from './refusals.ts';
 import type { Unknown } from './unknown.ts';
 
@@ -86,6 +89,13 @@ export interface Backing {
   readFields(kind: LinkedKind, data: Record<string, unknown>): Input;
   site(): Site;
   nowMs(): number;
+  observe: Observe;
+  /** What requests in flight refer to. */
+  references: References;
+  /** Records that the CMS said requests of this gateway created, lately: `event 12`. */
+  acknowledged: LRUCache<string, true>;
+  /** Polls the CMS at once, after a write that may have left something there. Rejects never. */
+  lookNow(): Promise<boolean>;
 }
 
 /** The zone that dates without one are in: the site's, as the CMS names it now; UTC where it names one that is unknown here. */

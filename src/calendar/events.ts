@@ -12,14 +12,23 @@ import { eventFilter, eventLinks } from './event-list.ts';
 import type { Linked } from './linked.ts';
 import { listAnswer, viewing } from './listing.ts';
 import { pageOf } from './paging.ts';
-import { postFields } from './post-fields.ts';
+import { imageField, postFields } from './post-fields.ts';
 import { readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
 import { kept, ready, singleAnswer } from './ready.ts';
 import { invalidParam } from './refusals.ts';
-import { createUndo, type Undo } from './undo.ts';
+import { createRollback, type Rollback } from './rollback.ts';
 import { isPublicOnly, seesMore } from './visibility.ts';
-import { createPost, editable, mayWrite, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
+import {
+  createPost,
+  editable,
+  mayWrite,
+  readForUpdate,
+  trashNew,
+  trashPost,
+  updatePost,
+  type Writer,
+} from './writes.ts';
 
 const FLAGS = ['showMap', 'showMapLink', 'hidden', 'sticky', 'featured'] as const;
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
@@ -110,10 +119,10 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
   async function fieldsOf(
     input: Input,
     before: EventRecord | undefined,
-    how: { asked: Asked; publisher: boolean; undo: Undo },
+    how: { asked: Asked; publisher: boolean; rollback: Rollback },
   ): Promise<Partial<EventFields>> {
     const sent = input.fields;
-    const { asked, undo } = how;
+    const { asked, rollback } = how;
     const fields: Partial<EventFields> = await postFields(backing, 'event', input, { ...how, creating: !before });
     Object.assign(fields, timesOf(sent, before));
     for (const flag of FLAGS) if (sent[flag] !== undefined) fields[flag] = sent[flag] === true;
@@ -125,10 +134,10 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       value === undefined || value === null ? undefined : (value as unknown[]);
     const categories = attached(sent.categories);
     const tags = attached(sent.tags);
-    if (categories) fields.categories = await attachTerms(backing, 'category', categories, asked, undo);
-    if (tags) fields.tags = await attachTerms(backing, 'tag', tags, asked, undo);
+    if (categories) fields.categories = await attachTerms(backing, 'category', categories, asked, rollback);
+    if (tags) fields.tags = await attachTerms(backing, 'tag', tags, asked, rollback);
     if (sent.venues !== undefined)
-      fields.venues = await attachLinked(backing, 'venue', linked, attached(sent.venues) ?? [], asked, undo);
+      fields.venues = await attachLinked(backing, 'venue', linked, attached(sent.venues) ?? [], asked, rollback);
     if (sent.organizers !== undefined)
       fields.organizers = await attachLinked(
         backing,
@@ -136,8 +145,9 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
         linked,
         attached(sent.organizers) ?? [],
         asked,
-        undo,
+        rollback,
       );
+    Object.assign(fields, await imageField(input, asked, rollback));
     return fields;
   }
 
@@ -149,25 +159,35 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
     const times = eventTimes(sent, before, { zone, zoneName, nowMs: backing.nowMs() });
     const utc = { startUtc: utcOf(times.start, times.timezone, zone), endUtc: utcOf(times.end, times.timezone, zone) };
     if (!before) return { ...times, ...utc };
-    const changed = Object.fromEntries(
+    const changed: Partial<EventFields> = Object.fromEntries(
       TIMES.filter((name) => sent[name] !== undefined || times[name] !== before[name]).map((name) => [
         name,
         times[name],
       ]),
     );
-    return { ...changed, ...utc };
+    // The UTC of a side goes with that side, and both with the zone that they are computed in.
+    const isRezoned = changed.timezone !== undefined;
+    if (isRezoned || changed.start !== undefined) changed.startUtc = utc.startUtc;
+    if (isRezoned || changed.end !== undefined) changed.endUtc = utc.endUtc;
+    return changed;
   }
+
+  /** Whether an update combines times that were sent with stored ones, which must not come from a replica that is behind. */
+  const combinesTimes = ({ fields: sent }: Input): boolean =>
+    TIMES.some((name) => sent[name] !== undefined) && TIMES.some((name) => sent[name] === undefined);
 
   /** A sticky event is saved twice by the original: its `modified` is now, where that of others is the publication date that was sent. */
   async function createAndTouch(
     fields: Partial<EventFields>,
     input: Input,
     asked: Asked,
-    undo: Undo,
+    rollback: Rollback,
   ): Promise<EventRecord> {
-    const created = await createPost(backing, writer(input), fields, asked, undo);
+    const created = await createPost(backing, writer(input), fields, asked, rollback);
     if (!fields.sticky || (fields.date ?? fields.dateUtc) === undefined) return created;
-    return updatePost(backing, writer(input), created.id, { sticky: true }, asked);
+    const touched = await updatePost(backing, writer(input), created.id, { sticky: true }, asked);
+    rollback.created('event', touched.id, touched);
+    return touched;
   }
 
   /** Blank all over is no event. The original's own check comes from WordPress, and only after records on the way were made. */
@@ -183,10 +203,10 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
     async create(input: Input, asked: Asked): Promise<Answer> {
       const { publisher } = await mayWrite(backing, 'event', asked);
       refuseBlank(input);
-      const undo = createUndo();
-      const record = await undo.guard(async () => {
-        const fields = await fieldsOf(input, undefined, { asked, publisher, undo });
-        const created = await createAndTouch(fields, input, asked, undo);
+      const rollback = createRollback(backing, asked);
+      const record = await rollback.guard(async () => {
+        const fields = await fieldsOf(input, undefined, { asked, publisher, rollback });
+        const created = await createAndTouch(fields, input, asked, rollback);
         if (input.fields.status !== 'trash') return created;
         const slug = String(fields.slug ?? fields.title);
         return trashNew(backing, writer(input), created, slug, asked);
@@ -197,11 +217,14 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       const { publisher } = await mayWrite(backing, 'event', asked);
       const before = await editable(backing, 'event', id, asked);
       refuseBlank(input);
-      const undo = createUndo();
-      const record = await undo.guard(async () => {
-        const fields = await fieldsOf(input, before, { asked, publisher, undo });
+      const rollback = createRollback(backing, asked);
+      const record = await rollback.guard(async () => {
+        const now = combinesTimes(input) ? await readForUpdate(backing, 'event', id, asked) : undefined;
+        const fields = await fieldsOf(input, now?.record ?? before, { asked, publisher, rollback });
         const changed =
-          Object.keys(fields).length > 0 ? await updatePost(backing, writer(input), id, fields, asked) : before;
+          Object.keys(fields).length > 0
+            ? await updatePost(backing, writer(input), id, fields, asked, now?.native)
+            : before;
         return input.fields.status === 'trash' && changed.status !== 'trash'
           ? trashPost(backing, 'event', changed, asked)
           : changed;

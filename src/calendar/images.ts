@@ -5,6 +5,7 @@ import { UpstreamRefused } from '../errors.ts';
 import { type FetchedImage, fetchImage } from '../upstream/fetch-image.ts';
 import { type Asked, callOptions, type Images } from './asked.ts';
 import type { Backing } from './backing.ts';
+import { noteFailedCreate } from './failed-create.ts';
 import { invalidParam } from './refusals.ts';
 import { translate } from './translate.ts';
 import { can, GENERAL } from './visibility.ts';
@@ -77,7 +78,7 @@ export function createImages(
       if (image) fetched.set(text, image);
       return image !== undefined;
     },
-    async idOf(value, undo) {
+    async idOf(value, rollback) {
       const text = value.trim();
       if (text === '') return 0;
       const known = ids.get(text);
@@ -86,11 +87,12 @@ export function createImages(
       if (!image) throw invalidParam('image');
       try {
         const upload = await backing.upstream.upload(image, options);
-        undo.add(() => backing.upstream.remove('media', upload.id, { force: true }, options));
+        rollback.created('image', upload.id);
         await backing.keeping.wrote({ images: [upload] }, backing.keeping.moment());
         ids.set(text, upload.id);
         return upload.id;
       } catch (error) {
+        await noteFailedCreate(backing, 'image', error, 0, asked, rollback);
         throw error instanceof UpstreamRefused
           ? invalidParam('image')
           : translate(error, { kind: 'event', anonymous: false });

@@ -10,14 +10,14 @@ import { capabilityNames } from './capabilities.ts';
 import { listAnswer, viewing } from './listing.ts';
 import { type Echo, links, pageOf } from './paging.ts';
 import { plainText } from './plain-text.ts';
-import { postFields } from './post-fields.ts';
+import { imageField, postFields } from './post-fields.ts';
 import { mayKnow, readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
 import { kept, ready, singleAnswer } from './ready.ts';
 import { couldNotCreate } from './refusals.ts';
+import { createRollback, type Rollback } from './rollback.ts';
 import { linkedSearchWords } from './search.ts';
 import { unknownId } from './translate.ts';
-import { createUndo, type Undo } from './undo.ts';
 import { mayEdit, shows, visibilityOf } from './visibility.ts';
 import { createPost, editable, mayWrite, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
 
@@ -87,7 +87,7 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
   /** The fields of a body; `stateprovince` is found from the others unless it is sent (interface-behaviour 1.2). */
   async function fieldsOf(
     input: Input,
-    how: Parameters<typeof postFields>[3],
+    how: Parameters<typeof postFields>[3] & { rollback: Rollback },
   ): Promise<Partial<VenueFields & OrganizerFields>> {
     const fields: Record<string, unknown> = await postFields(backing, kind, input, how);
     for (const name of TEXTS[kind]) {
@@ -102,17 +102,18 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
       );
       if (touched) fields.stateprovince = sent || found;
     }
+    Object.assign(fields, await imageField(input, how.asked, how.rollback));
     return fields;
   }
 
-  async function make(input: Input, asked: Asked, undo: Undo): Promise<RecordOf[LinkedKind]> {
+  async function make(input: Input, asked: Asked, rollback: Rollback): Promise<RecordOf[LinkedKind]> {
     const { publisher } = await mayWrite(backing, kind, asked);
     const title = String(input.fields.title ?? '');
     if (title.trim() === '') throw couldNotCreate(kind);
-    const fields = await fieldsOf(input, { asked, publisher, creating: true, undo });
+    const fields = await fieldsOf(input, { asked, publisher, creating: true, rollback });
     const twin = await findTwin(title, fields, asked);
-    if (twin) return twin;
-    const record = await createPost(backing, writer(input), fields, asked, undo);
+    if (twin && (await rollback.use(kind, twin.id))) return twin;
+    const record = await createPost(backing, writer(input), fields, asked, rollback);
     return input.fields.status === 'trash' ? trashNew(backing, writer(input), record, record.slug, asked) : record;
   }
 
@@ -161,8 +162,8 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     make,
     async create(input: Input, asked: Asked): Promise<Answer> {
       await mayWrite(backing, kind, asked);
-      const undo = createUndo();
-      const record = await undo.guard(() => make(input, asked, undo));
+      const rollback = createRollback(backing, asked);
+      const record = await rollback.guard(() => make(input, asked, rollback));
       return { status: 201, body: present.linked(record, { unlocked: true }) };
     },
     async update(id: number, input: Input, asked: Asked): Promise<Answer> {
@@ -170,9 +171,9 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
       const { publisher } = await mayWrite(backing, kind, asked);
       const title = input.fields.title;
       if (typeof title === 'string' && title.trim() === '') throw couldNotCreate(kind);
-      const undo = createUndo();
-      const record = await undo.guard(async () => {
-        const fields = await fieldsOf(input, { asked, publisher, creating: false, undo });
+      const rollback = createRollback(backing, asked);
+      const record = await rollback.guard(async () => {
+        const fields = await fieldsOf(input, { asked, publisher, creating: false, rollback });
         // An empty description is no change, as in the original (5.7).
         if (fields.description === '') delete fields.description;
         const changed =

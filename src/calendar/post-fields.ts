@@ -5,7 +5,7 @@ import { utcZone } from '../time/zones.ts';
 import type { Asked, Input } from './asked.ts';
 import { type Backing, zoneOf } from './backing.ts';
 import { writtenWall } from './dates.ts';
-import type { Undo } from './undo.ts';
+import type { Rollback } from './rollback.ts';
 import { mayGiveAuthor, statusFor } from './writes.ts';
 
 const AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
@@ -18,7 +18,7 @@ export async function postFields(
   backing: Backing,
   kind: PostKind,
   { fields: sent }: Input,
-  { asked, publisher, creating, undo }: { asked: Asked; publisher: boolean; creating: boolean; undo: Undo },
+  { asked, publisher, creating }: { asked: Asked; publisher: boolean; creating: boolean },
 ): Promise<Partial<PostFields>> {
   await mayGiveAuthor(backing, kind, sent.author, asked);
   const fields: Record<string, unknown> = {};
@@ -30,6 +30,14 @@ export async function postFields(
   if (status === 'trash') {
     if (creating) fields.status = 'draft';
   } else if (status !== undefined) fields.status = status;
-  if (sent.image !== undefined) fields.image = await asked.images.idOf(String(sent.image), undo);
   return fields;
+}
+
+/** The image of a body, uploaded if need be: last of all, since an upload cannot be taken back. */
+export async function imageField(
+  { fields: sent }: Input,
+  asked: Asked,
+  rollback: Rollback,
+): Promise<Pick<PostFields, 'image'> | undefined> {
+  return sent.image === undefined ? undefined : { image: await asked.images.idOf(String(sent.image), rollback) };
 }

@@ -7,10 +7,12 @@ import { type Answer, type Asked, callOptions, type Input } from './asked.ts';
 import { type Backing, writableKind } from './backing.ts';
 import { capabilityNames, capabilityNamesForWrite, visibilityFor } from './capabilities.ts';
 import { termId } from './event-list.ts';
+import { highestKnown, noteFailedCreate } from './failed-create.ts';
 import { type Echo, links, pageOf, totalPages } from './paging.ts';
 import type { Audience, Json } from './present.ts';
 import { joined, kept, ready, readyEntries } from './ready.ts';
 import { forbidden, invalidParam, notReady, parentOfTag } from './refusals.ts';
+import { createRollback, type Rollback } from './rollback.ts';
 import { translate } from './translate.ts';
 import { can } from './visibility.ts';
 
@@ -161,7 +163,12 @@ export function createTerms(backing: Backing, kind: TermKind) {
     if (!(await manages(asked, capabilityNamesForWrite))) throw forbidden(false);
   }
 
-  async function write(input: Input, asked: Asked, id: number | undefined): Promise<RecordOf[TermKind]> {
+  async function write(
+    input: Input,
+    asked: Asked,
+    id: number | undefined,
+    rollback: Rollback,
+  ): Promise<RecordOf[TermKind]> {
     await mayManage(asked);
     if (kind === 'tag' && input.sent.parent !== undefined) throw parentOfTag();
     const mapping = writableKind(backing, kind) as KindMapping<TermKind>;
@@ -172,6 +179,9 @@ export function createTerms(backing: Backing, kind: TermKind) {
     if (fields.name !== undefined && fields.name.trim() === '')
       throw invalidParam('name', 'A name is required for this term.');
     if (fields.name !== undefined && fields.name.length > 200) throw invalidParam('name', 'The name is too long.');
+    // A rollback of another request must not remove the parent now.
+    if (fields.parent && !(await rollback.use(kind, fields.parent))) throw invalidParam('parent');
+    const known = highestKnown(backing, kind);
     try {
       const body = mapping.write(fields, { site: backing.site() });
       const { upstream } = backing;
@@ -180,9 +190,11 @@ export function createTerms(backing: Backing, kind: TermKind) {
         ? upstream.create(mapping.base, body, callOptions(asked))
         : upstream.update(mapping.base, id, body, callOptions(asked)));
       const record = mapping.read(native, backing.site());
+      if (id === undefined) rollback.created(kind, record.id, record);
       await backing.keeping.wrote({ put: [record] }, moment);
       return record;
     } catch (error) {
+      if (id === undefined) await noteFailedCreate(backing, kind, error, known, asked, rollback);
       throw translate(error, { kind, ...(id === undefined ? {} : { id }), anonymous: false });
     }
   }
@@ -191,12 +203,15 @@ export function createTerms(backing: Backing, kind: TermKind) {
     list,
     read: async (id: number, input: Input, asked: Asked): Promise<Answer> => read(id, input, asked),
     async create(input: Input, asked: Asked): Promise<Answer> {
-      const record = await write(input, asked, undefined);
+      const rollback = createRollback(backing, asked);
+      const record = await rollback.guard(() => write(input, asked, undefined, rollback));
       const body = single(record, audienceOf(asked));
       return { status: 201, body, headers: { Location: `${asked.base}/${COLLECTION[kind]}/${record.id}` } };
     },
     async update(id: number, input: Input, asked: Asked): Promise<Answer> {
-      return { status: 200, body: single(await write(input, asked, id), audienceOf(asked)) };
+      const rollback = createRollback(backing, asked);
+      const record = await rollback.guard(() => write(input, asked, id, rollback));
+      return { status: 200, body: single(record, audienceOf(asked)) };
     },
     /** Deleted for good; children move up to the parent, as in the CMS. */
     async remove(id: number, _input: Input, asked: Asked): Promise<Answer> {

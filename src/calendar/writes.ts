@@ -1,6 +1,6 @@
 // Writing one record: what the caller may do, one native call, and its answer into the copy.
 
-import { GatewayError, UpstreamRefused } from '../errors.ts';
+import { GatewayError } from '../errors.ts';
 import type { JoinTables } from '../mapping/joins.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { FieldsOf, Kind, PostKind, RecordOf } from '../records.ts';
@@ -8,10 +8,11 @@ import type { Native } from '../upstream/port.ts';
 import { type Asked, callOptions } from './asked.ts';
 import { type Backing, writableKind } from './backing.ts';
 import { capabilityNamesForWrite } from './capabilities.ts';
+import { highestKnown, noteFailedCreate } from './failed-create.ts';
 import { keep, readPost } from './posts.ts';
 import { alreadyTrashed, forbidden, notAnEvent } from './refusals.ts';
+import type { Rollback } from './rollback.ts';
 import { translate, unknownId } from './translate.ts';
-import type { Undo } from './undo.ts';
 import { can, mayEdit } from './visibility.ts';
 
 /** Throws 401 or 403 unless the caller may write posts of this kind at all; says whether they may publish. */
@@ -81,10 +82,6 @@ async function joinsFor<K extends PostKind>(
   return sync.joins();
 }
 
-/** Errors of the CMS from before it inserted anything: nothing can have been left behind. */
-const BEFORE_INSERT =
-  /^(rest_invalid_param|rest_missing_callback_param|rest_cannot_(create|publish|edit_others|assign_term|assign_sticky)|rest_invalid_author|rest_post_exists|empty_content|rest_forbidden|incorrect_password|invalid_username|invalid_email|rest_not_logged_in)$/;
-
 export interface Writer<K extends PostKind> {
   kind: K;
   /** Record field -> parameter, to name what the CMS refuses. */
@@ -92,33 +89,31 @@ export interface Writer<K extends PostKind> {
 }
 
 /**
- * Creates a post in one call. A refusal after the CMS had inserted it takes the orphan away again; `undo` takes the post away when a
- * later step of the request fails.
+ * Creates a post in one call. `rollback` learns what was created, for the case that a later step of the request fails, and what a failed
+ * create may have left.
  */
 export async function createPost<K extends PostKind>(
   backing: Backing,
   { kind, parameterOf }: Writer<K>,
   fields: Partial<FieldsOf[K]>,
   asked: Asked,
-  undo: Undo,
+  rollback: Rollback,
 ): Promise<RecordOf[K]> {
   const mapping = writableKind(backing, kind) as unknown as KindMapping<K>;
   const joins = await joinsFor(backing, mapping, fields);
   const body = mapping.write(fields, { site: backing.site(), joins });
   const options = callOptions(asked);
-  const sinceMs = backing.nowMs();
+  const known = highestKnown(backing, kind);
   let moment = backing.keeping.moment();
   let native: Native;
   try {
     native = await backing.upstream.create(mapping.base, body, options);
   } catch (error) {
-    if (error instanceof UpstreamRefused && !BEFORE_INSERT.test(error.code)) {
-      await removeOrphan(backing, mapping.base, body, sinceMs, asked);
-    }
+    await noteFailedCreate(backing, kind, error, known, asked, rollback);
     throw translate(error, { kind, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
   }
   const id = Number(native.id);
-  undo.add(() => takeBack(backing, kind, id, asked));
+  rollback.created(kind, id, mapping.read(native, backing.site(), backing.sync.joins()));
   if (mapping.touchAfterCreate.length > 0) {
     moment = backing.keeping.moment();
     try {
@@ -130,19 +125,42 @@ export async function createPost<K extends PostKind>(
   return keep(backing, kind, native, { moment, wrote: true });
 }
 
-/** Changes a post in one call, or two where the CMS keeps several fields in one. */
+/**
+ * A post as the CMS has it now, read with the caller's own credentials: for an update that combines what was sent with what is stored. The
+ * replica may be older than the CMS. Throws what the update itself would throw.
+ */
+export async function readForUpdate<K extends PostKind>(
+  backing: Backing,
+  kind: K,
+  id: number,
+  asked: Asked,
+): Promise<{ native: Native; record: RecordOf[K] }> {
+  const mapping = writableKind(backing, kind) as unknown as KindMapping<K>;
+  try {
+    const native = await backing.upstream.read(mapping.base, id, { context: 'edit' }, callOptions(asked));
+    return { native, record: mapping.read(native, backing.site(), backing.sync.joins()) };
+  } catch (error) {
+    throw translate(error, { kind, id, anonymous: false });
+  }
+}
+
+/**
+ * Changes a post in one call, or two where the CMS keeps several fields in one.
+ * @param read the post as it was just read for this update
+ */
 export async function updatePost<K extends PostKind>(
   backing: Backing,
   { kind, parameterOf }: Writer<K>,
   id: number,
   fields: Partial<FieldsOf[K]>,
   asked: Asked,
+  read?: Native,
 ): Promise<RecordOf[K]> {
   const mapping = writableKind(backing, kind) as unknown as KindMapping<K>;
   const options = callOptions(asked);
   try {
     const before = mapping.mergesInto(fields)
-      ? await backing.upstream.read(mapping.base, id, { context: 'edit' }, options)
+      ? (read ?? (await backing.upstream.read(mapping.base, id, { context: 'edit' }, options)))
       : undefined;
     const joins = await joinsFor(backing, mapping, fields);
     const body = mapping.write(fields, { site: backing.site(), joins, ...(before ? { before } : {}) });
@@ -165,7 +183,9 @@ export async function trashPost<K extends PostKind>(
   if (record.status === 'trash') throw alreadyTrashed(kind);
   try {
     if (as === 'terms') {
-      await takeBack(backing, kind, record.id, asked);
+      const moment = backing.keeping.moment();
+      await backing.upstream.remove(base, record.id, { force: true }, callOptions(asked));
+      await backing.keeping.wrote({ remove: [{ kind, ids: [record.id] }] }, moment);
       return { ...record, status: 'trash' };
     }
     const moment = backing.keeping.moment();
@@ -186,51 +206,6 @@ export async function trashNew<K extends PostKind>(
 ): Promise<RecordOf[K]> {
   await trashPost(backing, writer.kind, record, asked);
   return updatePost(backing, writer, record.id, { slug } as Partial<FieldsOf[K]>, asked);
-}
-
-/** Deletes for good what a request made on its way. */
-export async function takeBack(backing: Backing, kind: Kind, id: number, asked: Asked): Promise<void> {
-  const base = backing.mapping.kinds[kind]!.base;
-  const moment = backing.keeping.moment();
-  await backing.upstream.remove(base, id, { force: true }, callOptions(asked));
-  await backing.keeping.wrote({ remove: [{ kind, ids: [id] }] }, moment);
-}
-
-const CLOCK_SLACK_MS = 120_000;
-
-/**
- * WordPress inserts a post before it looks at terms and meta: a refusal there leaves the post. It is found as the caller's newest post
- * with the same title, made since the request began.
- */
-async function removeOrphan(
-  backing: Backing,
-  base: string,
-  body: Native,
-  sinceMs: number,
-  asked: Asked,
-): Promise<void> {
-  const query = {
-    author: asked.caller.account!.userId,
-    orderby: 'id',
-    order: 'desc',
-    per_page: 5,
-    status: 'any',
-    context: 'edit',
-  };
-  try {
-    const { items } = await backing.upstream.list(
-      base,
-      { ...query, _fields: 'id,title,modified_gmt' },
-      callOptions(asked),
-    );
-    const orphan = items.find((item) => {
-      const title = item.title as { raw?: string } | undefined;
-      return title?.raw === body.title && Date.parse(`${item.modified_gmt}Z`) >= sinceMs - CLOCK_SLACK_MS;
-    });
-    if (orphan) await backing.upstream.remove(base, Number(orphan.id), { force: true }, callOptions(asked));
-  } catch {
-    // The refusal itself is what the caller has to hear; the next full comparison shows what could not be taken away.
-  }
 }
 
 /** The parts of a body at these dotted paths. */

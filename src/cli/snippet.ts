@@ -5,6 +5,7 @@ import type { Mapping } from '../mapping/mapping.ts';
 import { type MetaKey, metaKeys } from '../mapping/meta-keys.ts';
 import type { KindSource, MappingSource, PostTypeSource, TaxonomySource } from '../mapping/source.ts';
 import { KINDS, type Kind } from '../records.ts';
+import { CREATED_PHP } from './snippet-created.ts';
 import { FORM_PHP } from './snippet-form.ts';
 import { NOTICES_PHP } from './snippet-notices.ts';
 import { REST_PHP } from './snippet-rest.ts';
@@ -55,6 +56,7 @@ export function snippet(mapping: Mapping, options: SnippetOptions = {}): string 
     TYPES_PHP,
     REST_PHP,
     UNDATED_PHP,
+    CREATED_PHP,
     ...(own ? [FORM_PHP] : []),
     ...(noticeUrl === undefined ? [] : [NOTICES_PHP]),
   ];

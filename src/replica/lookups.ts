@@ -33,6 +33,9 @@ export function lookups(db: Database) {
       return parseRows<RecordOf[K]>(db.all(sql, kind, JSON.stringify(ids)));
     },
     kindOf: (id: number) => db.get<{ kind: PostKind }>('SELECT kind FROM post WHERE id = ?', id)?.kind,
+    highestId: (kind: Kind) =>
+      db.get<{ id: number | null }>(`SELECT max(id) AS id FROM ${isTerm(kind) ? 'term' : 'post'} WHERE kind = ?`, kind)
+        ?.id ?? 0,
     bySlug: (kind: PostKind, slug: string) =>
       db
         .all<{ id: number }>('SELECT id FROM post WHERE slug = ? AND kind = ? ORDER BY id', slug.toLowerCase(), kind)

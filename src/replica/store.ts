@@ -52,6 +52,8 @@ export interface Replica {
   /** Those that exist, by id. */
   getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]>;
   kindOf(id: number): PostKind | undefined;
+  /** The highest id of the kind; 0 without records. */
+  highestId(kind: Kind): number;
   /** Ids of all posts of the kind with this slug in whatever status, ascending; without regard to case. */
   bySlug(kind: PostKind, slug: string): number[];
   termBySlug(kind: TermKind, slug: string): number | undefined;

@@ -73,6 +73,11 @@ export interface Upstream {
   remove(base: string, id: number, how: { force: boolean }, options: CallOptions): Promise<Native>;
   images(ids: number[], options?: CallOptions): Promise<ImageRecord[]>;
   upload(image: { bytes: Uint8Array; mimeType: string; filename: string }, options: CallOptions): Promise<ImageRecord>;
+  /**
+   * Whether the CMS shows that no post has this term, in whatever status outside the trash, and that no other term is below it. False
+   * when it does not show that to this caller.
+   */
+  isUnusedTerm(base: string, id: number, options: CallOptions): Promise<boolean>;
   /** Whether a public post of any type has this id: tells "another type" from "nothing". */
   exists(id: number, options?: CallOptions): Promise<boolean>;
   close(): Promise<void>;

@@ -40,7 +40,13 @@ export interface FakeCms extends Upstream {
   /** Writes in the order in which they arrived. */
   steps: Step[];
   /** Throws what the CMS refuses a write with. `inserted`: asked again once a create has left its record behind. */
-  refuse: ((step: Step, inserted: boolean) => void) | undefined;
+  refuse: ((step: Step, inserted: boolean, body: Native) => void | Promise<void>) | undefined;
+  /** Every DELETE that arrived, in order. */
+  deletes: { base: string; id: number; force: boolean }[];
+  /** Whether the companion plugin is there: it says with every refused create what the request inserted. */
+  companion: boolean;
+  /** Somebody edits a record behind the gateway's back. */
+  edit(id: number, fields: Native): void;
 }
 
 const TERMS = ['event_categories', 'tags'];
@@ -106,6 +112,10 @@ export function fakeCms(nowMs: () => number): FakeCms {
     stored,
     steps: [],
     refuse: undefined,
+    deletes: [],
+    companion: false,
+    edit: (id, fields) =>
+      void stored.set(id, { ...written(stored.get(id)!.base, fields, stored.get(id)!), base: stored.get(id)!.base }),
     site: async () => ({ url: 'https://cms.example', name: 'Fake', timezone: 'America/New_York' }),
     async account(options) {
       const role = roleOf(options);
@@ -113,51 +123,84 @@ export function fakeCms(nowMs: () => number): FakeCms {
     },
     facts: async (base) => ({ statuses: [], capabilities: { ...RIGHTS_OF[base] }, writable: undefined }),
     async list(base, query) {
+      const listed = (name: string) => query[name] !== undefined && String(query[name]).split(',');
+      const statuses = listed('status');
+      const included = listed('include');
       const items = [...stored.values()].filter(
         (one) =>
           one.base === base &&
           (query.slug === undefined || one.slug === query.slug) &&
-          (query.author === undefined || one.author === query.author),
+          (query.author === undefined || one.author === query.author) &&
+          (!included || included.includes(String(one.id))) &&
+          (!statuses || (statuses[0] === 'any' ? one.status !== 'trash' : statuses.includes(String(one.status)))) &&
+          TERMS.every((name) => query[name] === undefined || (one[name] as number[]).includes(Number(query[name]))),
       );
+      const key = (one: Native): string =>
+        `${query.orderby === 'modified' ? one.modified_gmt : ''} ${String(one.id).padStart(9, '0')}`;
+      items.sort((one, other) => (key(one) < key(other) ? -1 : 1));
       if (query.order === 'desc') items.reverse();
-      return { items, total: items.length, totalPages: 1, serverTimeMs: nowMs() };
+      const size = Number(query.per_page ?? 10);
+      const from = query.offset === undefined ? (Number(query.page ?? 1) - 1) * size : Number(query.offset);
+      const total = items.length;
+      return {
+        items: items.slice(from, from + size),
+        total,
+        totalPages: Math.ceil(total / size),
+        serverTimeMs: nowMs(),
+      };
+    },
+    async isUnusedTerm(base, id) {
+      return ![...stored.values()].some(
+        (one) => one.status !== 'trash' && ((one[base] as number[] | undefined)?.includes(id) || one.parent === id),
+      );
     },
     read: async (base, id) => (base === 'users' && id <= ROLES.length ? { id } : { ...found(base, id) }),
     async create(base, body, options) {
       const step: Step = { method: 'create', base };
       cms.steps.push(step);
-      cms.refuse?.(step, false);
-      const native: Native & { base: string } = { ...written(base, body, blank(base, body, options)), base };
-      stored.set(Number(native.id), native);
-      cms.refuse?.(step, true);
-      return { ...native };
+      const inserted: { collection: string; id: number }[] = [];
+      try {
+        await cms.refuse?.(step, false, body);
+        const native: Native & { base: string } = { ...written(base, body, blank(base, body, options)), base };
+        stored.set(Number(native.id), native);
+        inserted.push({ collection: base, id: Number(native.id) });
+        await cms.refuse?.(step, true, body);
+        return { ...native };
+      } catch (error) {
+        if (cms.companion && error instanceof UpstreamRefused) error.data.calendar_created = inserted;
+        throw error;
+      }
     },
     async update(base, id, body) {
       const step: Step = { method: 'update', base };
       cms.steps.push(step);
-      cms.refuse?.(step, false);
+      await cms.refuse?.(step, false, body);
       stored.set(id, { ...written(base, body, found(base, id)), base });
+      await cms.refuse?.(step, true, body);
       return { ...found(base, id) };
     },
     async remove(base, id, { force }) {
       const native = found(base, id);
+      cms.deletes.push({ base, id, force });
       if (force || TERMS.includes(base) || base === 'media') {
         stored.delete(id);
         return native;
       }
       const step: Step = { method: 'remove', base };
       cms.steps.push(step);
-      cms.refuse?.(step, false);
+      await cms.refuse?.(step, false, {});
       Object.assign(native, { status: 'trash', slug: `${native.slug}__trashed` });
+      await cms.refuse?.(step, true, {});
       return { ...native };
     },
     images: async (ids) => ids.flatMap((id) => (stored.get(id)?.base === 'media' ? [image(id)] : [])),
     async upload() {
       const step: Step = { method: 'upload', base: 'media' };
       cms.steps.push(step);
-      cms.refuse?.(step, false);
+      await cms.refuse?.(step, false, {});
       const id = ++lastId;
       stored.set(id, { id, base: 'media' });
+      await cms.refuse?.(step, true, {});
       return image(id);
     },
     exists: async (id) => stored.has(id),

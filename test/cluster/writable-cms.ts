@@ -88,6 +88,7 @@ export function writableCms(): WritableCms {
       return fake.nativePost(post);
     },
     exists: async () => false,
+    isUnusedTerm: async () => false,
     close: async () => {},
   };
 

@@ -281,6 +281,7 @@ export function fakeWordPress(): FakeWordPress {
     remove: missing,
     upload: missing,
     exists: missing,
+    isUnusedTerm: missing,
     close: async () => {},
     create(base, fields = {}) {
       lastId += 1;

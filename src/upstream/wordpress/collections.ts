@@ -1,11 +1,11 @@
 // Posts and terms of WordPress: one code for both, since their routes, paging and errors are the same.
 
 import { UpstreamRefused } from '../../errors.ts';
-import type { CallOptions, Upstream } from '../port.ts';
+import type { CallOptions, Query, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
-import { nativeOf, nativesOf, recordOr } from './refusals.ts';
+import { nativeOf, nativesOf, recordOr, writtenOf } from './refusals.ts';
 
-type Collections = Pick<Upstream, 'list' | 'read' | 'create' | 'update' | 'remove' | 'exists'>;
+type Collections = Pick<Upstream, 'list' | 'read' | 'create' | 'update' | 'remove' | 'isUnusedTerm' | 'exists'>;
 
 /** A page beyond the last; terms answer an empty list instead. */
 const PAST_THE_END = 'rest_post_invalid_page_number';
@@ -34,16 +34,16 @@ export function createCollections(call: Call): Collections {
     },
 
     async create(base, body, options) {
-      return nativeOf(await call('POST', `wp/v2/${base}`, { json: body }, options));
+      return writtenOf(await call('POST', `wp/v2/${base}`, { json: body }, options));
     },
 
     async update(base, id, body, options) {
-      return nativeOf(await call('POST', `wp/v2/${base}/${id}`, { json: body }, options));
+      return writtenOf(await call('POST', `wp/v2/${base}/${id}`, { json: body }, options));
     },
 
     async remove(base, id, { force }, options) {
       const remove = async (forGood: boolean) =>
-        nativeOf(await call('DELETE', `wp/v2/${base}/${id}`, { query: forGood ? { force: true } : {} }, options));
+        writtenOf(await call('DELETE', `wp/v2/${base}/${id}`, { query: forGood ? { force: true } : {} }, options));
       if (force || base === 'media') return remove(true);
       try {
         return await remove(false);
@@ -52,6 +52,24 @@ export function createCollections(call: Call): Collections {
         if (!isRefused(error, NO_TRASH) || !(await isTaxonomy(call, base, options))) throw error;
         return remove(true);
       }
+    },
+
+    async isUnusedTerm(base, id, options) {
+      const taxonomies = Object.values(nativeOf(await call('GET', 'wp/v2/taxonomies', {}, options))).map(recordOr);
+      const taxonomy = taxonomies.find(({ rest_base }) => rest_base === base);
+      if (!taxonomy || !Array.isArray(taxonomy.types)) return false;
+      const types = nativeOf(await call('GET', 'wp/v2/types', {}, options));
+      const bases = taxonomy.types.map((type) => recordOr(types[String(type)]).rest_base);
+      if (!bases.every((one) => typeof one === 'string')) return false;
+      const lists = bases.map((one): [string, Query] => [one, { [base]: id, status: 'any' }]);
+      if (taxonomy.hierarchical === true) lists.push([base, { parent: id, hide_empty: false }]);
+      for (const [one, query] of lists) {
+        const parts = { query: { ...query, per_page: 1, _fields: 'id' } };
+        const answer = await call('GET', `wp/v2/${one}`, parts, options);
+        // What the caller may not see is counted all the same.
+        if (answer.headers['x-wp-total'] !== '0') return false;
+      }
+      return true;
     },
 
     async exists(id, options) {

@@ -3,7 +3,7 @@
 import type { ImageRecord } from '../../records.ts';
 import type { Native, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
-import { nativeOf, nativesOf, recordOr } from './refusals.ts';
+import { nativesOf, recordOr, writtenOf } from './refusals.ts';
 
 const FIELDS = 'id,source_url,media_details,mime_type';
 const CHUNK = 100;
@@ -31,7 +31,7 @@ export function createMedia(call: Call): Pick<Upstream, 'images' | 'upload'> {
         'content-disposition': `attachment; filename="${safeFilename(filename)}"`,
       };
       return imageOf(
-        nativeOf(await call('POST', 'wp/v2/media', { bytes, headers, query: { _fields: FIELDS } }, options)),
+        writtenOf(await call('POST', 'wp/v2/media', { bytes, headers, query: { _fields: FIELDS } }, options)),
       );
     },
   };

@@ -20,6 +20,17 @@ export function nativeOf({ json, status }: Answer): Native {
   throw new UpstreamAway('not-json', 'The CMS answered with a list in place of a record.', { status });
 }
 
+/** The answer to a write as the record that was written. @throws UpstreamAway `not-json` with an unknown outcome when it is something else */
+export function writtenOf({ json, status }: Answer): Native {
+  if (isNative(json) && (isId(json.id) || json.deleted === true)) return json;
+  throw new UpstreamAway('not-json', 'The CMS answered a write with something else than the record.', {
+    status,
+    outcomeUnknown: true,
+  });
+}
+
+const isId = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
+
 /** The body as a list of records. @throws UpstreamAway `not-json` when it is something else */
 export function nativesOf({ json, status }: Answer): Native[] {
   if (Array.isArray(json) && json.every(isNative)) return json;

@@ -1,0 +1,98 @@
+// What a create that failed may have left in the CMS: WordPress inserts a record before it checks terms and meta, and keeps it.
+
+import { UpstreamAway, UpstreamRefused } from '../errors.ts';
+import { fittedId } from '../mapping/fitting.ts';
+import type { KindMapping } from '../mapping/mapping.ts';
+import { KINDS, type Kind } from '../records.ts';
+import { type Asked, callOptions } from './asked.ts';
+import type { Backing } from './backing.ts';
+import type { CreatedKind } from './references.ts';
+import type { Rollback } from './rollback.ts';
+
+type CallerOf = Pick<Asked, 'caller' | 'requestId'>;
+
+/** WordPress's own codes from before the insert. A plugin may use any code at any time: codes that it is likely to use are not here. */
+const BEFORE_INSERT =
+  /^(rest_missing_callback_param|rest_cannot_(create|publish|edit_others|assign_term|assign_sticky)|rest_invalid_author|rest_post_exists|empty_content|empty_term_name|term_exists|missing_parent|duplicate_term_slug|rest_taxonomy_not_hierarchical|rest_upload_\w+|incorrect_password|invalid_username|invalid_email|rest_not_logged_in)$/;
+
+function isBeforeInsert({ status, code, data }: UpstreamRefused): boolean {
+  // With `params` it is the check of the parameters, before any handler runs.
+  return status === 401 || BEFORE_INSERT.test(code) || (code === 'rest_invalid_param' && data.params !== undefined);
+}
+
+/** What the companion plugin says in an error that the request inserted, and that is still there; undefined without its word. */
+function insertedBy({ data }: UpstreamRefused): { collection: string; id: number }[] | undefined {
+  const said = data.calendar_created;
+  if (!Array.isArray(said)) return undefined;
+  return said.flatMap((one: unknown) => {
+    const { collection, id } = (one ?? {}) as { collection?: unknown; id?: unknown };
+    return typeof collection === 'string' && Number.isSafeInteger(id) ? { collection, id: Number(id) } : [];
+  });
+}
+
+/** To be asked before a create: the highest id of the kind that is known. What the create inserts gets a higher one. */
+export const highestKnown = (backing: Backing, kind: Kind): number => backing.replica.highestId(kind);
+
+/**
+ * Notes for the rollback what a failed create of `kind` left. With the companion plugin's word that is what the request inserted, which the
+ * rollback removes. Without it nothing is removed: the caller's newest records are candidates.
+ * @param known what `highestKnown` said before the create
+ */
+export async function noteFailedCreate(
+  backing: Backing,
+  kind: CreatedKind,
+  error: unknown,
+  known: number,
+  asked: CallerOf,
+  rollback: Rollback,
+): Promise<void> {
+  const isUnknown = error instanceof UpstreamAway && error.outcomeUnknown;
+  if (!isUnknown && !(error instanceof UpstreamRefused)) return;
+  const said = error instanceof UpstreamRefused ? insertedBy(error) : undefined;
+  if (said) {
+    for (const one of said) await noteInserted(backing, one, asked, rollback);
+    return;
+  }
+  if (error instanceof UpstreamRefused && isBeforeInsert(error)) return;
+  rollback.mayHaveCreated(kind, () => candidates(backing, kind, known, asked));
+}
+
+/** One record that the CMS says this request inserted. What the gateway cannot read or does not map is named and stays. */
+async function noteInserted(
+  backing: Backing,
+  { collection, id: nativeId }: { collection: string; id: number },
+  asked: CallerOf,
+  rollback: Rollback,
+): Promise<void> {
+  const { mapping, upstream } = backing;
+  if (collection === 'media') return rollback.created('image', nativeId);
+  const kind = KINDS.find((one) => mapping.kinds[one]?.base === collection);
+  if (!kind) return;
+  const id = fittedId(mapping, collection, nativeId);
+  const found = mapping.kinds[kind] as unknown as KindMapping<Kind>;
+  const query = found.as === 'posts' ? { context: 'edit' } : {};
+  const native = await upstream.read(collection, id, query, callOptions(asked)).catch(() => undefined);
+  rollback.created(kind, id, native && found.read(native, backing.site(), backing.sync.joins()));
+}
+
+const NEWEST = 100;
+
+/**
+ * Ids of the caller's records of this kind that are newer than everything known before the create, and that no other request of this
+ * gateway created. Throws when the CMS does not show all of them.
+ */
+async function candidates(backing: Backing, kind: CreatedKind, known: number, asked: CallerOf): Promise<number[]> {
+  // The replica has only those images that records show: no id tells which uploads are new.
+  if (kind === 'image') throw new Error('new uploads cannot be told from others');
+  const { base, as } = backing.mapping.kinds[kind]!;
+  const newest = { orderby: 'id', order: 'desc', per_page: NEWEST, _fields: 'id' };
+  const query =
+    as === 'posts'
+      ? { ...newest, author: asked.caller.account!.userId, status: 'any', context: 'edit' }
+      : { ...newest, hide_empty: false };
+  const { items } = await backing.upstream.list(base, query, callOptions(asked));
+  const ids = items.map(({ id }) => Number(id));
+  const newer = ids.filter((id) => id > known);
+  if (newer.length === NEWEST) throw new Error('more new records than one page shows');
+  return newer.filter((id) => !backing.acknowledged.has(`${kind} ${id}`));
+}
