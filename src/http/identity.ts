@@ -5,13 +5,15 @@ import { LRUCache } from 'lru-cache';
 import { credentialsRefused } from '../calendar/translate.ts';
 import { ANONYMOUS, type Caller } from '../calendar/visibility.ts';
 import { GatewayError, UpstreamRefused } from '../errors.ts';
-import type { Account, Upstream } from '../upstream/port.ts';
+import type { Account, LaneName, Upstream } from '../upstream/port.ts';
 import type { LoginLimit } from './limits.ts';
+import { accountOf, basicUser } from './login-names.ts';
 
 const KEPT_MS = 60_000;
 /** Wrong credentials may be mended at any moment. */
 const REFUSED_KEPT_MS = 5000;
 const MAX_KEPT = 10_000;
+const UNREADABLE = new UpstreamRefused(401, 'incorrect_password', 'These credentials cannot be read.');
 
 export interface Identity {
   /** @throws GatewayError 401 for wrong credentials, 403 for a bad nonce, 429 after too many failures; UpstreamAway */
@@ -20,18 +22,6 @@ export interface Identity {
 
 /** Without the credentials: those are the request's own, and go with it. */
 type Found = { account: Account } | { refused: GatewayError };
-
-/**
- * The user of a Basic header; undefined for everything that WordPress does not look at: other schemes, broken ones, and those without
- * a password, which PHP does not hand on. A user without a name is looked at, and unknown.
- */
-export function basicUser(authorization: string | undefined): string | undefined {
-  const encoded = /^Basic\s+([A-Za-z0-9+/_=-]+)\s*$/i.exec(authorization ?? '')?.[1];
-  if (encoded === undefined) return undefined;
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
-  const colon = text.indexOf(':');
-  return colon >= 0 && colon < text.length - 1 ? text.slice(0, colon) : undefined;
-}
 
 /**
  * Asks the CMS once for all requests that bring the same credentials within a minute; after a failure to answer, the next one asks again.
@@ -50,9 +40,9 @@ export function createIdentity({ upstream, logins }: { upstream: Upstream; login
     kept.purgeStale();
   }
 
-  async function ask(credentials: string): Promise<Found> {
+  async function ask(credentials: string, lane: LaneName): Promise<Found> {
     try {
-      return { account: await upstream.account({ credentials }) };
+      return { account: await upstream.account({ credentials, lane }) };
     } catch (error) {
       if (!(error instanceof UpstreamRefused) || error.status >= 500) throw error;
       return { refused: credentialsRefused(error) };
@@ -61,11 +51,14 @@ export function createIdentity({ upstream, logins }: { upstream: Upstream; login
 
   return {
     async callerOf({ authorization, nonce, address }) {
-      const user = basicUser(authorization);
-      if (user === undefined) {
+      const basic = basicUser(authorization);
+      if (basic === undefined) {
         if (nonce !== undefined) throw new GatewayError(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');
         return ANONYMOUS;
       }
+      const { user } = basic;
+      // The CMS might read them as another account's: nothing that could be counted is asked of it.
+      if (user === undefined || accountOf(user) === undefined) throw credentialsRefused(UNREADABLE);
       const hash = createHmac('sha256', key).update(authorization!).digest('base64');
       let found = kept.get(hash);
       if (!found) {
@@ -76,19 +69,23 @@ export function createIdentity({ upstream, logins }: { upstream: Upstream; login
           });
         }
         purge();
-        found = ask(authorization!);
+        // Guesses from everywhere must not take the CMS from those who are known.
+        found = ask(authorization!, allowed.trusted ? 'callers' : 'logins');
         kept.set(hash, found);
-        found.then(
-          (result) => {
-            if ('account' in result) return logins.succeeded(address, user);
-            kept.set(hash, found!, { ttl: REFUSED_KEPT_MS });
-            return logins.failed(address, user);
-          },
-          () => {
-            kept.delete(hash);
-            return logins.unanswered(address, user);
-          },
-        );
+        found
+          .then(
+            (result) => {
+              if ('account' in result) return logins.succeeded(address, user);
+              kept.set(hash, found!, { ttl: REFUSED_KEPT_MS });
+              return logins.failed(address, user);
+            },
+            () => {
+              kept.delete(hash);
+              return logins.unanswered(address, user);
+            },
+          )
+          // A count that cannot be kept must not end the process.
+          .catch(() => {});
       }
       const result = await found;
       if ('refused' in result) throw result.refused;

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../errors.ts';
+import { accountOf } from './login-names.ts';
 
 type RateLimiterMemory = import('rate-limiter-flexible').RateLimiterMemory;
 /** By itself: the package as a whole loads its stores for a dozen databases. */
@@ -103,7 +104,8 @@ function tooMany(seconds: number, requestsPerMinute: number): GatewayError {
   });
 }
 
-export type LoginAllowance = { ok: true } | { ok: false; retryAfterS: number };
+/** `trusted`: the user logged in from this address within a day. */
+export type LoginAllowance = { ok: true; trusted: boolean } | { ok: false; retryAfterS: number };
 
 export interface LoginLimit {
   /** Whether these credentials may be shown to the CMS now; counts as under way until its end is told, or for 20 s. */
@@ -115,10 +117,25 @@ export interface LoginLimit {
 }
 
 export interface LoginLimitOptions {
-  /** Failures from one address, and of one user, within the window. */
+  /** Failures from one address (an IPv6 /64; four times as many from its /56, 16 times from its /48) and of one user, within the window. */
   failedLoginsPerAddress: number;
   failedLoginsPerUser: number;
   failedLoginWindowS: number;
+}
+
+/** A home connection or a rented server has whole networks of IPv6 addresses: failures of these count as well. */
+const WIDTHS = [
+  { name: 'logins-address', times: 1 },
+  { name: 'logins-network', times: 4 },
+  { name: 'logins-site', times: 16 },
+] as const;
+
+/** The network itself, and of an IPv6 network its /56 and its /48. */
+function widerNetworksOf(network: string): string[] {
+  if (!network.endsWith('::/64')) return [network];
+  const [a, b, c, d = '0'] = network.slice(0, -'::/64'.length).split(':');
+  const eightBits = (Number.parseInt(d, 16) & 0xff00).toString(16);
+  return [network, `${a}:${b}:${c}:${eightBits}::/56`, `${a}:${b}:${c}::/48`];
 }
 
 const TRUSTED_MS = 24 * 3600_000;
@@ -128,14 +145,17 @@ const UNDER_WAY_MS = 20_000;
 /**
  * Slows guessing at the CMS's passwords through the gateway. Whoever logged in as a user from an address within a day has a count of
  * their own there: neither guesses at that user from elsewhere nor a neighbour's failures lock them out, and their success does not
- * give those others a new start. User names are kept as keyed hashes.
+ * give those others a new start. All spellings of a user name count together; they are kept as keyed hashes.
  */
 export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCounts): LoginLimit {
   const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS: duration } = options;
   const key = shared?.key ?? randomBytes(32);
   const counter = (name: string, points: number): Counter =>
     shared?.count(name, points, duration) ?? new RateLimiterMemory({ points, duration });
-  const byAddress = createCount(failedLoginsPerAddress, counter('logins-address', failedLoginsPerAddress));
+  const byNetwork = WIDTHS.map(({ name, times }) => {
+    const points = failedLoginsPerAddress * times;
+    return createCount(points, counter(name, points));
+  });
   const byUser = createCount(failedLoginsPerUser, counter('logins-user', failedLoginsPerUser));
   const byBoth = createCount(failedLoginsPerUser, counter('logins-both', failedLoginsPerUser));
   const trustedByAll = shared?.count('trusted', 1, TRUSTED_MS / 1000);
@@ -143,41 +163,46 @@ export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCoun
 
   function keysOf(address: string, user: string) {
     const network = networkOf(address);
-    const hash = createHmac('sha256', key).update(user.trim().toLowerCase()).digest('base64url');
-    return { network, hash, both: `${network} ${hash}` };
+    const hash = createHmac('sha256', key)
+      .update(accountOf(user) ?? user)
+      .digest('base64url');
+    // Of an IPv4 address there is one network alone.
+    const counts = widerNetworksOf(network).map((name, i) => ({ name, count: byNetwork[i]! }));
+    return { counts, hash, both: `${network} ${hash}` };
   }
 
   function end(address: string, user: string): void {
-    const { network, hash, both } = keysOf(address, user);
-    byAddress.end(network);
+    const { counts, hash, both } = keysOf(address, user);
+    for (const { name, count } of counts) count.end(name);
     byUser.end(hash);
     byBoth.end(both);
   }
 
   return {
     async allowed(address, user) {
-      const { network, hash, both } = keysOf(address, user);
-      // All three begin before anything is awaited: of many attempts at once each sees those before it.
-      const [here, named, known] = [byAddress.begin(network), byUser.begin(hash), byBoth.begin(both)];
+      const { counts, hash, both } = keysOf(address, user);
+      // All begin before anything is awaited: of many attempts at once each sees those before it.
+      const here = counts.map(({ name, count }) => ({ name, count, before: count.begin(name) }));
+      const [named, known] = [byUser.begin(hash), byBoth.begin(both)];
       const isTrusted = trusted.has(both) || (trustedByAll !== undefined && (await trustedByAll.get(both)) !== null);
       const waits = isTrusted
         ? [byBoth.waitS(both, known)]
-        : [byAddress.waitS(network, here), byUser.waitS(hash, named)];
+        : [...here.map(({ name, count, before }) => count.waitS(name, before)), byUser.waitS(hash, named)];
       const retryAfterS = Math.max(...(await Promise.all(waits)));
       if (retryAfterS > 0) {
         end(address, user);
         return { ok: false, retryAfterS };
       }
-      return { ok: true };
+      return { ok: true, trusted: isTrusted };
     },
     async failed(address, user) {
-      const { network, hash, both } = keysOf(address, user);
-      await Promise.all([byAddress.fail(network), byUser.fail(hash), byBoth.fail(both)]);
+      const { counts, hash, both } = keysOf(address, user);
+      await Promise.all([...counts.map(({ name, count }) => count.fail(name)), byUser.fail(hash), byBoth.fail(both)]);
     },
     async succeeded(address, user) {
-      const { network, hash, both } = keysOf(address, user);
+      const { counts, hash, both } = keysOf(address, user);
       trusted.set(both, true);
-      byAddress.end(network);
+      for (const { name, count } of counts) count.end(name);
       byUser.end(hash);
       await trustedByAll?.set(both, 1, TRUSTED_MS / 1000);
       await byBoth.forget(both);

@@ -36,13 +36,13 @@ describe('limits of several gateways', function () {
     await a.allowed('198.51.100.7', 'anna');
     await a.succeeded('198.51.100.7', 'anna');
     for (const limit of [a, b, a]) {
-      expect(await limit.allowed('203.0.113.1', 'anna')).to.deep.equal({ ok: true });
+      expect(await limit.allowed('203.0.113.1', 'anna')).to.include({ ok: true });
       await limit.failed('203.0.113.1', 'anna');
     }
     for (const limit of [a, b]) {
       expect((await limit.allowed('203.0.113.2', 'anna')).ok).to.equal(false);
       // From where she logged in through the one, she does so through the other as well.
-      expect(await limit.allowed('198.51.100.7', 'anna')).to.deep.equal({ ok: true });
+      expect(await limit.allowed('198.51.100.7', 'anna')).to.include({ ok: true });
       await limit.unanswered('198.51.100.7', 'anna');
     }
   });
@@ -66,7 +66,7 @@ describe('limits of several gateways', function () {
     const limit = createLoginLimit(LOGINS, counts[0]);
     await engine.kill();
     for (let n = 0; n < 3; n += 1) {
-      expect(await limit.allowed('203.0.113.1', 'bert')).to.deep.equal({ ok: true });
+      expect(await limit.allowed('203.0.113.1', 'bert')).to.include({ ok: true });
       await limit.failed('203.0.113.1', 'bert');
     }
     expect((await limit.allowed('203.0.113.1', 'bert')).ok).to.equal(false);

@@ -7,7 +7,8 @@ import { expect } from 'chai';
 import { GatewayError, UpstreamRefused } from '../../src/errors.ts';
 import { createIdentity, type Identity } from '../../src/http/identity.ts';
 import { createLoginLimit } from '../../src/http/limits.ts';
-import type { Upstream } from '../../src/upstream/port.ts';
+import { basicUser } from '../../src/http/login-names.ts';
+import type { CallOptions, Upstream } from '../../src/upstream/port.ts';
 import { basic } from '../faults/wordpress.ts';
 
 const MANY = { failedLoginsPerAddress: 1e6, failedLoginsPerUser: 1e6, failedLoginWindowS: 300 };
@@ -68,5 +69,83 @@ describe('who calls', () => {
     await guess('third');
     collect();
     expect(first.deref(), 'after its time').to.equal(undefined);
+  });
+});
+
+describe('credentials', () => {
+  const RIGHT = basic('editor', 'right');
+  let calls: CallOptions[];
+  let limit: ReturnType<typeof createLoginLimit>;
+  let identity: Identity;
+  beforeEach(() => {
+    calls = [];
+    limit = createLoginLimit(MANY);
+    const account = async (options: CallOptions) => {
+      calls.push(options);
+      if (options.credentials !== RIGHT) throw new UpstreamRefused(401, 'incorrect_password', 'No.');
+      return { userId: 1, roles: [], capabilities: new Set<string>() };
+    };
+    identity = createIdentity({ upstream: { account } as unknown as Upstream, logins: limit });
+  });
+  const told = (authorization: string, address = '203.0.113.1') =>
+    identity.callerOf({ authorization, nonce: undefined, address }).catch((error: unknown) => error);
+  const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64');
+
+  for (const [what, authorization] of Object.entries({
+    'letters of another alphabet': 'Basic ----YWRtaW46Z3Vlc3M=',
+    'letters of the alphabet for URLs': `Basic ${encoded('admin:guess>>>>???').replaceAll('+', '-').replaceAll('/', '_')}`,
+    'no padding': 'Basic YWRtaW46Z3Vlc3M',
+    'too much padding': 'Basic YWRtaW46Z3Vlc3M==',
+    'padding in between': 'Basic YWRt=aW46Z3Vlc3M=',
+    'blanks in between': 'Basic YWRt aW46Z3Vlc3M=',
+    'bits that are left over': 'Basic YWRtaW46Z3Vlc3N=',
+    'a tag in the name': `Basic ${encoded('admin<b>:guess')}`,
+    'a control character in the name': `Basic ${encoded('admin\0:guess')}`,
+    'a line break in the name': `Basic ${encoded('admin\n:guess')}`,
+    'a name that is not UTF-8': `Basic ${encoded(Buffer.from([0xe4, 0x64, 0x6d, 0x69, 0x6e, 0x3a, 0x78]))}`,
+    'a name beyond all bounds': `Basic ${encoded(`${'%00'.repeat(1000)}admin:guess`)}`,
+  })) {
+    it(`are refused without asking the CMS: ${what}`, async () => {
+      expect(await told(authorization)).to.include({ status: 401, code: 'incorrect_password' });
+      expect(calls).to.deep.equal([]);
+    });
+  }
+
+  it('are none where WordPress would see none', () => {
+    for (const header of ['Bearer x', 'Basic', 'Basic !!', 'Basic ====', `Basic ${encoded('admin')}`, 'Basic Og=='])
+      expect(basicUser(header), header).to.equal(undefined);
+    expect(basicUser(RIGHT)).to.deep.equal({ user: 'editor' });
+    expect(basicUser(`basic  ${encoded('müller: x')}`)).to.deep.equal({ user: 'müller' });
+  });
+
+  it('that are new have a lane of their own; those who logged in from an address within a day do not wait in it', async () => {
+    await told(basic('editor', 'wrong'));
+    await told(RIGHT);
+    await told(basic('editor', 'another'));
+    await told(basic('editor', 'third'), '203.0.113.2');
+    expect(calls.map(({ lane }) => lane)).to.deep.equal(['logins', 'logins', 'callers', 'logins']);
+  });
+
+  it('are told as they are when a failure cannot be kept', async () => {
+    const unhandled: unknown[] = [];
+    const listeners = process.listeners('unhandledRejection');
+    const listen = (error: unknown) => void unhandled.push(error);
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', listen);
+    try {
+      const failing = async () => {
+        throw new Error('no count');
+      };
+      const logins = { ...limit, failed: failing, succeeded: failing };
+      const account = async () => {
+        throw new UpstreamRefused(401, 'incorrect_password', 'No.');
+      };
+      identity = createIdentity({ upstream: { account } as unknown as Upstream, logins });
+      expect(await told(basic('editor', 'wrong'))).to.include({ status: 401 });
+      await sleep(5);
+      expect(unhandled).to.deep.equal([]);
+    } finally {
+      process.off('unhandledRejection', listen);
+      for (const one of listeners) process.on('unhandledRejection', one);
+    }
   });
 });

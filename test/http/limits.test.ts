@@ -101,6 +101,77 @@ describe('the limit of failed logins', () => {
     expect((await limit.allowed('203.0.113.9', 'editor')).ok).to.equal(true);
   });
 
+  for (const spelling of [
+    ...[
+      'ADMIN',
+      ' admin',
+      'admin  ',
+      'ädmin',
+      'a\u0308dmin',
+      'ａｄｍｉｎ',
+      'ⓐdmin',
+      'admin%00',
+      'ad%41min',
+      '%61admin',
+    ],
+    ...[
+      'admin&a;',
+      'admin&#65;',
+      'admin&a&b;',
+      'admin&;x;',
+      'adm&nbsp;in',
+      'adm\u200bin',
+      'adm\u00adin',
+      'admin£',
+      'a.d-m_in',
+    ],
+  ]) {
+    it(`counts guesses at one account, however it is spelled: ${JSON.stringify(spelling)}`, async () => {
+      await fail(AWAY, 'admin', 2);
+      await fail(HOME, spelling, 1);
+      expect((await limit.allowed('192.0.2.7', 'admin')).ok).to.equal(false);
+      expect((await limit.allowed('192.0.2.7', spelling)).ok).to.equal(false);
+      expect((await limit.allowed('192.0.2.7', 'admin2')).ok).to.equal(true);
+    });
+  }
+
+  for (const [one, other] of [
+    ['Jürgen', 'juergen'],
+    ['Weiß', 'weiss'],
+    ['editor', '€ditor'],
+    ['Ærø', 'aero'],
+    ['user1', 'user١'],
+    ['user1', 'user१'],
+    ['Мария', 'мария'],
+  ] as const) {
+    it(`counts ${one} and ${other} together, however it is spelled`, async () => {
+      await fail(AWAY, one, 3);
+      expect((await limit.allowed(HOME, other)).ok).to.equal(false);
+    });
+  }
+
+  it('counts wider networks of IPv6 as well: four times as much a /56, 16 times a /48', async () => {
+    const many = createLoginLimit({ ...options, failedLoginsPerUser: 1e6 });
+    let user = 0;
+    const guesses = async (networks: string[]) => {
+      let asked = 0;
+      for (const network of networks) {
+        for (let n = 0; n < 5; n += 1) {
+          user += 1;
+          if (!(await many.allowed(`${network}::1`, `user${user}`)).ok) continue;
+          asked += 1;
+          await many.failed(`${network}::1`, `user${user}`);
+        }
+      }
+      return asked;
+    };
+    const within56 = Array.from({ length: 20 }, (_, n) => `2001:db8:1:${n.toString(16)}`);
+    const within48 = Array.from({ length: 40 }, (_, n) => `2001:db8:1:${(0x100 * (n + 1)).toString(16)}`);
+    expect(await guesses(within56)).to.equal(20);
+    expect(await guesses(within48)).to.equal(60);
+    expect(await guesses(['2001:db8:2:0'])).to.equal(5);
+  });
+
   it('slows guesses at many users from one address', async () => {
     for (let one = 1; one <= 5; one += 1) await fail(AWAY, `user${one}`, 1);
     expect((await limit.allowed(AWAY, 'user6')).ok).to.equal(false);
