@@ -79,8 +79,10 @@ async function askFor<K extends PostKind>(backing: Backing, kind: K, id: number,
   const { unknown, replica } = backing;
   if (unknown.isMissing(`${kind} ${id}`)) throw unknownId(kind, id);
   const found = await unknown.ask(asked.caller, kind, () => askNow(backing, kind, id, asked));
-  const record = found ? found.answer : replica.get(kind, id);
+  if (found) return found.answer;
+  const record = replica.get(kind, id);
   if (!record) throw unknownId(kind, id);
+  if (record.status !== 'publish') throw notAccessible(kind);
   return record;
 }
 

@@ -1,6 +1,5 @@
 // The middleware chain: what every request meets, in order.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
 import { noRoute } from '../calendar/refusals.ts';
 import { ANONYMOUS } from '../calendar/visibility.ts';
@@ -15,6 +14,7 @@ import type { Freshness } from './headers.ts';
 import type { Identity } from './identity.ts';
 import type { AddressLimit } from './limits.ts';
 import { mounting } from './mounting.ts';
+import { createOnDemandPoll } from './on-demand-poll.ts';
 import { linkTo, publishing } from './publishing.ts';
 import { nextRequestId } from './request-id.ts';
 import { createRouting, type RoutingOptions, routeAt } from './routing.ts';
@@ -111,17 +111,16 @@ function refuseOdd(ctx: Context, urlBytes: number): void {
   if (isOdd(ctx.req)) throw new GatewayError(400, 'rest_bad_request', 'The request could not be read.');
 }
 
-const LOOK_LIMIT_MS = 5000;
-
 /** Makes public answers and stores them, for the short way and for others; `Cache-Control: no-cache` looks at the CMS first. All others are private. */
 function storing({ cache, backing, freshness }: AppOptions): Middleware {
   const publish = publishing(backing, freshness);
+  const poll = createOnDemandPoll(backing);
 
   return async function stored(ctx: Context, next: Next) {
     const state = ctx.state as State;
     const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
     const asked = reads && ctx.req.headers['cache-control']?.includes('no-cache');
-    if (asked) await Promise.race([backing.sync.look(), sleep(LOOK_LIMIT_MS, undefined, { ref: false })]);
+    if (asked) await poll();
     await next();
     const { answer } = state;
     if (!answer) return;

@@ -10,7 +10,6 @@ import type { CallerAddress } from './caller-address.ts';
 import { beginReady, headerLines } from './head.ts';
 import { corsHeaders, staleness } from './headers.ts';
 import type { AddressLimit } from './limits.ts';
-import { basicUser } from './login-names.ts';
 import { sendPieces } from './pieces.ts';
 import type { Reading } from './reading.ts';
 import { nextRequestId } from './request-id.ts';
