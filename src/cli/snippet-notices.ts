@@ -71,7 +71,8 @@ foreach (['created_term', 'edited_term', 'delete_term'] as $hook) {
         }
     }
     foreach ($chunks as $changes) {
-        tell(\wp_json_encode(['kind' => 'changes', 'changes' => $changes]));
+        // The gateway takes each notice once: the id tells this one from another of the same second.
+        tell(\wp_json_encode(['kind' => 'changes', 'id' => \wp_generate_uuid4(), 'changes' => $changes]));
     }
 }, \PHP_INT_MAX);
 

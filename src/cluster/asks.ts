@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Engine } from './engine.ts';
+import { Malformed, readMessage } from './messages.ts';
 
 export type Ask =
   | { type: 'look' }
@@ -24,25 +25,32 @@ export interface AsksOptions {
   /** Does it: false when that failed, undefined when it is for another gateway. */
   asked(ask: Ask): Promise<boolean | undefined>;
   at(): string;
+  /** Told of a message that is none of a gateway. */
+  ignored(error: unknown): void;
 }
 
 /** Listens to the others. Throws `EngineAway`. */
-export async function openAsks(engine: Engine, { me, asked, at }: AsksOptions): Promise<Asks> {
+export async function openAsks(engine: Engine, { me, asked, at, ignored }: AsksOptions): Promise<Asks> {
   const waiting = new Map<string, (at: string | undefined) => void>();
 
   await engine.subscribe('asks', async (message) => {
     try {
-      const { from, nonce, ask } = JSON.parse(message) as { from: string; nonce: string; ask: Ask };
+      const { from, nonce, ask } = readMessage<{ from: string; nonce: string; ask: Ask }>('ask', message);
       const isDone = from === me ? undefined : await asked(ask);
       if (isDone !== undefined)
         await engine.publish('told', JSON.stringify({ nonce, ...(isDone ? { at: at() } : {}) }));
-    } catch {
+    } catch (error) {
+      if (error instanceof Malformed) ignored(error);
       // Whoever asked waits for a limited time, and asks again where it matters.
     }
   });
   await engine.subscribe('told', (message) => {
-    const { nonce, at: theirs } = JSON.parse(message) as { nonce: string; at?: string };
-    waiting.get(nonce)?.(theirs);
+    try {
+      const { nonce, at: theirs } = readMessage<{ nonce: string; at?: string }>('told', message);
+      waiting.get(nonce)?.(theirs);
+    } catch (error) {
+      ignored(error);
+    }
   });
 
   const send = (ask: Ask, nonce: string) => engine.publish('asks', JSON.stringify({ from: me, nonce, ask }));

@@ -2,6 +2,7 @@
 
 import { createClient, RESP_TYPES } from '@redis/client';
 import { decodeEntry, MAX_ENTRIES, millisecondsOf, type Placed } from './entries.ts';
+import { isEntryId } from './messages.ts';
 import { APPEND, CLAIM } from './scripts.ts';
 
 /** The engine did not answer, or not in time. */
@@ -133,6 +134,7 @@ export async function openEngine({ url, prefix, me, deadlineMs }: EngineOptions)
       const wish = { take: '1', watch: '0', release: '-1' }[wants];
       const reply = await run(claimSha, [lock, fence, tail, word], [me, String(leaseMs), wish, said]);
       const [holder = '', token = '0', last = '', theirs = ''] = reply;
+      if (!isEntryId(last)) throw fail(new Error('the end of the stream is no id of an entry'));
       return { holder, token: Number(token), tail: last, word: theirs };
     },
     async append({ token, expected, known, entry }) {

@@ -1,6 +1,7 @@
 // The entries of the stream: how a change is written into one, in pieces of bounded size, and the order of their ids.
 
 import type { Change } from '../replica/commit.ts';
+import { readMessage } from './messages.ts';
 
 /** Grows with every change of the entries or of the protocol: gateways of different versions refuse each other. */
 export const STREAM_VERSION = 2;
@@ -14,6 +15,8 @@ export interface Entry {
 }
 
 export interface Placed extends Entry {
+  /** Why it is no entry of a gateway: nobody knows what it changes. */
+  malformed?: Error;
   id: string;
   /** Id of the entry before it. */
   after: string;
@@ -34,9 +37,14 @@ export const MAX_ENTRIES = 4096;
 /** The text of an entry in the stream; `decodeEntry` reads it. */
 export const encodeEntry = (entry: Entry): string => JSON.stringify(entry);
 
-/** An entry as the stream has it. */
+/** An entry as the stream has it. Never throws: what cannot be read is marked as such. */
 export function decodeEntry(id: string, fields: Record<string, string>): Placed {
-  return { ...(JSON.parse(fields.entry ?? '') as Entry), id, after: fields.after ?? START };
+  const after = fields.after ?? START;
+  try {
+    return { ...readMessage<Entry>('entry', fields.entry), id, after };
+  } catch (error) {
+    return { from: '', type: 'look', change: {}, id, after, malformed: error as Error };
+  }
 }
 
 const parts = (id: string): [number, number] => {

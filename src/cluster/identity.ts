@@ -6,6 +6,7 @@ import { fingerprintOf, type Mapping } from '../mapping/mapping.ts';
 import { SCHEMA_VERSION } from '../replica/schema.ts';
 import type { Credentials } from '../upstream/port.ts';
 import { STREAM_VERSION } from './entries.ts';
+import { readMessage } from './messages.ts';
 
 export interface Identity {
   /** The site's address; the keys' prefix is made of it, so that sites may share an engine. */
@@ -35,9 +36,21 @@ export function identityOf(siteUrl: string, mapping: Mapping, service: Credentia
 /** Before every key of a site. */
 export const prefixOf = (siteUrl: string): string => `calendar:{${hashOf(siteUrl.replace(/\/+$/, ''))}}:`;
 
+function identityIn(kept: string): Partial<Identity> {
+  try {
+    return readMessage<Partial<Identity>>('identity', kept);
+  } catch {
+    throw new ConfigError(
+      'CALENDAR_REDIS_URL',
+      'what is kept there for this site is of no gateway',
+      'Stop all gateways and delete the keys that begin with calendar:, or give them another database of the engine.',
+    );
+  }
+}
+
 /** Throws `ConfigError` with what differs. */
 export function compareIdentities(mine: Identity, kept: string): void {
-  const theirs = JSON.parse(kept) as Partial<Identity>;
+  const theirs = identityIn(kept);
   const names = Object.keys(mine) as (keyof Identity)[];
   const differ = names.filter((name) => mine[name] !== theirs[name]);
   if (differ.length === 0) return;

@@ -27,7 +27,7 @@ export async function join(member: Member, session: Engine): Promise<void> {
   if (!complete) replica.setDurable(false);
   try {
     const ask = () => asks.tell({ type: 'copy', list });
-    const taken = await takeSnapshot(session, list, { replica, ask, isOff });
+    const taken = await takeSnapshot(session, list, { replica, ask, isOff, ignored: member.ignored });
     if (!taken) return;
     journal.moved(taken.at, taken.beside);
   } finally {
@@ -57,5 +57,5 @@ async function goOn({ sync, journal, leaseMs, happened }: Member, session: Engin
     return true;
   }
   // Somebody wrote meanwhile, which the next try reads; an end without entries after this copy's place is of another stretch.
-  return compareIds(tail, journal.at) > 0 && (await session.range(journal.at, 1)).length > 0;
+  return compareIds(tail, journal.at) > 0 && (await session.range(journal.cursor, 1)).length > 0;
 }

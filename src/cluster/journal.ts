@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { ReplicaFailure } from '../errors.ts';
 import { applyChange, type Change, Relieved } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
 import { type Drift, type DriftBook, openDrift } from './drift.ts';
@@ -25,6 +26,10 @@ export interface Journal {
   /** Id of the entry that the copy stands at. */
   readonly at: string;
   readonly drift: Drift;
+  /** Where to go on reading: behind the copy's place where entries were passed over. */
+  readonly cursor: string;
+  /** Id of the last entry that was passed over, or the place before every entry. */
+  readonly passedOver: string;
   /** Whether the copy has own changes already whose entries it has not come to. */
   readonly isAhead: boolean;
   /** Entries that were applied since the start. */
@@ -58,6 +63,8 @@ export interface JournalOptions {
   footing(why: Why): Footing;
   /** Told of every entry after it was applied. */
   applied(entry: Entry): void;
+  /** Told of an entry that is none of a gateway, or that cannot be applied: it is passed over. */
+  ignored?(error: unknown): void;
 }
 
 const AT = 'cluster.at';
@@ -66,10 +73,12 @@ const TOUCHED = 20_000;
 const ENTRIES_A_TIME = 100;
 
 /** Goes on where the copy on disk stands; one change at a time, in the order in which they were asked for. */
-export function createJournal({ replica, me, footing, applied: told }: JournalOptions): Journal {
+export function createJournal({ replica, me, footing, applied: told, ignored = () => {} }: JournalOptions): Journal {
   let at = replica.state(AT) ?? START;
   const book = openDrift(replica);
   let applied = 0;
+  let passedOver = START;
+  const cursorNow = () => (compareIds(passedOver, at) > 0 ? passedOver : at);
   /** Grows with every change of a record that is remembered. */
   let moment = 0;
   let oldest = 0;
@@ -110,9 +119,20 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
   async function take(entries: readonly Placed[], anyway = false): Promise<boolean> {
     for (const entry of entries) {
       // Own entries are applied by whoever wrote them; what was read twice is passed over.
-      if (compareIds(entry.id, at) <= 0) continue;
+      if (compareIds(entry.id, cursorNow()) <= 0) continue;
+      if (entry.malformed) {
+        passedOver = entry.id;
+        ignored(entry.malformed);
+        continue;
+      }
       if (!anyway && (entry.after !== at || (entry.type === 'begin' && entry.from !== me))) return false;
-      apply(entry);
+      try {
+        apply(entry);
+      } catch (error) {
+        if (error instanceof ReplicaFailure) throw error;
+        passedOver = entry.id;
+        ignored(error);
+      }
       await nextTurn();
     }
     return true;
@@ -120,7 +140,7 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
 
   async function catchUp(engine: Engine, anyway = false): Promise<boolean> {
     for (;;) {
-      const entries = await engine.range(at, ENTRIES_A_TIME);
+      const entries = await engine.range(cursorNow(), ENTRIES_A_TIME);
       if (!(await take(entries, anyway))) return false;
       if (entries.length < ENTRIES_A_TIME) return true;
     }
@@ -191,6 +211,12 @@ export function createJournal({ replica, me, footing, applied: told }: JournalOp
   return {
     get at() {
       return at;
+    },
+    get cursor() {
+      return cursorNow();
+    },
+    get passedOver() {
+      return passedOver;
     },
     get drift() {
       return book.drift;

@@ -40,6 +40,8 @@ export interface Member {
   word: Word | undefined;
   /** Whether there is a stream already. */
   hasStream: boolean;
+  /** Something in the engine is no message of a gateway: it is counted, and told once a minute. */
+  ignored(error: unknown): void;
   /** Steps the role, with all that follows from it. */
   happened(event: RoleEvent): void;
   /** Whether this gateway asks the CMS now: for all, or for itself. */
@@ -59,6 +61,8 @@ export interface MemberOptions {
 
 /** So long a record that was written is read again by whoever begins to ask the CMS after that. */
 const UNSETTLED_MS = 60_000;
+
+const TELL_EVERY_MS = 60_000;
 
 const nowMs = (): number => performance.now();
 
@@ -83,6 +87,15 @@ export function createMember({ leaseMs, mapping, replica, observe }: MemberOptio
     if (role.name === 'leading' && before.name !== 'founding') member.sync?.takeOver(recent);
     else if (member.mayAsk() && role.name !== 'leading') member.sync?.takeOver([]);
     else member.sync?.wake();
+  }
+
+  let toldMs = Number.NEGATIVE_INFINITY;
+  function ignored(error: unknown): void {
+    observe({ type: 'cluster-ignored' });
+    if (nowMs() - toldMs < TELL_EVERY_MS) return;
+    toldMs = nowMs();
+    const what = error instanceof Error ? error.message : String(error);
+    observe({ type: 'notice', level: 'warn', message: `the other gateways: ignored what none of them says: ${what}` });
   }
 
   function footing(why: Why): Footing {
@@ -118,7 +131,7 @@ export function createMember({ leaseMs, mapping, replica, observe }: MemberOptio
 
   const member: Member = {
     ...{ me, leaseMs, mapping, replica, observe },
-    journal: createJournal({ replica, me, footing, applied }),
+    journal: createJournal({ replica, me, footing, applied, ignored }),
     get role() {
       return role;
     },
@@ -126,6 +139,7 @@ export function createMember({ leaseMs, mapping, replica, observe }: MemberOptio
       return roleSinceMs;
     },
     ...{ sync: undefined, engine: undefined, asks: undefined, word: undefined, hasStream: false },
+    ignored,
     happened,
     mayAsk: () => mayAsk(role, nowMs()),
     beginRound() {

@@ -9,6 +9,7 @@ import { compareIdentities, identityOf, prefixOf } from './identity.ts';
 import { join } from './joining.ts';
 import { answerAsks } from './leading.ts';
 import type { Member, Word } from './member.ts';
+import { readMessage } from './messages.ts';
 import { mayTake } from './roles.ts';
 
 export interface SessionOptions {
@@ -35,7 +36,7 @@ const ENTRIES_A_TIME = 100;
 
 /** Nothing happens before `start`. One session at a time; a failed one is begun anew as a whole, after a second at most. */
 export function createSessions(member: Member, options: SessionOptions): Sessions {
-  const { me, leaseMs, mapping, replica, journal, observe, happened } = member;
+  const { me, leaseMs, mapping, replica, journal, observe, happened, ignored } = member;
   const { url, siteUrl, service, deadlineMs, mend } = options;
   const tickMs = leaseMs / TICKS_A_LEASE;
   // Whole, as the engine takes it; no longer than until the next tick may have found that there is something else to do.
@@ -63,13 +64,24 @@ export function createSessions(member: Member, options: SessionOptions): Session
     const claim = await session.claim(wants, leaseMs, said ? JSON.stringify(said) : '');
     member.hasStream = claim.tail !== START;
     const stands = member.role.name === 'following' || member.role.name === 'leading';
-    // The engine lost what it had, or the copy is not known any more to be what it says.
+    // A gateway's entry that could not be read, the engine lost what it had, or the copy is not known any more to be what it says.
+    const isPassedOver = claim.tail === journal.passedOver && compareIds(claim.tail, at) > 0;
+    if (isPassedOver) journal.drifted('much');
     const isOff = compareIds(claim.tail, at) < 0 || journal.drift === 'much';
     if (stands && isOff) happened({ type: 'broken' });
     const token = claim.holder === me ? claim.token : undefined;
     happened({ type: 'heard', askedMs, token, held: claim.holder !== '' });
-    member.word = claim.holder === '' || claim.word === '' ? undefined : (JSON.parse(claim.word) as Word);
+    member.word = claim.holder === '' || claim.word === '' ? undefined : wordIn(claim.word);
     followWord();
+  }
+
+  function wordIn(text: string): Word | undefined {
+    try {
+      return readMessage<Word>('word', text);
+    } catch (error) {
+      ignored(error);
+      return undefined;
+    }
   }
 
   /** What the gateway that asks the CMS says of its copy holds for this one as well. */
@@ -95,7 +107,7 @@ export function createSessions(member: Member, options: SessionOptions): Session
         await join(member, session);
         continue;
       }
-      const entries = await session.follow(journal.at, ENTRIES_A_TIME, followMs);
+      const entries = await session.follow(journal.cursor, ENTRIES_A_TIME, followMs);
       if (!(await journal.take(entries, member.role.name === 'founding'))) happened({ type: 'broken' });
       while (entries.length > 0 && replica.tidy()) await new Promise(setImmediate);
       if (member.role.name === 'following' || member.role.name === 'leading') void mend();
@@ -108,7 +120,7 @@ export function createSessions(member: Member, options: SessionOptions): Session
     try {
       const mine = identityOf(siteUrl, mapping, service);
       compareIdentities(mine, await session.agree('identity', JSON.stringify(mine)));
-      member.asks = await openAsks(session, { me, asked, at: () => journal.at });
+      member.asks = await openAsks(session, { me, asked, at: () => journal.at, ignored });
       return session;
     } catch (error) {
       session.close();

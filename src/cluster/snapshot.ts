@@ -3,11 +3,13 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
+import { ReplicaFailure } from '../errors.ts';
 import type { CalendarRecord, ImageRecord, Kind } from '../records.ts';
 import { POST_KINDS, TERM_KINDS } from '../records.ts';
 import type { Replica } from '../replica/store.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, EngineAway } from './engine.ts';
 import type { Journal } from './journal.ts';
+import { Malformed, readMessage } from './messages.ts';
 
 /** Records a piece: about 300 KiB before they are packed, 30 after. */
 const PIECE = 200;
@@ -19,6 +21,8 @@ const FULL_PAUSE_MS = 20;
 /** A side that hears nothing for so long gives up. */
 const SILENCE_MS = 10_000;
 const POP_MS = 1000;
+/** Of one piece: two pages of records as large as the CMS may answer with. */
+const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
 /** What the next gateway that asks the CMS goes on from. */
 const STATE = /^sync\./;
 const STATE_KEYS = ['sync.site', 'sync.watermarks', 'sync.complete', 'sync.scope', 'sync.joins', 'sync.media'];
@@ -96,6 +100,8 @@ export interface Taking {
   ask(): Promise<void>;
   /** Whether it is not wanted any more, or nobody could give it. */
   isOff(): boolean;
+  /** Told of a piece that is none of a gateway: the copy is not taken. */
+  ignored?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -103,7 +109,7 @@ export interface Taking {
  * entry from which the stream goes on, and the keys of what the copy has beside the stream; undefined when it is off, or ends in the
  * middle. Throws `EngineAway`.
  */
-export async function takeSnapshot(
+async function takePieces(
   engine: Engine,
   list: string,
   { replica, ask, isOff }: Taking,
@@ -116,7 +122,7 @@ export async function takeSnapshot(
 
   async function pop(): Promise<Piece | undefined> {
     const packed = await engine.pop(list, POP_MS);
-    return packed && (JSON.parse((await unpack(packed)).toString('utf8')) as Piece);
+    return packed && readMessage<Piece>('piece', await unpacked(packed));
   }
 
   async function begun(): Promise<Piece | undefined> {
@@ -160,6 +166,25 @@ export async function takeSnapshot(
   for (const [key, value] of Object.entries(first.state)) if (STATE.test(key)) replica.setState(key, value);
   replica.dropAnswers();
   return { at: first.at, beside };
+}
+
+async function unpacked(packed: Buffer): Promise<string> {
+  try {
+    return (await unpack(packed, { maxOutputLength: MAX_UNPACKED_BYTES })).toString('utf8');
+  } catch (error) {
+    throw new Malformed('piece', error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** As `takePieces`; undefined also where a piece cannot be read or stored, of which `ignored` is told. */
+export async function takeSnapshot(engine: Engine, list: string, taking: Taking): ReturnType<typeof takePieces> {
+  try {
+    return await takePieces(engine, list, taking);
+  } catch (error) {
+    if (error instanceof EngineAway || error instanceof ReplicaFailure) throw error;
+    taking.ignored?.(error);
+    return undefined;
+  }
 }
 
 async function removeOthers(replica: Replica, kind: Kind | 'image', given: ReadonlySet<number>): Promise<void> {

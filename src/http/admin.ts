@@ -2,6 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import type { Metrics } from '../observe/metrics.ts';
 
 /** A record that changed: its collection's name in the CMS (`rest_base`) and its id. */
@@ -32,6 +33,8 @@ export interface Admin {
 
 const MAX_NOTICE_BYTES = 256 * 1024;
 const NOTICE_WINDOW_MS = 5 * 60_000;
+/** A hundred a second for the whole time that a signature may be valid: only the site can make one. */
+const MAX_SEEN = 60_000;
 
 type Reply = { status: number; body: object | string; type?: string; headers?: Record<string, string> };
 const refusal = (status: number, error: string, headers: Record<string, string> = {}): Reply => ({
@@ -44,6 +47,8 @@ const refusal = (status: number, error: string, headers: Record<string, string> 
 export function createAdmin(options: AdminOptions): Admin {
   const { metrics, status, complete, inStep, changed, noticeSecret, nowMs = Date.now } = options;
   let draining = false;
+  /** Signatures of notices that were taken, for as long as they would be valid again. */
+  const seen = new LRUCache<string, true>({ max: MAX_SEEN, ttl: 2 * NOTICE_WINDOW_MS });
 
   const reads: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
     '/live': () => ({ status: 200, body: { live: true } }),
@@ -70,9 +75,10 @@ export function createAdmin(options: AdminOptions): Admin {
     if (noticeSecret === undefined) return refusal(404, 'no notice secret is configured (CALENDAR_NOTICE_SECRET)');
     const body = await bodyOf(request);
     if (body === undefined) return refusal(413, `more than ${MAX_NOTICE_BYTES} bytes`, { Connection: 'close' });
-    if (!isSigned(request.headers['x-calendar-signature'], body, noticeSecret, nowMs())) {
-      return refusal(401, 'no valid X-Calendar-Signature, or one that is older than five minutes');
-    }
+    const signed = signatureIn(request.headers['x-calendar-signature'], body, noticeSecret, nowMs());
+    if (!signed) return refusal(401, 'no valid X-Calendar-Signature, or one that is older than five minutes');
+    if (seen.has(signed)) return refusal(409, 'this notice came before: each is taken once');
+    seen.set(signed, true);
     const changes = changesIn(body);
     if (!changes) return refusal(400, 'not a change notice: {"changes": [{"collection": "events", "id": 12}]}');
     // The site does not wait for what follows; a failed look is mended by the next round.
@@ -128,12 +134,21 @@ function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   });
 }
 
-/** `t=UNIX,v1=HEX` where HEX is the HMAC-SHA256 of `t.body`; a time more than five minutes off is as good as forged. */
-function isSigned(header: string | string[] | undefined, body: Buffer, secret: string, nowMs: number): boolean {
+/**
+ * The signature, when it is one: `t=UNIX,v1=HEX` where HEX is the HMAC-SHA256 of `t.body`. A time more than five minutes off is as good as
+ * forged.
+ */
+function signatureIn(
+  header: string | string[] | undefined,
+  body: Buffer,
+  secret: string,
+  nowMs: number,
+): string | undefined {
   const [, time, given] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
-  if (time === undefined || given === undefined) return false;
+  if (time === undefined || given === undefined) return undefined;
   const right = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
-  return timingSafeEqual(right, Buffer.from(given, 'hex')) && Math.abs(nowMs - Number(time) * 1000) <= NOTICE_WINDOW_MS;
+  const isTimely = Math.abs(nowMs - Number(time) * 1000) <= NOTICE_WINDOW_MS;
+  return timingSafeEqual(right, Buffer.from(given, 'hex')) && isTimely ? given : undefined;
 }
 
 function changesIn(body: Buffer): Change[] | undefined {

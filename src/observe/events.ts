@@ -29,6 +29,8 @@ export type Observation =
   | { type: 'fatal'; error: unknown }
   /** Of several gateways: what this one does. */
   | { type: 'cluster-role'; from: string; to: string; why: string }
+  /** Of several gateways: something in Redis that no gateway wrote. */
+  | { type: 'cluster-ignored' }
   | { type: 'notice'; level: 'info' | 'warn'; message: string };
 
 /** Hands an observation to whoever listens. Must not throw and must not hold credentials. */

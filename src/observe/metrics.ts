@@ -85,6 +85,7 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   let inStepMs: number | undefined;
   /** There only where the gateways are several. */
   let roles: Gauge<'role'> | undefined;
+  let ignored: Counter | undefined;
   const lag: Gauge = new Gauge({
     name: 'calendar_sync_lag_seconds',
     help: 'Since the copy was last known to be in step with the CMS (before the first time: since the start)',
@@ -167,6 +168,14 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
         // A round that fails leaves the state of being in step before it ends.
         if (state === 'live') inStepMs = nowMs();
         lastRound.setToCurrentTime();
+        return;
+      case 'cluster-ignored':
+        ignored ??= new Counter({
+          name: 'calendar_gateway_ignored_messages_total',
+          help: 'Of several gateways: messages, entries and pieces in Redis that no gateway wrote',
+          registers,
+        });
+        ignored.inc();
         return;
       case 'replica-quarantined':
         quarantined.inc();

@@ -119,7 +119,16 @@ describe('the admin port', () => {
     expect(await post(NOTICE)).to.equal(202);
     expect(told).to.deep.equal([[{ collection: 'events', id: 12 }]]);
     expect(await post('{"changes":[]}')).to.equal(202);
-    expect(await post(NOTICE, undefined, '/changes')).to.equal(202);
+    expect(await post('{"changes":[{"collection":"events","id":13}]}', undefined, '/changes')).to.equal(202);
+  });
+
+  it('takes a webhook once: one that is sent again is refused, and asks nothing of the CMS', async () => {
+    const signature = sign(NOTICE, NOW_S);
+    expect(await post(NOTICE, signature)).to.equal(202);
+    for (const path of ['/-/changes', '/changes']) expect(await post(NOTICE, signature, path)).to.equal(409);
+    expect(told).to.have.length(1);
+    expect(await post(NOTICE, sign(NOTICE, NOW_S + 1))).to.equal(202);
+    expect(told).to.have.length(2);
   });
 
   it('signs bytes, not letters', async () => {
