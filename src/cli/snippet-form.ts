@@ -13,7 +13,7 @@ function show_form($post) {
     \wp_nonce_field('calendar_gateway', 'calendar_gateway_nonce');
     echo '<table class="form-table" role="presentation">';
     foreach (TYPES[$post->post_type]['meta'] as $key => $about) {
-        $value = \get_post_meta($post->ID, $key, true);
+        $value = \get_post_meta($post->ID, $key, empty($about['rows']));
         $name = \esc_attr("calendar_gateway[$key]");
         $label = \esc_html(\ucfirst(\str_replace('_', ' ', \trim($key, '_'))));
         echo "<tr><th scope='row'><label for='$name'>$label</label></th><td>";
@@ -42,7 +42,7 @@ function show_form($post) {
         $text = \is_string($given[$key] ?? null) ? \trim($given[$key]) : '';
         if ($about['type'] === 'boolean') {
             $value = $text === '1';
-        } elseif ($about['type'] === 'array') {
+        } elseif ($about['type'] === 'array' || !empty($about['rows'])) {
             $value = \array_values(\array_filter(\array_map('intval', \explode(',', $text))));
         } elseif ($about['type'] === 'integer') {
             $value = (int) $text;
@@ -51,7 +51,14 @@ function show_form($post) {
         } else {
             $value = $text;
         }
-        \update_post_meta($id, $key, $value);
+        if (!empty($about['rows'])) {
+            \delete_post_meta($id, $key);
+            foreach ($value as $one) {
+                \add_post_meta($id, $key, $one);
+            }
+        } else {
+            \update_post_meta($id, $key, $value);
+        }
     }
 }, 10, 2);
 `;

@@ -1,26 +1,39 @@
 // The part of the snippet that fits the REST answers and what is stored to what the gateway relies on.
 
-/** Excerpts as they were written, 401 for wrong credentials on every route, slugs for drafts of venues and organizers; reads `TYPES`. */
+/** Excerpts as they were written, 401 for wrong credentials of the gateway's requests, slugs for drafts of venues and organizers; reads `TYPES`. */
 export const REST_PHP = String.raw`
-// An excerpt is what somebody wrote; none is made out of the content.
+// An excerpt is what somebody wrote; none is made out of the content. Of another plugin's types only the gateway is told so.
 \add_filter('get_the_excerpt', function ($text, $post = null) {
-    if ($post && isset(TYPES[$post->post_type]) && \defined('REST_REQUEST') && \REST_REQUEST) {
+    if (is_written_excerpt($post)) {
         \remove_filter('get_the_excerpt', 'wp_trim_excerpt', 10);
     }
     return $text;
 }, 9, 2);
 
 \add_filter('get_the_excerpt', function ($text, $post = null) {
-    if ($post && isset(TYPES[$post->post_type]) && \defined('REST_REQUEST') && \REST_REQUEST) {
+    if (is_written_excerpt($post)) {
         \add_filter('get_the_excerpt', 'wp_trim_excerpt', 10, 2);
     }
     return $text;
 }, 11, 2);
 
+function is_written_excerpt($post) {
+    return $post && isset(TYPES[$post->post_type]) && \defined('REST_REQUEST') && \REST_REQUEST
+        && (empty(TYPES[$post->post_type]['existing']) || is_gateway());
+}
+
+/** Whether the gateway sends this request, by the name that it gives. Nothing is granted to it. */
+function is_gateway() {
+    return \strpos((string) ($_SERVER['HTTP_USER_AGENT'] ?? ''), 'calendar-gateway') === 0;
+}
+
 // WordPress looks at credentials only when something asks who the user is. Asked here, wrong ones are answered
-// with 401 on every route, public reads too.
+// with 401 on every route that the gateway asks, public reads too. For other clients nothing changes: some send
+// credentials that are meant for a server in front of the site.
 \add_filter('rest_authentication_errors', function ($result) {
-    \wp_get_current_user();
+    if (is_gateway()) {
+        \wp_get_current_user();
+    }
     return $result;
 }, 5);
 

@@ -4,7 +4,7 @@
 export const UNDATED_PHP = String.raw`
 // A draft has no UTC date of publication until it is published or given one. WordPress makes one up from the local date where it
 // answers, and stores that where only the local date was sent: such drafts are marked, and both are answered with null.
-const UNDATED = '_calendar_gateway_undated';
+\define(__NAMESPACE__ . '\\UNDATED', '_calendar_gateway_undated');
 
 foreach (TYPES as $type => $about) {
     if (empty($about['existing'])) {

@@ -45,22 +45,23 @@ export function snippet(mapping: Mapping, options: SnippetOptions = {}): string 
   const types = typesOf(source);
   const taxonomies = taxonomiesOf(source, Object.keys(types).slice(0, 1));
   const own = Object.values(types).some((type) => !type.existing);
-  const constants = [
-    `const TYPES = ${php(types)};`,
-    `const TAXONOMIES = ${php(taxonomies)};`,
-    ...(noticeUrl !== undefined && noticeSecret !== undefined
-      ? [`const NOTICE_URL = ${php(noticeUrl)};`, `const NOTICE_SECRET = ${php(noticeSecret)};`]
-      : []),
-  ].join('\n');
+  const notices =
+    noticeUrl === undefined || noticeSecret === undefined
+      ? undefined
+      : { NOTICE_URL: noticeUrl, NOTICE_SECRET: noticeSecret };
+  const constants = Object.entries({ TYPES: types, TAXONOMIES: taxonomies, ...notices })
+    .map(([name, value]) => `\\define(__NAMESPACE__ . '\\\\${name}', ${php(value)});`)
+    .join('\n');
   const parts = [
     TYPES_PHP,
     REST_PHP,
     UNDATED_PHP,
     CREATED_PHP,
     ...(own ? [FORM_PHP] : []),
-    ...(noticeUrl === undefined ? [] : [NOTICES_PHP]),
+    ...(notices ? [NOTICES_PHP] : []),
   ];
-  return `${headOf(mapping)}\n${constants}\n${parts.join('')}`;
+  // A second copy of the file in the same folder must not define the functions again: PHP would stop the whole site.
+  return `${headOf(mapping)}\nif (!\\defined(__NAMESPACE__ . '\\\\TYPES')) {\n\n${constants}\n${parts.join('')}\n}\n`;
 }
 
 function headOf(mapping: Mapping): string {
@@ -138,15 +139,22 @@ function metaOf(kind: Kind, about: KindSource, events: KindSource): Record<strin
   return Object.fromEntries(
     metaKeys(kind, about, events).map((meta) => [
       meta.key,
-      { type: meta.type, default: meta.default as Php, hint: hintOf(meta) },
+      {
+        type: meta.type,
+        default: meta.default as Php,
+        hint: hintOf(meta),
+        ...(meta.rows ? { rows: true } : {}),
+        ...(meta.absentIsNo ? { absent: true } : {}),
+        ...(meta.writable ? {} : { readonly: true }),
+      },
     ]),
   );
 }
 
-function hintOf({ field, type }: MetaKey): string {
+function hintOf({ field, type, rows }: MetaKey): string {
   if (field === 'start_date' || field === 'end_date') return type === 'string' ? 'such as 2027-05-01 19:30:00' : '';
   if (field === 'timezone') return "such as Europe/Paris; blank for the site's";
-  return type === 'array' ? 'numbers, with commas between' : '';
+  return type === 'array' || rows ? 'numbers, with commas between' : '';
 }
 
 /** A value as PHP writes it. Single quotes, so that nothing inside is interpreted. */

@@ -79,8 +79,11 @@ function isSpelling(stored: unknown, spelling: unknown): boolean {
   return typeof stored !== 'object' && String(stored).toLowerCase() === String(spelling).toLowerCase();
 }
 
-/** `one`: `7`. `list`: `[7, 8]`. `one-in-list`: `[7]`. `csv`: `"7,8"`. `objects`: read from whole records, written as a list. */
-export type IdsForm = 'one' | 'list' | 'one-in-list' | 'csv' | 'objects';
+/**
+ * `one`: `7`. `list`: `[7, 8]`. `one-in-list`: `[7]`. `rows`: `[7, 8]`, each stored in a row of its own. `csv`: `"7,8"`.
+ * `objects`: read from whole records, written as a list.
+ */
+export type IdsForm = 'one' | 'list' | 'one-in-list' | 'rows' | 'csv' | 'objects';
 
 /** Ids of linked records. Every form is understood when reading; `form` is what is written. `idAt`: where a whole record has its id. */
 export function idsCodec(form: IdsForm, idAt?: Path): Codec {
