@@ -81,6 +81,12 @@ function fieldRow({ kind, field, line, info, records, writable, mapping }: Field
   const telling = stored.find(({ native }) => paths.some((path) => !isBlank(at(native, path))));
   const example = telling && paths.map((path) => shown(at(telling.native, path))).join(' ');
   if (paths.length === 0) ok(field, 'fixed in the mapping');
+  else if (info.key === 'hidden' && place.startsWith('meta.') && natives.length > 0 && present.length === 0)
+    fail(
+      field,
+      `${place} is in none of ${natives.length} records: the gateway lists the events that the site hides from its lists`,
+      `${absentAdvice(kind, paths, natives, mapping)}\nIf nothing is hidden on this site, take the line ${kind.kind}.${field} out of the mapping.`,
+    );
   else if (dropped.length > 0)
     fail(
       field,

@@ -244,19 +244,28 @@ function filesOf({ url, mapping, proposal, options, account }: Result): OutFile[
           },
         ]
       : []),
-    ...(proposal.needsSnippet || secret !== undefined
+    ...(proposal.needsSnippet || proposal.unseenHiding !== undefined || secret !== undefined
       ? [{ name: 'calendar-gateway.php', text: snippet(mapping, notices), secret: secret !== undefined }]
       : []),
   ];
 }
 
-function nextSteps({ needsSnippet }: Proposal, { out }: InitOptions, files: readonly OutFile[]): string[] {
+function nextSteps(
+  { needsSnippet, unseenHiding }: Proposal,
+  { out }: InitOptions,
+  files: readonly OutFile[],
+): string[] {
   const has = (name: string): boolean => files.some((file) => file.name === name);
   const at = (name: string): string => shownPath(join(resolve(out), name));
   const secrets = has('secrets.env') ? `set -a; . ${at('secrets.env')}; set +a; ` : '';
+  const without = needsSnippet
+    ? '; without it there is nothing to read,'
+    : unseenHiding === undefined
+      ? ''
+      : `;\n  without it the gateway cannot read ${unseenHiding}, and lists the events that the site hides`;
   const php = has('calendar-gateway.php')
     ? [
-        `  put ${at('calendar-gateway.php')} into wp-content/mu-plugins/ of the site${needsSnippet ? '; without it there is nothing to read,' : ''}`,
+        `  put ${at('calendar-gateway.php')} into wp-content/mu-plugins/ of the site${without}`,
         ...(needsSnippet ? ['  with it the same init and --force shows three events as they will be answered'] : []),
       ]
     : [];

@@ -8,7 +8,7 @@ import { type DateAnswers, proposeDates } from './propose-dates.ts';
 import { type Line, proposeFields } from './propose-fields.ts';
 import { proposeLinked, proposeTaxonomy } from './propose-linked.ts';
 import { seen } from './seen.ts';
-import { missingKeys, pathsOf, pruned, type Recognised, recognise } from './setups.ts';
+import { missingKeys, pathsOf, pruned, type Recognised, recognise, unseenHiding } from './setups.ts';
 import { KIND_WORDS } from './words.ts';
 
 /** What the operator has decided: flags, or answers to questions. */
@@ -36,6 +36,8 @@ export interface Proposal {
   notes: string[];
   /** The generated PHP has to go into the site first. */
   needsSnippet: boolean;
+  /** The key by which the site hides events, where only the generated PHP shows it. */
+  unseenHiding?: string;
   /** What the samples do not tell; `yes` would take the assumption. */
   open: Question[];
   /** Other types that look like events, best first. */
@@ -82,6 +84,7 @@ function shipped(chosen: Recognised, site: SiteFacts, decisions: Decisions, cand
   const source = withDecisions(cut.source, decisions);
   const same = JSON.stringify(source) === JSON.stringify(chosen.source);
   const missing = Object.entries(missingKeys(source, site));
+  const hiding = chosen.open ? unseenHiding(source, site) : undefined;
   const needsSnippet = !chosen.open || (source.requiresHelper === true && missing.length > 0);
   return {
     how: 'shipped',
@@ -93,6 +96,7 @@ function shipped(chosen: Recognised, site: SiteFacts, decisions: Decisions, cand
     lines: linesOf(source, site),
     notes: [...(chosen.note ? [chosen.note] : []), ...cut.dropped.map((what) => `left out ${what}`)],
     needsSnippet,
+    ...(hiding === undefined ? {} : { unseenHiding: hiding }),
     open: [],
     candidates,
   };

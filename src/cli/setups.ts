@@ -142,10 +142,26 @@ export function shows(type: TypeFacts, path: string): boolean {
   );
 }
 
-/** The mapping without the kinds and lines that this site does not have; what was left out, in words. */
+/**
+ * The key by which the events' plugin hides some of them, as a path, where the site does not show it. Only the PHP file opens it: without
+ * it the gateway lists what the plugin hides.
+ */
+export function unseenHiding(source: MappingSource, site: SiteFacts): string | undefined {
+  const type = typeOf(site, source.event);
+  const given = source.wordpress?.posts?.[source.event.posts ?? ''];
+  if (given !== undefined && given.existing !== true) return undefined;
+  const [path = ''] = pathsOf(source.event.fields?.hide_from_listings);
+  return type && path.startsWith('meta.') && !shows(type, path) ? path : undefined;
+}
+
+/**
+ * The mapping without the kinds and lines that this site does not have; what was left out, in words. Keys stay where the site needs the PHP
+ * file in any case, since that opens them.
+ */
 export function pruned(source: MappingSource, site: SiteFacts): { source: MappingSource; dropped: string[] } {
   const cut = structuredClone(source);
   const dropped: string[] = [];
+  const opens = unseenHiding(source, site) !== undefined;
   for (const kind of KINDS) {
     const about = cut[kind];
     const base = about?.posts ?? about?.terms;
@@ -161,9 +177,11 @@ export function pruned(source: MappingSource, site: SiteFacts): { source: Mappin
     const fields = cut[kind]?.fields;
     if (!type || !fields || type.places.length === 0) continue;
     for (const [field, line] of Object.entries(fields)) {
-      if (field === 'start_date' || field === 'end_date' || pathsOf(line).every((path) => shows(type, path))) continue;
+      const paths = pathsOf(line);
+      if (field === 'start_date' || field === 'end_date' || paths.every((path) => shows(type, path))) continue;
+      if (opens && paths.every((path) => path.startsWith('meta.'))) continue;
       delete fields[field];
-      dropped.push(`${kind}.${field}: ${type.base} has no ${pathsOf(line).join(', ')}`);
+      dropped.push(`${kind}.${field}: ${type.base} has no ${paths.join(', ')}`);
     }
   }
   return { source: cut, dropped };

@@ -230,6 +230,18 @@ describe('a proposal for a setup that is known', () => {
     expect(() => compileMapping(found?.source, 'proposal')).not.to.throw();
   });
 
+  it('keeps the key by which a plugin hides events, which only the PHP file shows', () => {
+    const keys = '_EventStartDate _EventEndDate _EventTimezone _EventAllDay _EventCost _EventURL';
+    const base = 'tribe_events';
+    const closed = propose(site([type(base, base, [], registered(keys))], all));
+    expect(closed?.unseenHiding).to.equal('meta._EventHideFromUpcoming');
+    expect(closed?.needsSnippet).to.equal(false);
+    expect(closed?.source.event.fields).to.have.property('hide_from_listings');
+    const opened = propose(site([type(base, base, [], registered(`${keys} _EventHideFromUpcoming`))], all));
+    expect(opened?.unseenHiding).to.equal(undefined);
+    expect(opened?.source.event.fields).to.have.property('hide_from_listings');
+  });
+
   it('says that a closed plugin needs the PHP file: by its collections, or as an active plugin', () => {
     const eventon = propose(site([type('ajde_events', 'ajde_events', [{ id: 1, meta: [] }])]));
     expect(eventon?.shipped).to.equal('eventon');

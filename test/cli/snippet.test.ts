@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { snippet } from '../../src/cli/snippet.ts';
+import { TYPES_PHP } from '../../src/cli/snippet-types.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../src/mapping/load.ts';
@@ -20,8 +21,7 @@ function php(args: string[], code: string): string {
 
 /** The constants of a snippet as PHP understands them. */
 function constants(code: string): Record<string, Record<string, Record<string, unknown>>> {
-  const end = code.indexOf('\n\\add_filter');
-  const head = `${code.slice(0, end)}\necho \\json_encode(['TYPES' => TYPES, 'TAXONOMIES' => TAXONOMIES, 'SECRET' => \\defined(__NAMESPACE__ . '\\NOTICE_SECRET') ? NOTICE_SECRET : null]);`;
+  const head = `${code.slice(0, code.indexOf(TYPES_PHP))}}\necho \\json_encode(['TYPES' => TYPES, 'TAXONOMIES' => TAXONOMIES, 'SECRET' => \\defined(__NAMESPACE__ . '\\NOTICE_SECRET') ? NOTICE_SECRET : null]);`;
   return JSON.parse(
     php(
       ['-d', 'display_errors=stderr'],
