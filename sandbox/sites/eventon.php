@@ -3,7 +3,7 @@
 // Description: Stands for EventON Lite 2.2 (upstream-wordpress 2, 2.1). In its words:
 // - "ajde_events": in wp/v2 "post yes, meta []"; "plain meta, "wall clock as UTC" unix"
 // - "evcal_srow, evcal_erow unix of the wall clock read as UTC; _unix_start_ev/_unix_end_ev real UTC"; "_evo_tz"; "evcal_allday yes/no";
-//   "evcal_lmlink"
+//   "evcal_lmlink"; evo_exclude_ev "yes" (EventON Lite 2.2.21, "Exclude from calendar"): in none of its calendars
 // - "term event_location; address in WordPress option evo_tax_meta[tax][term]: unreachable"; "term event_organizer same"
 // - "event_type, event_type_2 (REST yes) / post_tag"
 // - Capabilities: "use their own capability names (... manage_eventon_terms...)"; only administrators have them here
@@ -36,6 +36,9 @@ function sandbox_seed( array $event ): int {
 		$meta['evcal_allday'] = empty( $event['all_day'] ) ? 'no' : 'yes';
 		$meta['evcal_lmlink'] = $event['website'] ?? '';
 		$meta['evcal_repeat'] = 'no';
+	}
+	if ( isset( $event['hidden'] ) ) {
+		$meta['evo_exclude_ev'] = $event['hidden'] ? 'yes' : 'no';
 	}
 	$id = sandbox_post( 'ajde_events', $event, $meta );
 	if ( isset( $event['venue'] ) ) {

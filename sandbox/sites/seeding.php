@@ -2,7 +2,7 @@
 // Plugin Name: Sandbox: seeding
 // Description: For sites whose events no REST write can make: POST sandbox/v1/events {title, slug, content, start, end, timezone, all_day, cost,
 // website, venue {name, address, city, ...}, organizer {name, phone, ...}, categories, tags, weeks} stores an event the way the site's own plugin
-// does (each site defines sandbox_seed); with "id" it changes one.
+// does (each site defines sandbox_seed); with "id" it changes one. GET sandbox/v1/stored/ID tells what the database and wp-admin have of a post.
 
 add_action(
 	'rest_api_init',
@@ -14,6 +14,19 @@ add_action(
 				'methods'             => 'POST',
 				'permission_callback' => static fn() => current_user_can( 'manage_options' ),
 				'callback'            => static fn( WP_REST_Request $request ) => array( 'id' => sandbox_seed( $request->get_json_params() ) ),
+			)
+		);
+		register_rest_route(
+			'sandbox/v1',
+			'/stored/(?P<id>\d+)',
+			array(
+				'methods'             => 'GET',
+				'permission_callback' => static fn() => current_user_can( 'manage_options' ),
+				'callback'            => static function ( WP_REST_Request $request ) {
+					global $wpdb;
+					$rows = $wpdb->get_results( $wpdb->prepare( "SELECT meta_key, meta_value FROM $wpdb->postmeta WHERE post_id = %d ORDER BY meta_key, meta_id", $request['id'] ), ARRAY_N );
+					return array( 'rows' => $rows, 'block_editor' => use_block_editor_for_post_type( get_post_type( $request['id'] ) ) );
+				},
 			)
 		);
 	}

@@ -3,6 +3,9 @@
 // Description: Stands for The Events Calendar 6.17 through wp/v2 (upstream-wordpress 2, 2.1, 2.2). In its words:
 // - "tribe_events, tribe_venue, tribe_organizer (same bases)", in wp/v2 "yes, with meta"
 // - "All _Event*, _Venue*, _Organizer* keys appear on all three types, with defaults; a venue answer has _EventStartDate: """
+// - registers its keys for all posts, without a subtype, at priority 15 of init (6.17.2, src/Tribe/Editor/Meta.php): texts, booleans, and
+//   _EventVenueID, _EventOrganizerID as "number" with "single" false, one row an id; _EventHideFromUpcoming ("yes" or no row) and
+//   _tribe_featured ("1" or no row) not at all
 // - "_EventStartDate, _EventEndDate "Y-m-d H:i:s"; UTC twins derived"; "_EventTimezone"; "_EventAllDay boolean"; "_EventCost (+CurrencySymbol/Code/
 //   Position)"; "_EventVenueID array of post ids"; "_EventOrganizerID array"; "tribe_events_cat / core post_tag"
 // - "POST create stores meta but the event is absent from every list: the custom tables row is missing, since REST writes meta after the insert
@@ -31,20 +34,26 @@ add_action(
 					'taxonomies'   => 'tribe_events' === $type ? array( 'post_tag' ) : array(),
 				)
 			);
-			$shown = array( 'single' => true, 'auth_callback' => static fn() => current_user_can( 'edit_posts' ) );
-			foreach ( SITE_TEXTS as $key ) {
-				register_post_meta( $type, $key, $shown + array( 'type' => 'string', 'default' => '', 'show_in_rest' => true ) );
-			}
-			foreach ( SITE_SWITCHES as $key ) {
-				register_post_meta( $type, $key, $shown + array( 'type' => 'boolean', 'default' => false, 'show_in_rest' => true ) );
-			}
-			foreach ( array( '_EventVenueID', '_EventOrganizerID' ) as $key ) {
-				$list = array( 'schema' => array( 'type' => 'array', 'items' => array( 'type' => 'integer' ) ) );
-				register_post_meta( $type, $key, $shown + array( 'type' => 'array', 'default' => array(), 'show_in_rest' => $list ) );
-			}
 		}
 		register_taxonomy( 'tribe_events_cat', 'tribe_events', array( 'public' => true, 'hierarchical' => true, 'show_in_rest' => true ) );
 	}
+);
+
+add_action(
+	'init',
+	static function () {
+		$shown = array( 'single' => true, 'show_in_rest' => true, 'auth_callback' => static fn() => current_user_can( 'edit_posts' ) );
+		foreach ( SITE_TEXTS as $key ) {
+			register_meta( 'post', $key, array( 'type' => 'string', 'sanitize_callback' => 'sanitize_text_field' ) + $shown );
+		}
+		foreach ( SITE_SWITCHES as $key ) {
+			register_meta( 'post', $key, array( 'type' => 'boolean' ) + $shown );
+		}
+		foreach ( array( '_EventVenueID', '_EventOrganizerID' ) as $key ) {
+			register_meta( 'post', $key, array( 'type' => 'number', 'single' => false ) + $shown );
+		}
+	},
+	15
 );
 
 add_action(

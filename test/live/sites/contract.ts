@@ -7,6 +7,7 @@ import { type SiteUnderTest, siteUnderTest } from './site-under-test.ts';
 import { createTally, type Tally } from './tally.ts';
 import { proveTextVenues, TEXT_VENUES } from './text-venues.ts';
 import { TWENTY_LINES, twentyLines } from './twenty-lines.ts';
+import { proveUnharmed } from './unharmed.ts';
 import { proveWritten } from './written.ts';
 
 const WRITTEN = ['wordpress-meta', 'acf', 'pods', 'gatherpress', 'wp-event-manager', 'tribe-events-native'];
@@ -36,6 +37,7 @@ async function prove({ mapping, plugin }: { mapping: string; plugin?: string }, 
     current = site;
     try {
       await quirks[name]?.(site, tally);
+      if (site.hasCompanion) await proveUnharmed(site, tally);
       await contract(site, tally);
     } finally {
       current = undefined;

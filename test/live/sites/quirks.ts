@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { seeds } from './read-only.ts';
 import type { Json, SiteUnderTest } from './site-under-test.ts';
 import type { Tally } from './tally.ts';
+import { rowsOf, storedOf, withoutCompanion } from './unharmed.ts';
 
 type Quirks = (site: SiteUnderTest, tally: Tally) => Promise<void>;
 
@@ -64,6 +65,22 @@ const gatherpress: Quirks = async (site, { check }) => {
 };
 
 const wpEventManager: Quirks = async (site, { check }) => {
+  await check(
+    'stores links as the plugin does, and leaves venues and organizers on the plugin’s edit screen',
+    async () => {
+      const dates = { start_date: '2031-02-01 10:00:00', end_date: '2031-02-01 11:00:00' };
+      const venue = (await post(site, 'venues', { venue: 'Hall' })).body.id;
+      const organizer = (await post(site, 'organizers', { organizer: 'One' })).body.id;
+      const { body } = await post(site, 'events', { title: 'Linked', ...dates, venue, organizer: [organizer] });
+      expect(await rowsOf(site, body.id, '_event_venue_ids')).to.deep.equal([String(venue)]);
+      expect(await rowsOf(site, body.id, '_event_organizer_ids')).to.deep.equal([`a:1:{i:0;i:${organizer};}`]);
+      for (const id of [venue, organizer]) expect((await storedOf(site, id)).block_editor).to.equal(false);
+      await erase(site, 'event_listing', body.id);
+      await erase(site, 'event_venue', venue);
+      await erase(site, 'event_organizer', organizer);
+      await site.afterRound();
+    },
+  );
   await check('shows events that the site has let expire', async () => {
     const { body } = await post(site, 'events', { title: 'Long ago', ...YEARS_AGO });
     const { meta } = await raw(site, 'event_listing', body.id);
@@ -80,6 +97,66 @@ const wpEventManager: Quirks = async (site, { check }) => {
 
 const tribeEvents: Quirks = async (site, { check }) => {
   const dates = { start_date: '2031-02-01 10:00:00', end_date: '2031-02-01 11:00:00' };
+  await check(
+    'keeps linked ids in rows of their own, by the gateway and by an editor, with and without the PHP file',
+    async () => {
+      const [hall, mill] = [
+        (await post(site, 'venues', { venue: 'Hall' })).body.id,
+        (await post(site, 'venues', { venue: 'Mill' })).body.id,
+      ];
+      const [one, two] = [
+        (await post(site, 'organizers', { organizer: 'One' })).body.id,
+        (await post(site, 'organizers', { organizer: 'Two' })).body.id,
+      ];
+      const { body } = await post(site, 'events', { title: 'Linked', ...dates, venue: hall, organizer: [one, two] });
+      const rows = async () => [
+        await rowsOf(site, body.id, '_EventVenueID'),
+        await rowsOf(site, body.id, '_EventOrganizerID'),
+      ];
+      expect(await rows(), 'the gateway').to.deep.equal([[String(hall)], [String(one), String(two)]]);
+      const edit = async (meta: Json) => {
+        const { status } = await site.native(`wp/v2/tribe_events/${body.id}`, { method: 'POST', json: { meta } });
+        expect(status).to.equal(200);
+        return rows();
+      };
+      const other = { _EventVenueID: [mill], _EventOrganizerID: [two] };
+      const both = { _EventVenueID: [hall], _EventOrganizerID: [two, one] };
+      const without = await withoutCompanion(site, async () => [await edit(other), await edit(both)]);
+      expect([await edit(other), await edit(both)], 'an editor').to.deep.equal(without);
+      expect(without[0]).to.deep.equal([[String(mill)], [String(two)]]);
+      await post(site, `events/${body.id}`, { organizer: [one] });
+      expect((await rows())[1], 'an update').to.deep.equal([String(one)]);
+      for (const id of [hall, mill]) await erase(site, 'tribe_venue', id);
+      for (const id of [one, two]) await erase(site, 'tribe_organizer', id);
+      await erase(site, 'tribe_events', body.id);
+      await site.afterRound();
+    },
+  );
+  await check('keeps hidden what the plugin hides, and stores no row for what it shows', async () => {
+    const { body } = await post(site, 'events', { title: 'Behind the curtain', ...dates });
+    const key = '_EventHideFromUpcoming';
+    const day = 'events?start_date=2031-02-01&end_date=2031-02-01';
+    expect(await rowsOf(site, body.id, key)).to.deep.equal([]);
+    await post(site, `events/${body.id}`, { hide_from_listings: true });
+    expect(await rowsOf(site, body.id, key)).to.deep.equal(['yes']);
+    expect((await site.ask(day)).body.total).to.equal(0);
+    expect((await site.ask(`events/${body.id}`)).body.hide_from_listings).to.equal(true);
+    await post(site, `events/${body.id}`, { hide_from_listings: false });
+    expect(await rowsOf(site, body.id, key)).to.deep.equal([]);
+    expect((await site.ask(day)).body.total).to.equal(1);
+    // The plugin's own screen writes the row without REST.
+    await site.sandbox.wp(['post', 'meta', 'update', String(body.id), key, 'yes']);
+    await site.sandbox.wp(['post', 'update', String(body.id), '--post_title=Behind the curtain again']);
+    await site.afterRound();
+    expect((await site.ask(day)).body.total).to.equal(0);
+    const { status } = await site.native(`wp/v2/tribe_events/${body.id}`, {
+      method: 'POST',
+      json: { meta: { [key]: '' } },
+    });
+    expect([status, await rowsOf(site, body.id, key)]).to.deep.equal([200, []]);
+    await erase(site, 'tribe_events', body.id);
+    await site.afterRound();
+  });
   await check('sends dates once more after a create, without which the site lists no event', async () => {
     const meta = { _EventStartDate: dates.start_date, _EventEndDate: dates.end_date };
     const json = { title: 'Unlisted', status: 'publish', meta };
@@ -180,6 +257,17 @@ const termVenues: Quirks = async (site, { check }) => {
 
 const eventOn: Quirks = async (site, tally) => {
   await termVenues(site, tally);
+  await tally.check('keeps hidden what the plugin leaves out of its calendars', async () => {
+    const times = { start: '2031-02-01 18:00:00', end: '2031-02-01 19:00:00' };
+    const [hidden, shown] = [
+      await site.seed({ title: 'Hidden', ...times, hidden: true }),
+      await site.seed({ title: 'Shown', ...times, hidden: false }),
+    ];
+    await site.afterRound();
+    expect(await titles(site, 'events?start_date=2031-02-01&end_date=2031-02-01')).to.deep.equal(['Shown']);
+    for (const id of [hidden, shown]) await erase(site, 'ajde_events', id);
+    await site.afterRound();
+  });
   await tally.check('reads seconds that count the clock on the wall as if it were in UTC', async () => {
     const { meta } = await raw(site, 'ajde_events', seeds.concert);
     expect(Number((meta as Json).evcal_srow)).to.equal(Date.parse('2031-05-01T19:05:00Z') / 1000);

@@ -18,6 +18,8 @@ export interface Answered<T = Json> {
 
 export interface SiteUnderTest {
   mapping: Mapping;
+  /** The companion PHP file stands beside a plugin whose types these are. */
+  hasCompanion: boolean;
   sandbox: Sandbox;
   gateway: GatewayProcess;
   /** Asks the gateway: reads as nobody, writes as the administrator. */
@@ -55,10 +57,12 @@ export async function siteUnderTest(
   plugin = name,
 ): Promise<SiteUnderTest> {
   const mapping = loadMapping(name);
+  // The Events Calendar can be read without it, but for what it hides.
+  const companion = mapping.requiresHelper || name === 'tribe-events-native';
   const dir = mkdtempSync(join(tmpdir(), 'calendar-kind-'));
   const sandbox = await startSandbox({
     ...{ dir, port: 0, fresh: true, quiet: true },
-    mapping: mapping.requiresHelper ? name : false,
+    mapping: companion ? name : false,
     muPlugins: pluginsOf(plugin),
   });
   const gateways: GatewayProcess[] = [];
@@ -103,6 +107,7 @@ export async function siteUnderTest(
     const gateway = await start();
     return {
       ...{ mapping, sandbox, gateway, native, seed, close },
+      hasCompanion: companion && plugin !== 'wordpress-meta' && mapping.source.wordpress?.posts === undefined,
       ask: (path, { gateway: asked = gateway, ...how } = {}) =>
         send(`${asked.url}/calendar/events/v1/${path}`, { ...how, signedIn: (how.method ?? 'GET') !== 'GET' }),
       async upload(bytes) {
