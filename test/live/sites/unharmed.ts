@@ -15,7 +15,7 @@ interface Stored {
 }
 
 /** The plugin keeps its types from REST, so that WordPress edits them on the plugin's own screen. */
-const CLASSIC = new Set(['events-manager']);
+const CLASSIC = new Set(['events-manager', 'event-organiser']);
 
 export const storedOf = async (site: SiteUnderTest, id: unknown): Promise<Stored> =>
   (await site.native<Stored>(`sandbox/v1/stored/${id}`)).body;
