@@ -130,6 +130,25 @@ describe('check', () => {
     expect(cost.todo).to.include('calendar-gateway snippet --mapping').and.to.include('mu-plugins');
   });
 
+  it('is red where the site does not show which events its plugin hides, and says that they are listed', async () => {
+    const values = { _EventStartDate: '2031-05-01 19:30:00', _EventEndDate: '2031-05-01 21:00:00' };
+    const keys = Object.fromEntries(Object.keys(values).map((key) => [key, 'string']));
+    const type = (meta: Record<string, string>, more = {}): FakeType => ({
+      ...{ type: 'tribe_events', base: 'tribe_events', label: 'Events', meta },
+      records: [fakePost(1, { title: 'Party', meta: { ...values, ...more } })],
+    });
+    const config = { mapping: 'tribe-events-native' };
+    const closed = row(await checked({ types: [type(keys)] }, { config }), 'event fields', 'hide_from_listings');
+    expect(closed).to.include({ state: 'fail' });
+    expect(closed.says).to.include('_EventHideFromUpcoming').and.to.include('lists the events that the site hides');
+    expect(closed.todo).to.include('calendar-gateway snippet --mapping').and.to.include('take the line');
+    await site.close();
+    const opened = type({ ...keys, _EventHideFromUpcoming: 'string' }, { _EventHideFromUpcoming: '' });
+    expect(row(await checked({ types: [opened] }, { config }), 'event fields', 'hide_from_listings').state).to.equal(
+      'ok',
+    );
+  });
+
   it('gives one piece of advice once, whatever it is good for', async () => {
     site = await fakeSite({
       types: [gigs({ meta: { gig_start: 'string', gig_end: 'string' } })],

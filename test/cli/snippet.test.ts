@@ -1,6 +1,9 @@
 // Shows that the PHP file of `snippet` opens what its mapping uses, is PHP, and lets no name break out of its quotes.
 
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { snippet } from '../../src/cli/snippet.ts';
 import { TYPES_PHP } from '../../src/cli/snippet-types.ts';
@@ -31,6 +34,51 @@ function constants(code: string): Record<string, Record<string, Record<string, u
         .concat('\n}'),
     ),
   );
+}
+
+interface Registered {
+  key: string;
+  subtype: string;
+  type: string;
+  /** One row holds the whole value. */
+  single: boolean;
+  /** An unset key reads as something else than before, for the plugin's own code too. */
+  default: boolean;
+}
+
+interface Loaded {
+  /** In the order of the calls; the plugin's first. */
+  registered: Registered[];
+  supports: string[];
+  /** Options that were written. */
+  stored: string[];
+}
+
+/**
+ * Loads the file twice into a few functions of WordPress, after a plugin that runs `plugin`; `rows` are first values of keys in the database.
+ */
+function loaded(code: string, plugin: string, rows: Record<string, string> = {}): Loaded {
+  const folder = mkdtempSync(join(tmpdir(), 'calendar-companion-'));
+  try {
+    for (const name of ['one.php', 'two.php']) writeFileSync(join(folder, name), code);
+    const stub = readFileSync(join(import.meta.dirname, 'wordpress-stub.php'), 'utf8');
+    const list = Object.entries(rows).map(([key, value]) => `'${key}' => '${value}'`);
+    return JSON.parse(
+      php(
+        ['-d', 'display_errors=stderr'],
+        `${stub}
+const ROWS = array(${list.join(', ')});
+${plugin}
+require '${folder}/one.php';
+require '${folder}/two.php';
+apply_filters('init');
+apply_filters('rest_api_init');
+echo json_encode(array('registered' => $registered, 'supports' => $supports, 'stored' => $stored));`,
+      ),
+    ) as Loaded;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 describe('snippet', () => {
@@ -96,6 +144,64 @@ describe('snippet', () => {
         rewrite: 'events/category',
       });
       expect(TAXONOMIES?.post_tag).to.deep.include({ base: 'tags', existing: true, types: ['calendar_event'] });
+    });
+
+    describe('beside a plugin', () => {
+      const register = (key: string, more = '') =>
+        `register_meta('post', '${key}', array('type' => 'number', 'single' => false${more}));`;
+      const code = snippet(loadMapping('tribe-events-native'), notices);
+      const of = ({ registered }: Loaded, key: string) => registered.filter((one) => one.key === key);
+
+      it('registers no key that is registered already, with a subtype or without one, at init or only for REST', () => {
+        const found = loaded(
+          code,
+          `add_action('init', function () { ${register('_EventVenueID')} }, 15);
+           add_action('rest_api_init', function () { ${register('_EventOrganizerID')} });
+           add_action('init', function () { ${register('_EventCost', ", 'object_subtype' => 'tribe_events'")} }, 15);
+           add_action('init', function () { ${register('_VenueCity')} }, PHP_INT_MAX);`,
+        );
+        for (const key of ['_EventVenueID', '_EventOrganizerID', '_EventCost', '_VenueCity'])
+          expect(of(found, key), key).to.have.length(1);
+        expect(of(found, '_EventHideFromUpcoming')).to.have.length(1);
+      });
+
+      it('gives a key that nobody has registered the shape in which the plugin stores it, and no default', () => {
+        const found = loaded(code, '');
+        for (const key of ['_EventVenueID', '_EventOrganizerID'])
+          expect(of(found, key)).to.deep.equal([
+            { key, subtype: 'tribe_events', type: 'integer', single: false, default: false },
+          ]);
+        expect(found.registered.filter((one) => one.default)).to.deep.equal([]);
+        expect(found.supports).to.include('tribe_events custom-fields');
+      });
+
+      it('never makes one row of a list where the plugin has plain rows', () => {
+        const own = compileMapping(sourceWith({ venue: 'meta.places', organizer: 'meta.people' }), 'sample');
+        const found = loaded(snippet(own), '', { places: '7', people: 'a:1:{i:0;i:8;}' });
+        expect(of(found, 'places')[0]).to.include({ type: 'integer', single: false });
+        expect(of(found, 'people')[0]).to.include({ type: 'array', single: true });
+        expect(of(loaded(snippet(own), ''), 'places')[0]).to.include({ type: 'array', single: true });
+      });
+
+      it('leaves no option behind', () => {
+        expect(loaded(code, '').stored).to.deep.equal([]);
+      });
+
+      const lists: Record<string, string[]> = {
+        'event-organiser': ['_eventorganiser_event_schedule object'],
+        'tribe-events-native': ['_EventVenueID integer, a row each', '_EventOrganizerID integer, a row each'],
+        'wordpress-meta': ['venue_ids array', 'organizer_ids array'],
+        'wp-event-manager': ['_event_organizer_ids array'],
+      };
+      for (const name of mappingNames())
+        it(`stores one value in one row, but for the lists of the plugin itself: ${name}`, () => {
+          const found = loaded(snippet(loadMapping(name)), '').registered;
+          expect(
+            found
+              .filter(({ type, single }) => type === 'array' || type === 'object' || !single)
+              .map(({ key, type, single }) => `${key} ${type}${single ? '' : ', a row each'}`),
+          ).to.deep.equal(lists[name] ?? []);
+        });
     });
 
     it('lets no name break out of its quotes', () => {

@@ -1,0 +1,71 @@
+<?php
+// As much of WordPress as the companion PHP file calls while it registers: hooks in the order of their priorities, and one table of meta keys.
+
+const ABSPATH = '/';
+$hooks      = array();
+$registered = array();
+$supports   = array();
+$stored     = array();
+
+function add_filter( $hook, $callback, $priority = 10 ) {
+	global $hooks;
+	$hooks[ $hook ][ $priority ][] = $callback;
+}
+function add_action( $hook, $callback, $priority = 10 ) {
+	add_filter( $hook, $callback, $priority );
+}
+function apply_filters( $hook, $value = null, ...$more ) {
+	global $hooks;
+	$steps = $hooks[ $hook ] ?? array();
+	ksort( $steps );
+	foreach ( array_merge( ...array_values( $steps ) ) as $callback ) {
+		$value = $callback( $value, ...$more );
+	}
+	return $value;
+}
+function register_meta( $object, $key, $args ) {
+	global $registered;
+	$registered[] = array( 'key' => $key, 'subtype' => $args['object_subtype'] ?? '', 'type' => $args['type'], 'single' => $args['single'] ?? false, 'default' => array_key_exists( 'default', $args ) );
+}
+function registered_meta_key_exists( $object, $key, $subtype = '' ) {
+	global $registered;
+	return (bool) array_filter( $registered, static fn( $one ) => $one['key'] === $key && $one['subtype'] === $subtype );
+}
+function post_type_exists( $type ) {
+	return true;
+}
+function taxonomy_exists( $taxonomy ) {
+	return true;
+}
+function register_taxonomy_for_object_type() {}
+function add_post_type_support( $type, $feature ) {
+	global $supports;
+	$supports[] = "$type $feature";
+}
+function get_option( $name ) {
+	return false;
+}
+function update_option( $name ) {
+	global $stored;
+	$stored[] = $name;
+}
+function flush_rewrite_rules() {
+	global $stored;
+	$stored[] = 'rewrite_rules';
+}
+function wp_json_encode( $value ) {
+	return json_encode( $value );
+}
+function is_serialized( $value ) {
+	return 1 === preg_match( '/^[aOs]:\d+:/', $value );
+}
+$wpdb = new class() {
+	public $postmeta = 'wp_postmeta';
+	public $termmeta = 'wp_termmeta';
+	public function prepare( $sql, $key ) {
+		return $key;
+	}
+	public function get_var( $key ) {
+		return ROWS[ $key ] ?? null;
+	}
+};
