@@ -55,12 +55,13 @@ interface Loaded {
 }
 
 /**
- * Loads the file twice into a few functions of WordPress, after a plugin that runs `plugin`; `rows` are first values of keys in the database.
+ * Loads the file, in as many copies, into a few functions of WordPress, after a plugin that runs `plugin`; `rows` are first values of keys in the database.
  */
-function loaded(code: string, plugin: string, rows: Record<string, string> = {}): Loaded {
+function loaded(code: string, plugin: string, rows: Record<string, string> = {}, copies = 1): Loaded {
   const folder = mkdtempSync(join(tmpdir(), 'calendar-companion-'));
   try {
-    for (const name of ['one.php', 'two.php']) writeFileSync(join(folder, name), code);
+    const files = Array.from({ length: copies }, (_, at) => join(folder, `${at}.php`));
+    for (const file of files) writeFileSync(file, code);
     const stub = readFileSync(join(import.meta.dirname, 'wordpress-stub.php'), 'utf8');
     const list = Object.entries(rows).map(([key, value]) => `'${key}' => '${value}'`);
     return JSON.parse(
@@ -69,8 +70,7 @@ function loaded(code: string, plugin: string, rows: Record<string, string> = {})
         `${stub}
 const ROWS = array(${list.join(', ')});
 ${plugin}
-require '${folder}/one.php';
-require '${folder}/two.php';
+${files.map((file) => `require '${file}';`).join('\n')}
 apply_filters('init');
 apply_filters('rest_api_init');
 echo json_encode(array('registered' => $registered, 'supports' => $supports, 'stored' => $stored));`,
@@ -181,6 +181,10 @@ describe('snippet', () => {
         expect(of(found, 'places')[0]).to.include({ type: 'integer', single: false });
         expect(of(found, 'people')[0]).to.include({ type: 'array', single: true });
         expect(of(loaded(snippet(own), ''), 'places')[0]).to.include({ type: 'array', single: true });
+      });
+
+      it('stops nothing when a second copy lies in the folder', () => {
+        expect(loaded(code, '', {}, 2)).to.deep.equal(loaded(code, ''));
       });
 
       it('leaves no option behind', () => {
