@@ -6,7 +6,7 @@
  * Needs the constants `TYPES` and `TAXONOMIES`.
  */
 export const CREATED_PHP = String.raw`
-const KEY_META = '_calendar_gateway_key';
+\define(__NAMESPACE__ . '\\KEY_META', '_calendar_gateway_key');
 
 function created($type = null, $collection = '', $id = 0) {
     static $created = [];

@@ -42,6 +42,7 @@ function add_post_type_support( $type, $feature ) {
 	global $supports;
 	$supports[] = "$type $feature";
 }
+function register_rest_route() {}
 function get_option( $name ) {
 	return false;
 }
