@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
-import { beginReady, headerLines } from '../../src/http/head.ts';
+import { beginReady, headerLines, sendsAsNode } from '../../src/http/head.ts';
 
 const HEADERS = ['Vary', 'Origin', 'ETag', 'W/"é"', 'Vary', 'Accept-Encoding'];
 const LAST = 'GET /node/200 HTTP/1.1\r\nConnection: close';
@@ -79,4 +79,15 @@ describe('a head that is ready', () => {
     it(`takes no header that could not be sent: ${JSON.stringify(turns)}`, () => {
       expect(() => headerLines(['Vary', 'Origin', ...turns])).to.throw(TypeError);
     });
+
+  it('is compared with what writeHead sends at the start, and given up where that differs', () => {
+    expect(sendsAsNode()).to.equal(true);
+    expect(sendsAsNode(() => {})).to.equal(false);
+    expect(sendsAsNode((response) => Object.assign(response, { _header: 'HTTP/1.1 200 OK\r\n\r\n' }))).to.equal(false);
+    expect(
+      sendsAsNode(() => {
+        throw new TypeError('no such field');
+      }),
+    ).to.equal(false);
+  });
 });
