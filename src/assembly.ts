@@ -31,6 +31,7 @@ import type { Change } from './replica/commit.ts';
 import { PUBLIC } from './replica/filters.ts';
 import type { Replica } from './replica/store.ts';
 import type { Sync } from './replica/sync.ts';
+import { createImageFetches } from './upstream/image-fetches.ts';
 import type { Credentials, Upstream } from './upstream/port.ts';
 
 export interface AssemblyParts {
@@ -65,7 +66,8 @@ const ACKNOWLEDGED = 20_000;
 export function assemble(parts: AssemblyParts): Assembly {
   const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now, others, counts } = parts;
   const { limits, cache: freshness, mounts } = config;
-  const addressOf = callerAddress(config.listen.trustProxies);
+  const publicUrl = publicUrlOf(config);
+  const addressOf = callerAddress(config.listen.trustProxies, observe);
   /** The changed records are fetched now, or with the next round that can store them. */
   const readLater = ({ put = [], remove = [] }: Change): void => {
     const keys = [...put, ...remove.flatMap(({ kind, ids }) => ids.map((id) => ({ kind, id })))];
@@ -84,6 +86,7 @@ export function assemble(parts: AssemblyParts): Assembly {
       isAway: () => sync.standing().state === 'away',
       readNewest: (kind) => readNewest(backing, kind),
     }),
+    imageFetches: createImageFetches({ options: { notFrom: ownOrigin(publicUrl, config) } }),
     present: createPresent(replica, () => sync.site(), config.cost),
     lists: config.lists,
     readFields: (kind, data) => readData(kind === 'venue' ? venueFields : organizerFields, data),
@@ -99,7 +102,6 @@ export function assemble(parts: AssemblyParts): Assembly {
     category: createTerms(backing, 'category'),
     tag: createTerms(backing, 'tag'),
   };
-  const publicUrl = publicUrlOf(config);
   const publicStatus = createPublicStatus(backing);
   const cache = createAnswerCache(freshness.answerBytes);
   const addresses = createAddressLimit(limits, counts);
@@ -123,6 +125,12 @@ export function assemble(parts: AssemblyParts): Assembly {
     otherwise: guard(app.callback()),
   });
   return { backing, operations, listener, publicStatus };
+}
+
+/** Where the gateway itself answers, unless the site with its images is there as well. */
+function ownOrigin(publicUrl: string, { upstream }: Config): string[] {
+  const { origin } = new URL(publicUrl);
+  return origin === new URL(upstream.url).origin ? [] : [origin];
 }
 
 /** The totals of the public lists, counted once for each public version. */

@@ -24,6 +24,8 @@ export interface Images {
   usable(value: string | number): Promise<boolean>;
   /** Id of the image in the CMS, uploading what was fetched; 0 for `''`. */
   idOf(value: string, rollback: Rollback): Promise<number>;
+  /** The request is over: what was fetched is not needed any more. */
+  release(): void;
 }
 
 /** One request as the operations see it. */

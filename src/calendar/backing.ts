@@ -9,6 +9,7 @@ import { applyChange, type Change } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
 import type { Sync } from '../replica/sync.ts';
 import type { Zone } from '../time/zones.ts';
+import type { ImageFetches } from '../upstream/image-fetches.ts';
 import type { Credentials, Upstream } from '../upstream/port.ts';
 import type { Input } from './asked.ts';
 import { siteZone } from './dates.ts';
@@ -82,6 +83,8 @@ export interface Backing {
   present: Present;
   /** What is asked of the CMS because the replica lacks it. */
   unknown: Unknown;
+  /** Brings in images by URL, a bounded number at once. */
+  imageFetches: ImageFetches;
   /** The service account; without one only public records are copied. */
   service: Credentials;
   lists: ListSettings;

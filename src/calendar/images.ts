@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { UpstreamRefused } from '../errors.ts';
-import { type FetchedImage, fetchImage } from '../upstream/fetch-image.ts';
+import type { HeldImage, ImageFetches } from '../upstream/image-fetches.ts';
 import { type Asked, callOptions, type Images } from './asked.ts';
 import type { Backing } from './backing.ts';
 import { noteFailedCreate } from './failed-create.ts';
@@ -11,16 +11,16 @@ import { translate } from './translate.ts';
 import { can, GENERAL } from './visibility.ts';
 
 /**
- * The images of one request: what `usable` found or fetched is what `idOf` names or uploads. `fetchFrom` brings a foreign image in.
+ * The images of one request: what `usable` found or fetched is what `idOf` names or uploads.
  * `idOf` throws `GatewayError` 400 for what was not found usable before and for an upload that the CMS refuses; both throw `UpstreamAway`.
  */
 export function createImages(
   backing: Backing,
   asked: Pick<Asked, 'caller' | 'requestId'>,
-  fetchFrom: typeof fetchImage = fetchImage,
+  fetches: ImageFetches = backing.imageFetches,
 ): Images {
   const ids = new Map<string, number>();
-  const fetched = new Map<string, FetchedImage>();
+  const fetched = new Map<string, HeldImage>();
   const options = callOptions(asked);
 
   async function uploaded(id: number): Promise<boolean> {
@@ -74,19 +74,21 @@ export function createImages(
         ids.set(text, here);
         return true;
       }
-      const image = await fetchFrom(text);
-      if (image) fetched.set(text, image);
-      return image !== undefined;
+      if (fetched.has(text)) return true;
+      const held = await fetches.fetch(text, asked.caller.account.userId);
+      if (held) fetched.set(text, held);
+      return held !== undefined;
     },
     async idOf(value, rollback) {
       const text = value.trim();
       if (text === '') return 0;
       const known = ids.get(text);
       if (known !== undefined) return known;
-      const image = fetched.get(text);
-      if (!image) throw invalidParam('image');
+      const held = fetched.get(text);
+      if (!held) throw invalidParam('image');
       try {
-        const upload = await backing.upstream.upload(image, options);
+        const upload = await backing.upstream.upload(held.image, options);
+        held.release();
         rollback.created('image', upload.id);
         await backing.keeping.wrote({ images: [upload] }, backing.keeping.moment());
         ids.set(text, upload.id);
@@ -97,6 +99,10 @@ export function createImages(
           ? invalidParam('image')
           : translate(error, { kind: 'event', anonymous: false });
       }
+    },
+    release() {
+      for (const held of fetched.values()) held.release();
+      fetched.clear();
     },
   };
 }

@@ -2,6 +2,8 @@
 
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import type { Observe } from '../observe/events.ts';
+import { isPublicAddress } from '../upstream/public-address.ts';
 
 /** Reads the address that a request counts for. Whatever stands in `X-Forwarded-For` before the first that is not trusted is the caller's word. */
 export type CallerAddress = (request: IncomingMessage) => string;
@@ -21,10 +23,36 @@ function listOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** @param trusted nobody, whoever connects, or these addresses and networks: `10.0.0.0/8`, `::1` */
-export function callerAddress(trusted: boolean | readonly string[]): CallerAddress {
+/**
+ * Behind a proxy that nobody trusts, all callers are one address: they share the limit of requests, and a few wrong passwords of one lock
+ * new logins of all. Said once.
+ */
+function createWarning(observe: Observe): (request: IncomingMessage, address: string) => void {
+  let isSaid = false;
+  return ({ headers }, address) => {
+    if (isSaid || headers['x-forwarded-for'] === undefined || isPublicAddress(plain(address))) return;
+    isSaid = true;
+    const message =
+      `Requests from ${plain(address)} carry X-Forwarded-For, and listen.trustProxies does not name that address: all callers ` +
+      'behind it count as one, in the limits of requests and of failed logins. If it is your proxy, name it there.';
+    observe({ type: 'notice', level: 'warn', message });
+  };
+}
+
+/**
+ * @param trusted nobody, whoever connects, or these addresses and networks: `10.0.0.0/8`, `::1`
+ * @param observe is told once when a proxy in a private network is not trusted
+ */
+export function callerAddress(trusted: boolean | readonly string[], observe: Observe = () => {}): CallerAddress {
   const connected = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';
-  if (trusted === false) return connected;
+  const warn = createWarning(observe);
+  if (trusted === false) {
+    return (request) => {
+      const address = connected(request);
+      warn(request, address);
+      return address;
+    };
+  }
   const forwarded = ({ headers }: IncomingMessage) => {
     const header = headers['x-forwarded-for'];
     return typeof header === 'string' ? header.split(',').map((address) => address.trim()) : [];
@@ -35,6 +63,7 @@ export function callerAddress(trusted: boolean | readonly string[]): CallerAddre
   const isTrusted = (address: string) => isIP(address) !== 0 && list.check(address, familyOf(address));
   return (request) => {
     let address = plain(connected(request));
+    if (!isTrusted(address)) warn(request, address);
     // From the nearest proxy outwards: each says whom it saw, and only the word of a trusted one counts.
     for (const seen of forwarded(request).reverse()) {
       if (!isTrusted(address) || seen === '') break;

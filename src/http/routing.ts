@@ -126,14 +126,23 @@ export function readAt(path: string): { route: Route; endpoint: Endpoint; captur
 const WRITES: ReadonlySet<Endpoint['operation']> = new Set(['create', 'update', 'delete']);
 
 /** Runs what an endpoint names: checks the parameters, finds the record, and does it. */
-export async function run(
+export async function run(options: RoutingOptions, route: Route, endpoint: Endpoint, asking: Asking): Promise<Answer> {
+  const { caller, requestId, base } = asking.state;
+  const asked: Asked = { caller, requestId, base, images: createImages(options.backing, { caller, requestId }) };
+  try {
+    return await operate(options, route, endpoint, asking, asked);
+  } finally {
+    asked.images.release();
+  }
+}
+
+async function operate(
   { backing, operations, slugs, limits }: RoutingOptions,
   route: Route,
   endpoint: Endpoint,
   { captured, state }: Asking,
+  asked: Asked,
 ): Promise<Answer> {
-  const who = { caller: state.caller, requestId: state.requestId };
-  const asked: Asked = { ...who, base: state.base, images: createImages(backing, who) };
   const path: Record<string, string> = route.by ? { [route.by]: decoded(captured ?? '') } : {};
   const { operation } = endpoint;
   if (operation === 'describe') return describe(state, backing);
@@ -141,11 +150,11 @@ export async function run(
   refuseLongLists(endpoint, { ...state.query, ...state.body }, limits.idsPerParameter);
   const lookups = await createLookups(backing, slugs, asked, route.kind);
   const input = await validate(endpoint, { path, query: state.query, body: state.body ?? {} }, lookups);
-  const operate = operations[route.kind as Kind];
+  const operationsOf = operations[route.kind as Kind];
   // Before the CMS is asked: what it accepted would be answered, and be in no list until the replica can be written again.
   if (WRITES.has(operation) && asked.caller.account) backing.replica.assertWritable();
-  if (operation === 'list' || operation === 'create') return operate[operation](input, asked);
-  return operate[operation === 'delete' ? 'remove' : operation](
+  if (operation === 'list' || operation === 'create') return operationsOf[operation](input, asked);
+  return operationsOf[operation === 'delete' ? 'remove' : operation](
     await idOf(route, input, slugs, asked),
     input,
     asked,

@@ -26,9 +26,13 @@ export interface FetchImageOptions {
   mayCall?: (address: string) => boolean;
   /** In place of the system's resolver. */
   resolve?: ResolveHost;
+  /** `usual`: 80 for http and 443 for https. Default `usual`, and `any` where `mayCall` is given. */
+  ports?: 'usual' | 'any';
+  /** Origins that are never called: the gateway's own. */
+  notFrom?: readonly string[];
 }
 
-const MAX_BYTES = 10 * 1024 * 1024;
+export const MAX_BYTES = 10 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -57,7 +61,7 @@ const TYPES: readonly { mimeType: string; extension: string; fits: (bytes: Uint8
 ];
 
 /**
- * Fetches the image at `url`: http or https, no credentials, no cookies, at most three redirects. Each host's address is checked as it
+ * Fetches the image at `url`: http or https on their own ports, no credentials, no cookies, at most three redirects. Each host's address is checked as it
  * was resolved for the very connection that is made, so that a name cannot mean one address when checked and another when called.
  * Undefined for everything that is not a usable image: PNG, JPEG, GIF, WebP or AVIF by its first bytes, whatever the header says.
  */
@@ -68,16 +72,18 @@ export async function fetchImage(url: string, options: FetchImageOptions = {}): 
     connect: { lookup: checkedLookup(resolve, mayCall), timeout: timeoutMs },
     allowH2: false,
   });
+  const { ports = options.mayCall ? 'any' : 'usual', notFrom = [] } = options;
+  const rules: Rules = { mayCall, ports, notFrom };
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
   try {
-    let place = usableUrl(url.trim(), undefined, mayCall);
+    let place = usableUrl(url.trim(), undefined, rules);
     for (let hops = 0; place && hops <= MAX_REDIRECTS; hops += 1) {
       const answer = await ask(place, dispatcher, deadline.signal);
       if (!REDIRECTS.has(answer.statusCode)) return await imageOf(place, answer, maxBytes);
       discard(answer);
       const { location } = answer.headers;
-      place = typeof location === 'string' ? usableUrl(location, place, mayCall) : undefined;
+      place = typeof location === 'string' ? usableUrl(location, place, rules) : undefined;
     }
     return undefined;
   } catch {
@@ -89,12 +95,17 @@ export async function fetchImage(url: string, options: FetchImageOptions = {}): 
   }
 }
 
+type Rules = Required<Pick<FetchImageOptions, 'mayCall' | 'ports' | 'notFrom'>>;
+
 /** The address as it may be called. Hosts that are addresses never reach the resolver, so they are checked here. */
-function usableUrl(text: string, base: URL | undefined, mayCall: (address: string) => boolean): URL | undefined {
+function usableUrl(text: string, base: URL | undefined, { mayCall, ports, notFrom }: Rules): URL | undefined {
   if (!URL.canParse(text, base?.href)) return undefined;
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
   if (url.username !== '' || url.password !== '') return undefined;
+  // Other ports are other services, which must not be found out about or asked for anything from here.
+  if (url.port !== '' && ports === 'usual') return undefined;
+  if (notFrom.includes(url.origin)) return undefined;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) === 0) return url;
   // 2130706433, 0x7f.1 and 0177.0.0.1 are written by nobody who means well, whatever they stand for.

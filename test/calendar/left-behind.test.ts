@@ -7,6 +7,7 @@ import { type GatewayError, UpstreamAway, UpstreamRefused } from '../../src/erro
 import { ROUTES } from '../../src/interface/routes.ts';
 import { validate } from '../../src/interface/validate.ts';
 import type { Lookups } from '../../src/interface/value-kind.ts';
+import { createImageFetches } from '../../src/upstream/image-fetches.ts';
 import { BASE, type GatewayUnderTest, gatewayUnderTest } from '../gateway-under-test.ts';
 import { AS, type FakeCms, fakeCms, type Role, type Step } from './fake-cms.ts';
 
@@ -59,7 +60,8 @@ describe('a delete needs proof', () => {
   ): Promise<{ id: number }> {
     const caller = { credentials: AS[as], account: await cms.account({ credentials: AS[as] }) };
     const png = { bytes: new Uint8Array(1), mimeType: 'image/png', filename: 'a.png' };
-    const asked: Asked = { caller, base: BASE, images: createImages(gateway.backing, { caller }, async () => png) };
+    const fetches = createImageFetches({ fetchFrom: async () => png });
+    const asked: Asked = { caller, base: BASE, images: createImages(gateway.backing, { caller }, fetches) };
     const route = ROUTES.find((one) => one.path === (operation === 'create' ? path : `${path}/{id}`));
     const endpoint = route!.endpoints.find((one) => one.operation === operation)!;
     if (typeof body.image === 'string') await asked.images.usable(body.image);

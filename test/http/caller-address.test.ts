@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { callerAddress } from '../../src/http/caller-address.ts';
+import type { Observation } from '../../src/observe/events.ts';
 
 const request = (remoteAddress: string, forwarded?: string) =>
   ({
@@ -13,6 +14,30 @@ const request = (remoteAddress: string, forwarded?: string) =>
 describe('callerAddress', () => {
   it('believes nobody', () => {
     expect(callerAddress(false)(request('192.0.2.1', '203.0.113.7'))).to.equal('192.0.2.1');
+  });
+
+  const warnings = (trusted: boolean | string[], requests: [address: string, forwarded?: string][]) => {
+    const said: Observation[] = [];
+    const addressOf = callerAddress(trusted, (observation) => said.push(observation));
+    for (const [address, forwarded] of requests) addressOf(request(address, forwarded));
+    return said;
+  };
+
+  it('says once that a proxy in a private network is not trusted, and which setting names it', () => {
+    for (const address of ['10.0.0.5', '127.0.0.1', '::ffff:192.168.0.1', '::1', 'fd00::1']) {
+      for (const trusted of [false, ['172.16.0.0/12']]) {
+        const said = warnings(trusted, [[address], [address, '203.0.113.7'], [address, '203.0.113.8']]);
+        expect(said, address).to.have.length(1);
+        expect(said[0]).to.include({ type: 'notice', level: 'warn' });
+        expect((said[0] as { message: string }).message).to.include('listen.trustProxies');
+      }
+    }
+  });
+
+  it('says nothing of public addresses, trusted proxies, and requests without the header', () => {
+    expect(warnings(false, [['8.8.8.8', '203.0.113.7'], ['10.0.0.5']])).to.deep.equal([]);
+    expect(warnings(true, [['10.0.0.5', '203.0.113.7']])).to.deep.equal([]);
+    expect(warnings(['10.0.0.0/8'], [['10.0.0.5', '203.0.113.7']])).to.deep.equal([]);
   });
 
   it('believes whoever connects, and of what they say the last', () => {

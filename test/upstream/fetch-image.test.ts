@@ -89,6 +89,30 @@ describe('an image from elsewhere', () => {
     expect(seen).to.deep.equal([]);
   });
 
+  it('calls no other port than that of the scheme, after a redirect neither', async () => {
+    const usual: FetchImageOptions = { ...here, ports: 'usual' };
+    for (const place of [
+      at('/a.png'),
+      `https://images.test:80/a.png`,
+      'http://images.test:443/a.png',
+      'http://93.184.215.14:22/',
+    ])
+      expect(await fetchImage(place, usual), place).to.equal(undefined);
+    expect(seen).to.deep.equal([]);
+  });
+
+  it('does not call the gateway itself, after a redirect neither', async () => {
+    const own = new URL(at('/', 'calendar.test')).origin;
+    answer = (request, response) => {
+      if (request.url === '/a.png') response.writeHead(302, { location: `${own}/b.png` }).end();
+      else response.end(PNG);
+    };
+    expect(await fetchImage(`${own}/b.png`, { ...here, notFrom: [own] })).to.equal(undefined);
+    expect(seen).to.deep.equal([]);
+    expect(await fetchImage(at('/a.png'), { ...here, notFrom: [own] })).to.equal(undefined);
+    expect(seen.map(({ url }) => url)).to.deep.equal(['/a.png']);
+  });
+
   it('takes an error for no image even when it shows one', async () => {
     answer = (_request, response) => void response.writeHead(404).end(PNG);
     expect(await fetchImage(at('/a.png'), here)).to.equal(undefined);
