@@ -28,7 +28,9 @@ const PUBLIC = 'src/upstream/public-address.ts';
 const ANSWER = 'src/upstream/answer.ts';
 const SERVE = 'src/cli/serve.ts';
 const ADMISSION = 'src/http/admission.ts';
+const COMPANION = 'src/cli/snippet-types.ts';
 
+const COMPANIONS = 'test/cli/snippet.test.ts';
 const PRIVACY = 'test/http/privacy.test.ts';
 const ALL_LIMITS = 'test/faults/limits.test.ts';
 const SOCKETS = 'test/faults/sockets.test.ts';
@@ -802,5 +804,36 @@ export const PROTECTIONS: Protection[] = [
     file: 'src/observe/metrics.ts',
     line: "if (seen.cache === 'stale') stale.inc();",
     test: 'test/observe/metrics.test.ts',
+  },
+  {
+    what: 'the companion file registers no key that a plugin registered for all types',
+    file: COMPANION,
+    line: " || \\registered_meta_key_exists($object, $key, '')",
+    test: COMPANIONS,
+    title: 'registers no key that is registered already',
+  },
+  {
+    what: 'the companion file waits until plugins have registered their keys',
+    file: COMPANION,
+    line: '}, 98);',
+    without: '}, 1);',
+    test: COMPANIONS,
+    title: 'registers no key that is registered already',
+  },
+  {
+    what: 'the companion file writes no list into one row where there are plain rows',
+    file: COMPANION,
+    line: "$about['type'] === 'array' && is_plain($object, $key)",
+    without: 'false',
+    test: COMPANIONS,
+    title: 'never makes one row of a list',
+  },
+  {
+    what: 'a second copy of the companion file does nothing',
+    file: 'src/cli/snippet.ts',
+    line: "if (!\\\\defined(__NAMESPACE__ . '\\\\\\\\TYPES'))",
+    without: 'if (true)',
+    test: COMPANIONS,
+    title: 'second copy',
   },
 ];
