@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
 import schema from './config.schema.json' with { type: 'json' };
 import { ConfigError, unreadable } from './errors.ts';
+import { trimmedEnd } from './text/trim.ts';
 
 /** What each key means is said in config.schema.json. */
 export interface Config {
@@ -126,7 +127,7 @@ export function serviceCredentials({ upstream }: Config): string | undefined {
 
 /** Address that answers name, without a final slash. */
 export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
-  (publicUrl ?? `http://localhost:${listen.port}`).replace(/\/+$/, '');
+  trimmedEnd(publicUrl ?? `http://localhost:${listen.port}`, '/');
 
 /** One file, checked by itself so that a refusal can name it. */
 function readLayer(place: string | URL, name: string): Json {

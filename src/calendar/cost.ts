@@ -1,5 +1,7 @@
 /** Owns what a cost is: what is kept of one that was sent, and how it is shown (interface-behaviour 1.5). */
 
+import { normalized } from '../text/normalize.ts';
+
 /** A cost as kept: one text, or several as they were sent in a list. The empty text is no cost. */
 export type Cost = string | string[];
 
@@ -14,6 +16,8 @@ export type CostSettings = { symbol: string; position: 'prefix' | 'postfix' };
 
 const DEFAULT_SETTINGS: CostSettings = { symbol: '$', position: 'prefix' };
 const RANGE = ' – ';
+/** Of a longer cost, which only the CMS itself can hold, the beginning is shown. */
+const SHOWN_CHARACTERS = 2000;
 const DASHES = '-–—−';
 // Thousands in groups of three (at most six groups, so that no text takes long to search); then decimals behind a point
 // or comma, if no further group follows; then plain digits.
@@ -105,8 +109,20 @@ export function costAnswer(stored: Cost, settings: CostSettings = DEFAULT_SETTIN
 
 /** A text with a digit is cut at the commas that are not inside a number; a list is taken as it is. */
 function cutElements(stored: Cost): string[] {
-  const texts = typeof stored === 'string' ? (/\d/.test(stored) ? cutAtCommas(stored) : [stored]) : stored;
+  const texts = typeof stored === 'string' ? cutText(stored.slice(0, SHOWN_CHARACTERS)) : cutList(stored);
   return texts.map(stripTags).filter((text) => text !== '');
+}
+
+const cutText = (text: string): string[] => (/\d/.test(text) ? cutAtCommas(text) : [text]);
+
+/** The first texts of a list, as many as may be shown. */
+function cutList(texts: string[]): string[] {
+  let left = SHOWN_CHARACTERS;
+  return texts.slice(0, SHOWN_CHARACTERS).flatMap((text) => {
+    const shown = text.slice(0, left);
+    left -= shown.length;
+    return shown === '' ? [] : [shown];
+  });
 }
 
 function cutAtCommas(text: string): string[] {
@@ -133,9 +149,9 @@ function readElement(text: string): Element {
   const [amount] = amounts;
   if (!first || !amount) return { ...element, phrase: text };
   let before = text.slice(0, first.index).trim();
-  const minus = new RegExp(`^([${DASHES}]?)\\s*(\\p{Sc}*)\\s*([${DASHES}]?)$`, 'u').exec(before);
-  if (minus && (minus[1] || minus[3])) {
-    before = minus[2] ?? '';
+  const signed = withoutDashes(before);
+  if (signed !== before && /^\p{Sc}*$/u.test(signed)) {
+    before = signed;
     if (Number(amount.value) !== 0) amount.value = `-${amount.value}`;
   }
   if (numbers.length > 1) return element;
@@ -143,8 +159,8 @@ function readElement(text: string): Element {
     .slice(first.index + first[0].length)
     .replace(/^[.,]+(?=\s|$)/, '')
     .trim();
-  const label = new RegExp(`^(.*[^\\s${DASHES}])\\s*[${DASHES}]$`, 's').exec(before)?.[1] ?? '';
-  if (label !== '') return { ...element, label };
+  const label = isDash(before.at(-1)) ? before.slice(0, -1).trimEnd() : '';
+  if (label !== '' && !isDash(label.at(-1))) return { ...element, label };
   if (before !== '' && after !== '') {
     // Of `$10 per person` only a currency sign can be the symbol; the rest is shown as written.
     const sign = /^\p{Sc}$/u;
@@ -154,6 +170,15 @@ function readElement(text: string): Element {
   }
   if (before !== '') return { ...element, symbol: before, position: 'prefix' };
   return after === '' ? element : { ...element, symbol: after, position: 'postfix' };
+}
+
+const isDash = (sign: string | undefined): boolean => sign !== undefined && DASHES.includes(sign);
+
+/** Without one dash in front and one behind, and the blanks inside of them. */
+function withoutDashes(text: string): string {
+  const from = isDash(text[0]) ? 1 : 0;
+  const to = text.length > from && isDash(text.at(-1)) ? text.length - 1 : text.length;
+  return text.slice(from, to).trim();
 }
 
 /** `1,000.50`, `1.000,50` and `10,50` as plain decimals; digits stay as they are. */
@@ -203,7 +228,7 @@ function shownCost(
 
 /** The slug form of a text, as the CMS makes it: no accents, no apostrophes, dashes between words. */
 function slugOf(text: string): string {
-  const plain = text.normalize('NFD').replace(/\p{M}/gu, '').normalize('NFC').toLowerCase();
+  const plain = normalized(normalized(text, 'NFD').replace(/\p{M}/gu, ''), 'NFC').toLowerCase();
   const words = plain.replace(/[./\s\-–—]+/g, '-').replace(/[^\p{L}\p{N}_-]/gu, '');
   return encodeURI(words.replace(/-+/g, '-').replace(/^-|-$/g, '')).toLowerCase();
 }

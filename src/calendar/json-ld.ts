@@ -1,6 +1,7 @@
 // The `json_ld` of single reads: schema.org's Event, Place and Person as the original writes them (interface-behaviour 1.8).
 
 import type { EventRecord, OrganizerRecord, VenueRecord } from '../records.ts';
+import { replaceTags } from '../text/html.ts';
 import { offsetMinutes, parseZone, utcZone } from '../time/zones.ts';
 import type { CostAnswer } from './cost.ts';
 
@@ -21,7 +22,7 @@ export function eventJsonLd(event: EventRecord, { place, person, image, cost }: 
   return {
     '@context': 'http://schema.org',
     '@type': 'Event',
-    name: `${event.status === 'private' ? 'Private: ' : ''}${event.title.replace(/<[^>]*>/g, escapeHtml)}`,
+    name: `${event.status === 'private' ? 'Private: ' : ''}${replaceTags(event.title, escapeHtml)}`,
     description: description(event),
     ...(image ? { image } : {}),
     url: event.url,
@@ -90,7 +91,7 @@ function offers(event: EventRecord, { cost, cost_details }: CostAnswer): Json {
 
 /** The excerpt in full, or the first thirty words, as escaped HTML in one paragraph with a literal `\n` behind. */
 function description(record: { excerpt: string; description: string }): string {
-  const text = asWritten((record.excerpt || record.description).replace(/<[^>]*>/g, ''))
+  const text = asWritten(replaceTags(record.excerpt || record.description, () => ''))
     .replace(/\s+/g, ' ')
     .trim();
   if (text === '') return '';
@@ -108,7 +109,7 @@ const WRITTEN: Record<string, string> = {
 };
 
 const asWritten = (text: string): string =>
-  text.replace(/&#0*(\d+);/g, (entity, code: string) => WRITTEN[code] ?? entity);
+  text.replace(/&#(\d{1,20});/g, (entity, code: string) => WRITTEN[Number(code)] ?? entity);
 
 /** `2027-01-10T10:00:00-05:00`: wall-clock time with the zone's offset at that moment. */
 function withOffset(wall: string, utc: string, timezone: string): string {

@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts';
 import type { LinkedKind, LinkedRecord, OrganizerFields, RecordOf, VenueFields } from '../records.ts';
 import { PUBLIC, PUBLIC_ONLY } from '../replica/filters.ts';
+import { withoutScripts } from '../text/html.ts';
 import { formatWall } from '../time/wall.ts';
 import type { Answer, Asked, Input } from './asked.ts';
 import type { Backing } from './backing.ts';
@@ -200,8 +201,7 @@ function stateProvince(fields: Record<string, unknown>): string {
 
 /** Plain text fields are cleaned as they are saved: no tags, no runs of blanks (1.7). */
 function cleaned(text: string): string {
-  return text
-    .replace(/<(script|style)[^>]*>.*?<\/\1>/gis, '')
+  return withoutScripts(text)
     .replace(/<\/?[a-z!][^<>]*>/gi, '')
     .replace(/\s+/g, ' ')
     .trim();

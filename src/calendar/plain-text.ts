@@ -1,5 +1,7 @@
 // Text as people read it, out of HTML: for comparing names that the CMS has rendered with names as they are sent.
 
+import { replaceTags } from '../text/html.ts';
+
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', hellip: '...' };
 /** What WordPress's typographic conversion makes of plain signs, turned back. */
 const TYPOGRAPHIC: [RegExp, string][] = [
@@ -13,7 +15,7 @@ const TYPOGRAPHIC: [RegExp, string][] = [
 
 /** Without tags, entities, typographic signs and letter case; blanks are single. Equal texts are equal names. */
 export function plainText(html: string): string {
-  let text = html.replace(/<[^>]*>/g, '').replace(/&(#x?[\da-f]+|\w+);/gi, entity);
+  let text = replaceTags(html, () => '').replace(/&(#x?[\da-f]+|\w+);/gi, entity);
   for (const [signs, plain] of TYPOGRAPHIC) text = text.replace(signs, plain);
   return text.replace(/-{2,}/g, '-').replace(/\s+/g, ' ').trim().toLowerCase();
 }

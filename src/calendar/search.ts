@@ -1,6 +1,7 @@
 // What a search text means: the words that must occur and those that must not, as WordPress splits it (interface-behaviour 3.2, 3.5).
 
 import type { SearchWord } from '../replica/filters.ts';
+import { trimmed } from '../text/trim.ts';
 
 /** WordPress's default stop words (`get_search_stopwords`). */
 const STOP_WORDS = new Set(
@@ -29,8 +30,7 @@ export function linkedSearchWords(text: string): SearchWord[] {
 }
 
 /** The quotes fall away, and apostrophes and blanks at the edges; a closed phrase keeps its blanks. */
-const bare = (piece: string): string =>
-  /^"[^"]+"$/.test(piece) ? piece.replace(/^["']+|["']+$/g, '') : piece.replace(/^["' ]+|["' ]+$/g, '');
+const bare = (piece: string): string => trimmed(piece, /^"[^"]+"$/.test(piece) ? `"'` : `"' `);
 
 /**
  * A dash in front excludes, also inside quotes; stop words are dropped, also quoted.

@@ -150,7 +150,7 @@ function at(native: Native, text: string): unknown {
 
 /** A list position may be empty: its list counts. */
 function has(native: Native, text: string): boolean {
-  return at(native, text.replace(/(\[\d+\]).*$/, '')) !== undefined || at(native, text) !== undefined;
+  return at(native, text.split(/\[\d+\]/, 1)[0]!) !== undefined || at(native, text) !== undefined;
 }
 
 function isBlank(value: unknown): boolean {

@@ -173,7 +173,7 @@ function asWished(mapping: Mapping): Proposal {
   };
 }
 
-const exampleOf = ({ lines }: Proposal): string => /: (.*?)(;|$)/.exec(lines[0]?.reason ?? '')?.[1] ?? 'the date';
+const exampleOf = ({ lines }: Proposal): string => /^[^:]*: ([^;]*)/.exec(lines[0]?.reason ?? '')?.[1] ?? 'the date';
 
 /** What is taken for granted where nobody could be asked, with the option that says otherwise. */
 function assumed({ open, candidates }: Proposal): string[] {

@@ -5,7 +5,7 @@ import { KINDS, type LinkedKind } from '../records.ts';
 import type { SiteFacts, TypeFacts } from './probe.ts';
 import { type Line, proposeFields, reasonFor } from './propose-fields.ts';
 import { guessIds } from './recognise.ts';
-import { KIND_WORDS, nameScore, plainName, shown } from './words.ts';
+import { KIND_NAMES, KIND_WORDS, nameScore, plainName, shown } from './words.ts';
 
 export interface LinkedProposal {
   about?: KindSource;
@@ -60,11 +60,7 @@ export function proposeLinked(
   if (term) return { about: { terms: term.base }, reason: `a taxonomy of ${event.base}`, fields: [] };
   const text = places
     .filter(({ values }) => values.length > 0 && values.every((value) => typeof value === 'string'))
-    .sort(
-      (one, other) =>
-        nameScore(other, new RegExp(`(^|_)(${words.source})(_|$)`)) -
-        nameScore(one, new RegExp(`(^|_)(${words.source})(_|$)`)),
-    )[0];
+    .sort((one, other) => nameScore(other, KIND_NAMES[kind]) - nameScore(one, KIND_NAMES[kind]))[0];
   if (text) {
     taken.add(text.path);
     const beside = proposeFields(kind, event.places, new Set([...taken])).filter(

@@ -134,7 +134,7 @@ export function pathsOf(line: string | FieldSource | undefined): string[] {
 
 /** Whether the site shows this place of a type, in its schema or in a record. What the core has is always there. */
 export function shows(type: TypeFacts, path: string): boolean {
-  const plain = path.replace(/\[\d+\].*$/, '');
+  const plain = path.split(/\[\d+\]/, 1)[0]!;
   if (/^(title|content|excerpt)\b/.test(plain)) return true;
   return (
     type.terms.includes(plain) ||

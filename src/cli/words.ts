@@ -1,16 +1,17 @@
 // The words by which fields, types and taxonomies of a site are told apart by their names.
 
 import type { Kind } from '../records.ts';
+import { trimmed } from '../text/trim.ts';
 import type { Place } from './probe.ts';
 
 /** `_EventStartDate` -> `event_start_date`; `acf.address.city` -> `address_city`. */
 export function plainName(path: string): string {
-  return path
+  const name = path
     .replace(/^(meta|acf)\./, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '_')
-    .replace(/^_+|_+$/g, '');
+    .replace(/[^a-z0-9]+/g, '_');
+  return trimmed(name, '_');
 }
 
 const words = (...each: string[]): RegExp => new RegExp(`(^|_)(${each.join('|')})(_|$)`);
@@ -69,6 +70,11 @@ export const KIND_WORDS: Readonly<Record<Kind, RegExp>> = {
   category: /categor|type|topic|genre|kind|kategorie/,
   tag: /tag|keyword/,
 };
+
+/** The same as whole words of a name, for `nameScore`. */
+export const KIND_NAMES = Object.fromEntries(
+  Object.entries(KIND_WORDS).map(([kind, { source }]) => [kind, words(source)]),
+) as Record<Kind, RegExp>;
 
 export interface Wish {
   field: string;

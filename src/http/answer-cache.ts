@@ -2,16 +2,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  brotliCompressSync,
-  constants,
-  gzip,
-  gzipSync,
-  zstdCompress,
-  zstdCompressSync,
-} from 'node:zlib';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { HEADER_CHARACTERS } from '../interface/limits.ts';
 
 export interface StoredAnswer {
   /** The body, in the pieces that it was made of until it is asked for again: most lists are asked for once. */
@@ -33,7 +26,7 @@ export interface StoredAnswer {
   validUntilMs: number;
   /** Compressed forms, made when they are first wanted. */
   encoded: Map<Encoding, Buffer>;
-  pending: Set<Encoding>;
+  pending: Map<Encoding, Promise<void>>;
 }
 
 export type Encoding = 'gzip' | 'br' | 'zstd';
@@ -44,25 +37,23 @@ const COMPRESS: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, BROTLI),
   zstd: promisify(zstdCompress),
 };
-const COMPRESS_NOW: Record<Encoding, (bytes: Uint8Array) => Buffer> = {
-  gzip: gzipSync,
-  br: (bytes) => brotliCompressSync(bytes, BROTLI),
-  zstd: zstdCompressSync,
-};
 /** Below this, compressing costs more than it saves. */
 const WORTH_BYTES = 1024;
+
+export interface Encoded {
+  bytes: Uint8Array | undefined;
+  encoding: Encoding | undefined;
+  made?: Promise<void>;
+}
 
 export interface AnswerCache {
   get(key: string, version: number, nowMs: number): StoredAnswer | undefined;
   set(key: string, answer: StoredAnswer): void;
   /**
    * The compressed form that `accepted` (an `Accept-Encoding`) and the store allow now; others are made in the background for the next
-   * request, or at once for a caller who does not take the plain one.
+   * request. `made`: a caller who does not take the plain form waits for it, and asks again then.
    */
-  encoding(
-    answer: StoredAnswer,
-    accepted: string | undefined,
-  ): { bytes: Uint8Array | undefined; encoding: Encoding | undefined };
+  encoding(answer: StoredAnswer, accepted: string | undefined): Encoded;
 }
 
 /** Keeps answers up to `maxBytes`, the least used going first; each counts its body whole and once more for its compressed forms. */
@@ -73,14 +64,17 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     sizeCalculation: (answer, key) => answer.length * 2 + answer.lines.length + key.length + 600,
   });
 
-  function prepare(answer: StoredAnswer, encoding: Encoding): void {
-    if (answer.pending.has(encoding)) return;
-    answer.pending.add(encoding);
-    // Without the compressed form the plain one is sent: nothing depends on this.
-    COMPRESS[encoding](whole(answer)).then(
-      (bytes) => answer.encoded.set(encoding, bytes),
-      () => undefined,
-    );
+  /** Once for each form, outside the event loop. Without the compressed form the plain one is sent, so a failure is none. */
+  function prepare(answer: StoredAnswer, encoding: Encoding): Promise<void> {
+    let made = answer.pending.get(encoding);
+    if (!made) {
+      made = COMPRESS[encoding](whole(answer)).then(
+        (bytes) => void answer.encoded.set(encoding, bytes),
+        () => undefined,
+      );
+      answer.pending.set(encoding, made);
+    }
+    return made;
   }
 
   return {
@@ -90,18 +84,13 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     },
     set: (key, answer) => void kept.set(key, answer),
     encoding(answer, accepted) {
-      if (accepted === undefined) return PLAIN;
+      if (accepted === undefined || accepted.length > HEADER_CHARACTERS.acceptEncoding) return PLAIN;
       const { encoding: wanted, plain } = preferred(accepted);
       if (!wanted || (plain && answer.length < WORTH_BYTES)) return PLAIN;
       const bytes = answer.encoded.get(wanted);
       if (bytes) return { bytes, encoding: wanted };
-      if (plain) {
-        prepare(answer, wanted);
-        return PLAIN;
-      }
-      const made = COMPRESS_NOW[wanted](whole(answer));
-      answer.encoded.set(wanted, made);
-      return { bytes: made, encoding: wanted };
+      const made = prepare(answer, wanted);
+      return plain ? PLAIN : { ...PLAIN, made };
     },
   };
 }
@@ -163,6 +152,7 @@ export function isKnown(headers: IncomingHttpHeaders, { etag, modifiedMs }: Stor
 /** Whether `If-None-Match` names this answer: weak comparison (RFC 9110, 13.1.2). */
 function matches(header: string, etag: string): boolean {
   if (header === etag) return true;
+  if (header.length > HEADER_CHARACTERS.ifNoneMatch) return false;
   const bare = (tag: string) => tag.trim().replace(/^W\//, '');
   return header.trim() === '*' || header.split(',').some((tag) => bare(tag) === bare(etag));
 }

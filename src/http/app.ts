@@ -7,6 +7,7 @@ import { GatewayError } from '../errors.ts';
 import type { Observe } from '../observe/events.ts';
 import { allowed } from './allow.ts';
 import type { AnswerCache } from './answer-cache.ts';
+import { refuseLargeRead } from './body.ts';
 import type { CallerAddress } from './caller-address.ts';
 import { errorAnswer } from './error-body.ts';
 import { admitted, isByAddressAlone, isOdd, isPlain, sendStored } from './front.ts';
@@ -106,6 +107,7 @@ function isGoodbye(error: unknown): boolean {
 
 /** What no client of the interface sends. */
 function refuseOdd(ctx: Context, urlBytes: number): void {
+  refuseLargeRead(ctx.req);
   if (ctx.url.length > urlBytes)
     throw new GatewayError(414, 'rest_uri_too_long', 'The address of this request is too long.');
   if (isOdd(ctx.req)) throw new GatewayError(400, 'rest_bad_request', 'The request could not be read.');

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { HEADER_CHARACTERS } from '../interface/limits.ts';
 import type { Observe } from '../observe/events.ts';
 import { isPublicAddress } from '../upstream/public-address.ts';
 
@@ -54,8 +55,14 @@ export function callerAddress(trusted: boolean | readonly string[], observe: Obs
     };
   }
   const forwarded = ({ headers }: IncomingMessage) => {
+    // The nearest proxies write last: what is further away than so many characters is not looked at.
     const header = headers['x-forwarded-for'];
-    return typeof header === 'string' ? header.split(',').map((address) => address.trim()) : [];
+    return typeof header === 'string'
+      ? header
+          .slice(-HEADER_CHARACTERS.forwardedFor)
+          .split(',')
+          .map((address) => address.trim())
+      : [];
   };
   if (trusted === true) return (request) => forwarded(request).at(-1) || connected(request);
 

@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { performance } from 'node:perf_hooks';
 import type { Backing } from '../calendar/backing.ts';
 import type { CacheOutcome, Observe } from '../observe/events.ts';
-import { type AnswerCache, isKnown, type StoredAnswer, whole } from './answer-cache.ts';
+import { type AnswerCache, type Encoded, isKnown, type StoredAnswer, whole } from './answer-cache.ts';
 import type { CallerAddress } from './caller-address.ts';
 import { beginReady, headerLines } from './head.ts';
 import { corsHeaders, staleness } from './headers.ts';
@@ -165,17 +165,38 @@ export function sendStored(
     response.end();
     return outcome === 'hit' ? 'not-modified' : outcome;
   }
-  const { bytes, encoding } = cache.encoding(answer, headers['accept-encoding'] as string | undefined);
+  const accepted = headers['accept-encoding'] as string | undefined;
+  const found = cache.encoding(answer, accepted);
+  const isFirst = outcome === 'miss';
+  const isHead = request.method === 'HEAD';
+  if (!found.made) sendBody(response, answer, { ...found, isHead, isFirst, more, id });
+  else {
+    void found.made.then(() => {
+      if (response.destroyed) return;
+      sendBody(response, answer, { ...cache.encoding(answer, accepted), isHead, isFirst: false, more, id });
+    });
+  }
+  return outcome;
+}
+
+interface Body extends Encoded {
+  isHead: boolean;
+  isFirst: boolean;
+  more: string[];
+  id: string;
+}
+
+function sendBody(response: ServerResponse, answer: StoredAnswer, body: Body): void {
+  const { bytes, encoding, isHead, isFirst, more, id } = body;
   if (bytes && encoding) {
     const { contentType } = answer;
     more.push('Content-Encoding', encoding, 'Content-Type', contentType, 'Content-Length', String(bytes.length));
     beginReady(response, 200, answer.lines + ownLines(id, more));
   } else beginReady(response, 200, answer.lines + answer.plainLines + ownLines(id, more));
-  if (request.method === 'HEAD') response.end();
+  if (isHead) response.end();
   else if (bytes) response.end(bytes);
-  else if (outcome === 'miss' && answer.pieces.length > 1) sendPieces(response, answer);
+  else if (isFirst && answer.pieces.length > 1) sendPieces(response, answer);
   else response.end(whole(answer));
-  return outcome;
 }
 
 /** Headers of this one answer. An id needs no check: `nextRequestId` gives none that no header may have. */

@@ -2,9 +2,12 @@
 
 import type { Context, Middleware, Next } from 'koa';
 import { noRoute } from '../calendar/refusals.ts';
+import { HEADER_CHARACTERS, type Limits, refuseTooLong } from '../interface/limits.ts';
 import { parseQuery } from './body.ts';
 import type { State } from './state.ts';
 
+/** Before its route is known a query is held to what is true of every route. */
+const NO_PARAMETERS: Limits = new Map();
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT']);
 
@@ -48,6 +51,7 @@ export function mounting(options: { mounts: string[]; publicUrl: string }): Midd
   return async function mount(ctx: Context, next: Next) {
     const state = ctx.state as State;
     state.query = ctx.querystring === '' ? {} : parseQuery(ctx.querystring);
+    refuseTooLong([state.query], NO_PARAMETERS);
     const route = ctx.path === '/' ? state.query.rest_route : undefined;
     const isRoute = typeof route === 'string';
     const place = placeOf(isRoute ? route : ctx.path, route !== undefined);
@@ -63,7 +67,7 @@ export function mounting(options: { mounts: string[]; publicUrl: string }): Midd
 function override(ctx: Context, state: State): void {
   const wanted = state.query._method ?? (ctx.get('x-http-method-override') || undefined);
   if (wanted === undefined || !OVERRIDABLE.has(ctx.method)) return;
-  const method = String(wanted).toUpperCase();
+  const method = String(wanted).slice(0, HEADER_CHARACTERS.methodOverride).toUpperCase();
   if (!METHODS.has(method)) throw noRoute();
   // On the wire it stays what it was: a GET whose answer has a length has that many bytes.
   state.withoutBody = method === 'HEAD';

@@ -44,7 +44,7 @@ export function publishing(backing: Backing, freshness: Freshness) {
       version: answer.version ?? backing.replica.version,
       validUntilMs: answer.validUntilMs,
       encoded: new Map(),
-      pending: new Set(),
+      pending: new Map(),
     };
   };
 }

@@ -14,6 +14,8 @@ import { invalidParams, noRoute, unknownNamespace } from '../calendar/refusals.t
 import type { Slugs } from '../calendar/slugs.ts';
 import type { Terms } from '../calendar/terms.ts';
 import { type DescriptionContext, describeNamespace, describeRoute, openApi } from '../interface/describe.ts';
+import { refuseTooLong } from '../interface/limits.ts';
+import { limitsOf } from '../interface/parameters.ts';
 import { type Endpoint, NAMESPACE, ROUTES, type Route } from '../interface/routes.ts';
 import { validate } from '../interface/validate.ts';
 import { list } from '../interface/values.ts';
@@ -91,7 +93,8 @@ export function createRouting(options: RoutingOptions): Middleware {
     router.register(
       expression(route),
       ['OPTIONS'],
-      (ctx) => {
+      async (ctx) => {
+        await readBody(ctx, async () => undefined);
         ctx.state.route = `options ${route.path || '/'}`;
         ctx.state.answer = { status: 200, body: describeRoute(route, describing(ctx.state, options.backing)) };
       },
@@ -124,6 +127,9 @@ export function readAt(path: string): { route: Route; endpoint: Endpoint; captur
 }
 
 const WRITES: ReadonlySet<Endpoint['operation']> = new Set(['create', 'update', 'delete']);
+const LIMITS_OF = new Map(
+  ROUTES.flatMap(({ endpoints }) => endpoints).map((endpoint) => [endpoint, limitsOf(endpoint.parameters)]),
+);
 
 /** Runs what an endpoint names: checks the parameters, finds the record, and does it. */
 export async function run(options: RoutingOptions, route: Route, endpoint: Endpoint, asking: Asking): Promise<Answer> {
@@ -145,6 +151,7 @@ async function operate(
 ): Promise<Answer> {
   const path: Record<string, string> = route.by ? { [route.by]: decoded(captured ?? '') } : {};
   const { operation } = endpoint;
+  refuseTooLong([path, state.query, state.body ?? {}], LIMITS_OF.get(endpoint)!);
   if (operation === 'describe') return describe(state, backing);
   if (operation === 'document') return documentation(state, backing);
   refuseLongLists(endpoint, { ...state.query, ...state.body }, limits.idsPerParameter);

@@ -2,6 +2,7 @@
 
 import type { PostKind, TermKind } from '../records.ts';
 import * as kinds from './kinds.ts';
+import { LIMITS, type Limit, type LimitName, type Limits } from './limits.ts';
 import type { Lookups, ValueKind } from './value-kind.ts';
 
 export interface Parameter {
@@ -16,14 +17,32 @@ export interface Parameter {
   field?: string;
   /** Its value is a part of the path; what a body or query says under the same name is another parameter. */
   inPath?: boolean;
+  /** How long its value may be. */
+  limit: Limit;
+  /** The parameters of the records that its value may describe. */
+  records?: () => Parameter[];
 }
 
-const parameter = (name: string, kind: ValueKind, about: string, more: Partial<Parameter> = {}): Parameter => ({
+type More = Partial<Omit<Parameter, 'limit'>>;
+
+/** A parameter with the limit that stands under its own name. */
+const parameter = (name: LimitName, kind: ValueKind, about: string, more: More = {}): Parameter =>
+  limited(name, name, kind, about, more);
+
+/** A parameter with the limit that stands under another name. */
+const limited = (limit: LimitName, name: string, kind: ValueKind, about: string, more: More = {}): Parameter => ({
   name,
   kind,
   about,
+  limit: LIMITS[limit],
   ...more,
 });
+
+/** The limits of these parameters by name. A path's parameter and one of the same name have the same. */
+export const limitsOf = (parameters: readonly Parameter[]): Limits =>
+  new Map(
+    parameters.map(({ name, limit, records }) => [name, { limit, fields: records && limitsOf(records()) }] as const),
+  );
 
 const paging = (what: string): Parameter[] => [
   parameter('page', kinds.count, `The page of the list of ${what}`, { default: 1 }),
@@ -42,10 +61,15 @@ export const eventList: Parameter[] = [
     default: 'false',
   }),
   parameter('search', kinds.text, 'Text in title, excerpt or description'),
-  parameter('categories', kinds.terms('category'), 'Events in any of these categories, by id or slug'),
-  parameter('tags', kinds.terms('tag'), 'Events with any of these tags, by id or slug'),
-  parameter('venue', kinds.ids('venue'), 'Events at any of these venues, by id'),
-  parameter('organizer', kinds.ids('organizer'), 'Events of any of these organizers, by id'),
+  limited(
+    'filter by categories',
+    'categories',
+    kinds.terms('category'),
+    'Events in any of these categories, by id or slug',
+  ),
+  limited('filter by tags', 'tags', kinds.terms('tag'), 'Events with any of these tags, by id or slug'),
+  limited('filter by venue', 'venue', kinds.ids('venue'), 'Events at any of these venues, by id'),
+  limited('filter by organizer', 'organizer', kinds.ids('organizer'), 'Events of any of these organizers, by id'),
   parameter('featured', kinds.flag, 'Only featured events, or only the others'),
   parameter('status', kinds.listedStatus, 'Events in these statuses'),
   parameter('geoloc', kinds.flag, 'No effect: belongs to an extension of the original'),
@@ -114,7 +138,7 @@ export const eventFields: Parameter[] = [
       createsFrom(() => venueFields, true),
     ),
     'Venues: ids or data',
-    { ...NONE, field: 'venues' },
+    { ...NONE, field: 'venues', records: () => venueFields },
   ),
   parameter(
     'organizer',
@@ -123,13 +147,13 @@ export const eventFields: Parameter[] = [
       createsFrom(() => organizerFields, false),
     ),
     'Organizers: ids or data',
-    { ...NONE, field: 'organizers' },
+    { ...NONE, field: 'organizers', records: () => organizerFields },
   ),
 ];
 
 export const venueFields: Parameter[] = textsDefaultToNone([
   ...published,
-  parameter('venue', kinds.text, 'Name', { required: true, field: 'title' }),
+  limited('name of a venue', 'venue', kinds.text, 'Name', { required: true, field: 'title' }),
   parameter('description', kinds.blankableText, 'Description, HTML'),
   parameter('status', kinds.status, 'Status'),
   parameter('show_map', kinds.textFlag, 'Whether its events show a map', { field: 'showMap' }),
@@ -148,7 +172,7 @@ export const venueFields: Parameter[] = textsDefaultToNone([
 
 export const organizerFields: Parameter[] = textsDefaultToNone([
   ...published,
-  parameter('organizer', kinds.text, 'Name', { required: true, field: 'title' }),
+  limited('name of an organizer', 'organizer', kinds.text, 'Name', { required: true, field: 'title' }),
   parameter('description', kinds.blankableText, 'Description, HTML'),
   parameter('status', kinds.status, 'Status'),
   parameter('phone', kinds.blankableText, 'Phone number'),

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { FIRST_INLINE_ID, type LinkedKind, type LinkedRecord, NO_TIME, type Site } from '../records.ts';
+import { normalized } from '../text/normalize.ts';
 import type { Native } from '../upstream/port.ts';
 import { type Access, BadLine, pathOf } from './access.ts';
 import { textCodec } from './codecs.ts';
@@ -58,6 +59,6 @@ export function inlineAccess(
 }
 
 function slugOf(name: string): string {
-  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const plain = normalized(name, 'NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'place';
 }

@@ -284,6 +284,15 @@ export function orderedWalks(db: Database, facts: Facts, filter: EventFilter, wo
 
 const quoted = (word: string) => `"${word.replaceAll('"', '""')}"`;
 
+/** Letters of a word that the index is asked for: a phrase of trigrams takes time by the square of its length. */
+const MAX_INDEXED = 24;
+
+/** The part of a word that the index looks for, and whether that is all of it: of the rest the text is read. */
+function indexed({ text }: SearchWord): { part: string; isWhole: boolean } {
+  const letters = [...fold(text)];
+  return { part: letters.slice(0, MAX_INDEXED).join(''), isWhole: letters.length <= MAX_INDEXED };
+}
+
 /** Trigrams need three letters. */
 export const isLong = ({ text }: SearchWord) => [...fold(text)].length >= 3;
 
@@ -291,16 +300,17 @@ export const isLong = ({ text }: SearchWord) => [...fold(text)].length >= 3;
 export function wordWalk(filter: EventFilter, words: readonly SearchWord[]): Walks {
   const conditions = everyCondition(filter, rangeOf(filter.bounds));
   const long = words.filter(isLong);
-  const wanted = long.filter(({ not }) => !not).map(({ text }) => quoted(fold(text)));
+  const wanted = long.filter(({ not }) => !not).map((word) => quoted(indexed(word).part));
   if (wanted.length === 0) {
     const where = every([...containsWords(words, 'x.folded'), ...conditions]);
     return { walks: [{ from: 'event_text x CROSS JOIN event b ON b.id = x.id', where }] };
   }
-  const unwanted = long.filter(({ not }) => not).map(({ text }) => quoted(fold(text)));
+  // What has the beginning of an unwanted word may lack the rest: such a word is looked for in the texts alone.
+  const unwanted = long.filter((word) => word.not && indexed(word).isWhole).map((word) => quoted(indexed(word).part));
   const match = `(${wanted.join(' AND ')})${unwanted.length > 0 ? ` NOT (${unwanted.join(' OR ')})` : ''}`;
-  const short = words.filter((word) => !isLong(word));
-  const where = every([piece('event_words MATCH ?', match), ...conditions, ...containsWords(short, 'x.folded')]);
-  return { walks: [{ from: withText('event_words w CROSS JOIN event b ON b.id = w.rowid', short), where }] };
+  const inTexts = words.filter((word) => !isLong(word) || !indexed(word).isWhole);
+  const where = every([piece('event_words MATCH ?', match), ...conditions, ...containsWords(inTexts, 'x.folded')]);
+  return { walks: [{ from: withText('event_words w CROSS JOIN event b ON b.id = w.rowid', inTexts), where }] };
 }
 
 /**

@@ -1,6 +1,7 @@
 // How text and times are written down in the replica's tables so that plain comparison finds what people mean.
 
 import type { WallTime } from '../records.ts';
+import { normalized } from '../text/normalize.ts';
 import { dayStartMs, digitsOf, isWallShaped } from '../time/wall.ts';
 
 const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ħ: 'h', ı: 'i', ς: 'σ' };
@@ -13,13 +14,12 @@ const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o',
 export function fold(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII but NUL needs no more than lower case
   if (/^[\x01-\x7f]*$/.test(text)) return text.toLowerCase();
-  return text
-    .normalize('NFKD')
+  const plain = normalized(text, 'NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()
     .replace(/[\u0300-\u036f\0]/g, '')
-    .replace(/[ßæœøđłħıς]/g, (letter) => LETTERS[letter] ?? letter)
-    .normalize('NFC');
+    .replace(/[ßæœøđłħıς]/g, (letter) => LETTERS[letter] ?? letter);
+  return normalized(plain, 'NFC');
 }
 
 /** Sorts as MySQL's general collation does, which compares capitals: `_` comes after the letters. */

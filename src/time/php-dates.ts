@@ -42,9 +42,10 @@ export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone 
   const nowWall = epochToWallMs(nowMs, zone);
   const rest = split.rest === '' ? 'now' : split.rest;
   const wall = readWall(rest, nowWall);
-  if (wall === undefined) return undefined;
+  // No zone has offsets for a moment that no calendar has.
+  if (wall === undefined || !(wall >= earliestMs - DAY_MS && wall <= latestMs + DAY_MS)) return undefined;
   // Hours, minutes and seconds from now are elapsed time, whatever the clock is set to meanwhile.
-  const epochMs = ELAPSED.test(rest) ? nowMs + wall - nowWall : wallMsToEpoch(wall, zone);
+  const epochMs = isElapsed(rest) ? nowMs + wall - nowWall : wallMsToEpoch(wall, zone);
   return dateAt(epochMs, zone, split.zone !== undefined);
 }
 
@@ -89,30 +90,74 @@ function readTimestamp(text: string, nowMs: number): PhpDate | undefined {
 }
 
 // An offset follows a time, a blank or nothing, and no unit follows it: `10:00+02:00`, `5pm -0300`, but not `+1 week`.
-const OFFSET =
-  /(?<=:\d{1,2}(?:\.\d+)?|t\d{2,6}(?:\.\d+)?|\d ?[ap]\.?m\.?|\s|\(|^)(?:GMT|UTC)?[+-]\d{1,2}(?::?\d{2})?(?=$|\)|\s+\d)/i;
-const NAME = /(?<=[\s\d(]|^)[A-Za-z][A-Za-z_]*(?:\/[A-Za-z][A-Za-z0-9_+-]*)+(?=$|[\s)])/;
+const OFFSET = /(?:GMT|UTC)?[+-]\d{1,2}(?::?\d{2})?(?=$|[)\s])/gi;
+const BEFORE_OFFSET = /(?::\d{1,2}(?:\.\d{1,9})?|t\d{2,6}(?:\.\d{1,9})?|\d ?[ap]\.?m\.?|\s|\()$/i;
+const BEHIND_OFFSET = /^(?:$|\)|\s+\d)/;
+/** Longer than anything that `BEFORE_OFFSET` matches. */
+const NEAR = 20;
 const WORD = /(?<![A-Za-z/])[A-Za-z]{1,6}(?![A-Za-z/])/g;
+
+/** A part of a text, and where it begins. */
+interface Part {
+  text: string;
+  at: number;
+}
+
+function findOffset(text: string): Part | undefined {
+  for (const { 0: offset, index } of text.matchAll(OFFSET)) {
+    const isBehind = index === 0 || BEFORE_OFFSET.test(text.slice(Math.max(0, index - NEAR), index));
+    if (isBehind && BEHIND_OFFSET.test(text.slice(index + offset.length))) return { text: offset, at: index };
+  }
+  return undefined;
+}
+
+/** A name such as `Europe/Paris`: behind a blank, a bracket or a digit (`10:00Europe/Paris`), and before a blank, a bracket or nothing. */
+function findName(text: string): Part | undefined {
+  for (const { 0: token, index } of text.matchAll(/[^\s()]+/g)) {
+    if (text[index + token.length] === '(') continue;
+    const segments = token.split('/');
+    let at = index;
+    for (const [i, segment] of segments.entries()) {
+      const first = trailing(segment, /[A-Za-z_]/);
+      const before = segment[segment.length - first.length - 1];
+      const begins = /^[A-Za-z]/.test(first) && (before === undefined ? i === 0 : /\d/.test(before));
+      const others = segments.slice(i + 1);
+      if (begins && others.length > 0 && others.every((one) => /^[A-Za-z][\w+-]*$/.test(one))) {
+        const from = at + segment.length - first.length;
+        return { text: text.slice(from, index + token.length), at: from };
+      }
+      at += segment.length + 1;
+    }
+  }
+  return undefined;
+}
+
+/** The characters of one sort that a text ends with. */
+function trailing(text: string, sort: RegExp): string {
+  let from = text.length;
+  while (from > 0 && sort.test(text[from - 1]!)) from -= 1;
+  return text.slice(from);
+}
 
 /** Takes the zone out of a text. `undefined` when it names two, which PHP refuses. */
 function splitZone(text: string): { rest: string; zone: Zone | undefined } | undefined {
   let rest = text;
   const found: Zone[] = [];
-  for (const pattern of [OFFSET, NAME]) {
-    for (let match = pattern.exec(rest); match; match = pattern.exec(rest)) {
-      const zone = parseZone(match[0].replace(/^(?:gmt|utc)/i, ''));
+  for (const find of [findOffset, findName]) {
+    for (let part = find(rest); part; part = find(rest)) {
+      const zone = parseZone(part.text.replace(/^(?:gmt|utc)/i, ''));
       if (!zone) break;
-      found.push(zone);
-      rest = cut(rest, match.index, match[0].length);
+      if (found.push(zone) > 1) return undefined;
+      rest = cut(rest, part.at, part.text.length);
     }
   }
   for (const match of [...rest.matchAll(WORD)].reverse()) {
     const zone = isZoneWord(rest, match[0], match.index) ? parseZone(match[0]) : undefined;
     if (!zone) continue;
-    found.push(zone);
+    if (found.push(zone) > 1) return undefined;
     rest = cut(rest, match.index, match[0].length);
   }
-  return found.length > 1 ? undefined : { rest: rest.trim(), zone: found[0] };
+  return { rest: rest.trim(), zone: found[0] };
 }
 
 /** Cuts a part out, together with the brackets around it. */
@@ -133,19 +178,29 @@ function isZoneWord(text: string, word: string, at: number): boolean {
   return /(?:^|\s|\()$/.test(before) && !/^\s*\d/.test(after);
 }
 
-const UNIT = '(?:sec|second|min|minute|hour)s?';
-const ELAPSED = new RegExp(
-  `^(?:now|(?:now\\s*)?[+-]?\\s*\\d+\\s*${UNIT}(?:[\\s,]+[+-]?\\s*\\d+\\s*${UNIT})*(?:\\s+ago)?)$`,
-  'i',
-);
+const AMOUNT = /^[+-]?\d+(?:sec|second|min|minute|hour)s?$/;
+
+/** Whether a text is `now`, or an amount of hours, minutes and seconds from now or ago. */
+function isElapsed(text: string): boolean {
+  const spaced = text
+    .toLowerCase()
+    .replace(/[\s,]+/g, ' ')
+    .trim();
+  if (spaced === 'now') return true;
+  const amounts = spaced
+    .replace(/^now ?/, '')
+    .replace(/ ago$/, '')
+    // A sign and a unit belong to their number, with and without a blank.
+    .replace(/([+-]) /g, '$1')
+    .replace(/(\d) (?=[a-z])/g, '$1');
+  return amounts.split(' ').every((amount) => AMOUNT.test(amount));
+}
+
 const DAY_OF_YEAR = /(?<![\d.:+-])(\d{4})[-.]?(\d{3})(?![\d:.-])/;
-const WEEKDAYS = /(?:([+-]?\s*\d+)|(next)|(last|previous))\s*weekdays?\b(\s+ago\b)?/i;
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth'.split(' ');
-const DAY_OF_MONTH = new RegExp(
-  `\\b(${ORDINALS.join('|')}|last)\\s+((?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)\\s+of\\b`,
-  'i',
-);
+const DAY_OF_MONTH =
+  /\b(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last)\s{1,9}((?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)\s{1,9}of\b/i;
 const LOG_DATE = /^(\d{1,2})\/([a-z]{3})\/(\d{4}):/i;
 const CLOCK_TIME = /\d\s*[ap]\.?m\b|\d[:.]\d\d|\bnoon\b/i;
 
@@ -161,12 +216,13 @@ function readWall(text: string, now: number): number | undefined {
   }
   const dayOfMonth = DAY_OF_MONTH.exec(text);
   if (dayOfMonth) return readDayOfMonth(text, dayOfMonth, now);
-  const weekdays = WEEKDAYS.exec(text);
+  const weekdays = findWeekdays(text);
   if (weekdays) {
-    const [whole, count, next, , ago] = weekdays;
-    const from = strtotimeUtc(text.replace(whole, '').trim() || 'now', now);
-    const amount = count === undefined ? (next ? 1 : -1) : Number(count.replace(/\s/g, ''));
-    return from === undefined ? undefined : addWeekdays(from, ago ? -amount : amount);
+    const { amount, isWord, before, behind } = weekdays;
+    const from = strtotimeUtc(`${before}${behind}`.trim() || 'now', now);
+    if (from === undefined) return undefined;
+    // PHP sets the clock to midnight for the words, unless a time follows them, and keeps the time of day for a number.
+    return addWeekdays(isWord && !CLOCK_TIME.test(behind) ? startOf(from) : from, amount);
   }
   // A web server's log writes a colon between date and time; locutus takes that only together with an offset.
   return strtotimeUtc(text.replace(LOG_DATE, '$1 $2 $3 '), now);
@@ -196,14 +252,58 @@ function dayOf(ms: number): number {
   return new Date(ms).getUTCDay();
 }
 
-/** Counts Mondays to Fridays only; the time of day stays. */
-function addWeekdays(from: number, amount: number): number | undefined {
-  if (Math.abs(amount) > 100_000) return undefined;
-  const step = Math.sign(amount) * DAY_MS;
-  let at = from;
-  for (let left = Math.abs(amount); left > 0; ) {
-    at += step;
-    if (dayOf(at) % 6 !== 0) left -= 1;
+interface Weekdays {
+  amount: number;
+  /** Said by a word (`next weekday`) and not by a number. */
+  isWord: boolean;
+  /** What else the text says. */
+  before: string;
+  behind: string;
+}
+
+const MOST_DIGITS = 9;
+
+/** `+3 weekdays`, `2 weekdays ago`, `next weekday`, `last weekday`; undefined where a text has none of these. */
+function findWeekdays(text: string): Weekdays | undefined {
+  for (const found of text.matchAll(/weekdays?\b/gi)) {
+    const weekdays = readWeekdays(text, found);
+    if (weekdays) return weekdays;
   }
-  return at;
+  return undefined;
+}
+
+function readWeekdays(text: string, found: RegExpExecArray): Weekdays | undefined {
+  let before = text.slice(0, found.index).trimEnd();
+  let behind = text.slice(found.index + found[0].length);
+  const ago = /^\s+ago\b/i.exec(behind);
+  if (ago) behind = behind.slice(ago[0].length);
+  const word = /(?:next|last|previous)$/i.exec(before);
+  const digits = trailing(before, /\d/);
+  if (!word && (digits === '' || digits.length > MOST_DIGITS)) return undefined;
+  if (word) {
+    const amount = word[0].toLowerCase() === 'next' ? 1 : -1;
+    return { amount: ago ? -amount : amount, isWord: true, before: before.slice(0, word.index), behind };
+  }
+  before = before.slice(0, -digits.length);
+  const sign = /[+-]$/.exec(before.trimEnd())?.[0];
+  if (sign) before = before.trimEnd().slice(0, -1);
+  const amount = Number(digits) * (sign === '-' ? -1 : 1);
+  return { amount: ago ? -amount : amount, isWord: false, before, behind };
+}
+
+/** Counts Mondays to Fridays only, by whole weeks and a rest; the time of day stays. */
+function addWeekdays(from: number, amount: number): number {
+  // No weekdays from a weekend is the next Monday, as in PHP.
+  if (amount === 0) return dayOf(from) % 6 === 0 ? addWeekdays(from, 1) : from;
+  const direction = Math.sign(amount);
+  const day = dayOf(from);
+  // Steps in the direction since the weekday that was the last one to count: 0 on a weekday itself.
+  const idle = day % 6 !== 0 ? 0 : (day === 6) === direction > 0 ? 1 : 2;
+  // Mondays are 1 going forwards, Fridays 1 going backwards.
+  const weekday = dayOf(from - idle * direction * DAY_MS);
+  const place = direction > 0 ? weekday : 6 - weekday;
+  const count = Math.abs(amount);
+  const rest = count % 5;
+  const weekend = place + rest > 5 ? 2 : 0;
+  return from + direction * (Math.floor(count / 5) * 7 + rest + weekend - idle) * DAY_MS;
 }

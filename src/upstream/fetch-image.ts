@@ -3,6 +3,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv4, type LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
+import { trimmed } from '../text/trim.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export interface FetchedImage {
@@ -171,9 +172,6 @@ function nameOf({ pathname }: URL): string {
   } catch {
     // A broken encoding makes a poor name, not a poor image.
   }
-  const clean = name
-    .replace(/\.\w{1,5}$/, '')
-    .replace(/[^\p{L}\p{N}_-]+/gu, '-')
-    .replace(/^[-_]+|[-_]+$/g, '');
+  const clean = trimmed(name.replace(/\.\w{1,5}$/, '').replace(/[^\p{L}\p{N}_-]+/gu, '-'), '-_');
   return [...clean].slice(0, LONGEST_NAME).join('') || 'image';
 }

@@ -501,6 +501,34 @@ describe('replica/query', () => {
     });
   });
 
+  it('finds words longer than the index is asked for exactly, also to exclude them, among many candidates', () => {
+    const replica = openReplica({ identity: 'test' });
+    const begin = 'abcdefghijklmnopqrstuvwxyz'.repeat(3);
+    const texts = [
+      `${begin}-one`,
+      `x ${begin}-two y`,
+      begin,
+      'abcdefghijklmnopqrstuvwx',
+      'lala'.repeat(60),
+      'ééé'.repeat(40),
+    ];
+    // More candidates than texts are read of, so that the word index is asked.
+    replica.put(Array.from({ length: 3600 }, (_, n) => event(n + 1, { searchText: texts[n % 60] ?? `other ${n}` })));
+    const count = (...words: SearchWord[]) =>
+      replica.events({ visibility: PUBLIC, words, order: 'start', limit: 5, offset: 0 }).total;
+    const word = (text: string, not = false): SearchWord => ({ text, not });
+    expect(count(word(`${begin}-one`))).to.equal(60);
+    expect(count(word(`${begin.toUpperCase()}-TWO`))).to.equal(60);
+    expect(count(word(begin))).to.equal(180);
+    expect(count(word(`${begin}-one`, true))).to.equal(3540);
+    expect(count(word(begin), word(`${begin}-one`, true))).to.equal(120);
+    expect(count(word('other', true), word(begin, true))).to.equal(180);
+    expect(count(word('lala'.repeat(50)))).to.equal(60);
+    expect(count(word('lala'.repeat(61)))).to.equal(0);
+    expect(count(word(`${'é'.repeat(100)}`))).to.equal(60);
+    replica.close();
+  });
+
   it('finds text without regard to case and accents, and takes signs as they are', () => {
     const replica = openReplica({ identity: 'test' });
     replica.put([

@@ -11,6 +11,9 @@ import { parseZone, utcZone, wallToUtc, type Zone } from '../../src/time/zones.t
 const { phrases }: { phrases: [string, number | null][] } = JSON.parse(
   readFileSync(new URL('./php-phrases.json', import.meta.url), 'utf8'),
 );
+const weekdays: { phrases: [string, number][] } = JSON.parse(
+  readFileSync(new URL('./php-weekdays.json', import.meta.url), 'utf8'),
+);
 const nowMs = 1_771_000_000_000;
 const newYork = parseZone('America/New_York') as Zone;
 
@@ -143,6 +146,57 @@ describe('date texts as PHP reads them', () => {
     expect(wallOf('3 weekdays ago', utcZone)).to.equal('2026-02-10 16:26:40');
     expect(wallOf('2026-02-14 +1 weekday', utcZone)).to.equal('2026-02-16 00:00:00');
   });
+
+  it('count weekdays as PHP does: forwards, backwards, from weekends, none and very many', () => {
+    for (const [text, seconds] of weekdays.phrases) {
+      const date = parsePhpDate(text, { nowMs, zone: utcZone });
+      expect(date ? date.epochMs / 1000 : null, text).to.equal(seconds);
+    }
+  });
+
+  it('count weekdays by arithmetic as a walk from day to day does', () => {
+    const dayMs = 86_400_000;
+    function walked(fromMs: number, amount: number): number {
+      let atMs = fromMs;
+      for (let left = Math.abs(amount); left > 0; ) {
+        atMs += Math.sign(amount) * dayMs;
+        if (new Date(atMs).getUTCDay() % 6 !== 0) left -= 1;
+      }
+      return atMs;
+    }
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: -2000, max: 2000 }), (day, amount) => {
+        fc.pre(amount !== 0);
+        const fromMs = day * dayMs + 3_600_000;
+        const text = `${formatWall(fromMs)} ${amount > 0 ? '+' : ''}${amount} weekdays`;
+        expect(wallOf(text, utcZone), text).to.equal(formatWall(walked(fromMs, amount)));
+      }),
+    );
+  });
+
+  for (const text of [
+    '+999999999 weekdays',
+    '-999999999 weekdays',
+    '+99999999999999999999 weekdays',
+    '+99999999999 months',
+    '+999999999 years',
+    '9999999 weeks Europe/Paris',
+    '+9999999 weeks Europe/Paris',
+    '-9999999 weeks America/New_York',
+    '@999999999999999 Europe/Paris',
+    `${'1 day '.repeat(33)}`,
+    `${'0sec,  '.repeat(28)}`,
+    `${'0sec,  '.repeat(26)}1 day`,
+    `${'1 hour\t \t'.repeat(20)}1 day`,
+    `${'a '.repeat(100)}`,
+    `${'+1 weekdays '.repeat(16)}`,
+    `${' '.repeat(5000)}x`,
+    '1'.repeat(5000),
+  ]) {
+    it(`are read or refused without a failure: ${text.slice(0, 40)}`, () => {
+      for (const zone of [utcZone, newYork]) expect(() => parsePhpDate(text, { nowMs, zone })).not.to.throw();
+    });
+  }
 
   const formats: ((wall: string) => string)[] = [
     (wall) => wall,

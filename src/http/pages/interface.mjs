@@ -40,10 +40,45 @@ export async function all(collection, query, signal) {
  * in an attribute would not run, but the page's policy would complain of it on the console.
  */
 export function plainText(html) {
-  const text = html
-    .replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, '')
-    .replace(/<\/(p|li|h\d|div)>|<br ?\/?>/gi, '$&\n')
-    .replace(/<[!/]?[a-z](?:"[^"]*"|'[^']*'|[^'">])*>|<!--[\s\S]*?-->/gi, '')
-    .replaceAll('<', '&lt;');
+  const text = withoutTags(html.replace(/<\/(p|li|h\d|div)>|<br ?\/?>/gi, '$&\n'));
   return new DOMParser().parseFromString(text, 'text/html').body.textContent.trim();
+}
+
+const HIDDEN = ['script', 'style'];
+
+/** Without tags, comments, scripts and styles, other `<` escaped. Goes through the text once: an expression takes its square. */
+function withoutTags(html) {
+  const lower = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  let text = '';
+  let from = 0;
+  for (let open = html.indexOf('<'); open >= 0; open = html.indexOf('<', from)) {
+    text += html.slice(from, open);
+    const end = /[a-z!/]/.test(lower[open + 1] ?? '') ? endOfTag(lower, open) : open;
+    // What nothing closes is text to the end.
+    if (end < 0) return text + html.slice(open).replaceAll('<', '&lt;');
+    if (end === open) text += '&lt;';
+    from = Math.max(end, open + 1);
+  }
+  return text + html.slice(from);
+}
+
+/** Where a tag that opens here is over, with what it hides; -1: nowhere. */
+function endOfTag(lower, open) {
+  if (lower.startsWith('<!--', open)) return after(lower, '-->', open);
+  const hidden = HIDDEN.find((name) => lower.startsWith(`<${name}`, open));
+  if (hidden) return after(lower, '>', lower.indexOf(`</${hidden}`, open));
+  let quote = '';
+  for (let at = open + 1; at < lower.length; at += 1) {
+    const sign = lower[at];
+    if (quote === '' && sign === '>') return at + 1;
+    if (sign === quote) quote = '';
+    else if (quote === '' && (sign === '"' || sign === "'")) quote = sign;
+  }
+  return -1;
+}
+
+/** Behind the next `end` from a position on; -1 where there is none, also from nowhere. */
+function after(text, end, from) {
+  const at = from < 0 ? -1 : text.indexOf(end, from);
+  return at < 0 ? -1 : at + end.length;
 }

@@ -1,6 +1,7 @@
 // What WordPress says about itself and about the caller: the site, an account, a collection's rules.
 
 import { UpstreamAway, UpstreamRefused } from '../../errors.ts';
+import { trimmedEnd } from '../../text/trim.ts';
 import type { CallOptions, Native, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
 import { isNative, nativeOf, recordOr } from './refusals.ts';
@@ -13,7 +14,7 @@ export function createAccount(call: Call): Pick<Upstream, 'site' | 'account' | '
       const index = nativeOf(await call('GET', '', { query }, options));
       const zone = index.timezone_string;
       return {
-        url: String(index.home ?? index.url ?? '').replace(/\/+$/, ''),
+        url: trimmedEnd(String(index.home ?? index.url ?? ''), '/'),
         name: String(index.name ?? ''),
         timezone: typeof zone === 'string' && zone !== '' ? zone : fixedOffset(Number(index.gmt_offset) || 0),
       };

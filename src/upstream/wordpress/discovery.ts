@@ -16,7 +16,7 @@ export interface Discovery {
 }
 
 /** The relation by which WordPress names its API in the `Link` header of every page. */
-const API_LINK = /<([^>]*)>\s*;\s*rel="https:\/\/api\.w\.org\/"/;
+const API_LINK = /<([^<>]*)>\s{0,9};\s{0,9}rel="https:\/\/api\.w\.org\/"/;
 /** Reasons that say nothing about the place asked, only that the CMS is not to be had now. */
 const NOT_NOW = new Set(['refused', 'timeout', 'reset', 'busy', 'breaker-open']);
 

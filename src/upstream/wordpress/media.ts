@@ -1,6 +1,8 @@
 // Images in the media library of WordPress: read in bulk, and uploaded.
 
 import type { ImageRecord } from '../../records.ts';
+import { normalized } from '../../text/normalize.ts';
+import { trimmed } from '../../text/trim.ts';
 import type { Native, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
 import { nativesOf, recordOr, writtenOf } from './refusals.ts';
@@ -56,7 +58,7 @@ export function imageOf(media: Native): ImageRecord {
   return {
     id: number(media.id),
     url,
-    extension: /\.([a-z0-9]+)$/i.exec(url.replace(/[?#].*$/, ''))?.[1] ?? '',
+    extension: /\.([a-z0-9]+)$/i.exec(url.split(/[?#]/, 1)[0]!)?.[1] ?? '',
     width: number(details.width),
     height: number(details.height),
     filesizeBytes: number(details.filesize),
@@ -68,11 +70,12 @@ export function imageOf(media: Native): ImageRecord {
 export function safeFilename(filename: string): string {
   const [, stem = '', ending = ''] = /^(.*?)(\.[^.]*)?$/s.exec(filename) ?? [];
   const plain = (part: string) =>
-    part
-      .normalize('NFKD')
-      .replace(/\p{M}/gu, '')
-      .replace(/[^A-Za-z0-9._-]+/g, '-')
-      .replace(/^[-.]+|[-.]+$/g, '');
+    trimmed(
+      normalized(part, 'NFKD')
+        .replace(/\p{M}/gu, '')
+        .replace(/[^A-Za-z0-9._-]+/g, '-'),
+      '-.',
+    );
   const short = plain(stem).slice(0, 80) || 'image';
   const type = plain(ending).slice(0, 10);
   return type ? `${short}.${type}` : short;
