@@ -2,6 +2,7 @@
 
 import { ConfigError, UpstreamRefused } from '../errors.ts';
 import type { Site } from '../records.ts';
+import { trimmedEnd } from '../text/trim.ts';
 import { createClient } from '../upstream/client.ts';
 import type { Credentials, Upstream } from '../upstream/port.ts';
 import { type Call, createCall } from '../upstream/wordpress/calls.ts';
@@ -25,7 +26,7 @@ export function openSite(url: string, credentials: Credentials, limits: Record<s
   const client = createClient({ origin: address, observe, limits });
   const call = createCall(client, createDiscovery(client, address));
   return {
-    url: url.replace(/\/+$/, ''),
+    url: trimmedEnd(url, '/'),
     credentials,
     upstream,
     call: (method, route, parts, options = {}) =>

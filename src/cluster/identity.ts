@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { ConfigError } from '../errors.ts';
 import { fingerprintOf, type Mapping } from '../mapping/mapping.ts';
 import { SCHEMA_VERSION } from '../replica/schema.ts';
+import { trimmedEnd } from '../text/trim.ts';
 import type { Credentials } from '../upstream/port.ts';
 import { STREAM_VERSION } from './entries.ts';
 import { readMessage } from './messages.ts';
@@ -34,7 +35,7 @@ export function identityOf(siteUrl: string, mapping: Mapping, service: Credentia
 }
 
 /** Before every key of a site. */
-export const prefixOf = (siteUrl: string): string => `calendar:{${hashOf(siteUrl.replace(/\/+$/, ''))}}:`;
+export const prefixOf = (siteUrl: string): string => `calendar:{${hashOf(trimmedEnd(siteUrl, '/'))}}:`;
 
 function identityIn(kept: string): Partial<Identity> {
   try {

@@ -33,6 +33,7 @@ const COMPANION = 'src/cli/snippet-types.ts';
 const COMPANIONS = 'test/cli/snippet.test.ts';
 const PRIVACY = 'test/http/privacy.test.ts';
 const ALL_LIMITS = 'test/faults/limits.test.ts';
+const VALUES = 'test/interface/limits.test.ts';
 const SOCKETS = 'test/faults/sockets.test.ts';
 const WIRE = 'test/faults/upstream-faults.test.ts';
 const CMS = 'test/faults/cms-faults.test.ts';
@@ -255,25 +256,68 @@ export const PROTECTIONS: Protection[] = [
   },
   // Limits.
   {
-    what: 'size of JSON',
+    what: 'size of JSON and forms',
     file: BODY,
-    line: 'jsonLimit: `${bodyBytes}b`',
-    without: "jsonLimit: '1gb'",
+    line: 'textLimit: `${limit}b`',
+    without: "textLimit: '1gb'",
     test: ALL_LIMITS,
     title: 'of a body',
   },
   {
-    what: 'size of forms',
+    what: 'size of the body of a read',
     file: BODY,
-    line: 'formLimit: `${bodyBytes}b`',
-    without: "formLimit: '1gb'",
-    test: ALL_LIMITS,
-    title: 'of a body',
+    line: 'if (READS.has(method) && Number',
+    without: 'if (false && Number',
+    test: VALUES,
+    title: 'of a request that becomes a read, or that was one',
+  },
+  {
+    what: 'number of values in a body',
+    file: BODY,
+    line: "  if (hasTooManyValues(text)) throw tooLarge('too many values in a body');\n",
+    test: VALUES,
+    title: 'more values than any record has',
+  },
+  {
+    what: 'number of parts in a body',
+    file: BODY,
+    line: '  refuseManyParts(bytes, type);\n',
+    test: VALUES,
+    title: 'more parts, or more lines',
+  },
+  {
+    what: 'half a surrogate pair is no text',
+    file: BODY,
+    line: "  if (!text.isWellFormed()) throw invalidJson(undefined, 'utf16');\n",
+    test: VALUES,
+    title: 'half a surrogate pair',
+  },
+  {
+    what: 'length of values',
+    file: 'src/http/routing.ts',
+    line: '  refuseTooLong([path, state.query, state.body ?? {}], LIMITS_OF.get(endpoint)!);\n',
+    test: VALUES,
+    title: 'before anything reads it',
+  },
+  {
+    what: 'length of values that any route takes',
+    file: 'src/http/mounting.ts',
+    line: '    refuseTooLong([state.query], NO_PARAMETERS);\n',
+    test: VALUES,
+    title: 'a query with rest_route',
+  },
+  {
+    what: 'marks of one letter that are put in order',
+    file: 'src/text/normalize.ts',
+    line: 'text.replace(MARKS, firstMarks).normalize(form)',
+    without: 'text.normalize(form)',
+    test: 'test/text/linear.test.ts',
+    title: 'for as many marks as any language writes',
   },
   {
     what: 'size of parts',
     file: BODY,
-    line: "if (size > limit) throw Object.assign(new Error('body too large'), { status: 413 });",
+    line: "if (size > limit) throw tooLarge('body too large');",
     test: ALL_LIMITS,
     title: 'of a body',
   },
