@@ -10,11 +10,12 @@ export type User = (typeof USERS)[number];
 export const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 /** The `Authorization` of a user. */
-export const as = (user: User): string => basic(user, PASSWORD);
+export const as = (user: string): string => basic(user, PASSWORD);
 
 const OWN = ['read', 'edit_posts'];
 const PUBLISH = [...OWN, 'publish_posts', 'edit_published_posts', 'upload_files'];
-const ALL = [...PUBLISH, 'edit_others_posts', 'edit_private_posts', 'read_private_posts', 'manage_categories'];
+const MORE = ['edit_others_posts', 'edit_private_posts', 'read_private_posts', 'manage_categories'];
+const ALL = [...PUBLISH, ...MORE];
 const CAPABILITIES: Record<User, string[]> = {
   ...{ subscriber: ['read'], contributor: OWN, author: PUBLISH, author2: PUBLISH, editor: ALL, admin: ALL },
 };
@@ -26,10 +27,32 @@ export interface Post {
   author: number;
   title: string;
   meta: Record<string, unknown>;
+  /** As the title where it is absent. */
+  content?: string;
+  slug?: string;
+  password?: string;
+  /** Ids of terms by collection. */
+  terms?: Record<string, number[]>;
+}
+
+export interface Term {
+  id: number;
+  name: string;
+  slug: string;
+}
+
+/** Accounts and rights other than the roles that every WordPress has. */
+export interface WordPressOptions {
+  /** Capabilities by account; the ids of the accounts are in this order, from 1. */
+  accounts?: Record<string, readonly string[]>;
+  /** What a collection calls its rights, by WordPress's general name. */
+  rightsOf?: (base: string) => Record<string, string>;
 }
 
 export interface WordPressStandIn extends StandIn {
   posts: Map<number, Post>;
+  /** By collection. */
+  terms: Record<string, Term[]>;
   /** Runs before an answer is made; true: it has taken the answer upon itself. */
   before:
     | ((request: IncomingMessage, response: ServerResponse, right: unknown) => boolean | Promise<boolean>)
@@ -44,10 +67,7 @@ const refusal = (status: number, code: string): Answer => ({
   body: { code, message: `No: ${code}`, data: { status } },
 });
 const POSTS = ['events', 'venues', 'organizers'];
-const typeOf = (base: string) => ({
-  rest_base: base,
-  capabilities: Object.fromEntries(ALL.map((name) => [name, name])),
-});
+const generalRights = () => Object.fromEntries(ALL.map((name) => [name, name]));
 const TIME = '2026-01-02T03:04:05';
 const NEXT_YEAR = new Date().getUTCFullYear() + 1;
 
@@ -56,9 +76,16 @@ export const markOf = ({ id, status }: Pick<Post, 'id' | 'status'>): string =>
   `${status === 'publish' ? 'open' : 'hidden'}-${id}-mark`;
 
 /** Public and other records of several authors, in every status. */
-export async function startWordPress(): Promise<WordPressStandIn> {
+export async function startWordPress({
+  accounts = CAPABILITIES,
+  rightsOf = generalRights,
+}: WordPressOptions = {}): Promise<WordPressStandIn> {
   const standIn = await startStandIn();
   const posts = new Map<number, Post>();
+  const terms: Record<string, Term[]> = { event_categories: [], tags: [] };
+  const names = Object.keys(accounts);
+  const idOf = (user: string) => names.indexOf(user) + 1;
+  const can = (user: string, right: string, base: string) => accounts[user]!.includes(rightsOf(base)[right] ?? right);
   let lastId = 0;
 
   function add(base: string, status: string, author: User): void {
@@ -83,36 +110,42 @@ export async function startWordPress(): Promise<WordPressStandIn> {
     [...posts.values()].find((post) => post.base === base && post.status === 'draft')!.id;
   Object.assign(posts.get(1)!.meta, { venue_ids: [hiddenOf('venues')], organizer_ids: [hiddenOf('organizers')] });
 
-  function userOf({ headers }: IncomingMessage): User | undefined | 'wrong' {
+  function userOf({ headers }: IncomingMessage): string | undefined {
     if (headers.authorization === undefined) return undefined;
-    return USERS.find((user) => as(user) === headers.authorization) ?? 'wrong';
+    return names.find((user) => as(user) === headers.authorization) ?? 'wrong';
   }
 
-  function native(post: Post): Record<string, unknown> {
+  /** `open`: the caller gave its password or edits it. Otherwise neither source nor rendered content is shown, as WordPress has it. */
+  function native(post: Post, open = post.password === undefined): Record<string, unknown> {
     const text = { raw: post.title, rendered: post.title, protected: false };
-    const slug = post.status === 'trash' ? `${post.title}__trashed` : post.title;
+    const isProtected = post.password !== undefined;
+    const shown = post.content ?? post.title;
+    const content = open
+      ? { raw: shown, rendered: shown, protected: isProtected }
+      : { rendered: '', protected: isProtected };
+    const named = post.slug ?? post.title;
+    const slug = post.status === 'trash' ? `${named}__trashed` : named;
     const times = { date: TIME, date_gmt: TIME, modified: TIME, modified_gmt: TIME };
     const links = {
       link: `${standIn.url.href}${post.base}/${slug}/`,
       featured_media: 0,
-      event_categories: [],
-      tags: [],
+      ...{ event_categories: [], tags: [], ...post.terms },
     };
     const { id, status, author, meta } = post;
-    return { ...{ id, status, author, meta, slug }, ...times, ...links, title: text, content: text, excerpt: text };
+    return { ...{ id, status, author, meta, slug }, ...times, ...links, title: text, content, excerpt: content };
   }
 
-  function mayRead(user: User | undefined, post: Post): boolean {
-    if (post.status === 'publish') return true;
-    if (user === undefined) return false;
-    const capabilities = CAPABILITIES[user];
-    return (
-      capabilities.includes('edit_others_posts') ||
-      (capabilities.includes('edit_posts') && post.author === USERS.indexOf(user) + 1)
-    );
-  }
+  const nativeTerm = (base: string, { id, name, slug }: Term) => ({
+    ...{ id, name, slug, description: '', parent: 0, count: 0, link: `${standIn.url.href}${base}/${slug}/` },
+  });
 
-  function listed(base: string, query: URLSearchParams, user: User | undefined): Answer {
+  const mayEdit = (user: string | undefined, post: Post): boolean =>
+    user !== undefined &&
+    (can(user, 'edit_others_posts', post.base) || (can(user, 'edit_posts', post.base) && post.author === idOf(user)));
+
+  const mayRead = (user: string | undefined, post: Post): boolean => post.status === 'publish' || mayEdit(user, post);
+
+  function listed(base: string, query: URLSearchParams, user: string | undefined): Answer {
     const statuses = (query.get('status') ?? 'publish').split(',');
     if (!user && statuses.some((status) => status !== 'publish')) return refusal(400, 'rest_invalid_param');
     if (!user && query.get('context') === 'edit') return refusal(401, 'rest_forbidden_context');
@@ -125,15 +158,32 @@ export async function startWordPress(): Promise<WordPressStandIn> {
     const from = Number(query.get('offset') ?? (Number(query.get('page') ?? 1) - 1) * size);
     return {
       status: 200,
-      body: wanted.slice(from, from + size).map(native),
+      body: wanted.slice(from, from + size).map((post) => native(post, isOpen(post, query, user))),
       headers: { 'x-wp-total': String(wanted.length), 'x-wp-totalpages': String(Math.ceil(wanted.length / size)) },
     };
   }
 
-  function one(post: Post | undefined, method: string, user: User | undefined, sent: Record<string, unknown>): Answer {
+  const isOpen = (post: Post, query: URLSearchParams, user: string | undefined): boolean =>
+    post.password === undefined ||
+    query.get('password') === post.password ||
+    (query.get('context') === 'edit' && mayEdit(user, post));
+
+  interface Sent {
+    method: string;
+    query: URLSearchParams;
+    user: string | undefined;
+    sent: Record<string, unknown>;
+  }
+
+  function one(post: Post | undefined, { method, query, user, sent }: Sent): Answer {
     if (!post) return refusal(404, 'rest_post_invalid_id');
-    if (method === 'GET')
-      return mayRead(user, post) ? { status: 200, body: native(post) } : refusal(401, 'rest_forbidden');
+    if (method === 'GET') {
+      if (!mayRead(user, post)) return refusal(401, 'rest_forbidden');
+      const wrong = query.has('password') && query.get('password') !== post.password;
+      if (post.password !== undefined && wrong) return refusal(403, 'rest_post_incorrect_password');
+      if (query.get('context') === 'edit' && !mayEdit(user, post)) return refusal(403, 'rest_forbidden_context');
+      return { status: 200, body: native(post, isOpen(post, query, user)) };
+    }
     if (!user) return refusal(401, 'rest_cannot_edit');
     if (method === 'DELETE') post.status = 'trash';
     else take(post, sent);
@@ -159,33 +209,40 @@ export async function startWordPress(): Promise<WordPressStandIn> {
     }
     if (route === 'users/me') {
       if (!user) return refusal(401, 'rest_not_logged_in');
-      const capabilities = Object.fromEntries(CAPABILITIES[user].map((name) => [name, true]));
-      return { status: 200, body: { id: USERS.indexOf(user) + 1, roles: [user], capabilities } };
+      const capabilities = Object.fromEntries(accounts[user]!.map((name) => [name, true]));
+      return { status: 200, body: { id: idOf(user), roles: [user], capabilities } };
     }
     const [base = '', id] = route.split('/');
-    if (base === 'types') return { status: 200, body: Object.fromEntries(POSTS.map((one) => [one, typeOf(one)])) };
+    if (base === 'types') {
+      // As WordPress has it: the types of which the caller edits something.
+      const shown = POSTS.filter((one) => user !== undefined && can(user, 'edit_posts', one));
+      const types = shown.map((one) => [one, { rest_base: one, capabilities: rightsOf(one) }]);
+      return { status: 200, body: Object.fromEntries(types) };
+    }
     if (base === 'taxonomies') return { status: 200, body: {} };
     if (method === 'OPTIONS') return { status: 200, body: { endpoints: [] } };
     if (['event_categories', 'tags', 'media', 'search'].includes(base)) {
-      if (id !== undefined) return refusal(404, 'rest_term_invalid');
-      return { status: 200, body: [], headers: { 'x-wp-total': '0', 'x-wp-totalpages': '0' } };
+      const all = (terms[base] ?? []).map((term) => nativeTerm(base, term));
+      const found = all.find((term) => term.id === Number(id));
+      if (id !== undefined) return found ? { status: 200, body: found } : refusal(404, 'rest_term_invalid');
+      return { status: 200, body: all, headers: { 'x-wp-total': String(all.length), 'x-wp-totalpages': '1' } };
     }
     if (!POSTS.includes(base)) return refusal(404, 'rest_no_route');
     const sent = JSON.parse(standIn.seen.at(-1)?.body || '{}') as Record<string, unknown>;
     if (id !== undefined) {
       const post = posts.get(Number(id));
-      return one(post?.base === base ? post : undefined, method, user, sent);
+      return one(post?.base === base ? post : undefined, { method, query, user, sent });
     }
     if (method !== 'POST') return listed(base, query, user);
     if (!user) return refusal(401, 'rest_cannot_create');
-    const made: Post = { id: ++lastId, base, status: 'draft', author: USERS.indexOf(user) + 1, title: '', meta: {} };
+    const made: Post = { id: ++lastId, base, status: 'draft', author: idOf(user), title: '', meta: {} };
     take(made, sent);
     posts.set(made.id, made);
     return { status: 201, body: native(made) };
   }
 
   const wordpress: WordPressStandIn = Object.assign(standIn, {
-    posts,
+    ...{ posts, terms },
     before: undefined,
     writes: () => standIn.seen.filter(({ method }) => !['GET', 'HEAD', 'OPTIONS'].includes(method)).length,
   });
