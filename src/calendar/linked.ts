@@ -19,7 +19,7 @@ import { couldNotCreate } from './refusals.ts';
 import { createRollback, type Rollback } from './rollback.ts';
 import { linkedSearchWords } from './search.ts';
 import { unknownId } from './translate.ts';
-import { mayEdit, shows, visibilityOf } from './visibility.ts';
+import { shows, visibilityOf } from './visibility.ts';
 import { createPost, editable, mayWrite, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
 
 const COLLECTION = { venue: 'venues', organizer: 'organizers' } as const;
@@ -119,8 +119,8 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
   }
 
   /**
-   * A record with the same name and nothing that differs from what was sent: it is answered instead of a new one. A protected record is
-   * one only for its editors: others would learn what its password hides.
+   * A record with the same name and nothing that differs from what was sent: it is answered instead of a new one. Never a protected one:
+   * guesses would tell what its password hides.
    */
   async function findTwin(
     title: string,
@@ -142,10 +142,7 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     const found = [...backing.replica.getMany(kind, ids).values()].sort((a, b) => a.id - b.id);
     return found.find(
       (record) =>
-        shows(visibility, record) &&
-        (!record.protected || mayEdit(asked.caller, record, names)) &&
-        plainText(record.title) === name &&
-        !differs(record, fields),
+        shows(visibility, record) && !record.protected && plainText(record.title) === name && !differs(record, fields),
     );
   }
 

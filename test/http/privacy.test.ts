@@ -124,7 +124,9 @@ describe('what one caller is told', () => {
       return got.headers.etag;
     }
     expect(got.status).to.equal(wanted.status);
-    expect(got.text).to.equal(wanted.text);
+    // Descriptions name the default window, which moves with the clock.
+    const still = ({ text }: Answered) => (one.shape.override ? text.replace(/\d\d:\d\d:\d\d/g, '') : text);
+    expect(still(got)).to.equal(still(wanted));
     for (const id of IDS) {
       const mark = markOf(wordpress.posts.get(id)!);
       if (!maySee(one.caller, id)) expect(JSON.stringify([got.headers, got.text])).to.not.include(mark);
@@ -299,6 +301,8 @@ describe('what lists, searches, filters, counts and links tell', () => {
   }
 
   const EVER = 'start_date=1990-01-01';
+  /** The world has each state of an event twice. */
+  const eachState = () => world.of('events').slice(0, world.of('events').length / 2);
 
   it('single reads show each account what the CMS would, and of a venue or organizer inside an event what its own read shows', () => {
     for (const { account, shown, locked } of actors) {
@@ -317,10 +321,7 @@ describe('what lists, searches, filters, counts and links tell', () => {
       }
     }
     // That there was something to hide: a protected and a draft venue inside public events.
-    const inside = actors[0]!.shown
-      .values()
-      .flatMap(({ venue }) => idsIn(venue))
-      .toArray();
+    const inside = [...actors[0]!.shown.values()].flatMap(({ venue }) => idsIn(venue));
     expect(inside.some((id) => world.posts.find((post) => post.id === id)!.password !== undefined)).to.equal(true);
   });
 
@@ -385,7 +386,7 @@ describe('what lists, searches, filters, counts and links tell', () => {
 
   it('searches find what the records show: of a protected event its title, of a protected venue or organizer its slug', async function () {
     this.timeout(60_000);
-    for (const { id } of world.of('events')) {
+    for (const { id } of eachState()) {
       await all(`/events?${EVER}&search=${wordOf(id, 'content')}`, (seen) =>
         listed(seen)
           .map(idOf)
@@ -418,7 +419,7 @@ describe('what lists, searches, filters, counts and links tell', () => {
 
   it('venues, organizers, categories and tags of an event are those that its record shows, none of an event that is not shown', async function () {
     this.timeout(60_000);
-    for (const { id } of world.of('events')) {
+    for (const { id } of eachState()) {
       for (const [path, name] of [
         ['/venues?event=', 'venue'],
         ['/organizers?event=', 'organizer'],
@@ -477,18 +478,15 @@ describe('what lists, searches, filters, counts and links tell', () => {
     expect((await ownStatus()).counts).to.deep.equal(totals);
   });
 
-  it("a venue behind a password is nobody else's to find by creating one alike", async () => {
+  it('a create never answers with a venue behind a password, whose contents it would tell', async () => {
     const locked = world.of('venues').find(({ status, password }) => status === 'publish' && password !== undefined)!;
     const body = JSON.stringify({ venue: locked.title });
     for (const account of ['contributor', 'author2', 'editor']) {
       const headers = { authorization: as(account), 'content-type': 'application/json' };
       const { status, text } = await gateway.ask('/venues', { method: 'POST', body, headers });
       expect(status).to.equal(201);
-      const mayEdit =
-        account === 'editor' ||
-        world.wordpress.posts.get(locked.id)!.author === Object.keys(ACCOUNTS).indexOf(account) + 1;
-      expect((JSON.parse(text) as Json).id === locked.id, account).to.equal(mayEdit);
-      if (!mayEdit) expect(text).to.not.include(wordOf(locked.id, 'address'));
+      expect((JSON.parse(text) as Json).id, account).to.not.equal(locked.id);
+      expect(text).to.not.include(wordOf(locked.id, 'address'));
     }
   });
 
@@ -496,9 +494,7 @@ describe('what lists, searches, filters, counts and links tell', () => {
     const [draft] = world.of('events').filter(({ status }) => status === 'draft');
     const venue = world.of('venues').find(({ status, password }) => status === 'draft' && password === undefined)!;
     const organizer = world.of('organizers').find(({ status }) => status === 'pending')!;
-    const event = world
-      .of('events')
-      .find(({ meta }) => (meta.venue_ids as number[])[0] === venue.id && meta.venue_ids!.length === 1)!;
+    const event = world.of('events').find(({ meta }) => String(meta.venue_ids) === String(venue.id))!;
     const paths = [`/events/${event.id}`, `/events?${EVER}`, '/venues', '/organizers', '/categories', '/tags'];
     const told = async () => {
       const answers = [];
