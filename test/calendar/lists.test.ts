@@ -1,7 +1,7 @@
 // Envelopes, links and filters of the five lists (interface-behaviour 2, 3.2, 3.5, 3.6).
 
 import { expect } from 'chai';
-import type { CalendarRecord } from '../../src/records.ts';
+import { type CalendarRecord, type EventRecord, FIRST_INLINE_ID } from '../../src/records.ts';
 import { BASE, type GatewayUnderTest, type Json } from '../gateway-under-test.ts';
 import { expectInvalid, expectMistyped, expectRefused } from '../record/expectations.ts';
 import { event, organizer, term, venue } from '../replica/samples.ts';
@@ -327,6 +327,35 @@ describe('lists', () => {
         expect(await idsOf('/categories?event=5&hide_empty=0', as), String(as)).to.deep.equal(found.length ? [33] : []);
         expect(await idsOf('/categories?post=5&hide_empty=0', as), String(as)).to.deep.equal(found.length ? [33] : []);
       }
+    });
+
+    it('a venue that is text inside events: for those alone who see one of them', async () => {
+      const inside = FIRST_INLINE_ID + 1;
+      const cellar = venue(inside, { title: 'Secret cellar', slug: 'secret-cellar-1', searchText: 'Secret cellar' });
+      const put = (fields: Partial<EventRecord>) =>
+        gateway.backing.replica.put([on(5, { venues: [inside], author: 2, ...fields }), cellar]);
+      const paths = [`/venues/${inside}`, '/venues/by-slug/secret-cellar-1', `/events?venue=${inside}`];
+      const told = async (as?: string) => {
+        const statuses = [];
+        for (const path of paths) statuses.push((await gateway.ask(path, { as })).status);
+        return [...statuses, ...(await idsOf('/venues?search=secret', as))];
+      };
+      // Kept for everybody while it was public, and no longer when it is not.
+      put({});
+      for (const as of [undefined, 'author', 'editor']) expect(await told(as)).to.deep.equal([200, 200, 200, inside]);
+      for (const fields of [{ status: 'draft' }, { status: 'private' }, { status: 'future' }]) {
+        put(fields);
+        for (const as of [undefined, 'subscriber', 'author'])
+          expect(await told(as), `${as} ${fields.status}`).to.deep.equal([400, 400, 400]);
+        for (const as of ['contributor', 'editor'])
+          expect(await told(as), `${as} ${fields.status}`).to.deep.equal([200, 200, 200, inside]);
+      }
+      for (const fields of [{ status: 'trash' }, { protected: true }]) {
+        put(fields);
+        for (const as of [undefined, 'editor']) expect(await told(as)).to.deep.equal([400, 400, 400]);
+      }
+      put({ hidden: true });
+      expect(await told()).to.deep.equal([200, 200, 200]);
     });
 
     for (const query of ['event=21', 'event=999', 'event=0', 'event=x', 'event=']) {

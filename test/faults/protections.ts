@@ -32,6 +32,7 @@ const COMPANION = 'src/cli/snippet-types.ts';
 
 const COMPANIONS = 'test/cli/snippet.test.ts';
 const PRIVACY = 'test/http/privacy.test.ts';
+const RIGHTS = 'test/calendar/rights.test.ts';
 const ALL_LIMITS = 'test/faults/limits.test.ts';
 const VALUES = 'test/interface/limits.test.ts';
 const SOCKETS = 'test/faults/sockets.test.ts';
@@ -77,6 +78,167 @@ export const PROTECTIONS: Protection[] = [
     file: 'src/http/answer-cache.ts',
     line: 'answer.version === version && ',
     test: PRIVACY,
+  },
+  {
+    what: 'shown: only the answer to a request that its address says whole is public',
+    file: APP,
+    line: 'isByAddressAlone(ctx.req) && ',
+    test: PRIVACY,
+    title: 'is nobody',
+  },
+  {
+    what: 'shown: the searchable text of a protected record is what everybody is shown of it',
+    file: 'src/mapping/record.ts',
+    line: '  if (fields.protected === true) {',
+    without: '  if (fields.protected === 0) {',
+    test: PRIVACY,
+    title: 'searches find',
+  },
+  {
+    what: 'shown: no filter finds a protected event by what its password hides',
+    file: 'src/replica/intake.ts',
+    line: '(event.protected ? PROTECTED : event.hidden ? HIDDEN : LISTED)',
+    without: '(event.hidden ? HIDDEN : LISTED)',
+    test: PRIVACY,
+    title: 'filters of events',
+  },
+  {
+    what: 'shown: a protected event is not found as featured',
+    file: 'src/replica/intake.ts',
+    line: 'event.featured && !event.protected ? 1 : 0',
+    without: 'event.featured ? 1 : 0',
+    test: PRIVACY,
+    title: 'filters of events',
+  },
+  {
+    what: 'shown: a protected event counts for no term, and for no venue or organizer',
+    file: 'src/replica/intake.ts',
+    line: 'if (!event.protected) tallies.target(ROLE[role], target, event, 1);',
+    without: 'tallies.target(ROLE[role], target, event, 1);',
+    test: PRIVACY,
+    title: 'counts of terms',
+  },
+  {
+    what: 'shown: a filter by an unseen venue or organizer finds nothing',
+    file: 'src/calendar/event-list.ts',
+    line: 'ids.filter((id) => shows(visibility[kind], found.get(id)))',
+    without: 'ids.filter((id) => found.has(id) || id > 0)',
+    test: PRIVACY,
+    title: 'filters of events',
+  },
+  {
+    what: 'shown: JSON-LD of an event leaves protected venues and organizers out',
+    file: 'src/calendar/present.ts',
+    line: '.filter((record) => !record.protected)',
+    test: PRIVACY,
+    title: 'single reads show',
+  },
+  {
+    what: 'shown: terms, venues and organizers of an event go by who sees the event',
+    file: 'src/replica/query.ts',
+    line: ` AND e.status <> 'trash' AND \${seen.sql})\`,
+    ...[event, ...seen.values],`,
+    without: `)\`,
+    event,`,
+    test: PRIVACY,
+    title: 'of an event',
+  },
+  {
+    what: 'shown: terms, venues and organizers of a protected event are not told',
+    file: 'src/replica/query.ts',
+    line: ` AND NOT json_extract(p.record, '$.protected')`,
+    test: PRIVACY,
+    title: 'of an event',
+  },
+  {
+    what: 'shown: venues and organizers have events by those that are seen',
+    file: 'src/replica/query.ts',
+    line: 'others: counted(events.others)',
+    without: `others: ['publish', 'private']`,
+    test: PRIVACY,
+    title: 'has_events',
+  },
+  {
+    what: 'shown: linked records inside an event go by their own kind',
+    file: 'src/calendar/present.ts',
+    line: 'shows(audience.visibility[kind], record)',
+    without: 'shows(audience.visibility.event, record)',
+    test: RIGHTS,
+    title: 'alone',
+  },
+  {
+    what: 'shown: rights that are unknown are nobody’s',
+    file: 'src/calendar/visibility.ts',
+    line: `  if (names === undefined) return false;
+`,
+    without: `  names ??= {};
+`,
+    test: RIGHTS,
+    title: 'nobody',
+  },
+  {
+    what: 'shown: a write waits for rights rather than being refused',
+    file: 'src/calendar/capabilities.ts',
+    line: `  if (error) throw error;
+`,
+    test: RIGHTS,
+    title: 'does not answer',
+  },
+  {
+    what: 'shown: a create answers with no protected record',
+    file: 'src/calendar/linked.ts',
+    line: `        !record.protected &&
+`,
+    test: PRIVACY,
+    title: 'a create never',
+  },
+  {
+    what: 'shown: the status page counts what the public lists hold',
+    file: 'src/assembly.ts',
+    line: `events: replica.events({ visibility: PUBLIC, order: 'start', ...window }).total,`,
+    without: 'events: replica.counts().event,',
+    test: PRIVACY,
+    title: 'the status page',
+  },
+  {
+    what: 'shown: the public version says nothing of unseen changes',
+    file: 'src/replica/store.ts',
+    line: `    if (!isPublic) return;
+`,
+    test: PRIVACY,
+    title: 'a change of what',
+  },
+  {
+    what: 'shown: a date says nothing of unseen changes',
+    file: 'src/calendar/ready.ts',
+    line: 'if (before?.etag === answer.etag) {',
+    without: 'if (before === answer) {',
+    test: 'test/http/caching.test.ts',
+    title: 'does not move',
+  },
+  {
+    what: 'shown: a record that is text inside events is listed to those who see one of them',
+    file: 'src/replica/query.ts',
+    line: `    inlineOfListed(kind, filter),
+`,
+    test: 'test/calendar/lists.test.ts',
+    title: 'text inside',
+  },
+  {
+    what: 'shown: a record that is text inside events is read by those who see one of them',
+    file: 'src/calendar/linked.ts',
+    line: `    if (!(await mayKnow(backing, kind, id, asked))) throw unknownId(kind, id);
+`,
+    test: 'test/calendar/lists.test.ts',
+    title: 'text inside',
+  },
+  {
+    what: 'shown: hidden events are in no list',
+    file: 'src/replica/intake.ts',
+    line: 'event.hidden ? HIDDEN : LISTED, event.status',
+    without: 'LISTED, event.status',
+    test: PRIVACY,
+    title: 'hidden events',
   },
   {
     what: 'credentials are kept as keyed hashes alone',

@@ -115,6 +115,26 @@ describe('caching', () => {
       expect((await ask('/events/2')).headers['last-modified']).to.equal(NOW);
     });
 
+    it('does not move with a change of what the answer does not show, and moves with one of what it does', async () => {
+      let nowMs = NOW_MS;
+      const moving = await gatewayUnderTest({
+        ...{ upstream: fakeCms(() => nowMs), service: AS.admin, as: AS, nowMs: () => nowMs },
+      });
+      const { replica } = moving.backing;
+      try {
+        replica.put(RECORDS, [image(9)]);
+        const date = async () => (await moving.ask('/events/2')).headers['last-modified'];
+        expect(await date()).to.equal(NOW);
+        nowMs += 60_000;
+        replica.put([organizer(8, { status: 'draft', title: 'Renamed unseen' })]);
+        expect(await date()).to.equal(NOW);
+        replica.put([organizer(7, { title: 'Renamed' })]);
+        expect(await date()).to.equal('Sat, 21 Nov 2026 02:43:00 GMT');
+      } finally {
+        await moving.close();
+      }
+    });
+
     it('is not later than the answer itself (RFC 9110, 8.8.2.1)', async () => {
       touch('2031-01-01 00:00:00');
       expect((await ask('/events/1')).headers['last-modified']).to.equal(NOW);

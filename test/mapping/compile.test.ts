@@ -77,6 +77,24 @@ describe('wordpress-meta', () => {
     });
   });
 
+  it('makes only what a protected record shows searchable: its title, or the slug where the name is blanked too', () => {
+    const content = { raw: 'Secret', rendered: '<p>Secret</p>', protected: true };
+    const closed = { ...native, content, excerpt: content };
+    expect(event.read(closed, site).searchText).to.equal('Tést "q" & a\\b');
+    const anonymous = {
+      ...closed,
+      title: { rendered: 'Tom &#038; Jerry' },
+      content: { rendered: '', protected: true },
+    };
+    expect(event.read(anonymous, site).searchText).to.equal('Tom & Jerry');
+    const meta = { address: '1 Hidden St', city: 'Nowhere', phone: '555', email: 'a@b.example' };
+    for (const kind of [venue, organizer]) {
+      const { searchText, protected: locked } = kind!.read({ ...closed, meta, slug: 'caf%c3%a9-%zz' }, site);
+      expect([searchText, locked]).to.deep.equal(['caf%c3%a9-%zz', true]);
+      expect(kind!.read({ ...closed, meta, slug: 'caf%c3%a9' }, site).searchText).to.equal('café');
+    }
+  });
+
   it('writes only what changes', () => {
     expect(
       event.write({ title: 'T', description: 'D', image: 0, cost: '', dateUtc: '2026-01-02 03:04:05' }, { site }),
