@@ -80,14 +80,14 @@ export const PROTECTIONS: Protection[] = [
     test: PRIVACY,
   },
   {
-    what: 'shown: only the answer to a request that its address says whole is public',
+    what: 'only the answer to a request that its address says whole is public',
     file: APP,
     line: 'isByAddressAlone(ctx.req) && ',
     test: PRIVACY,
     title: 'is nobody',
   },
   {
-    what: 'shown: the searchable text of a protected record is what everybody is shown of it',
+    what: 'the searchable text of a protected record is what everybody is shown of it',
     file: 'src/mapping/record.ts',
     line: '  if (fields.protected === true) {',
     without: '  if (fields.protected === 0) {',
@@ -95,7 +95,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'searches find',
   },
   {
-    what: 'shown: no filter finds a protected event by what its password hides',
+    what: 'no filter finds a protected event by what its password hides',
     file: 'src/replica/intake.ts',
     line: '(event.protected ? PROTECTED : event.hidden ? HIDDEN : LISTED)',
     without: '(event.hidden ? HIDDEN : LISTED)',
@@ -103,7 +103,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'filters of events',
   },
   {
-    what: 'shown: a protected event is not found as featured',
+    what: 'a protected event is not found as featured',
     file: 'src/replica/intake.ts',
     line: 'event.featured && !event.protected ? 1 : 0',
     without: 'event.featured ? 1 : 0',
@@ -111,7 +111,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'filters of events',
   },
   {
-    what: 'shown: a protected event counts for no term, and for no venue or organizer',
+    what: 'a protected event counts for no term, and for no venue or organizer',
     file: 'src/replica/intake.ts',
     line: 'if (!event.protected) tallies.target(ROLE[role], target, event, 1);',
     without: 'tallies.target(ROLE[role], target, event, 1);',
@@ -119,7 +119,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'counts of terms',
   },
   {
-    what: 'shown: a filter by an unseen venue or organizer finds nothing',
+    what: 'a filter by an unseen venue or organizer finds nothing',
     file: 'src/calendar/event-list.ts',
     line: 'ids.filter((id) => shows(visibility[kind], found.get(id)))',
     without: 'ids.filter((id) => found.has(id) || id > 0)',
@@ -127,14 +127,14 @@ export const PROTECTIONS: Protection[] = [
     title: 'filters of events',
   },
   {
-    what: 'shown: JSON-LD of an event leaves protected venues and organizers out',
+    what: 'JSON-LD of an event leaves protected venues and organizers out',
     file: 'src/calendar/present.ts',
     line: '.filter((record) => !record.protected)',
     test: PRIVACY,
     title: 'single reads show',
   },
   {
-    what: 'shown: terms, venues and organizers of an event go by who sees the event',
+    what: 'terms, venues and organizers of an event go by who sees the event',
     file: 'src/replica/query.ts',
     line: ` AND e.status <> 'trash' AND \${seen.sql})\`,
     ...[event, ...seen.values],`,
@@ -144,14 +144,14 @@ export const PROTECTIONS: Protection[] = [
     title: 'of an event',
   },
   {
-    what: 'shown: terms, venues and organizers of a protected event are not told',
+    what: 'terms, venues and organizers of a protected event are not told',
     file: 'src/replica/query.ts',
     line: ` AND NOT json_extract(p.record, '$.protected')`,
     test: PRIVACY,
     title: 'of an event',
   },
   {
-    what: 'shown: venues and organizers have events by those that are seen',
+    what: 'venues and organizers have events by those that are seen',
     file: 'src/replica/query.ts',
     line: 'others: counted(events.others)',
     without: `others: ['publish', 'private']`,
@@ -159,7 +159,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'has_events',
   },
   {
-    what: 'shown: linked records inside an event go by their own kind',
+    what: 'linked records inside an event go by their own kind',
     file: 'src/calendar/present.ts',
     line: 'shows(audience.visibility[kind], record)',
     without: 'shows(audience.visibility.event, record)',
@@ -167,7 +167,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'alone',
   },
   {
-    what: 'shown: rights that are unknown are nobody’s',
+    what: 'rights that are unknown are nobody’s',
     file: 'src/calendar/visibility.ts',
     line: `  if (names === undefined) return false;
 `,
@@ -177,7 +177,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'nobody',
   },
   {
-    what: 'shown: a write waits for rights rather than being refused',
+    what: 'a write waits for rights rather than being refused',
     file: 'src/calendar/capabilities.ts',
     line: `  if (error) throw error;
 `,
@@ -185,7 +185,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'does not answer',
   },
   {
-    what: 'shown: a create answers with no protected record',
+    what: 'a create answers with no protected record',
     file: 'src/calendar/linked.ts',
     line: `        !record.protected &&
 `,
@@ -193,7 +193,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'a create never',
   },
   {
-    what: 'shown: the status page counts what the public lists hold',
+    what: 'the status page counts what the public lists hold',
     file: 'src/assembly.ts',
     line: `events: replica.events({ visibility: PUBLIC, order: 'start', ...window }).total,`,
     without: 'events: replica.counts().event,',
@@ -201,7 +201,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'the status page',
   },
   {
-    what: 'shown: the public version says nothing of unseen changes',
+    what: 'the public version says nothing of unseen changes',
     file: 'src/replica/store.ts',
     line: `    if (!isPublic) return;
 `,
@@ -209,7 +209,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'a change of what',
   },
   {
-    what: 'shown: a date says nothing of unseen changes',
+    what: 'a date says nothing of unseen changes',
     file: 'src/calendar/ready.ts',
     line: 'if (before?.etag === answer.etag) {',
     without: 'if (before === answer) {',
@@ -217,7 +217,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'does not move',
   },
   {
-    what: 'shown: a record that is text inside events is listed to those who see one of them',
+    what: 'a record that is text inside events is listed to those who see one of them',
     file: 'src/replica/query.ts',
     line: `    inlineOfListed(kind, filter),
 `,
@@ -225,7 +225,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'text inside',
   },
   {
-    what: 'shown: a record that is text inside events is read by those who see one of them',
+    what: 'a record that is text inside events is read by those who see one of them',
     file: 'src/calendar/linked.ts',
     line: `    if (!(await mayKnow(backing, kind, id, asked))) throw unknownId(kind, id);
 `,
@@ -233,7 +233,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'text inside',
   },
   {
-    what: 'shown: hidden events are in no list',
+    what: 'hidden events are in no list',
     file: 'src/replica/intake.ts',
     line: 'event.hidden ? HIDDEN : LISTED, event.status',
     without: 'LISTED, event.status',
