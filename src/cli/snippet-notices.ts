@@ -23,9 +23,10 @@ function note_post($id) {
     }
 }
 
-// Some plugins count the visits of a page in its meta: what a visitor's request writes there is no edit.
+// Some plugins count the visits of a page in its meta: what a visitor's request writes there is no edit. Before "init" nobody may ask
+// who the user is: WordPress would decide it too early.
 function note_meta($row, $id) {
-    if (\is_user_logged_in() || \wp_doing_cron() || \PHP_SAPI === 'cli') {
+    if (!\did_action('init') || \is_user_logged_in() || \wp_doing_cron() || \PHP_SAPI === 'cli') {
         note_post($id);
     }
 }
