@@ -23,6 +23,12 @@ export const NO_TIME: WallTime = '0000-00-00 00:00:00';
 /** What the CMS keeps for an event without a website where it can tell that from one that never had any: no address reads like that. */
 export const NO_WEBSITE = '-';
 
+/**
+ * The status in the replica of a record that is published in the CMS and that the CMS does not show to an anonymous reader: a plugin hides
+ * it. Only staff who may edit it see it, as `publish`.
+ */
+export const WITHHELD = 'withheld';
+
 /** What events, venues and organizers have in common. `0` is "no author" and "no image". */
 export interface PostFields {
   status: string;

@@ -109,8 +109,10 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
     const done = plain ? kept(backing, 'event', id, audience, 'single') : undefined;
     if (done) return singleAnswer(done);
     const { record, unlocked } = await readPost(backing, 'event', id, asked, how);
-    if (plain && record.status === 'publish' && !record.protected && backing.replica.get('event', id)) {
-      return singleAnswer(ready<'event'>(backing, record, audience, 'single', single));
+    // What is kept for everybody is what the replica has: the CMS may have rendered `record` for this caller.
+    const shared = plain ? backing.replica.get('event', id) : undefined;
+    if (shared?.status === 'publish' && !shared.protected) {
+      return singleAnswer(ready<'event'>(backing, shared, audience, 'single', single));
     }
     return { status: 200, body: present.event(record, audience, { single: true, unlocked }) };
   }

@@ -79,8 +79,10 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     const done = plain ? kept(backing, kind, id, audience, 'single') : undefined;
     if (done) return singleAnswer(done);
     const { record, unlocked } = await readPost(backing, kind, id, asked, how);
-    if (plain && record.status === 'publish' && backing.replica.get(kind, id)) {
-      return singleAnswer(ready<LinkedKind>(backing, record, audience, 'single', single));
+    // What is kept for everybody is what the replica has: the CMS may have rendered `record` for this caller.
+    const shared = plain ? backing.replica.get(kind, id) : undefined;
+    if (shared?.status === 'publish') {
+      return singleAnswer(ready<LinkedKind>(backing, shared, audience, 'single', single));
     }
     return { status: 200, body: present.linked(record, { single: true, unlocked }) };
   }

@@ -1,7 +1,7 @@
 // Reading one event, venue or organizer: from the copy where everybody may see it, else from the CMS with the caller's own credentials.
 
 import { UpstreamRefused } from '../errors.ts';
-import { FIRST_INLINE_ID, type Kind, type PostKind, type RecordOf } from '../records.ts';
+import { FIRST_INLINE_ID, type Kind, type PostKind, type RecordOf, WITHHELD } from '../records.ts';
 import type { CallOptions, Native } from '../upstream/port.ts';
 import { type Asked, callOptions } from './asked.ts';
 import type { Backing } from './backing.ts';
@@ -94,7 +94,7 @@ async function askNow<K extends PostKind>(backing: Backing, kind: K, id: number,
   const moment = backing.keeping.moment();
   try {
     const native = await askNative(backing, mapping.base, id, asked, names);
-    return await keep(backing, kind, native, { moment });
+    return await keep(backing, kind, native, { moment, as: callOptions(asked) });
   } catch (error) {
     if (!(error instanceof UpstreamRefused)) throw error;
     if (error.status === 401 || error.status === 403) throw notAccessible(kind);
@@ -132,18 +132,33 @@ async function askNative(
   }
 }
 
-/** Puts a native post that was asked for at `moment` into the copy, with the image it shows, and gives back the record. */
+/**
+ * Gives back the record that the CMS answered this caller at `moment`, and puts it into the replica, with the image it shows. What the CMS
+ * rendered for the caller is for the caller alone: the replica gets the rendering for an anonymous reader, and keeps what it has while the
+ * CMS does not tell that. The poller reads such a record again at once. `as`: how the CMS was called; `listed`: the record is from a list that
+ * the CMS gave an anonymous reader.
+ */
 export async function keep<K extends Kind>(
   backing: Backing,
   kind: K,
   native: Native,
-  { moment, wrote = false }: { moment: number; wrote?: boolean },
+  { moment, wrote = false, as }: { moment: number; wrote?: boolean; as: CallOptions | 'listed' },
 ): Promise<RecordOf[K]> {
   const mapping = backing.mapping.kinds[kind]!;
   const site = backing.site();
   const record = mapping.read(native, site, backing.sync.joins()) as RecordOf[K];
-  const inline = Object.values(mapping.inline ?? {}).flatMap((inside) => inside(native, site) ?? []);
-  await backing.keeping[wrote ? 'wrote' : 'keep']({ put: [record, ...inline] }, moment);
+  const shown = as === 'listed' ? native : await backing.sync.shown(kind, native, as);
+  if (!shown) {
+    if (wrote) backing.sync.wrote(kind, record.id);
+    void backing.sync.changed([{ collection: mapping.base, id: record.id }]);
+    return record;
+  }
+  const inline = Object.values(mapping.inline ?? {}).flatMap((inside) => inside(shown, site) ?? []);
+  const put = [mapping.read(shown, site, backing.sync.joins()), ...inline];
+  // Without a service account the poller does not see what the public is not shown, and would never remove it.
+  const isHidden = shown.status === WITHHELD && backing.service === undefined;
+  const change = isHidden ? { remove: [{ kind, ids: [record.id] }] } : { put };
+  await backing.keeping[wrote ? 'wrote' : 'keep'](change, moment);
   if ('image' in record && record.image && !backing.replica.image(record.image)) {
     // An image that cannot be read now is fetched by the next round; the record must not wait for it.
     const options: CallOptions = { credentials: backing.service, lane: wrote ? 'callers' : 'anonymous' };
@@ -163,7 +178,7 @@ export async function readNewest(backing: Backing, kind: Kind): Promise<void> {
   try {
     const { items } = await backing.upstream.list(mapping.base, query, { lane: 'anonymous' });
     const lacking = items.filter(({ id }) => !backing.replica.get(kind, Number(id)));
-    for (const native of lacking) await keep(backing, kind, native, { moment });
+    for (const native of lacking) await keep(backing, kind, native, { moment, as: 'listed' });
   } catch {
     // The replica is what there is to answer from.
   }
@@ -196,7 +211,7 @@ export async function postExists(backing: Backing, kind: PostKind, id: number, a
     const moment = backing.keeping.moment();
     try {
       const native = await backing.upstream.read(base, id, {}, callOptions(asked));
-      await keep(backing, kind, native, { moment });
+      await keep(backing, kind, native, { moment, as: callOptions(asked) });
       return true;
     } catch (error) {
       if (!(error instanceof UpstreamRefused)) throw error;

@@ -18,7 +18,7 @@ import { wallDetails } from '../time/wall.ts';
 import { zoneAbbreviation } from '../time/zones.ts';
 import { type CostSettings, costAnswer, decodeCost } from './cost.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd } from './json-ld.ts';
-import { shows } from './visibility.ts';
+import { shownStatus, shows } from './visibility.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -52,7 +52,7 @@ export function createPresent(replica: Replica, site: () => Site, cost?: CostSet
     return {
       id: record.id,
       author: String(record.author),
-      status: record.status,
+      status: shownStatus(record.status),
       date: record.date,
       date_utc: record.dateUtc || NO_TIME,
       modified: record.modified,

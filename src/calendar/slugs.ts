@@ -53,7 +53,7 @@ export function createSlugs(backing: Backing): Slugs {
         callOptions(asked),
       );
       if (!items[0]) return undefined;
-      return (await keep(backing, kind, items[0], { moment })).id;
+      return (await keep(backing, kind, items[0], { moment, as: callOptions(asked) })).id;
     } catch (error) {
       if (error instanceof UpstreamRefused && error.status < 500) return undefined;
       throw error;

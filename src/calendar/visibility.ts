@@ -1,6 +1,6 @@
 // Who may see and change what: the capabilities of an account become rules about statuses and authors, as the CMS applies them.
 
-import type { PostRecord } from '../records.ts';
+import { type PostRecord, WITHHELD } from '../records.ts';
 import { PUBLIC, type Visibilities, type Visibility } from '../replica/filters.ts';
 import type { Account, Credentials } from '../upstream/port.ts';
 
@@ -13,7 +13,7 @@ export interface Caller {
 export const ANONYMOUS: Caller = { credentials: undefined, account: undefined };
 
 /** Statuses that only an editor of the record sees, and those a list shows when none is named. */
-const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash', 'auto-draft', 'inherit'];
+const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash', 'auto-draft', 'inherit', WITHHELD];
 export const ANY_STATUS = ['publish', 'draft', 'pending', 'private', 'future'];
 
 /** Capability names of one collection: WordPress's general name -> this collection's own. */
@@ -51,6 +51,9 @@ export const seesMore = ({ userId }: Visibility): boolean => userId !== 0;
 export const isPublicOnly = ({ event, venue, organizer }: Visibilities): boolean =>
   ![event, venue, organizer].some(seesMore);
 
+/** The status as the CMS tells it: what it withholds from the public is published. */
+export const shownStatus = (status: string): string => (status === WITHHELD ? 'publish' : status);
+
 /** Whether a record is among what a rule shows: by its status, or by its status and being the caller's own. */
 export function sees(visibility: Visibility, record: Pick<PostRecord, 'status' | 'author'>): boolean {
   if (visibility.others.includes(record.status)) return true;
@@ -63,7 +66,7 @@ export const shows = (visibility: Visibility, record: Pick<PostRecord, 'status' 
 
 /** The part of a visibility that lies in these statuses. */
 export function within(visibility: Visibility, statuses: readonly string[]): Visibility {
-  const asked = (status: string) => statuses.includes(status);
+  const asked = (status: string) => statuses.includes(shownStatus(status));
   return { others: visibility.others.filter(asked), own: visibility.own.filter(asked), userId: visibility.userId };
 }
 
@@ -74,7 +77,7 @@ export function mayEdit(
   names: CapabilityNames | undefined,
 ): boolean {
   if (!caller.account || !isStaff(caller, names)) return false;
-  const published = record.status === 'publish' || record.status === 'future';
+  const published = ['publish', 'future'].includes(shownStatus(record.status));
   if (record.author !== caller.account.userId) {
     if (!can(caller, 'edit_others_posts', names)) return false;
     return record.status !== 'private' || can(caller, 'edit_private_posts', names);

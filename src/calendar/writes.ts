@@ -122,7 +122,7 @@ export async function createPost<K extends PostKind>(
       throw translate(error, { kind, id, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
     }
   }
-  return keep(backing, kind, native, { moment, wrote: true });
+  return keep(backing, kind, native, { moment, wrote: true, as: callOptions(asked) });
 }
 
 /**
@@ -166,7 +166,7 @@ export async function updatePost<K extends PostKind>(
     const body = mapping.write(fields, { site: backing.site(), joins, ...(before ? { before } : {}) });
     const moment = backing.keeping.moment();
     const native = await backing.upstream.update(mapping.base, id, body, options);
-    return await keep(backing, kind, native, { moment, wrote: true });
+    return await keep(backing, kind, native, { moment, wrote: true, as: callOptions(asked) });
   } catch (error) {
     throw translate(error, { kind, id, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
   }
@@ -190,7 +190,7 @@ export async function trashPost<K extends PostKind>(
     }
     const moment = backing.keeping.moment();
     const native = await backing.upstream.remove(base, record.id, { force: false }, callOptions(asked));
-    return await keep(backing, kind, native, { moment, wrote: true });
+    return await keep(backing, kind, native, { moment, wrote: true, as: callOptions(asked) });
   } catch (error) {
     throw translate(error, { kind, id: record.id, anonymous: false });
   }

@@ -4,7 +4,7 @@ import type { Change } from '../replica/commit.ts';
 import { readMessage } from './messages.ts';
 
 /** Grows with every change of the entries or of the protocol: gateways of different versions refuse each other. */
-export const STREAM_VERSION = 2;
+export const STREAM_VERSION = 3;
 
 export interface Entry {
   /** The gateway that wrote it. */

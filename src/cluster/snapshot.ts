@@ -25,7 +25,15 @@ const POP_MS = 1000;
 const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
 /** What the next gateway that asks the CMS goes on from. */
 const STATE = /^sync\./;
-const STATE_KEYS = ['sync.site', 'sync.watermarks', 'sync.complete', 'sync.scope', 'sync.joins', 'sync.media'];
+const STATE_KEYS = [
+  'sync.site',
+  'sync.watermarks',
+  'sync.complete',
+  'sync.scope',
+  'sync.joins',
+  'sync.media',
+  'sync.rendering',
+];
 
 type Piece =
   | { type: 'begin'; at: string; state: Record<string, string> }

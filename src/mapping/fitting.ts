@@ -9,6 +9,9 @@ import type { Mapping } from './mapping.ts';
  */
 export const TERM_IDS_FROM = 1_000_000_000_000;
 
+/** Where a record that a plugin's own status makes public keeps that status: the CMS lists those to nobody who is anonymous. */
+export const OWN_STATUS = 'calendar_gateway_status';
+
 const USUAL_STATUSES = new Set(['publish', 'future', 'draft', 'pending', 'private', 'trash', 'auto-draft', 'inherit']);
 
 /** How the records of one collection differ from what the CMS answers. */
@@ -32,7 +35,7 @@ function fitsOf({ kinds }: Mapping): ReadonlyMap<string, Fit> {
 function fitting(native: Native, { idsFrom, published }: Fit): Native {
   const fitted = { ...native };
   if (idsFrom > 0 && typeof native.id === 'number') fitted.id = native.id + idsFrom;
-  if (published.has(String(native.status))) fitted.status = 'publish';
+  if (published.has(String(native.status))) Object.assign(fitted, { status: 'publish', [OWN_STATUS]: native.status });
   return fitted;
 }
 

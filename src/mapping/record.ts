@@ -51,9 +51,10 @@ export function searchTextOf(kind: Kind, record: CalendarRecord, native: Native)
   if (fields.protected === true) {
     return kind === 'event' ? titleOf(String(fields.title ?? ''), native) : slugText(String(fields.slug ?? ''));
   }
-  const raw = ['title', 'content', 'excerpt'].map((name) => valueAt(native, [name, 'raw']));
+  const names = ['title', 'content', 'excerpt'];
+  const raw = names.map((name) => valueAt(native, [name, 'raw']));
   const texts = raw.every((text) => typeof text === 'string')
-    ? (raw as string[])
+    ? names.flatMap((name, n) => sourceTexts(String(raw[n]), valueAt(native, [name, 'rendered'])))
     : ['title', 'description', 'excerpt'].map((key) => plainText(String(fields[key] ?? '')));
   for (const info of Object.values(FIELDS[kind])) if (info.searched) texts.push(String(fields[info.key] ?? ''));
   return texts.filter((text) => text !== '').join('\n');
@@ -72,6 +73,10 @@ function slugText(slug: string): string {
     return slug;
   }
 }
+
+/** A source is searched as it was typed. What is equal to its rendering may be a rendering (public-view.ts), which has entities. */
+const sourceTexts = (raw: string, rendered: unknown): string[] =>
+  raw === rendered ? [...new Set([raw, plainText(raw)])] : [raw];
 
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',
@@ -97,7 +102,7 @@ const TYPOGRAPHY: Readonly<Record<string, string>> = {
 };
 
 /** Rendered HTML without entities; where WordPress' typography changed what was typed, the typed form follows. */
-function plainText(html: string): string {
+export function plainText(html: string): string {
   const decoded = html.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return NAMED[name] ?? whole;
     const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex, 16);

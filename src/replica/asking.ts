@@ -2,7 +2,7 @@
 
 import { UpstreamRefused } from '../errors.ts';
 import type { ImageRecord } from '../records.ts';
-import type { CallOptions, Credentials, Query, Upstream } from '../upstream/port.ts';
+import type { CallOptions, Credentials, Native, Query, Upstream } from '../upstream/port.ts';
 import type { Collection } from './collections.ts';
 import type { AskedPage } from './walk.ts';
 
@@ -24,6 +24,13 @@ export interface Asking {
     query: Query,
     as?: { scope: Query; options: CallOptions },
   ): Promise<AskedPage>;
+  /** One record, with the fields of the replica. */
+  read(
+    collection: Pick<Collection, 'base' | 'select'>,
+    id: number,
+    query: Query,
+    options: CallOptions,
+  ): Promise<Native>;
   /** One page of the CMS's media. */
   askMedia(query: Query): Promise<AskedPage>;
   images(ids: readonly number[]): Promise<ImageRecord[]>;
@@ -79,6 +86,10 @@ export function createAsking({ upstream, service, pageSize, nowMs, signal }: Ask
         if (page.items.length >= due) return page;
         if (asked === HOLES_ASKED) throw holes(collection.base, page.items.length, due);
       }
+    },
+    read({ base, select }, id, query, options) {
+      counts.requests += 1;
+      return upstream.read(base, id, { ...query, _fields: select }, options);
     },
     askMedia: (query) => list('media', query, asService()),
     images(ids) {

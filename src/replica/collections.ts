@@ -2,7 +2,7 @@
 
 import type { JoinTables } from '../mapping/joins.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import type { CalendarRecord, Kind, Site } from '../records.ts';
+import { type CalendarRecord, type Kind, type Site, WITHHELD } from '../records.ts';
 import type { Credentials, Native, Query } from '../upstream/port.ts';
 
 /** One record kind as the copy asks for it. */
@@ -17,6 +17,10 @@ export interface Collection {
   scope: Query;
   /** The mapping's own parameters and context alone, for other callers. */
   params: Query;
+  /** The mapping's own parameters for an anonymous reader. */
+  open: Query;
+  /** The mapping reads what the CMS shows to editors alone. */
+  editing: boolean;
   /** Statuses that the copy holds; a plugin's own were made `publish` (mapping/fitting.ts). */
   statuses: readonly string[];
   /** Statuses of this collection that only staff see. */
@@ -51,12 +55,13 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
     const map = mapping.kinds[kind] as KindMapping<Kind> | undefined;
     if (!map) return [];
     const posts = map.as === 'posts';
-    const hidden = posts ? HIDDEN_STATUSES : [];
+    const hidden = posts ? [...HIDDEN_STATUSES, WITHHELD] : [];
     const held = ['publish', ...hidden];
+    const asked = held.filter((status) => status !== WITHHELD);
     const scope: Query = { ...map.listParams };
     // An account that was refused is nobody to WordPress and gets what is public; only `edit` makes it say so. Terms are public anyway.
     if (service !== undefined && posts)
-      Object.assign(scope, { context: 'edit', status: [...new Set([...held, ...map.statuses])].join(',') });
+      Object.assign(scope, { context: 'edit', status: [...new Set([...asked, ...map.statuses])].join(',') });
     if (service !== undefined && map.context) scope.context = map.context;
     return [
       {
@@ -65,6 +70,8 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
         posts,
         dedupe: map.dedupe,
         scope,
+        open: { ...map.listParams },
+        editing: map.context === 'edit',
         params: { ...map.listParams, ...(map.context ? { context: map.context } : {}) },
         statuses: service === undefined ? ['publish'] : held,
         hidden,

@@ -1,6 +1,6 @@
 // Without a service account: brings into the copy what one caller may see beyond the public, with the caller's own credentials.
 
-import type { PostKind } from '../records.ts';
+import { type PostKind, WITHHELD } from '../records.ts';
 import type { CallOptions, Credentials } from '../upstream/port.ts';
 import { type Collection, idOf } from './collections.ts';
 import type { Visibility } from './filters.ts';
@@ -25,8 +25,9 @@ export async function gatherFor(
   const options: CallOptions = { credentials, ...share, ...(requestId === undefined ? {} : { requestId }) };
   for (const collection of collections) {
     if (!collection.posts || !kinds.includes(collection.kind as PostKind)) continue;
-    const others = collection.hidden.filter((status) => visibility.others.includes(status));
-    const own = collection.hidden.filter((status) => visibility.own.includes(status) && !others.includes(status));
+    const hidden = collection.hidden.filter((status) => status !== WITHHELD);
+    const others = hidden.filter((status) => visibility.others.includes(status));
+    const own = hidden.filter((status) => visibility.own.includes(status) && !others.includes(status));
     if (others.length > 0) await gatherStatuses(collection, others, undefined);
     if (own.length > 0 && visibility.userId !== 0) await gatherStatuses(collection, own, visibility.userId);
   }
@@ -40,7 +41,9 @@ export async function gatherFor(
     for await (const page of walk(ask, { by: 'page', inFlight: 2, pageSize: taking.asking.pageSize })) {
       begunAt ||= page.askedAt;
       for (const item of page.items) seen.add(idOf(item));
-      await taking.take(collection, page.items, page.askedAt, true);
+      // What was published meanwhile is rendered for this caller: the poller reads it for everybody.
+      const unpublished = page.items.filter(({ status }) => status !== 'publish');
+      await taking.take(collection, unpublished, page.askedAt, true);
     }
     const kind = collection.kind as PostKind;
     const copied = replica.ids(kind, { statuses }).map(({ id }) => id);

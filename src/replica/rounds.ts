@@ -2,6 +2,7 @@
 
 import type { JoinTables } from '../mapping/joins.ts';
 import type { Mapping } from '../mapping/mapping.ts';
+import type { Observe } from '../observe/events.ts';
 import type { Kind, Site } from '../records.ts';
 import type { Credentials, Upstream } from '../upstream/port.ts';
 import { createAsking } from './asking.ts';
@@ -21,6 +22,7 @@ export interface RoundsOptions {
   upstream: Upstream;
   mapping: Mapping;
   service: Credentials;
+  observe: Observe;
   nowMs: () => number;
   /** Time between the beginnings of two passes. */
   passMs: number;
@@ -59,11 +61,12 @@ const STATE = { site: 'sync.site', marks: 'sync.watermarks', complete: 'sync.com
  * throws what the CMS throws, and `signal` ends it; what was taken in until then stays.
  */
 export function createRounds(options: RoundsOptions): Rounds {
-  const { replica, commit, upstream, mapping, service, nowMs, passMs, pageSize, signal } = options;
+  const { replica, commit, upstream, mapping, service, observe, nowMs, passMs, pageSize, signal } = options;
   const collections = collectionsOf(mapping, service);
   let site = JSON.parse(replica.state(STATE.site) ?? 'null') as Site | null;
   const taking = createTaking({
-    ...{ replica, commit, nowMs, asking: createAsking({ upstream, service, pageSize, nowMs, signal }) },
+    ...{ replica, commit, collections, service, observe, nowMs },
+    ...{ asking: createAsking({ upstream, service, pageSize, nowMs, signal }) },
     site: () => site ?? NO_SITE,
     joins: () => joins.tables(),
   });
@@ -75,6 +78,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   const scope = service === undefined ? 'public' : 'all';
 
   let siteIsFresh = false;
+  let renderingIsFresh = false;
   let passDueMs = nowMs() + passMs;
   let pass: { left: Collection[]; now: Pass | undefined } | undefined;
 
@@ -98,12 +102,20 @@ export function createRounds(options: RoundsOptions): Rounds {
     replica.dropAnswers();
   }
 
+  /** A process asks once, and then with each full resync. */
+  async function recheckRendering(): Promise<void> {
+    const isOpened = await taking.rendering.recheck();
+    renderingIsFresh = true;
+    if (isOpened) readAllAgain();
+  }
+
   async function refreshJoins(): Promise<void> {
     if (await joins.refresh()) readAllAgain();
   }
 
   async function look(): Promise<void> {
     if (!siteIsFresh) await readSite();
+    if (!renderingIsFresh) await recheckRendering();
     for (const collection of collections) {
       if (collection.kind === 'event') await refreshJoins();
       const { total, askedAt } = await looker.look(collection);
@@ -122,6 +134,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     if (!pass) {
       if (nowMs() < passDueMs) return;
       await readSite();
+      await recheckRendering();
       passDueMs = nowMs() + passMs;
       pass = { left: [...collections], now: undefined };
       pictures.again();
@@ -148,6 +161,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     isComplete: () => replica.state(STATE.complete) === '1',
     async copyFirst(tell) {
       await readSite();
+      await recheckRendering();
       replica.setDurable(false);
       await copyAll({ replica, taking, joins, pictures, collections, progress, tell });
       passDueMs = nowMs() + passMs;
@@ -170,6 +184,7 @@ export function createRounds(options: RoundsOptions): Rounds {
         replica.dropAnswers();
       }
       joins.reload();
+      taking.rendering.reload();
     },
   };
 }

@@ -5,11 +5,12 @@ import type { JoinTables } from '../mapping/joins.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Kind, PostKind, Site } from '../records.ts';
-import type { Credentials, Upstream } from '../upstream/port.ts';
-import { PAGE_SIZE } from './collections.ts';
+import type { Credentials, Native, Upstream } from '../upstream/port.ts';
+import { idOf, PAGE_SIZE } from './collections.ts';
 import { type Commit, commitTo, Relieved } from './commit.ts';
 import type { Visibility } from './filters.ts';
 import { gatherFor } from './gather.ts';
+import type { RenderedForKinds } from './rendering.ts';
 import { createRounds } from './rounds.ts';
 import type { Replica } from './store.ts';
 import { initialStanding, pauseMs, type Standing, type State, type SyncEvent, step } from './sync-state.ts';
@@ -26,6 +27,8 @@ export interface SyncStatus {
   lastInStepMs: number | undefined;
   /** By record kind, and `image`. */
   collections: Record<string, { done: number; total: number }>;
+  /** For whom the CMS rendered the published records of each kind. */
+  renderedFor: RenderedForKinds;
   reason?: string;
 }
 
@@ -59,6 +62,11 @@ export interface Sync {
   ): Promise<void>;
   /** The record was just put into the replica, or taken out, after a write that the CMS accepted: older answers must not undo it. */
   wrote(kind: Kind, id: number): void;
+  /**
+   * A post that a caller was answered by a read or a write, as it may enter the replica: if it is published, with what the CMS shows an
+   * anonymous reader of it. Undefined: the CMS does not tell now, or a later write of the record came between. Never rejects.
+   */
+  shown(kind: PostKind, native: Native, requestId?: string): Promise<Native | undefined>;
   /** Last known; kept in the replica for starts without the CMS. */
   site(): Site;
   /** How events name venues and organizers where not by id: goes into `KindMapping.read` and `write`. */
@@ -125,7 +133,7 @@ export function createSync(options: SyncOptions): Sync {
         return make();
       });
     return createRounds({
-      ...{ replica, commit: commitOwn, upstream, mapping, service, nowMs, passMs, pageSize, signal },
+      ...{ replica, commit: commitOwn, upstream, mapping, service, observe, nowMs, passMs, pageSize, signal },
     });
   }
   let rounds = begin();
@@ -244,7 +252,8 @@ export function createSync(options: SyncOptions): Sync {
     const { state, sinceMs, complete, lastInStepMs, reason } = standing;
     const percent = complete ? 100 : Math.min(99, Math.floor((100 * sum('done')) / Math.max(1, sum('total'))));
     const why = reason === undefined ? {} : { reason };
-    return { state, sinceMs, complete, percent, lastInStepMs, collections: shown, ...why };
+    const renderedFor = rounds.taking.rendering.renderedFor();
+    return { state, sinceMs, complete, percent, lastInStepMs, collections: shown, renderedFor, ...why };
   }
 
   async function changed(changes: readonly { collection: string; id: number }[]): Promise<boolean> {
@@ -307,6 +316,19 @@ export function createSync(options: SyncOptions): Sync {
       const release = taking.hold();
       try {
         await gatherFor(caller, kinds, { replica, taking, collections });
+      } finally {
+        release();
+      }
+    },
+    async shown(kind, native, requestId) {
+      const { taking } = rounds;
+      const collection = collections.find((one) => one.kind === kind);
+      if (!collection) return undefined;
+      const release = taking.hold();
+      const at = taking.asking.moment();
+      try {
+        const record = await taking.rendering.shownTo(collection, native, requestId === undefined ? {} : { requestId });
+        return taking.marks.isWrittenAfter(kind, idOf(native), at) ? undefined : record;
       } finally {
         release();
       }

@@ -2,19 +2,24 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JoinTables } from '../mapping/joins.ts';
-import type { CalendarRecord, Kind, PostRecord, Site } from '../records.ts';
-import type { Native } from '../upstream/port.ts';
+import type { Observe } from '../observe/events.ts';
+import { type CalendarRecord, type Kind, type PostRecord, type Site, WITHHELD } from '../records.ts';
+import type { CallOptions, Credentials, Native, Query } from '../upstream/port.ts';
 import type { Asking } from './asking.ts';
 import { type Collection, idOf, type Row } from './collections.ts';
 import type { Commit } from './commit.ts';
 import { orphansOf, type Removal, withInline } from './inline-records.ts';
 import { createMarks, type Marks } from './marks.ts';
+import { createRendering, type Rendering } from './rendering.ts';
 import type { Replica } from './store.ts';
 
 export interface TakingOptions {
   replica: Replica;
   commit: Commit;
   asking: Asking;
+  collections: readonly Collection[];
+  service: Credentials;
+  observe: Observe;
   site: () => Site;
   /** How events name linked records. */
   joins: () => JoinTables;
@@ -27,6 +32,7 @@ export interface Taking {
   asking: Asking;
   commit: Commit;
   marks: Marks;
+  rendering: Rendering;
   /** Puts what was asked for at `askedAt` into the copy. `byId`: it was asked for by id, to be believed. */
   take(collection: Collection, natives: readonly Native[], askedAt: number, byId?: boolean): Promise<void>;
   /** Reads these records by id: what is there is put in, what is not goes. */
@@ -60,7 +66,8 @@ const SLICE = { first: 10, least: 5, most: 50 };
  * One for each copy: it knows which answers are older than what the copy has. `take`, `fetch` and their like commit in slices, so that
  * what was done until an error of the CMS stays; they throw it on.
  */
-export function createTaking({ replica, commit, asking, site, joins, nowMs }: TakingOptions): Taking {
+export function createTaking(options: TakingOptions): Taking {
+  const { replica, commit, asking, site, joins, nowMs } = options;
   const { counts, pageSize } = asking;
   const marks = createMarks();
   const images = new Set<number>();
@@ -80,8 +87,15 @@ export function createTaking({ replica, commit, asking, site, joins, nowMs }: Ta
   function copied({ kind, posts }: Collection, id: number): Row | undefined {
     const row = replica.ids(kind, { after: id - 1, limit: 1 })[0];
     if (row?.id !== id) return undefined;
-    return posts ? row : { ...row, modifiedUtc: '' };
+    // What is withheld from the public is published in the CMS.
+    const status = row.status === WITHHELD ? 'publish' : row.status;
+    return posts ? { ...row, status } : { ...row, modifiedUtc: '' };
   }
+
+  const rendering = createRendering({
+    ...{ ...options, marks, copied },
+    byIds: async (collection, ids, as) => (await byIds(collection, ids, as)).natives,
+  });
 
   /** The record, unless the copy has something newer than this answer: then it is put off. */
   function acceptable(
@@ -119,7 +133,10 @@ export function createTaking({ replica, commit, asking, site, joins, nowMs }: Ta
     askedAt: number,
     byId = false,
   ): Promise<void> {
-    const rows = [...new Map(natives.map((native) => [idOf(native), native])).entries()].filter(([id]) => id > 0);
+    const distinct = new Map(natives.map((native) => [idOf(native), native]));
+    distinct.delete(0);
+    const shown = await rendering.shown(collection, [...distinct.values()], { byId });
+    const rows = shown.map((native) => [idOf(native), native] as const);
     for (let from = 0; from < rows.length; ) {
       const begun = performance.now();
       const some = rows.slice(from, from + slice);
@@ -184,12 +201,13 @@ export function createTaking({ replica, commit, asking, site, joins, nowMs }: Ta
   async function byIds(
     collection: Collection,
     ids: readonly number[],
+    as?: { scope: Query; options: CallOptions },
   ): Promise<{ natives: Native[]; askedAt: number }> {
     const natives: Native[] = [];
     let askedAt = 0;
     for (let page = 1; ; page += 1) {
       const query = { include: ids.join(','), per_page: pageSize, page, _fields: collection.select };
-      const answer = await asking.ask(collection, query);
+      const answer = await asking.ask(collection, query, as);
       askedAt ||= answer.askedAt;
       natives.push(...answer.items);
       if (page * pageSize >= answer.total || answer.items.length === 0) return { natives, askedAt };
@@ -216,6 +234,7 @@ export function createTaking({ replica, commit, asking, site, joins, nowMs }: Ta
     asking,
     commit,
     marks,
+    rendering,
     take,
     fetch,
     async fetchPending(collection) {

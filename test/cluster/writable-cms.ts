@@ -58,23 +58,23 @@ export function writableCms(): WritableCms {
     ...fake,
     account: async () => EDITOR,
     facts: async () => ({ statuses: [], capabilities: { edit_posts: 'edit_posts' }, writable: undefined }),
-    async read(base, id) {
+    async read(base, id, query, options) {
       const post = fake.posts.get(id);
       if (post?.base !== base) throw new UpstreamRefused(404, 'rest_post_invalid_id', 'No.');
-      return fake.nativePost(post);
+      return fake.nativePost(post, { ...options, ...query });
     },
-    async create(base, body) {
+    async create(base, body, options) {
       if (TERMS.includes(base)) return fake.nativeTerm(fake.createTerm(base, { name: String(body.name) }));
-      return fake.nativePost(fake.create(base, fieldsOf(body)));
+      return fake.nativePost(fake.create(base, fieldsOf(body)), { ...options, context: 'edit' });
     },
-    async update(base, id, body) {
+    async update(base, id, body, options) {
       const post = fake.posts.get(id);
       if (post?.base !== base) throw new UpstreamRefused(404, 'rest_post_invalid_id', 'No.');
       const fields = fieldsOf(body);
       fake.edit(id, { ...fields, ...(fields.meta ? { meta: { ...post.meta, ...fields.meta } } : {}) });
-      return fake.nativePost(fake.posts.get(id)!);
+      return fake.nativePost(fake.posts.get(id)!, { ...options, context: 'edit' });
     },
-    async remove(base, id, { force }) {
+    async remove(base, id, { force }, options) {
       if (TERMS.includes(base)) {
         const term = fake.terms.get(id);
         if (!term) throw new UpstreamRefused(404, 'rest_term_invalid', 'No.');
@@ -85,7 +85,7 @@ export function writableCms(): WritableCms {
       if (post?.base !== base) throw new UpstreamRefused(404, 'rest_post_invalid_id', 'No.');
       if (force) fake.erase(id);
       else fake.trash(id);
-      return fake.nativePost(post);
+      return fake.nativePost(post, { ...options, context: 'edit' });
     },
     exists: async () => false,
     isUnusedTerm: async () => false,

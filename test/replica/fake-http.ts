@@ -44,10 +44,16 @@ async function answer(cms: FakeWordPress, request: IncomingMessage): Promise<Rep
   const [base = '', id] = route.split('/');
   if (request.method === 'POST') {
     const { title } = await bodyOf(request);
-    if (id === undefined) return { status: 201, body: cms.nativePost(cms.create(base, { title: String(title) })) };
+    if (id === undefined)
+      return {
+        status: 201,
+        body: cms.nativePost(cms.create(base, { title: String(title) }), { credentials, context: 'edit' }),
+      };
     cms.edit(Number(id), { title: String(title) });
     const post = cms.posts.get(Number(id));
-    return post ? { body: cms.nativePost(post) } : { status: 404, body: { code: 'rest_post_invalid_id', message: '' } };
+    return post
+      ? { body: cms.nativePost(post, { credentials, context: 'edit' }) }
+      : { status: 404, body: { code: 'rest_post_invalid_id', message: '' } };
   }
   const query = Object.fromEntries(searchParams);
   if (base === 'media' && query.include !== undefined) {

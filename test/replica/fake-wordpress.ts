@@ -2,7 +2,7 @@
 
 import { UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
 import type { ImageRecord, Site } from '../../src/records.ts';
-import type { CallOptions, Native, NativePage, Query, Upstream } from '../../src/upstream/port.ts';
+import type { CallOptions, Credentials, Native, NativePage, Query, Upstream } from '../../src/upstream/port.ts';
 
 export interface FakePost {
   id: number;
@@ -16,6 +16,8 @@ export interface FakePost {
   modifiedS: number;
   featured: number;
   meta: Record<string, unknown>;
+  /** A plugin leaves it out of what anonymous readers are shown. */
+  hiddenFromPublic?: boolean;
   /** By the taxonomy's base. */
   terms: Record<string, number[]>;
 }
@@ -46,6 +48,9 @@ export const AUTHOR_ID = 7;
 const POST_BASES = ['events', 'venues', 'organizers'];
 const TERM_BASES = ['event_categories', 'tags'];
 const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
+
+/** What the content of a post shows to members alone. */
+export const secretOf = ({ id }: Pick<FakePost, 'id'>): string => `members only ${id}`;
 
 const gmt = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 19);
 
@@ -81,7 +86,8 @@ export interface FakeWordPress extends Upstream {
   /** As wp-admin's image editor does: other files under the old `modified`. */
   cutMedia(id: number): void;
   eraseMedia(id: number): void;
-  nativePost(post: FakePost): Native;
+  /** As this reader is answered: members are shown more of the content than the public, and the source with `context=edit`. */
+  nativePost(post: FakePost, as?: { credentials?: Credentials; context?: unknown }): Native;
   nativeTerm(term: FakeTerm): Native;
   image(media: FakeMedia): ImageRecord;
 }
@@ -109,8 +115,12 @@ export function fakeWordPress(): FakeWordPress {
     throw new UpstreamRefused(status, code, `Refused: ${code}`);
   }
 
-  function nativePost(post: FakePost): Native {
-    const rendered = (text: string) => ({ rendered: text, protected: false });
+  function nativePost(post: FakePost, { credentials, context }: { credentials?: Credentials; context?: unknown } = {}) {
+    const secret = credentials === undefined ? '' : secretOf(post);
+    const text = (rendered: string, raw: string) => ({
+      ...(context === 'edit' ? { raw } : {}),
+      ...{ rendered, protected: false },
+    });
     return {
       id: post.id,
       status: post.status,
@@ -121,9 +131,9 @@ export function fakeWordPress(): FakeWordPress {
       modified: gmt(post.modifiedS + offsetS()),
       modified_gmt: gmt(post.modifiedS),
       link: `${cms.siteFacts.url}/${post.base}/${post.slug}/`,
-      title: rendered(post.title),
-      content: rendered(`<p>${post.title}</p>\n`),
-      excerpt: rendered(''),
+      title: text(post.title, post.title),
+      content: text(`<p>${post.title}</p>\n${secret}`, `${post.title}\n[members]${secretOf(post)}[/members]`),
+      excerpt: text('', ''),
       featured_media: post.featured,
       meta: { ...post.meta },
       ...Object.fromEntries(Object.entries(post.terms).map(([base, ids]) => [base, [...ids]])),
@@ -197,7 +207,8 @@ export function fakeWordPress(): FakeWordPress {
       const key = (post: FakePost) => (by === 'id' ? post.id : by === 'modified' ? post.modifiedS : post.dateS);
       rows = visible.shown
         .filter(({ id }) => isIncluded(id))
-        .map((post) => ({ native: nativePost(post), key: key(post), tie: anyOrder() }));
+        .filter((post) => options.credentials !== undefined || !post.hiddenFromPublic)
+        .map((post) => ({ native: nativePost(post, { ...options, ...query }), key: key(post), tie: anyOrder() }));
       if (base === 'events' && cms.repeats > 1) rows = rows.flatMap((row) => Array(cms.repeats).fill(row));
     } else if (TERM_BASES.includes(base)) {
       if (query.offset !== undefined) throw new Error('no offset for terms');

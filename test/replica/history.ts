@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Kind } from '../../src/records.ts';
 import { collectionsOf } from '../../src/replica/collections.ts';
 import { away, type FakePost, type FakeWordPress, SERVICE } from './fake-wordpress.ts';
-import { expectSame, mapping, type TestSite, testSite } from './sync-site.ts';
+import { asIngested, expectSame, mapping, type TestSite, testSite } from './sync-site.ts';
 
 const BASES = ['events', 'events', 'events', 'venues', 'organizers'];
 const KINDS: Record<string, Kind> = { events: 'event', venues: 'venue', organizers: 'organizer' };
@@ -169,7 +169,7 @@ const DEEDS: Record<string, (site: TestSite, a: number, b: number, told: string[
 /** As the calendar does after a write that the CMS accepted. */
 function keep({ cms, replica, sync, service }: TestSite, post: FakePost): void {
   const collection = collectionsOf(mapping, service).find(({ base }) => base === post.base)!;
-  replica.put([collection.read(cms.nativePost(post), cms.siteFacts)]);
+  replica.put([collection.read(asIngested(cms, post, service), cms.siteFacts)]);
   sync.wrote(KINDS[post.base]!, post.id);
 }
 

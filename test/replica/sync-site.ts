@@ -3,13 +3,14 @@
 import { expect } from 'chai';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
+import { publicNative } from '../../src/mapping/public-view.ts';
 import type { Observation } from '../../src/observe/events.ts';
-import type { CalendarRecord, Kind, PostRecord } from '../../src/records.ts';
+import { type CalendarRecord, type Kind, type PostRecord, WITHHELD } from '../../src/records.ts';
 import { collectionsOf } from '../../src/replica/collections.ts';
 import { openReplica, type Replica } from '../../src/replica/store.ts';
 import { createSync, type Sync } from '../../src/replica/sync.ts';
-import type { Credentials } from '../../src/upstream/port.ts';
-import { type FakeWordPress, fakeWordPress, SERVICE } from './fake-wordpress.ts';
+import type { Credentials, Native } from '../../src/upstream/port.ts';
+import { type FakePost, type FakeWordPress, fakeWordPress, SERVICE } from './fake-wordpress.ts';
 
 export const mapping = loadMapping('wordpress-meta');
 export const PASS_MS = 600_000;
@@ -123,7 +124,7 @@ export function expectSame({ cms, replica, service, mapped }: TestSite): void {
     const natives = collection.posts
       ? [...cms.posts.values()]
           .filter((post) => post.base === base && collection.statuses.includes(post.status))
-          .map(cms.nativePost)
+          .map((post) => asIngested(cms, post, service))
       : [...cms.terms.values()].filter((term) => term.base === base).map(cms.nativeTerm);
     for (const native of natives) {
       const record = collection.read(native, cms.siteFacts);
@@ -139,6 +140,16 @@ export function expectSame({ cms, replica, service, mapped }: TestSite): void {
   }
   expect(found).to.deep.equal(wanted);
   for (const id of images) expect(replica.image(id)).to.deep.equal(cms.image(cms.media.get(id)!));
+}
+
+/** A post as the replica may have it: what is published as the CMS renders it for an anonymous reader. */
+export function asIngested(cms: FakeWordPress, post: FakePost, service: Credentials): Native {
+  const open = cms.nativePost(post);
+  if (service === undefined) return open;
+  const own = cms.nativePost(post, { credentials: service, context: 'edit' });
+  if (post.status !== 'publish') return own;
+  if (post.hiddenFromPublic) return { ...own, status: WITHHELD };
+  return publicNative(own, open, { editing: false });
 }
 
 /** The record's title in the copy. */
