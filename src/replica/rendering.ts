@@ -187,12 +187,10 @@ export function createRendering(options: RenderingOptions): Rendering {
         return record ? [record] : [];
       });
     },
-    async shownTo(collection, native, { requestId }) {
+    async shownTo(collection, native, { credentials: _ours, ...call }) {
       if (native.status !== 'publish' || !collection.posts) return native;
-      const as = {
-        signal: AbortSignal.any([asking.asService().signal!, AbortSignal.timeout(WRITE_WAIT_MS)]),
-        ...(requestId === undefined ? {} : { requestId }),
-      };
+      const signal = AbortSignal.any([asking.asService().signal!, AbortSignal.timeout(WRITE_WAIT_MS)]);
+      const as = { ...call, signal };
       try {
         const known = kinds[collection.kind] ?? 'public';
         if (known === 'withheld') return merged(collection, native, undefined);
@@ -200,7 +198,7 @@ export function createRendering(options: RenderingOptions): Rendering {
           return merged(collection, native, (await open(collection, [native], as)).get(idOf(native)));
         }
         const { scope } = collection;
-        const [own] = await byIds(collection, [idOf(native)], { scope, options: { ...asking.asService(), ...as } });
+        const [own] = await byIds(collection, [idOf(native)], { scope, options: { ...as, credentials: service } });
         return own;
       } catch {
         return undefined;

@@ -1,7 +1,7 @@
 // The tables of the replica, versioned: a file with another version is set aside, never migrated, since every copy can be built again.
 
 /** Grows with every change of the tables below or of what is stored in them (`fold` included). */
-export const SCHEMA_VERSION = 7;
+export const SCHEMA_VERSION = 8;
 
 /** Stands in the file's header, so that a foreign SQLite file is never taken for a copy. */
 export const APPLICATION_ID = 0x63616c67;

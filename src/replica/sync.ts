@@ -5,7 +5,7 @@ import type { JoinTables } from '../mapping/joins.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Observe } from '../observe/events.ts';
 import type { Kind, PostKind, Site } from '../records.ts';
-import type { Credentials, Native, Upstream } from '../upstream/port.ts';
+import type { CallOptions, Credentials, Native, Upstream } from '../upstream/port.ts';
 import { idOf, PAGE_SIZE } from './collections.ts';
 import { type Commit, commitTo, Relieved } from './commit.ts';
 import type { Visibility } from './filters.ts';
@@ -63,10 +63,10 @@ export interface Sync {
   /** The record was just put into the replica, or taken out, after a write that the CMS accepted: older answers must not undo it. */
   wrote(kind: Kind, id: number): void;
   /**
-   * A post that a caller was answered by a read or a write, as it may enter the replica: if it is published, with what the CMS shows an
-   * anonymous reader of it. Undefined: the CMS does not tell now, or a later write of the record came between. Never rejects.
+   * A record that a caller was answered by a read or a write, as it may enter the replica: if it is published, with what the CMS shows an
+   * anonymous reader of it. `as`: how the CMS was called, of which the credentials do not matter. Undefined: the CMS does not tell now, or a later write of the record came between. Never rejects.
    */
-  shown(kind: PostKind, native: Native, requestId?: string): Promise<Native | undefined>;
+  shown(kind: Kind, native: Native, as: CallOptions): Promise<Native | undefined>;
   /** Last known; kept in the replica for starts without the CMS. */
   site(): Site;
   /** How events name venues and organizers where not by id: goes into `KindMapping.read` and `write`. */
@@ -320,14 +320,14 @@ export function createSync(options: SyncOptions): Sync {
         release();
       }
     },
-    async shown(kind, native, requestId) {
+    async shown(kind, native, as) {
       const { taking } = rounds;
       const collection = collections.find((one) => one.kind === kind);
       if (!collection) return undefined;
       const release = taking.hold();
       const at = taking.asking.moment();
       try {
-        const record = await taking.rendering.shownTo(collection, native, requestId === undefined ? {} : { requestId });
+        const record = await taking.rendering.shownTo(collection, native, as);
         return taking.marks.isWrittenAfter(kind, idOf(native), at) ? undefined : record;
       } finally {
         release();
