@@ -73,13 +73,14 @@ export function createRendering(options: RenderingOptions): Rendering {
   const { asking, replica, commit, marks, service, collections, copied, byIds, observe, nowMs } = options;
   const load = () => JSON.parse(replica.state(RENDERING_STATE) ?? '{}') as RenderedForKinds;
   let kinds = load();
-  const refusedSinceMs = new Map<Kind, number>();
+  /** Since when the site refuses anonymous readers of everything, or of one kind alone. */
+  const refusedSinceMs = new Map<Kind | 'all', number>();
 
   const anonymous = (): CallOptions => ({ signal: asking.asService().signal! });
   const warn = (message: string) => observe({ type: 'notice', level: 'warn', message });
 
   async function decide({ kind }: Collection, renderedFor: RenderedFor): Promise<void> {
-    refusedSinceMs.delete(kind);
+    if (renderedFor === 'public') for (const refused of [kind, 'all'] as const) refusedSinceMs.delete(refused);
     if (kinds[kind] === renderedFor) return;
     kinds = { ...kinds, [kind]: renderedFor };
     await commit(() => ({ state: { [RENDERING_STATE]: JSON.stringify(kinds) } }));
@@ -130,8 +131,9 @@ export function createRendering(options: RenderingOptions): Rendering {
     let verdict: RenderedFor = 'account';
     for (const { base, scope } of probes) if (await isOpen(base, scope)) verdict = 'withheld';
     if (kinds[collection.kind] === 'public') {
-      const since = refusedSinceMs.get(collection.kind) ?? nowMs();
-      refusedSinceMs.set(collection.kind, since);
+      const refused = verdict === 'account' ? 'all' : collection.kind;
+      const since = refusedSinceMs.get(refused) ?? nowMs();
+      refusedSinceMs.set(refused, since);
       const reason = `the CMS refuses anonymous readers of "${collection.base}" (${error.status} ${error.code})`;
       if (nowMs() - since < BELIEVED_MS) throw new UpstreamAway('status', reason, { status: error.status });
     }

@@ -47,7 +47,7 @@ export const AUTHOR = 'Basic YXV0aG9yOnNlY3JldA==';
 export const AUTHOR_ID = 7;
 const POST_BASES = ['events', 'venues', 'organizers'];
 const TERM_BASES = ['event_categories', 'tags'];
-const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
+const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash', 'expired'];
 
 /** What the content of a post shows to members alone. */
 export const secretOf = ({ id }: Pick<FakePost, 'id'>): string => `members only ${id}`;
@@ -68,6 +68,8 @@ export interface FakeWordPress extends Upstream {
   after: ((request: Request) => void | Promise<void>) | undefined;
   /** What the service account is: an editor, refused, or an author who sees holes. */
   serviceIs: 'editor' | 'refused' | 'author';
+  /** Collections whose lists a plugin refuses to anonymous readers. */
+  closedToPublic: Set<string>;
   /** How many rows of this collection one record has: a plugin that lists occurrences. */
   repeats: number;
   create(base: string, post?: Partial<FakePost>): FakePost & Promise<Native>;
@@ -195,6 +197,7 @@ export function fakeWordPress(): FakeWordPress {
     for (const name of Object.keys(query))
       if (!KNOWN.has(name)) throw new Error(`The test's WordPress does not know ${name}`);
     const perPage = Number(query.per_page ?? 10);
+    if (options.credentials === undefined && cms.closedToPublic.has(base)) refuse(401, 'rest_login_required');
     if (perPage < 1 || perPage > 100) refuse(400, 'rest_invalid_param');
     let rows: { native: Native; key: number; tie: number }[];
     let hidden = 0;
@@ -264,6 +267,7 @@ export function fakeWordPress(): FakeWordPress {
     before: undefined,
     after: undefined,
     serviceIs: 'editor',
+    closedToPublic: new Set(),
     repeats: 1,
     nativePost,
     nativeTerm,

@@ -9,7 +9,7 @@ import { type CalendarRecord, type Kind, type PostRecord, WITHHELD } from '../..
 import { collectionsOf } from '../../src/replica/collections.ts';
 import { openReplica, type Replica } from '../../src/replica/store.ts';
 import { createSync, type Sync } from '../../src/replica/sync.ts';
-import type { Credentials, Native } from '../../src/upstream/port.ts';
+import type { Credentials, Native, Upstream } from '../../src/upstream/port.ts';
 import { type FakePost, type FakeWordPress, fakeWordPress, SERVICE } from './fake-wordpress.ts';
 
 export const mapping = loadMapping('wordpress-meta');
@@ -43,6 +43,8 @@ export interface TestSite {
 export interface SiteOptions {
   service?: Credentials;
   mapping?: Mapping;
+  /** The CMS as the gateway meets it. */
+  upstream?: (cms: FakeWordPress) => Upstream;
   /** How far the gateway's clock is ahead of the CMS's. */
   skewMs?: number;
   pageSize?: number;
@@ -61,7 +63,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
     createSync({
       ...{
         replica,
-        upstream: cms,
+        upstream: options.upstream?.(cms) ?? cms,
         mapping: mapped,
         service: site.service,
         intervalMs: 3_600_000,
