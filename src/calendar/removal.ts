@@ -48,7 +48,7 @@ async function removePost<K extends PostKind>(
   const moment = keeping.moment();
   try {
     const trashed = await upstream.remove(mapping.base, id, { force: false }, options);
-    await keep(backing, kind, trashed, { moment, wrote: true });
+    await keep(backing, kind, trashed, { moment, wrote: true, as: options });
   } catch (error) {
     if (!(error instanceof UpstreamRefused) || error.code !== 'rest_trash_not_supported') throw error;
     await upstream.remove(mapping.base, id, { force: true }, options);
