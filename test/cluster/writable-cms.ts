@@ -61,6 +61,8 @@ export function writableCms(): WritableCms {
     async read(base, id, query, options) {
       const post = fake.posts.get(id);
       if (post?.base !== base) throw new UpstreamRefused(404, 'rest_post_invalid_id', 'No.');
+      const isOpen = post.status === 'publish' && !post.hiddenFromPublic;
+      if (!isOpen && options?.credentials === undefined) throw new UpstreamRefused(401, 'rest_forbidden', 'No.');
       return fake.nativePost(post, { ...options, ...query });
     },
     async create(base, body, options) {
