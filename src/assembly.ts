@@ -44,6 +44,8 @@ export interface AssemblyParts {
   sync: Sync;
   observe: Observe;
   nowMs?: () => number;
+  /** Milliseconds of clocks that never go back: by which logins are kept, and by which anonymous callers may ask the CMS again. */
+  clocks?: { loginsMs: () => number; unknownMs: () => number };
   /** Of several gateways: how this one speaks with the others. */
   others?: Keeping & Others;
   /** Of several gateways: the counts of the limits. */
@@ -64,7 +66,19 @@ const ACKNOWLEDGED = 20_000;
 
 /** Puts it together; opens nothing and starts nothing. */
 export function assemble(parts: AssemblyParts): Assembly {
-  const { config, mapping, upstream, service, replica, sync, observe, nowMs = Date.now, others, counts } = parts;
+  const {
+    config,
+    mapping,
+    upstream,
+    service,
+    replica,
+    sync,
+    observe,
+    nowMs = Date.now,
+    clocks,
+    others,
+    counts,
+  } = parts;
   const { limits, cache: freshness, mounts } = config;
   const publicUrl = publicUrlOf(config);
   const addressOf = callerAddress(config.listen.trustProxies, observe);
@@ -85,6 +99,7 @@ export function assemble(parts: AssemblyParts): Assembly {
       isComplete: () => sync.standing().complete,
       isAway: () => sync.standing().state === 'away',
       readNewest: (kind) => readNewest(backing, kind),
+      ...(clocks ? { clockMs: clocks.unknownMs } : {}),
     }),
     imageFetches: createImageFetches({ options: { notFrom: ownOrigin(publicUrl, config) } }),
     present: createPresent(replica, () => sync.site(), config.cost),
@@ -113,7 +128,11 @@ export function assemble(parts: AssemblyParts): Assembly {
   const app = createApp({
     ...reads,
     ...{ observe, addresses, addressOf },
-    identity: createIdentity({ upstream, logins: createLoginLimit(limits, counts) }),
+    identity: createIdentity({
+      upstream,
+      logins: createLoginLimit(limits, counts),
+      ...(clocks ? { clockMs: clocks.loginsMs } : {}),
+    }),
     pages: pages({ mounts, publicUrl, enabled: config.pages, status: publicStatus }),
   });
   const reading = createReading(reads);

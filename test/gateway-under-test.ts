@@ -24,6 +24,8 @@ export interface GatewayParts {
   /** `Authorization` by the name that `as` gives. */
   as?: Record<string, string>;
   nowMs?: () => number;
+  /** What the gateway asks the CMS does not depend on how quickly the CMS answers: so that a recording can be replayed. */
+  isRecorded?: boolean;
   /** Page size of lists: 10, as on a fresh site of the original. */
   perPage?: number;
   /** How long others may keep public answers: the default. */
@@ -90,6 +92,15 @@ function configOf({ perPage = 10, cache }: GatewayParts): Config {
   };
 }
 
+/** A minute later whenever it is looked at. */
+function leapingClock(): () => number {
+  let ms = 0;
+  return () => {
+    ms += 60_000;
+    return ms;
+  };
+}
+
 /** Puts it together and waits for the first copy. */
 export async function gatewayUnderTest(parts: GatewayParts): Promise<GatewayUnderTest> {
   const { upstream, service, nowMs = Date.now } = parts;
@@ -107,6 +118,7 @@ export async function gatewayUnderTest(parts: GatewayParts): Promise<GatewayUnde
     sync,
     observe,
     nowMs,
+    ...(parts.isRecorded ? { clocks: { loginsMs: () => 1, unknownMs: leapingClock() } } : {}),
   });
   sync.start();
   await sync.complete();

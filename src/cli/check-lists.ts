@@ -5,6 +5,7 @@ import type { KindMapping } from '../mapping/mapping.ts';
 import type { EventRecord, Kind } from '../records.ts';
 import { counted, rowsOf, snippetAdvice } from './check-rows.ts';
 import { type Checked, kindsOf } from './check-site.ts';
+import { unlessRefused } from './open-site.ts';
 import { scopeOf } from './preview.ts';
 import type { Row } from './table.ts';
 
@@ -108,6 +109,39 @@ export function listRow(
       cut ? `the first ${records} of ${total}, each once` : distinct === 1 ? records : `${records}, each once`,
     );
   return rows[0]!;
+}
+
+/** Published records of which `check` asks whether an anonymous reader is shown them. */
+const READERS_SAMPLE = 20;
+
+/** What an anonymous reader is shown of the published records that the service account reads: one row a collection. Throws `UpstreamAway`. */
+export async function readerRows({ mapping, open: { upstream, credentials } }: Checked): Promise<Row[]> {
+  const { rows, ok, warn } = rowsOf('readers');
+  if (credentials === undefined) return rows;
+  for (const { as, base, listParams } of kindsOf(mapping)) {
+    if (as === 'terms') continue;
+    const query = { ...listParams, per_page: READERS_SAMPLE, _fields: 'id' };
+    const own = await unlessRefused(upstream.list(base, { ...query, context: 'edit' }, { credentials }), undefined);
+    if (!own || own.items.length === 0) continue;
+    const include = [...new Set(own.items.map(({ id }) => id))];
+    const open = await unlessRefused(upstream.list(base, { ...query, include: include.join(',') }), undefined);
+    const shown = new Set(open?.items.map(({ id }) => id));
+    const hidden = include.filter((id) => !shown.has(id)).length;
+    if (!open)
+      warn(
+        base,
+        'the site refuses anonymous readers: if it refuses them everywhere, everybody is shown what the site renders for the service account',
+        'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers, or choose a service account that sees no more than the public may see.',
+      );
+    else if (hidden > 0)
+      warn(
+        base,
+        `${hidden} of ${counted(include.length, 'published record')} are not shown to anonymous readers: the gateway shows them to staff alone`,
+        'If the public should see them, find the plugin that hides them from the REST API.',
+      );
+    else ok(base, 'shown to the public as the site renders them for anonymous readers');
+  }
+  return rows;
 }
 
 /** Events enough to wonder why none of them is over. */

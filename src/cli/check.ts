@@ -4,7 +4,7 @@ import { loadConfig, serviceCredentials } from '../config.ts';
 import { ConfigError, UpstreamAway, UpstreamRefused } from '../errors.ts';
 import { loadMapping } from '../mapping/load.ts';
 import { fieldRows } from './check-fields.ts';
-import { listRows, pastRows } from './check-lists.ts';
+import { listRows, pastRows, readerRows } from './check-lists.ts';
 import { listenForNotices } from './check-notices.ts';
 import type { CheckOptions } from './check-options.ts';
 import { accountRows, type Checked, gatewayRows, siteRows } from './check-site.ts';
@@ -43,7 +43,7 @@ async function checked(file: string | undefined, write: boolean): Promise<Row[]>
     rows.push(...account);
     // With an account that the site refuses all the rest would be refused as well.
     if (account.some(({ what, state }) => what === 'service' && state === 'fail')) return rows;
-    rows.push(...(await listRows(about)));
+    rows.push(...(await listRows(about)), ...(await readerRows(about)));
     const records = await readRecords(open, mapping, about.site, { count: EVENTS_READ });
     const oldest = await oldestEvents(open, mapping, about.site);
     rows.push(...pastRows(oldest, new Date().toISOString().slice(0, 19).replace('T', ' ')));

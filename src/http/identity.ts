@@ -27,14 +27,23 @@ type Found = { account: Account } | { refused: GatewayError };
  * Asks the CMS once for all requests that bring the same credentials within a minute; after a failure to answer, the next one asks again.
  * Every answer counts with `logins`, and nothing is asked for whoever failed too often there.
  */
-export function createIdentity({ upstream, logins }: { upstream: Upstream; logins: LoginLimit }): Identity {
+export function createIdentity({
+  upstream,
+  logins,
+  clockMs = () => performance.now(),
+}: {
+  upstream: Upstream;
+  logins: LoginLimit;
+  /** Milliseconds of a clock that never goes back. */
+  clockMs?: () => number;
+}): Identity {
   const key = randomBytes(32);
-  const kept = new LRUCache<string, Promise<Found>>({ max: MAX_KEPT, ttl: KEPT_MS });
+  const kept = new LRUCache<string, Promise<Found>>({ max: MAX_KEPT, ttl: KEPT_MS, perf: { now: clockMs } });
   let purgedMs = 0;
 
   /** What is over its time would stay until it is asked for, and nobody asks for a wrong guess again. */
   function purge(): void {
-    const nowMs = performance.now();
+    const nowMs = clockMs();
     if (nowMs - purgedMs < REFUSED_KEPT_MS) return;
     purgedMs = nowMs;
     kept.purgeStale();

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { UpstreamAway } from '../../src/errors.ts';
+import type { CallOptions } from '../../src/upstream/port.ts';
 import { holdNext, type Link, type WritableCms, writableCms } from '../cluster/writable-cms.ts';
 import { type GatewayUnderTest, gatewayUnderTest, type Json } from '../gateway-under-test.ts';
 import { SERVICE } from '../replica/fake-wordpress.ts';
@@ -22,7 +23,16 @@ for (const service of [SERVICE, undefined]) {
     beforeEach(async () => {
       cms = writableCms();
       link = cms.link();
-      gateway = await gatewayUnderTest({ upstream: link.upstream, service, as: { editor: SERVICE } });
+      const upstream = {
+        ...link.upstream,
+        account: async ({ credentials }: CallOptions) =>
+          credentials === SERVICE ? cms.editor : { userId: 9, roles: ['subscriber'], capabilities: new Set(['read']) },
+      };
+      gateway = await gatewayUnderTest({
+        upstream,
+        service,
+        as: { editor: SERVICE, subscriber: 'Basic c3Vic2NyaWJlcjp4' },
+      });
     });
     afterEach(() => gateway.close());
 
@@ -89,10 +99,15 @@ for (const service of [SERVICE, undefined]) {
       expect((await gateway.ask(`/events/${another.id}`)).body.description).to.equal('<p>Another</p>');
     });
 
-    for (const kind of ['events', 'venues'] as const) {
-      it(`is what everybody is shown of one of the ${kind} that the editor was the first to read`, async () => {
+    for (const [kind, as] of [
+      ['events', 'editor'],
+      ['events', 'subscriber'],
+      ['venues', 'editor'],
+      ['venues', 'subscriber'],
+    ] as const) {
+      it(`is what everybody is shown of one of the ${kind} that the ${as} was the first to read`, async () => {
         const { id } = cms.fake.create(kind, META);
-        const read = await gateway.ask(`/${kind}/${id}`, EDITOR);
+        const read = await gateway.ask(`/${kind}/${id}`, { as });
         expect(read.status).to.equal(200);
         const { body } = await gateway.ask(`/${kind}/${id}`);
         expect(body.description).to.equal(`<p>Post ${id}</p>`);

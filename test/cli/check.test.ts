@@ -149,6 +149,22 @@ describe('check', () => {
     );
   });
 
+  it('says what anonymous readers are shown of the published records', async () => {
+    const readers = async (options: Partial<FakeOptions>) =>
+      row(await checked({ types: [gigs()], ...options }), 'readers', 'gigs');
+    expect((await readers({})).state).to.equal('ok');
+    await site.close();
+    const closed = await readers({ closed: true });
+    expect(closed.state).to.equal('warn');
+    expect(closed.says).to.include('everybody is shown what the site renders for the service account');
+    await site.close();
+    const partly = gigs();
+    Object.assign(partly.records[0]!, { hiddenFromPublic: true });
+    const hidden = await readers({ types: [partly] });
+    expect(hidden).to.include({ state: 'warn' });
+    expect(hidden.says).to.include('1 of 2 published records are not shown to anonymous readers');
+  });
+
   it('gives one piece of advice once, whatever it is good for', async () => {
     site = await fakeSite({
       types: [gigs({ meta: { gig_start: 'string', gig_end: 'string' } })],

@@ -148,11 +148,12 @@ export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
     if (idText !== undefined) return [200, type.records[at]];
     const size = Number(query.get('per_page') ?? 10);
     const from = (Number(query.get('page') ?? 1) - 1) * size;
-    const pages = Math.ceil(type.records.length / size);
+    const listed = type.records.filter(({ hiddenFromPublic }) => known || hiddenFromPublic !== true);
+    const pages = Math.ceil(listed.length / size);
     return [
       200,
-      type.records.slice(from, from + size),
-      { 'x-wp-total': String(type.records.length), 'x-wp-totalpages': String(pages) },
+      listed.slice(from, from + size),
+      { 'x-wp-total': String(listed.length), 'x-wp-totalpages': String(pages) },
     ];
   }
 

@@ -6,6 +6,8 @@ import { type FakePost, type FakeWordPress, fakeWordPress, SERVICE } from '../re
 
 export interface WritableCms {
   fake: FakeWordPress;
+  /** Whom every caller is. */
+  editor: Account;
   /** Requests that arrived, from all gateways. */
   requests: number;
   /** Gives every title that is written the number of its change, in the order in which the CMS accepted them. */
@@ -96,6 +98,7 @@ export function writableCms(): WritableCms {
 
   const cms: WritableCms = {
     fake,
+    editor: EDITOR,
     requests: 0,
     numbered: false,
     nextTitle: () => `t${++titles}`,

@@ -47,7 +47,67 @@ const ENDS = 'test/http/port.test.ts';
 const LOGINS = 'test/http/identity.test.ts';
 const DOOR = 'test/http/admission.test.ts';
 
+const RENDERING = 'test/replica/rendering.test.ts';
+const OTHERS = 'test/calendar/rendering.test.ts';
+
 export const PROTECTIONS: Protection[] = [
+  // Nobody sees what the CMS rendered for somebody else.
+  {
+    what: 'what the CMS renders for the service account is not shown to the public',
+    file: 'src/replica/taking.ts',
+    line: 'await rendering.shown(collection, [...distinct.values()], { byId })',
+    without: '[...distinct.values()]',
+    test: RENDERING,
+  },
+  {
+    what: 'what the CMS renders for one caller does not enter the replica',
+    file: 'src/calendar/posts.ts',
+    line: "as === 'listed' ? native : await backing.sync.shown(kind, native, as)",
+    without: 'native',
+    test: OTHERS,
+  },
+  {
+    what: 'what one caller was shown of an event is not kept for everybody',
+    file: 'src/calendar/events.ts',
+    line: "plain ? backing.replica.get('event', id) : undefined",
+    without: 'plain ? record : undefined',
+    test: OTHERS,
+  },
+  {
+    what: 'what one caller was shown of a venue is not kept for everybody',
+    file: 'src/calendar/linked.ts',
+    line: 'plain ? backing.replica.get(kind, id) : undefined',
+    without: 'plain ? (record as LinkedRecord) : undefined',
+    test: OTHERS,
+  },
+  {
+    what: 'a published record that the CMS does not show to an anonymous reader is withheld',
+    file: 'src/replica/rendering.ts',
+    line: 'return { ...own, status: WITHHELD }',
+    without: 'return own',
+    test: RENDERING,
+  },
+  {
+    what: 'a rendering that a cache still has is not taken for the present one',
+    file: 'src/replica/rendering.ts',
+    line: 'return isOlder ? undefined : publicNative',
+    without: 'return publicNative',
+    test: RENDERING,
+  },
+  {
+    what: 'a refusal of anonymous readers is believed when it lasts',
+    file: 'src/replica/rendering.ts',
+    line: 'if (nowMs() - since < BELIEVED_MS) throw',
+    without: 'if (nowMs() < since) throw',
+    test: RENDERING,
+  },
+  {
+    what: 'the words of a text that the public is not shown are not found',
+    file: 'src/mapping/public-view.ts',
+    line: 'showsWordsOf(source, html) ? source : html',
+    without: 'source',
+    test: 'test/mapping/public-view.test.ts',
+  },
   // Nobody sees what is not theirs.
   {
     what: 'only what is told to the anonymous is stored',

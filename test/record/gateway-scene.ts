@@ -58,6 +58,7 @@ export function gatewayScene(
       ...{ upstream, as: { ...as, stranger: `Basic ${Buffer.from('admin:not the password').toString('base64')}` } },
       ...(service ? { service: as.admin } : {}),
       ...(nowMs ? { nowMs } : {}),
+      isRecorded: true,
     });
     return {
       ...{ gateway, ask: gateway.ask, upstream, as },
