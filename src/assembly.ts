@@ -17,6 +17,7 @@ import { createAnswerCache } from './http/answer-cache.ts';
 import { createApp } from './http/app.ts';
 import { callerAddress } from './http/caller-address.ts';
 import { front } from './http/front.ts';
+import { createIdempotency } from './http/idempotency.ts';
 import { createIdentity } from './http/identity.ts';
 import { createAddressLimit, createLoginLimit, type SharedCounts } from './http/limits.ts';
 import { type PublicStatus, pages } from './http/pages/pages.ts';
@@ -28,6 +29,7 @@ import type { Mapping } from './mapping/mapping.ts';
 import type { Observe } from './observe/events.ts';
 import type { TermKind } from './records.ts';
 import type { Change } from './replica/commit.ts';
+import type { CreateKeys } from './replica/create-keys.ts';
 import { PUBLIC } from './replica/filters.ts';
 import type { Replica } from './replica/store.ts';
 import type { Sync } from './replica/sync.ts';
@@ -50,6 +52,8 @@ export interface AssemblyParts {
   others?: Keeping & Others;
   /** Of several gateways: the counts of the limits. */
   counts?: SharedCounts;
+  /** Of several gateways: the keys of creates. */
+  createKeys?: CreateKeys;
 }
 
 export interface Assembly {
@@ -108,7 +112,7 @@ export function assemble(parts: AssemblyParts): Assembly {
     site: () => sync.site(),
     references: createReferences(),
     acknowledged: new LRUCache({ max: ACKNOWLEDGED }),
-    lookNow: () => sync.look(),
+    unsettled: new Map(),
   };
   const linked = { venue: createLinked(backing, 'venue'), organizer: createLinked(backing, 'organizer') };
   const operations: Operations = {
@@ -123,6 +127,7 @@ export function assemble(parts: AssemblyParts): Assembly {
   const reads = {
     ...{ backing, operations, limits, publicUrl, cache, freshness, mounts },
     slugs: createSlugs(backing),
+    createOnce: createIdempotency(backing, parts.createKeys ?? replica.createKeys),
     urlBytes: limits.urlBytes,
   };
   const app = createApp({

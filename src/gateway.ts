@@ -17,7 +17,8 @@ import { createWordPress } from './upstream/wordpress/wordpress.ts';
 
 /** What several gateways need beyond what one does. */
 type Several = Pick<typeof import('./cluster/cluster.ts'), 'createCluster'> &
-  Pick<typeof import('./cluster/shared-counts.ts'), 'openSharedCounts'>;
+  Pick<typeof import('./cluster/shared-counts.ts'), 'openSharedCounts'> &
+  Pick<typeof import('./cluster/shared-create-keys.ts'), 'openSharedCreateKeys'>;
 
 export interface Gateway {
   /** Opens both ports and begins to copy. Throws `ConfigError` when a port cannot be had; then everything is released again. */
@@ -33,7 +34,8 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
   if (config.redisUrl === undefined) return createGateway(config, log);
   const { createCluster } = await import('./cluster/cluster.ts');
   const { openSharedCounts } = await import('./cluster/shared-counts.ts');
-  return createGateway(config, log, { createCluster, openSharedCounts });
+  const { openSharedCreateKeys } = await import('./cluster/shared-create-keys.ts');
+  return createGateway(config, log, { createCluster, openSharedCounts, openSharedCreateKeys });
 }
 
 /**
@@ -55,6 +57,7 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
   const secret = site.password ?? config.notices.secret ?? '';
   const failure = Promise.withResolvers<unknown>();
   let counts: ReturnType<Several['openSharedCounts']> | undefined;
+  let createKeys: ReturnType<Several['openSharedCreateKeys']> | undefined;
 
   /** The replica with all that stands on it: replaced as a whole when its file turns out to be damaged. */
   function openOverReplica(again: Pick<ReplicaOptions, 'discard' | 'leastVersion'> = {}) {
@@ -68,6 +71,7 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
     try {
       tellOf(replica);
       counts ??= shared && several?.openSharedCounts({ ...shared, secret });
+      createKeys ??= shared && several?.openSharedCreateKeys(shared);
       const cluster = shared && several?.createCluster({ ...shared, mapping, service, replica, intervalMs, observe });
       const keeper = createSync({
         ...{ replica, upstream, mapping, service, intervalMs, observe },
@@ -78,6 +82,7 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
         ...{ config, mapping, upstream, service, replica, sync, observe },
         ...(cluster ? { others: cluster } : {}),
         ...(counts ? { counts } : {}),
+        ...(createKeys ? { createKeys } : {}),
       });
       return { replica, cluster, keeper, sync, listener, publicStatus };
     } catch (error) {
@@ -151,6 +156,7 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
     for (const port of ports) await port.close();
     await closeOverReplica(over);
     counts?.close();
+    createKeys?.close();
     await upstream.close();
   }
 

@@ -1,6 +1,6 @@
 // One request as the operations see it, and what they answer.
 
-import type { WallTime } from '../records.ts';
+import type { Kind, WallTime } from '../records.ts';
 import type { CallOptions } from '../upstream/port.ts';
 import type { Rollback } from './rollback.ts';
 import type { Caller } from './visibility.ts';
@@ -36,6 +36,8 @@ export interface Asked {
   requestId?: string;
   /** The images that this request names, checked before the operation begins. */
   images: Images;
+  /** Of a create with an Idempotency-Key: what the CMS is told with the record of this kind. */
+  createKey?: { kind: Kind; key: string };
 }
 
 /** An operation's answer, before it is bytes. */
@@ -65,3 +67,7 @@ export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOpt
   ...(asked.caller.account ? { lane: 'callers', share: String(asked.caller.account.userId) } : { lane: 'anonymous' }),
   ...(asked.requestId === undefined ? {} : { requestId: asked.requestId }),
 });
+
+/** What a create tells the CMS beside: the key, with the record that the request is about and not with those on the way. */
+export const createKeyOf = ({ createKey }: Asked, kind: Kind): Pick<CallOptions, 'createKey'> =>
+  createKey?.kind === kind ? { createKey: createKey.key } : {};

@@ -97,8 +97,8 @@ export interface Backing {
   references: References;
   /** Records that the CMS said requests of this gateway created, lately: `event 12`. */
   acknowledged: LRUCache<string, true>;
-  /** Polls the CMS at once, after a write that may have left something there. Rejects never. */
-  lookNow(): Promise<boolean>;
+  /** Polls under way after failed writes that may have left something in the CMS, by user id: reads of that user wait for them. */
+  unsettled: Map<number, Promise<unknown>>;
 }
 
 /** The zone that dates without one are in: the site's, as the CMS names it now; UTC where it names one that is unknown here. */

@@ -215,6 +215,11 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       });
       return { status: 201, body: present.event(record, await audienceOf(asked), { unlocked: true }) };
     },
+    /** What `create` answers, for an event that was created before. */
+    async created(id: number, asked: Asked): Promise<Answer> {
+      const { record } = await readForUpdate(backing, 'event', id, asked);
+      return { status: 201, body: present.event(record, await audienceOf(asked), { unlocked: true }) };
+    },
     async update(id: number, input: Input, asked: Asked): Promise<Answer> {
       const { publisher } = await mayWrite(backing, 'event', asked);
       const before = await editable(backing, 'event', id, asked);

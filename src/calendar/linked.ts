@@ -20,7 +20,16 @@ import { createRollback, type Rollback } from './rollback.ts';
 import { linkedSearchWords } from './search.ts';
 import { unknownId } from './translate.ts';
 import { shows, visibilityOf } from './visibility.ts';
-import { createPost, editable, mayWrite, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
+import {
+  createPost,
+  editable,
+  mayWrite,
+  readForUpdate,
+  trashNew,
+  trashPost,
+  updatePost,
+  type Writer,
+} from './writes.ts';
 
 const COLLECTION = { venue: 'venues', organizer: 'organizers' } as const;
 const TEXTS = {
@@ -164,6 +173,11 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
       await mayWrite(backing, kind, asked);
       const rollback = createRollback(backing, asked);
       const record = await rollback.guard(() => make(input, asked, rollback));
+      return { status: 201, body: present.linked(record, { unlocked: true }) };
+    },
+    /** What `create` answers, for a record that was created before. */
+    async created(id: number, asked: Asked): Promise<Answer> {
+      const { record } = await readForUpdate(backing, kind, id, asked);
       return { status: 201, body: present.linked(record, { unlocked: true }) };
     },
     async update(id: number, input: Input, asked: Asked): Promise<Answer> {

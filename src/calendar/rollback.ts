@@ -62,13 +62,23 @@ export function createRollback(backing: Backing, asked: Asked): Rollback {
     return ids ? ids.map((id) => ({ kind, id })) : [{ kind }];
   }
 
+  /** Polls the CMS. Reads of this user that come before the poll is over wait for it. */
+  function poll(): Promise<unknown> {
+    const userId = asked.caller.account?.userId ?? 0;
+    const polled = backing.sync.look();
+    backing.unsettled.set(userId, polled);
+    return polled.finally(() => {
+      if (backing.unsettled.get(userId) === polled) backing.unsettled.delete(userId);
+    });
+  }
+
   async function explained(error: unknown): Promise<unknown> {
     const isUnknown = error instanceof UpstreamAway && error.outcomeUnknown;
     const created = isUnknown ? [...made.values()].map(({ kind, id }) => ({ kind, id })) : await removeAll();
     const found = (await Promise.all(looks.map(lookFor))).flat();
     if (!isUnknown && created.length === 0 && found.length === 0) return error;
     // The caller's next read shows what is there.
-    await withinLimit(backing.lookNow());
+    await withinLimit(poll());
     // By now the CMS may have answered another request whose record was among the newest.
     const possibly = found.filter(({ kind, id }) => !backing.acknowledged.has(`${kind} ${id}`));
     const said = sayable(error);

@@ -3,7 +3,7 @@
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { RecordOf, TermFields, TermKind } from '../records.ts';
 import { PUBLIC, PUBLIC_ONLY, type TermOrder } from '../replica/filters.ts';
-import { type Answer, type Asked, callOptions, type Input } from './asked.ts';
+import { type Answer, type Asked, callOptions, createKeyOf, type Input } from './asked.ts';
 import { type Backing, writableKind } from './backing.ts';
 import { capabilityNames, capabilityNamesForWrite, visibilityFor } from './capabilities.ts';
 import { termId } from './event-list.ts';
@@ -187,7 +187,7 @@ export function createTerms(backing: Backing, kind: TermKind) {
       const { upstream } = backing;
       const moment = backing.keeping.moment();
       const native = await (id === undefined
-        ? upstream.create(mapping.base, body, callOptions(asked))
+        ? upstream.create(mapping.base, body, { ...callOptions(asked), ...createKeyOf(asked, kind) })
         : upstream.update(mapping.base, id, body, callOptions(asked)));
       const record = mapping.read(native, backing.site());
       if (id === undefined) rollback.created(kind, record.id, record);
@@ -199,14 +199,24 @@ export function createTerms(backing: Backing, kind: TermKind) {
     }
   }
 
+  function createdAnswer(record: RecordOf[TermKind], asked: Asked): Answer {
+    const headers = { Location: `${asked.base}/${COLLECTION[kind]}/${record.id}` };
+    return { status: 201, body: single(record, audienceOf(asked)), headers };
+  }
+
   return {
     list,
     read: async (id: number, input: Input, asked: Asked): Promise<Answer> => read(id, input, asked),
     async create(input: Input, asked: Asked): Promise<Answer> {
       const rollback = createRollback(backing, asked);
       const record = await rollback.guard(() => write(input, asked, undefined, rollback));
-      const body = single(record, audienceOf(asked));
-      return { status: 201, body, headers: { Location: `${asked.base}/${COLLECTION[kind]}/${record.id}` } };
+      return createdAnswer(record, asked);
+    },
+    /** What `create` answers, for a term that was created before. */
+    async created(id: number, asked: Asked): Promise<Answer> {
+      const { base, read: fromNative } = writableKind(backing, kind) as KindMapping<TermKind>;
+      const record = fromNative(await backing.upstream.read(base, id, {}, callOptions(asked)), backing.site());
+      return createdAnswer(record, asked);
     },
     async update(id: number, input: Input, asked: Asked): Promise<Answer> {
       const rollback = createRollback(backing, asked);

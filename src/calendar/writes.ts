@@ -5,7 +5,7 @@ import type { JoinTables } from '../mapping/joins.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { FieldsOf, Kind, PostKind, RecordOf } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
-import { type Asked, callOptions } from './asked.ts';
+import { type Asked, callOptions, createKeyOf } from './asked.ts';
 import { type Backing, writableKind } from './backing.ts';
 import { capabilityNamesForWrite } from './capabilities.ts';
 import { highestKnown, noteFailedCreate } from './failed-create.ts';
@@ -107,7 +107,7 @@ export async function createPost<K extends PostKind>(
   let moment = backing.keeping.moment();
   let native: Native;
   try {
-    native = await backing.upstream.create(mapping.base, body, options);
+    native = await backing.upstream.create(mapping.base, body, { ...options, ...createKeyOf(asked, kind) });
   } catch (error) {
     await noteFailedCreate(backing, kind, error, known, asked, rollback);
     throw translate(error, { kind, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });

@@ -98,8 +98,9 @@ function named($records) {
 
 // Which record was created with this key: asked when a create with it ended in silence.
 \add_action('rest_api_init', function () {
-    \register_rest_route('calendar-gateway/v1', '/created/(?P<key>[a-f0-9]{64})', [
+    \register_rest_route('calendar-gateway/v1', '/created', [
         'methods' => 'GET',
+        'args' => ['key' => ['required' => true, 'type' => 'string', 'pattern' => '^[a-f0-9]{64}$']],
         'permission_callback' => 'is_user_logged_in',
         'callback' => function ($request) {
             $found = [];

@@ -46,3 +46,28 @@ id = redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], id, 'after', tail, 'ent
 redis.call('SET', KEYS[3], id)
 return {'ok', id}
 `;
+
+/**
+ * Takes the key of a create unless it is known, and answers what is known. Each user has so many keys: the oldest go.
+ * KEYS key keys-of-the-user; ARGV entry keep-ms now-ms most.
+ */
+export const TAKE_KEY = `
+local known = redis.call('GET', KEYS[1])
+if known then return known end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+redis.call('ZADD', KEYS[2], ARGV[3], KEYS[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+local over = redis.call('ZCARD', KEYS[2]) - tonumber(ARGV[4])
+if over > 0 then
+  local oldest = redis.call('ZPOPMIN', KEYS[2], over)
+  for i = 1, #oldest, 2 do redis.call('DEL', oldest[i]) end
+end
+return false
+`;
+
+/** Replaces what is known of a key, unless another request has done so before. KEYS key; ARGV old new. */
+export const REPLACE_KEY = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+return 1
+`;

@@ -140,12 +140,15 @@ function storing({ cache, backing, freshness }: AppOptions): Middleware {
 }
 
 /** Who asks: settled before anything is looked at, so that wrong credentials are told even on public reads (interface-behaviour 0). */
-function identifying({ identity, addressOf }: AppOptions): Middleware {
+function identifying({ identity, addressOf, backing }: AppOptions): Middleware {
   return async function identified(ctx: Context, next: Next) {
     const state = ctx.state as State;
     const nonce = ctx.get('x-wp-nonce') || (state.query._wpnonce as string | undefined);
     const address = addressOf(ctx.req);
     state.caller = await identity.callerOf({ authorization: ctx.headers.authorization, nonce, address });
+    // What this user's failed write left is in the replica when the poll that follows it is over.
+    const poll = state.caller.account && backing.unsettled.get(state.caller.account.userId);
+    if (poll) await Promise.race([poll, sleep(LOOK_LIMIT_MS, undefined, { ref: false })]);
     await next();
   };
 }

@@ -10,6 +10,10 @@ export const STANDING: Readonly<Record<string, string>> = {
   Vary: 'Origin, Authorization, Accept-Encoding',
 };
 
+/** Of a create: a retry with the same key gets the first answer, and the second header beside it. */
+export const KEY_HEADER = 'Idempotency-Key';
+export const REPLAYED_HEADER = 'Idempotent-Replayed';
+
 /** For browsers that call from another origin. */
 export const corsHeaders = (origin: string): Record<string, string> => ({
   'Access-Control-Allow-Origin': origin,

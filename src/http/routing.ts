@@ -21,6 +21,8 @@ import { validate } from '../interface/validate.ts';
 import { list } from '../interface/values.ts';
 import type { Kind, PostKind } from '../records.ts';
 import { type BodyLimits, body } from './body.ts';
+import { KEY_HEADER } from './headers.ts';
+import type { CreateOnce } from './idempotency.ts';
 import { createLookups } from './lookups.ts';
 import type { State } from './state.ts';
 
@@ -39,6 +41,7 @@ export interface RoutingOptions {
   backing: Backing;
   operations: Operations;
   slugs: Slugs;
+  createOnce: CreateOnce;
   limits: BodyLimits & { idsPerParameter: number };
 }
 
@@ -85,7 +88,11 @@ export function createRouting(options: RoutingOptions): Middleware {
           }
           await readBody(ctx, async () => undefined);
           const captured = (ctx as unknown as { captures: (string | undefined)[] }).captures[0];
-          ctx.state.answer = await run(options, route, endpoint, { captured, state: ctx.state });
+          const createKey = ctx.headers[KEY_HEADER.toLowerCase()];
+          ctx.state.answer = await run(options, route, endpoint, {
+            ...{ captured, state: ctx.state },
+            ...(typeof createKey === 'string' ? { createKey } : {}),
+          });
         },
         BY_EXPRESSION,
       );
@@ -110,6 +117,8 @@ export const routeAt = (path: string): Route | undefined => ROUTES.find((route) 
 export interface Asking {
   /** Id or slug as the path has it. */
   captured: string | undefined;
+  /** The `Idempotency-Key` header, as it came. */
+  createKey?: string;
   state: Pick<State, 'caller' | 'requestId' | 'mount' | 'base' | 'query' | 'body'>;
 }
 
@@ -136,10 +145,31 @@ export async function run(options: RoutingOptions, route: Route, endpoint: Endpo
   const { caller, requestId, base } = asking.state;
   const asked: Asked = { caller, requestId, base, images: createImages(options.backing, { caller, requestId }) };
   try {
-    return await operate(options, route, endpoint, asking, asked);
+    return await once(options, route, endpoint, asking, asked);
   } finally {
     asked.images.release();
   }
+}
+
+/** Runs a create with an `Idempotency-Key` once for each key. */
+async function once(
+  options: RoutingOptions,
+  route: Route,
+  endpoint: Endpoint,
+  asking: Asking,
+  asked: Asked,
+): Promise<Answer> {
+  const { createKey, state } = asking;
+  // An anonymous create is refused in any case.
+  if (endpoint.operation !== 'create' || createKey === undefined || !asked.caller.account)
+    return operate(options, route, endpoint, asking, asked);
+  const kind = route.kind as Kind;
+  const query = Object.entries(state.query).filter(([name]) => !name.startsWith('_'));
+  return options.createOnce({
+    ...{ kind, asked, key: createKey, sent: { query: Object.fromEntries(query), body: state.body } },
+    create: (key) => operate(options, route, endpoint, asking, { ...asked, createKey: { kind, key } }),
+    created: (id) => options.operations[kind].created(id, asked),
+  });
 }
 
 async function operate(

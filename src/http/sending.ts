@@ -1,7 +1,7 @@
 // Puts an answer on the wire that is one caller's alone: JSON that nobody may keep.
 
 import type { Context } from 'koa';
-import { corsHeaders, PRIVATE, STANDING } from './headers.ts';
+import { corsHeaders, KEY_HEADER, PRIVATE, REPLAYED_HEADER, STANDING } from './headers.ts';
 import type { State } from './state.ts';
 
 /** Sends an answer that is one caller's alone. */
@@ -33,5 +33,9 @@ export function asBytes(body: unknown): Buffer {
 /** A browser on another origin may read the answer; which one is repeated, as the original does. */
 function fromElsewhere(ctx: Context): void {
   const { origin } = ctx.headers;
-  if (origin !== undefined) ctx.set(corsHeaders(origin));
+  if (origin === undefined) return;
+  ctx.set(corsHeaders(origin));
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
+  ctx.append('Access-Control-Allow-Headers', KEY_HEADER);
+  ctx.append('Access-Control-Expose-Headers', REPLAYED_HEADER);
 }

@@ -73,10 +73,15 @@ function defaultOf(one: Parameter, { namespace, perPage, window }: DescriptionCo
   return computed[one.name];
 }
 
+/** What creates alone answer, which only the complete document shows. */
+const OF_CREATES = new Set(['409', '422']);
+
 /** The OpenAPI 3.0 document that `/doc` answers, without its namespace in the paths. */
 export function openApi(context: DocumentContext): object {
   const documented = ROUTES.filter(({ path }) => path !== '');
-  const refusals = Object.entries(MEANINGS).filter(([status]) => Number(status) >= 400);
+  const refusals = Object.entries(MEANINGS).filter(
+    ([status]) => Number(status) >= 400 && (context.complete || !OF_CREATES.has(status)),
+  );
   return {
     openapi: '3.0.0',
     info: { version: '1.0.0', title: context.title, description: context.description },

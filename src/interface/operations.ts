@@ -34,7 +34,9 @@ export const MEANINGS: Record<number, string> = {
   401: 'The caller must log in',
   403: 'The caller may not do that',
   404: 'There is no such record or page',
+  409: 'A request with this Idempotency-Key is in progress',
   410: 'It is already in the trash',
+  422: 'This Idempotency-Key belongs to a request with another body',
   500: 'The CMS failed',
 };
 
@@ -42,11 +44,20 @@ export const MEANINGS: Record<number, string> = {
 function statuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
   if (operation === 'list') return [200, 400, 404];
-  if (operation === 'create') return [201, 400, 401, 403];
+  if (operation === 'create') return [201, 400, 401, 403, 409, 422];
   if (operation === 'delete') return [200, 400, 403, 410, 500];
   if (operation === 'update') return kind === 'organizer' ? [201, 400, 403] : [200, 201, 400, 403];
   return kind === 'category' || kind === 'tag' ? [200, 400, 404] : [200, 400, 403, 404];
 }
+
+/** Only the complete document shows creates. */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Makes a retry safe: a repeated request with the same key and body gets the first answer, with `Idempotent-Replayed: true`',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+};
 
 const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
@@ -70,7 +81,10 @@ function operation(route: Route, endpoint: Endpoint, context: DocumentContext): 
     ...(methods.length > 1 ? { description: `${methods.slice(1).join(' and ')} do the same.` } : {}),
     tags: [kind ? COLLECTIONS[kind] : 'description'],
     security: operation === 'list' || operation === 'read' ? [{}, { password: [] }] : kind ? [{ password: [] }] : [{}],
-    parameters: (writes ? keysOf(route) : endpoint.parameters).map((one) => documented(one, route, context)),
+    parameters: [
+      ...(writes ? keysOf(route) : endpoint.parameters).map((one) => documented(one, route, context)),
+      ...(operation === 'create' ? [IDEMPOTENCY_KEY] : []),
+    ],
     ...(writes ? { requestBody: requestBody(bodyOf(route, endpoint)) } : {}),
     responses: Object.fromEntries(
       statuses(operation, kind).map((status) => [status, response(status, route, operation)]),

@@ -58,6 +58,12 @@ CREATE INDEX term_parent ON term (kind, parent);
 
 CREATE TABLE image (id INTEGER PRIMARY KEY, record TEXT NOT NULL) STRICT;
 
+CREATE TABLE create_key (
+  name TEXT PRIMARY KEY, owner TEXT NOT NULL, at_ms INTEGER NOT NULL, entry TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX create_key_owner ON create_key (owner, at_ms);
+CREATE INDEX create_key_age ON create_key (at_ms);
+
 CREATE TABLE event (
   id INTEGER PRIMARY KEY, hidden INTEGER NOT NULL, status TEXT NOT NULL, starts INTEGER NOT NULL, posted INTEGER NOT NULL,
   ends INTEGER NOT NULL, author INTEGER NOT NULL, featured INTEGER NOT NULL, parent INTEGER NOT NULL,

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { CalendarRecord, ImageRecord, Kind, LinkedKind, PostKind, RecordOf, TermKind } from '../records.ts';
 import { createAnswers, type ReadyAnswer } from './answers.ts';
+import { type CreateKeys, openCreateKeys } from './create-keys.ts';
 import { openDatabase } from './database.ts';
 import { openDays } from './days.ts';
 import { findEvents } from './event-query.ts';
@@ -95,6 +96,8 @@ export interface Replica {
   setState(key: string, value: string | undefined): void;
   /** All or nothing; may be nested. `body` must not wait. */
   transaction<T>(body: () => T): T;
+  /** Creates that carried an Idempotency-Key. */
+  readonly createKeys: CreateKeys;
   counts(): Record<Kind, number>;
   /**
    * Puts a few pieces of the word index together; true while there is more to do. After every batch of changes, in a turn of its own:
@@ -189,6 +192,7 @@ export function openReplica(options: ReplicaOptions): Replica {
       }),
     remove: (kind, ids) => change((intake) => ids.filter((id) => intake.remove(kind, id)).length),
     ...found,
+    createKeys: openCreateKeys(db),
     events(filter) {
       const listed = days.find(filter);
       if (listed) return listed;

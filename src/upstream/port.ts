@@ -42,6 +42,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Sent on to the CMS as `X-Request-Id`. */
   requestId?: string;
+  /** Of a create: a hash by which the CMS can tell later what the create made, `createdWith`. 64 hexadecimal digits. */
+  createKey?: string;
 }
 
 /** What the collection itself says: which statuses may be asked, which capabilities its actions need. Empty where it does not tell. */
@@ -78,6 +80,8 @@ export interface Upstream {
    * when it does not show that to this caller.
    */
   isUnusedTerm(base: string, id: number, options: CallOptions): Promise<boolean>;
+  /** The records that were created with this key; undefined when the CMS cannot tell. */
+  createdWith(key: string, options: CallOptions): Promise<{ collection: string; id: number }[] | undefined>;
   /** Whether a public post of any type has this id: tells "another type" from "nothing". */
   exists(id: number, options?: CallOptions): Promise<boolean>;
   close(): Promise<void>;

@@ -149,6 +149,12 @@ export function fakeCms(nowMs: () => number): FakeCms {
         serverTimeMs: nowMs(),
       };
     },
+    async createdWith(key) {
+      if (!cms.companion) return undefined;
+      return [...stored.values()].flatMap(({ base, id, key: own }) =>
+        own === key ? [{ collection: base, id: Number(id) }] : [],
+      );
+    },
     async isUnusedTerm(base, id) {
       return ![...stored.values()].some(
         (one) => one.status !== 'trash' && ((one[base] as number[] | undefined)?.includes(id) || one.parent === id),
@@ -162,6 +168,7 @@ export function fakeCms(nowMs: () => number): FakeCms {
       try {
         await cms.refuse?.(step, false, body);
         const native: Native & { base: string } = { ...written(base, body, blank(base, body, options)), base };
+        if (cms.companion && options.createKey !== undefined) native.key = options.createKey;
         stored.set(Number(native.id), native);
         inserted.push({ collection: base, id: Number(native.id) });
         await cms.refuse?.(step, true, body);

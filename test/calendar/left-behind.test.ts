@@ -253,6 +253,19 @@ describe('a delete needs proof', () => {
       }
     });
 
+    it('and a read of the same caller waits for a poll that takes long', async () => {
+      const { sync, unsettled } = gateway.backing;
+      const listed = Promise.withResolvers<void>();
+      unsettled.set(
+        5,
+        listed.promise.then(() => sync.look()),
+      );
+      await cms.create('events', { ...event, meta: { start_date: event.start_date } }, { credentials: AS.admin });
+      const read = gateway.ask('/events?start_date=2027-01-01', { as: 'admin' });
+      listed.resolve();
+      expect((await read).body.total).to.equal(1);
+    });
+
     it('of a term by itself, too', async () => {
       failAt({ method: 'create', base: 'event_categories' }, true, unknownOutcome);
       const error = await thrown(write('/categories', 'create', { name: 'New' }));

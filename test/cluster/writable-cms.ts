@@ -93,6 +93,7 @@ export function writableCms(): WritableCms {
     },
     exists: async () => false,
     isUnusedTerm: async () => false,
+    createdWith: async () => undefined,
     close: async () => {},
   };
 

@@ -297,6 +297,7 @@ export function fakeWordPress(): FakeWordPress {
     upload: missing,
     exists: missing,
     isUnusedTerm: missing,
+    createdWith: missing,
     close: async () => {},
     create(base, fields = {}) {
       lastId += 1;

@@ -5,7 +5,10 @@ import type { CallOptions, Query, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
 import { nativeOf, nativesOf, recordOr, writtenOf } from './refusals.ts';
 
-type Collections = Pick<Upstream, 'list' | 'read' | 'create' | 'update' | 'remove' | 'isUnusedTerm' | 'exists'>;
+type Collections = Pick<
+  Upstream,
+  'list' | 'read' | 'create' | 'update' | 'remove' | 'isUnusedTerm' | 'createdWith' | 'exists'
+>;
 
 /** A page beyond the last; terms answer an empty list instead. */
 const PAST_THE_END = 'rest_post_invalid_page_number';
@@ -70,6 +73,18 @@ export function createCollections(call: Call): Collections {
         if (answer.headers['x-wp-total'] !== '0') return false;
       }
       return true;
+    },
+
+    async createdWith(key, options) {
+      try {
+        const { created } = nativeOf(await call('GET', 'calendar-gateway/v1/created', { query: { key } }, options));
+        if (!Array.isArray(created)) return undefined;
+        return created.map(recordOr).map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
+      } catch (error) {
+        // The site has no companion plugin, or an older one.
+        if (isRefused(error, 'rest_no_route')) return undefined;
+        throw error;
+      }
     },
 
     async exists(id, options) {

@@ -1,0 +1,156 @@
+// `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry gets the first answer, and no second record.
+
+import { createHash, randomUUID } from 'node:crypto';
+import type { Answer, Asked } from '../calendar/asked.ts';
+import type { Backing } from '../calendar/backing.ts';
+import { invalidParam } from '../calendar/refusals.ts';
+import { away } from '../calendar/translate.ts';
+import { GatewayError, UpstreamAway } from '../errors.ts';
+import { fittedId } from '../mapping/fitting.ts';
+import type { Kind } from '../records.ts';
+import type { CreateKey, CreateKeys } from '../replica/create-keys.ts';
+import { errorAnswer } from './error-body.ts';
+import { KEY_HEADER, REPLAYED_HEADER } from './headers.ts';
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+/** A create that began so long ago has ended in the CMS, whether the gateway has heard of it or not. */
+const ENDED_AFTER_MS = 120_000;
+/** Longer answers are not kept: the record is shown anew. */
+const ANSWER_BYTES = 16 * 1024;
+
+export interface CreateRequest {
+  /** The header as it came. */
+  key: string;
+  kind: Kind;
+  /** Parameters from query and body. */
+  sent: unknown;
+  asked: Asked;
+  /** Runs the create; the CMS is told `createKey`. */
+  create(createKey: string): Promise<Answer>;
+  /** Answers with a record that was created before. */
+  created(id: number): Promise<Answer>;
+}
+
+/** Runs a create once for each key, user and kind. Throws what the create throws, and 400, 409, 422 and 503 of its own. */
+export type CreateOnce = (request: CreateRequest) => Promise<Answer>;
+
+const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+/** Keys belong to a user and a kind; only hashes of them are kept. */
+export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnce {
+  const me = randomUUID();
+  const running = new Set<string>();
+
+  const log = (what: string, error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    backing.observe({ type: 'notice', level: 'warn', message: `Idempotency-Key: ${what}: ${why}` });
+  };
+
+  /** Runs the create under a key that was taken, and keeps what came of it. */
+  async function run(name: string, mine: CreateKey, { create }: CreateRequest): Promise<Answer> {
+    running.add(name);
+    // What cannot be kept counts as running, and later as unknown: a retry makes no second record.
+    const keep = (entry: Partial<CreateKey>) =>
+      keys.set(name, { ...mine, ...entry }).catch((error: unknown) => log('an answer could not be kept', error));
+    try {
+      const answer = await create(name);
+      await keep({ state: 'done', ...kept(answer) });
+      return answer;
+    } catch (error) {
+      const said = errorAnswer(error);
+      const answer = { status: said.status, body: said.body, headers: said.headers };
+      if (said.body.code === 'calendar_outcome_unknown') await keep({ state: 'unknown', answer });
+      else if (isFinal(said)) await keep({ state: 'done', answer });
+      else await keys.drop(name).catch((failure: unknown) => log('a key could not be released', failure));
+      throw error;
+    } finally {
+      running.delete(name);
+    }
+  }
+
+  /** A create whose outcome nobody heard: the companion plugin tells what was created with the key. */
+  async function resolved(name: string, found: CreateKey, request: CreateRequest): Promise<Answer> {
+    const { kind, asked, created } = request;
+    const { base } = backing.mapping.kinds[kind] ?? {};
+    const { credentials, account } = asked.caller;
+    const options = { credentials, lane: 'callers' as const, share: String(account?.userId) };
+    const records = await backing.upstream.createdWith(name, options);
+    const own = records?.find(({ collection }) => collection === base);
+    if (own) {
+      const answer = await created(fittedId(backing.mapping, own.collection, own.id));
+      await keys.replace(name, found, { ...found, state: 'done', ...kept(answer) });
+      return replayed(answer);
+    }
+    if (records && backing.nowMs() - found.atMs > ENDED_AFTER_MS) {
+      const mine: CreateKey = { ...found, state: 'running', atMs: backing.nowMs(), by: me };
+      delete mine.answer;
+      if (await keys.replace(name, found, mine)) return run(name, mine, request);
+      throw inProgress();
+    }
+    if (found.answer) return replayed(found.answer);
+    throw away(new UpstreamAway('reset', 'the gateway that sent the create ended', { outcomeUnknown: true }));
+  }
+
+  return async (request) => {
+    const { key, kind, sent, asked, created } = request;
+    if (!KEY.test(key)) throw invalidParam(KEY_HEADER, 'must be 1 to 255 visible ASCII characters.');
+    const user = String(asked.caller.account?.userId);
+    const name = hashOf('key', user, kind, key);
+    const mine: CreateKey = { fingerprint: hashOf(canonical(sent)), state: 'running', atMs: backing.nowMs(), by: me };
+    const found = await keys.take(hashOf('user', user), name, mine);
+    if (!found) return run(name, mine, request);
+    if (found.fingerprint !== mine.fingerprint) throw otherRequest();
+    if (found.state === 'done') {
+      if (found.answer) return replayed(found.answer);
+      return replayed(await created(found.id ?? 0));
+    }
+    const mayRun = found.by !== me && backing.nowMs() - found.atMs <= ENDED_AFTER_MS && backing.others !== undefined;
+    if (running.has(name) || (found.state === 'running' && mayRun)) throw inProgress();
+    return resolved(name, found, request);
+  };
+}
+
+function kept({ status, body, headers }: Answer): Pick<CreateKey, 'answer' | 'id'> {
+  const id = (body as { id?: unknown } | null)?.id;
+  const isShort = Buffer.byteLength(JSON.stringify(body)) <= ANSWER_BYTES;
+  return {
+    ...(isShort ? { answer: { status, body, ...(headers ? { headers } : {}) } } : {}),
+    ...(typeof id === 'number' ? { id } : {}),
+  };
+}
+
+/**
+ * Whether a refusal is the answer of every retry. A refusal that passes (a failure of the CMS or the gateway, a login, a limit) is not, unless
+ * a record may be left: then a retry could create a second one.
+ */
+function isFinal({ status, body }: { status: number; body: Record<string, unknown> }): boolean {
+  const data = (body.data ?? {}) as Record<string, unknown>;
+  if (data.created !== undefined || data.possibly_created !== undefined) return true;
+  return status < 500 && status !== 401 && status !== 403 && status !== 429;
+}
+
+const replayed = ({ status, body, headers }: NonNullable<CreateKey['answer']>): Answer => ({
+  ...{ status, body },
+  headers: { ...headers, [REPLAYED_HEADER]: 'true' },
+});
+
+/** The same for equal values, whatever the order of their keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+}
+
+const inProgress = (): GatewayError =>
+  new GatewayError(409, 'calendar_create_in_progress', 'A request with this Idempotency-Key is in progress.', {
+    headers: { 'Retry-After': '2' },
+  });
+
+const otherRequest = (): GatewayError =>
+  new GatewayError(
+    422,
+    'calendar_idempotency_key_reused',
+    'This Idempotency-Key belongs to a request with another body.',
+  );

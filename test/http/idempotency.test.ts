@@ -1,0 +1,201 @@
+// `Idempotency-Key`: a retry of a create gets the first answer, and makes no second record.
+
+import { expect } from 'chai';
+import { UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
+import { AS, type FakeCms, fakeCms } from '../calendar/fake-cms.ts';
+import { type GatewayUnderTest, gatewayUnderTest } from '../gateway-under-test.ts';
+
+const event = { title: 'Party', start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00', status: 'publish' };
+const BODIES = {
+  ...{ '/events': event, '/venues': { venue: 'Hall' }, '/organizers': { organizer: 'Ann' } },
+  ...{ '/categories': { name: 'Talks' }, '/tags': { name: 'free' } },
+};
+const unknownOutcome = () => new UpstreamAway('timeout', 'No answer within 15 s.', { outcomeUnknown: true });
+
+describe('Idempotency-Key on creates', () => {
+  let cms: FakeCms;
+  let gateway: GatewayUnderTest;
+  let nowMs: number;
+
+  beforeEach(async () => {
+    nowMs = Date.UTC(2027, 0, 1);
+    cms = fakeCms(() => nowMs);
+    gateway = await gatewayUnderTest({ upstream: cms, service: AS.admin, as: AS, nowMs: () => nowMs });
+  });
+  afterEach(() => gateway.close());
+
+  const create = (path: string, json: unknown, key: string, as = 'admin') =>
+    gateway.ask(path, { as, json, headers: { 'idempotency-key': key } });
+
+  for (const [path, body] of Object.entries(BODIES)) {
+    it(`a retry of POST ${path} gets the first answer`, async () => {
+      const first = await create(path, body, 'key-1');
+      const again = await create(path, body, 'key-1');
+      expect([first.status, first.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
+      expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([201, 'true']);
+      expect(again.body).to.deep.equal(first.body);
+      expect(again.headers.location).to.equal(first.headers.location);
+      expect(cms.steps).to.have.length(1);
+    });
+  }
+
+  it('the order of the fields does not make another body', async () => {
+    await create('/events', event, 'k');
+    const again = await create('/events', Object.fromEntries(Object.entries(event).reverse()), 'k');
+    expect(again.headers['idempotent-replayed']).to.equal('true');
+  });
+
+  it('the same key with another body is 422, and nothing is created', async () => {
+    await create('/events', event, 'k');
+    const other = await create('/events', { ...event, title: 'Other' }, 'k');
+    expect([other.status, other.body.code]).to.deep.equal([422, 'calendar_idempotency_key_reused']);
+    expect(cms.steps).to.have.length(1);
+  });
+
+  it('keys of two users, and of two kinds, have nothing to do with each other', async () => {
+    const answers = [
+      await create('/events', event, 'k'),
+      await create('/events', event, 'k', 'editor'),
+      await create('/venues', { venue: 'Hall' }, 'k'),
+    ];
+    expect(answers.map(({ status, headers }) => [status, headers['idempotent-replayed']])).to.deep.equal(
+      answers.map(() => [201, undefined]),
+    );
+  });
+
+  it('a retry while the first request is in progress is 409', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    cms.refuse = async () => {
+      arrived.resolve();
+      await goOn.promise;
+    };
+    const first = create('/events', event, 'k');
+    await arrived.promise;
+    const again = await create('/events', event, 'k');
+    expect([again.status, again.body.code]).to.deep.equal([409, 'calendar_create_in_progress']);
+    expect(Number(again.headers['retry-after'])).to.be.greaterThan(0);
+    goOn.resolve();
+    expect((await first).status).to.equal(201);
+    expect((await create('/events', event, 'k')).status).to.equal(201);
+    expect(cms.steps).to.have.length(1);
+  });
+
+  for (const key of ['', 'two words', 'ü', 'x'.repeat(256)]) {
+    it(`a key that is none is 400: ${JSON.stringify(key.slice(0, 20))}`, async () => {
+      const { status, body } = await create('/events', event, key);
+      expect([status, body.code]).to.deep.equal([400, 'rest_invalid_param']);
+      expect(Object.keys(body.data.params)).to.deep.equal(['Idempotency-Key']);
+      expect(cms.steps).to.have.length(0);
+    });
+  }
+
+  it('every visible ASCII character may be in a key', async () => {
+    const key = Array.from({ length: 0x7e - 0x20 }, (_, at) => String.fromCharCode(0x21 + at)).join('');
+    await create('/events', event, key);
+    expect((await create('/events', event, key)).headers['idempotent-replayed']).to.equal('true');
+  });
+
+  it('an anonymous create is refused as without a key', async () => {
+    const { status } = await gateway.ask('/events', { json: event, headers: { 'idempotency-key': 'k' } });
+    expect(status).to.equal(401);
+  });
+
+  it('a refusal of what was sent is the answer of a retry too; one that passes is not', async () => {
+    const bad = await create('/events', { ...event, end_date: '2026-01-01' }, 'bad');
+    const again = await create('/events', { ...event, end_date: '2026-01-01' }, 'bad');
+    expect([bad.status, again.status, again.headers['idempotent-replayed']]).to.deep.equal([400, 400, 'true']);
+    cms.refuse = () => {
+      throw new UpstreamAway('refused', 'connect ECONNREFUSED');
+    };
+    expect((await create('/events', event, 'away')).status).to.equal(503);
+    cms.refuse = undefined;
+    const later = await create('/events', event, 'away');
+    expect([later.status, later.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
+  });
+
+  it('a refusal that may have left a record is the answer of a retry: no second one is made', async () => {
+    cms.refuse = (_step, inserted) => {
+      if (inserted) throw new UpstreamRefused(500, 'rest_meta_database_error', 'No.');
+    };
+    const first = await create('/events', event, 'k');
+    cms.refuse = undefined;
+    const again = await create('/events', event, 'k');
+    expect([first.status, again.status]).to.deep.equal([502, 502]);
+    expect(again.body).to.deep.equal(first.body);
+    expect(cms.stored.size).to.equal(1);
+  });
+
+  describe('after an unknown outcome', () => {
+    const failOnce = (carriedOut: boolean) => {
+      cms.refuse = (_step, inserted) => {
+        if (inserted !== carriedOut) return;
+        cms.refuse = undefined;
+        throw unknownOutcome();
+      };
+    };
+
+    for (const carriedOut of [true, false]) {
+      it(`without the companion plugin a retry hears the same again, the create ${carriedOut ? '' : 'not '}carried out`, async () => {
+        failOnce(carriedOut);
+        const first = await create('/events', event, 'k');
+        nowMs += 3_600_000;
+        const again = await create('/events', event, 'k');
+        expect([first.status, again.status]).to.deep.equal([502, 502]);
+        expect(again.body).to.deep.equal(first.body);
+        expect(cms.steps).to.have.length(1);
+      });
+    }
+
+    for (const [path, body] of Object.entries(BODIES)) {
+      it(`with the companion plugin a retry of POST ${path} gets the record that was created`, async () => {
+        cms.companion = true;
+        failOnce(true);
+        expect((await create(path, body, 'k')).status).to.equal(502);
+        for (let retry = 0; retry < 2; retry += 1) {
+          const again = await create(path, body, 'k');
+          expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([201, 'true']);
+          expect([...cms.stored.keys()]).to.deep.equal([again.body.id]);
+        }
+        expect(cms.steps).to.have.length(1);
+      });
+    }
+
+    it('with the companion plugin a retry creates the record once the first request has surely ended', async () => {
+      cms.companion = true;
+      failOnce(false);
+      expect((await create('/events', event, 'k')).status).to.equal(502);
+      expect((await create('/events', event, 'k')).status).to.equal(502);
+      nowMs += 120_001;
+      const answers = await Promise.all([create('/events', event, 'k'), create('/events', event, 'k')]);
+      expect(answers.map(({ status }) => status)).to.have.members([201, 409]);
+      expect(cms.stored.size).to.equal(1);
+    });
+  });
+
+  it('a long answer is made anew from the record', async () => {
+    const long = { ...event, description: 'x'.repeat(20_000) };
+    const first = await create('/events', long, 'k');
+    const again = await create('/events', long, 'k');
+    expect([again.status, again.headers['idempotent-replayed'], again.body.id]).to.deep.equal([
+      201,
+      'true',
+      first.body.id,
+    ]);
+    expect(cms.steps).to.have.length(1);
+  });
+
+  it('a key is forgotten after a day', async () => {
+    await create('/events', event, 'k');
+    nowMs += 24 * 3_600_000 + 1;
+    expect((await create('/events', event, 'k')).headers['idempotent-replayed']).to.equal(undefined);
+  });
+
+  it('browsers on other origins may send the key', async () => {
+    const { headers } = await gateway.ask('/events', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://other.example' },
+    });
+    expect(headers['access-control-allow-headers']).to.contain('Idempotency-Key');
+  });
+});
