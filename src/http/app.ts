@@ -1,5 +1,6 @@
 // The middleware chain: what every request meets, in order.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
 import { noRoute } from '../calendar/refusals.ts';
 import { ANONYMOUS } from '../calendar/visibility.ts';
@@ -139,6 +140,9 @@ function storing({ cache, backing, freshness }: AppOptions): Middleware {
   };
 }
 
+/** The longest that a read waits for the poll after its caller's failed write. */
+const POLL_LIMIT_MS = 5000;
+
 /** Who asks: settled before anything is looked at, so that wrong credentials are told even on public reads (interface-behaviour 0). */
 function identifying({ identity, addressOf, backing }: AppOptions): Middleware {
   return async function identified(ctx: Context, next: Next) {
@@ -148,7 +152,7 @@ function identifying({ identity, addressOf, backing }: AppOptions): Middleware {
     state.caller = await identity.callerOf({ authorization: ctx.headers.authorization, nonce, address });
     // What this user's failed write left is in the replica when the poll that follows it is over.
     const poll = state.caller.account && backing.unsettled.get(state.caller.account.userId);
-    if (poll) await Promise.race([poll, sleep(LOOK_LIMIT_MS, undefined, { ref: false })]);
+    if (poll) await Promise.race([poll, sleep(POLL_LIMIT_MS, undefined, { ref: false })]);
     await next();
   };
 }

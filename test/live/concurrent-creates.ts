@@ -105,7 +105,9 @@ async function trial(sandbox: Sandbox, url: string, title: string): Promise<Reco
     acknowledged.map(async ({ id }) => (await (await fetch(`${api}/events/${id}`)).json()) as Json),
   );
   const isWhole = ({ venue, categories }: Json) =>
-    (venue as Json).id !== undefined && (categories as Json[]).length === 1;
+    (venue as Partial<Json> | undefined)?.id !== undefined && (categories as Json[] | undefined)?.length === 1;
+  const odd = linked.find((one) => !isWhole(one));
+  if (odd) console.error(`without its venue or category: ${JSON.stringify(odd).slice(0, 400)}`);
   return {
     requests: answers.length,
     'acknowledged (201)': acknowledged.length,

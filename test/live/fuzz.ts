@@ -222,6 +222,25 @@ function explain(value: unknown, into: Set<string>): void {
   for (const below of Object.values(value)) explain(below, into);
 }
 
+const LEFT: Record<string, string> = {
+  ...{
+    event: 'events',
+    venue: 'venues',
+    organizer: 'organizers',
+    category: 'event_categories',
+    tag: 'tags',
+    image: 'media',
+  },
+};
+
+/** Adds the records that a refusal names because they stay. */
+function explainLeft(text: string, into: Set<string>): void {
+  if (!text.startsWith('{')) return;
+  const { data } = JSON.parse(text) as { data?: Record<string, { kind: string; id?: number }[] | undefined> };
+  for (const { kind, id } of [...(data?.created ?? []), ...(data?.possibly_created ?? [])])
+    into.add(`${LEFT[kind]}/${id}`);
+}
+
 const explained = new Set<string>();
 const faults: string[] = [];
 const statuses = new Map<number, number>();
@@ -246,6 +265,7 @@ try {
         if (response.status === 201) created++;
         if (response.status < 300 && !text.startsWith('/**/')) explain(JSON.parse(text), explained);
         else if (init.method !== 'GET') refusedWrites++;
+        if (response.status >= 400 && init.method !== 'GET') explainLeft(text, explained);
         const fault = faultOf(response.status, text);
         if (fault)
           faults.push(
@@ -257,7 +277,9 @@ try {
     }),
   );
   const after = await nativeRecords();
-  left = [...after.keys()].filter((record) => !before.has(record) && !explained.has(record));
+  // What a rollback moved to the trash is not left behind.
+  const isTrash = (record: string) => JSON.parse(after.get(record)!).status === 'trash';
+  left = [...after.keys()].filter((one) => !before.has(one) && !explained.has(one) && !isTrash(one));
   for (const record of left) faults.push(`left behind by a refused write: ${record}`);
   changed = [...before.keys()].filter((record) => before.get(record) !== after.get(record) && !explained.has(record));
   for (const record of changed)
