@@ -132,7 +132,9 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   async function readAgain(): Promise<void> {
     if (!pass) {
-      if (nowMs() < passDueMs) return;
+      // Further off than a whole time between passes: the clock was set back.
+      const leftMs = passDueMs - nowMs();
+      if (leftMs > 0 && leftMs <= passMs) return;
       await readSite();
       await recheckRendering();
       passDueMs = nowMs() + passMs;

@@ -209,7 +209,7 @@ export function createSync(options: SyncOptions): Sync {
         requests: requests - before.requests,
         changed: changed - before.changed,
         removed: removed - before.removed,
-        durationMs: nowMs() - begunMs,
+        durationMs: Math.max(0, nowMs() - begunMs),
       });
     }
     return sawAll;

@@ -215,7 +215,7 @@ export function createBreaker(lane: LaneName, observe: Observe, halfOpenAfterMs 
     next: () => opened(Math.min(duration * 2, 60_000)),
   });
   const opened = (duration: number) => {
-    openUntilMs = Date.now() + duration;
+    openUntilMs = performance.now() + duration;
     return backoff(duration);
   };
   const policy: CircuitBreakerPolicy = circuitBreaker(
@@ -230,7 +230,7 @@ export function createBreaker(lane: LaneName, observe: Observe, halfOpenAfterMs 
 
   const refusal = () =>
     new UpstreamAway('breaker-open', 'The CMS has been failing and is left alone for a moment.', {
-      retryAfterS: Math.max(1, Math.ceil((openUntilMs - Date.now()) / 1000)),
+      retryAfterS: Math.max(1, Math.ceil((openUntilMs - performance.now()) / 1000)),
     });
 
   return {
