@@ -12,13 +12,12 @@ import { listAnswer, viewing } from './listing.ts';
 import { type Echo, links, pageOf } from './paging.ts';
 import { plainText } from './plain-text.ts';
 import { imageField, postFields } from './post-fields.ts';
-import { mayKnow, readPost } from './posts.ts';
+import { readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
 import { kept, ready, singleAnswer } from './ready.ts';
 import { couldNotCreate } from './refusals.ts';
 import { createRollback, type Rollback } from './rollback.ts';
 import { linkedSearchWords } from './search.ts';
-import { unknownId } from './translate.ts';
 import { shows, visibilityOf } from './visibility.ts';
 import {
   createPost,
@@ -83,7 +82,6 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     const how = { password: input.sent.password as string | undefined, editing: input.sent.context === 'edit' };
     // Nothing is shown inside a venue or organizer.
     const audience: Audience = { base: asked.base, visibility: PUBLIC_ONLY };
-    if (!(await mayKnow(backing, kind, id, asked))) throw unknownId(kind, id);
     const plain = !how.password && !how.editing;
     const done = plain ? kept(backing, kind, id, audience, 'single') : undefined;
     if (done) return singleAnswer(done);

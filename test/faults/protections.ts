@@ -247,8 +247,8 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'a create answers with no protected record',
     file: 'src/calendar/linked.ts',
-    line: `        !record.protected &&
-`,
+    line: ' && !record.protected && plainText',
+    without: ' && plainText',
     test: PRIVACY,
     title: 'a create never',
   },
@@ -286,9 +286,15 @@ export const PROTECTIONS: Protection[] = [
   },
   {
     what: 'a record that is text inside events is read by those who see one of them',
-    file: 'src/calendar/linked.ts',
-    line: `    if (!(await mayKnow(backing, kind, id, asked))) throw unknownId(kind, id);
-`,
+    file: 'src/calendar/posts.ts',
+    line: ' && (await mayKnow(backing, kind, id, asked))',
+    test: 'test/calendar/lists.test.ts',
+    title: 'text inside',
+  },
+  {
+    what: 'a record that is text inside events is read by its slug by those who see one of them',
+    file: 'src/http/lookups.ts',
+    line: ' && (await mayKnow(backing, of, id, asked))',
     test: 'test/calendar/lists.test.ts',
     title: 'text inside',
   },
