@@ -33,7 +33,7 @@ async function run([name = 'help', ...args]: string[]): Promise<number> {
 /** One line without a stack, which says nothing to an operator; the first place in it helps whoever gets the report. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const at = /\(?((?:file:|\/)[^\s()]+:\d+:\d+)\)?$/m.exec(error.stack ?? '')?.[1];
+  const at = error.stack?.split(/[\s()]+/).find((word) => /^(?:file:|\/)/.test(word) && /:\d+:\d+$/.test(word));
   return `${error.name}: ${error.message.replaceAll('\n', ' ')}${at === undefined ? '' : ` (${at})`}`;
 }
 

@@ -24,6 +24,12 @@ function inSources(): { written: Expression[]; made: string[] } {
   const written: Expression[] = [];
   const made: string[] = [];
   for (const file of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (file.endsWith('.json')) {
+      // The patterns of JSON Schemas, which ajv makes expressions of.
+      const text = readFileSync(join(SOURCES, file), 'utf8');
+      for (const [, pattern = '""'] of text.matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g))
+        written.push({ source: JSON.parse(pattern) as string, flags: 'u', place: file });
+    }
     if (!/\.(ts|mjs)$/.test(file)) continue;
     const tree = parse(readFileSync(join(SOURCES, file), 'utf8'), {
       sourceType: 'module',
@@ -82,6 +88,8 @@ async function whileRunning(run: () => Promise<void>): Promise<Expression[]> {
 async function samples(): Promise<void> {
   await import('../src/http/routing.ts');
   await import('../src/cli/words.ts');
+  const { isEntryId } = await import('../src/cluster/messages.ts');
+  isEntryId('1-0');
   const { parseDateFormat } = await import('../src/mapping/date-format.ts');
   for (const format of [
     'Y-m-d H:i:s',

@@ -11,7 +11,7 @@ export interface DocumentContext {
   title: string;
   description: string;
   perPage: number;
-  /** With POST on the collections, which the original's document leaves out: for the documentation page. */
+  /** With POST on the collections and the longest texts, which the original's document leaves out: for the documentation page. */
   complete?: boolean;
 }
 
@@ -85,7 +85,7 @@ function operation(route: Route, endpoint: Endpoint, context: DocumentContext): 
       ...(writes ? keysOf(route) : endpoint.parameters).map((one) => documented(one, route, context)),
       ...(operation === 'create' ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(writes ? { requestBody: requestBody(bodyOf(route, endpoint)) } : {}),
+    ...(writes ? { requestBody: requestBody(bodyOf(route, endpoint), context) } : {}),
     responses: Object.fromEntries(
       statuses(operation, kind).map((status) => [status, response(status, route, operation)]),
     ),
@@ -111,7 +111,7 @@ export const hiddenParameters = (route: Route): Parameter[] => keysOf(route).fil
  */
 function documented(one: Parameter, route: Route, context: DocumentContext): Json {
   if (one.inPath) {
-    return { name: one.name, in: 'path', required: true, description: one.about, schema: schemaOf(one) };
+    return { name: one.name, in: 'path', required: true, description: one.about, schema: schemaOf(one, context) };
   }
   if (hiddenParameters(route).includes(one)) {
     return { $ref: `#/components/parameters/${one.name}`, name: one.name, in: 'path' };
@@ -120,8 +120,9 @@ function documented(one: Parameter, route: Route, context: DocumentContext): Jso
 }
 
 /** A parameter as one of a query (OpenAPI 3.0, Parameter Object). The default of `per_page` is the configured size. */
-export function queryOf(one: Parameter, { perPage }: DocumentContext): Json {
-  const schema = schemaOf(one);
+export function queryOf(one: Parameter, context: DocumentContext): Json {
+  const { perPage } = context;
+  const schema = schemaOf(one, context);
   // In a query a list is CSV, and one value is a list of one.
   const shown = schema.oneOf?.find(({ type }) => type === 'array') ?? schema;
   const value = one.name === 'per_page' ? perPage : defaultValue(one);
@@ -140,7 +141,13 @@ function defaultValue({ default: value, kind }: Parameter): unknown {
   return kind.read ? kind.read(value) : value;
 }
 
-const schemaOf = ({ kind }: Parameter): Schema => withoutTypeLists(kind.schema);
+/** How long a text may be is said in the complete document alone: the original's has no such thing. */
+function schemaOf({ kind, limit }: Parameter, { complete }: DocumentContext): Schema {
+  const schema = withoutTypeLists(kind.schema);
+  if (!complete) return schema;
+  const limited = (one: Schema): Schema => (one.type === 'string' ? { ...one, maxLength: limit.characters } : one);
+  return { ...limited(schema), ...(schema.oneOf ? { oneOf: schema.oneOf.map(limited) } : {}) };
+}
 
 /** OpenAPI 3.0 has no lists of types: `['integer', 'string']` becomes a choice. */
 function withoutTypeLists({ type, items, oneOf, ...rest }: Parameter['kind']['schema']): Schema {
@@ -153,11 +160,13 @@ function withoutTypeLists({ type, items, oneOf, ...rest }: Parameter['kind']['sc
   };
 }
 
-function requestBody(fields: Parameter[]): Json {
+function requestBody(fields: Parameter[], context: DocumentContext): Json {
   const required = fields.filter((one) => one.required).map(({ name }) => name);
   const schema: Schema = {
     type: 'object',
-    properties: Object.fromEntries(fields.map((one) => [one.name, { ...schemaOf(one), description: one.about }])),
+    properties: Object.fromEntries(
+      fields.map((one) => [one.name, { ...schemaOf(one, context), description: one.about }]),
+    ),
     ...(required.length > 0 ? { required } : {}),
   };
   return {

@@ -17,6 +17,7 @@ export interface Schema {
   default?: unknown;
   nullable?: boolean;
   maxItems?: number;
+  maxLength?: number;
   $ref?: string;
 }
 

@@ -190,7 +190,8 @@ export async function startWordPress({
     return { status: 200, body: native(post) };
   }
 
-  function take(post: Post, { title, status, meta }: Record<string, unknown>): void {
+  function take(post: Post, { title, content, status, meta }: Record<string, unknown>): void {
+    if (typeof content === 'string') post.content = content;
     if (typeof title === 'string') post.title = title;
     if (typeof status === 'string') post.status = status;
     Object.assign(post.meta, meta);

@@ -1,13 +1,20 @@
 // How long each value may be, on every route: the table, what a longer value is answered with, and what never becomes a 500.
 
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import {
   GLOBAL_LIMITS,
+  HEADER_CHARACTERS,
   isTooLong,
   LIMITS,
   type Limit,
+  MAX_BODY_VALUES,
+  MAX_NAME_CHARACTERS,
   MAX_NAMES,
+  MAX_PARAMETERS,
+  MAX_PART_HEADER_BYTES,
   READ_BODY_BYTES,
+  UNDECLARED,
 } from '../../src/interface/limits.ts';
 import type { Parameter } from '../../src/interface/parameters.ts';
 import { organizerFields, venueFields } from '../../src/interface/parameters.ts';
@@ -224,4 +231,46 @@ describe('the limits of values', () => {
       });
     }
   });
+});
+
+describe('docs/limits.md', () => {
+  const doc = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8');
+  const number = (value: number) => value.toLocaleString('en-US');
+  const table = (head: string[], rows: string[][]) =>
+    [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const rowsOf = (limits: Readonly<Record<string, Limit>>) =>
+    Object.entries(limits).map(([name, { characters, element, bytes }]) => [
+      /^[a-z_]+$/.test(name) ? `\`${name}\`` : name,
+      number(characters),
+      element === undefined ? '' : number(element),
+      bytes === undefined ? '' : number(bytes),
+    ]);
+  const HEAD = ['parameter or field', 'characters', 'of one element', 'bytes of UTF-8'];
+  const tables = {
+    values: table(HEAD, rowsOf(LIMITS)),
+    global: table(HEAD, rowsOf(GLOBAL_LIMITS)),
+    others: table(
+      ['what', 'limit', 'answer'],
+      [
+        ['body of GET, HEAD and OPTIONS', `${number(READ_BODY_BYTES)} bytes`, '413'],
+        ['values in a JSON body', number(MAX_BODY_VALUES), '413'],
+        ['parameters of a query or form', number(MAX_PARAMETERS), 'the others are ignored'],
+        ['parts of a multipart body', number(MAX_PARAMETERS), '413'],
+        ['header lines of all parts', `${number(MAX_PART_HEADER_BYTES)} bytes`, '413'],
+        ['names in a query or body', number(MAX_NAMES), '400'],
+        ['one name', `${number(MAX_NAME_CHARACTERS)} characters`, '400'],
+        ['a parameter that no route declares', `${number(UNDECLARED.characters)} characters`, '400'],
+        ['`Accept-Encoding`', `${number(HEADER_CHARACTERS.acceptEncoding)} characters`, 'ignored'],
+        ['`If-None-Match`', `${number(HEADER_CHARACTERS.ifNoneMatch)} characters`, 'ignored'],
+        ['`X-Forwarded-For`', `${number(HEADER_CHARACTERS.forwardedFor)} characters`, 'the last ones count'],
+        ['`X-HTTP-Method-Override`', `${number(HEADER_CHARACTERS.methodOverride)} characters`, '404'],
+      ],
+    ),
+  };
+  for (const [name, expected] of Object.entries(tables)) {
+    it(`has the table of ${name} as the code has it`, () => {
+      const found = new RegExp(`<!-- ${name} -->\\n\\n?([^]*?)\\n?<!-- /${name} -->`).exec(doc)?.[1];
+      expect(found?.trim()).to.equal(expected);
+    });
+  }
 });

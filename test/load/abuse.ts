@@ -1,4 +1,5 @@
-// `npm run test:abuse -- [--aborts N] [--dawdlers N]`: callers who go away, callers who dawdle, and a CMS that does everything wrong, in full numbers.
+// `npm run test:abuse -- [--only worst-inputs] [--aborts N] [--dawdlers N]`: the worst value of each parameter; callers who go away,
+// callers who dawdle, and a CMS that does everything wrong, in full numbers.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -10,9 +11,14 @@ import { misbehaviours } from '../faults/misbehaviour.ts';
 import { as, PASSWORD, startWordPress } from '../faults/wordpress.ts';
 import { until } from '../until.ts';
 import { conclude, type Measured, MOUNT, part, report, sleep, startMeasured } from './measuring.ts';
+import { worstInputs } from './worst-inputs.ts';
 
 const { values: options } = parseArgs({
-  options: { aborts: { type: 'string', default: '10000' }, dawdlers: { type: 'string', default: '500' } },
+  options: {
+    only: { type: 'string' },
+    aborts: { type: 'string', default: '10000' },
+    dawdlers: { type: 'string', default: '500' },
+  },
 });
 const AT_ONCE = 100;
 const HOST = 'Host: x';
@@ -167,13 +173,19 @@ async function faults(): Promise<void> {
   await wordpress.close();
 }
 
-const gateway = await startMeasured({
-  sync: { intervalS: 3600 },
-  limits: { headersTimeoutMs: 2000, requestTimeoutMs: 4000, stallTimeoutMs: 4000 },
-});
-await aborts(gateway, Number(options.aborts));
-await dawdlers(gateway, Number(options.dawdlers), 10_000);
-const code = await gateway.stop();
-report('the end of the process on SIGTERM', `exit code ${code}`, '0', code === 0);
-await faults();
+async function callers(): Promise<void> {
+  const gateway = await startMeasured({
+    sync: { intervalS: 3600 },
+    limits: { headersTimeoutMs: 2000, requestTimeoutMs: 4000, stallTimeoutMs: 4000 },
+  });
+  await aborts(gateway, Number(options.aborts));
+  await dawdlers(gateway, Number(options.dawdlers), 10_000);
+  const code = await gateway.stop();
+  report('the end of the process on SIGTERM', `exit code ${code}`, '0', code === 0);
+}
+
+const PARTS: Record<string, () => Promise<void>> = { 'worst-inputs': worstInputs, callers, faults };
+const { only } = options;
+if (only !== undefined && !Object.hasOwn(PARTS, only)) throw new Error(`--only takes ${Object.keys(PARTS).join(', ')}`);
+for (const [name, run] of Object.entries(PARTS)) if (only === undefined || only === name) await run();
 conclude();

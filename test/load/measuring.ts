@@ -17,9 +17,14 @@ export interface Measured extends Serving {
   stop(): Promise<number | string | null>;
 }
 
-/** Starts one before a stand-in for WordPress, with limits that do not take a load test for an attack. Waits for its copy. */
-export async function startMeasured(config: Record<string, object> = {}, flags: string[] = []): Promise<Measured> {
+/** Starts one before a stand-in for WordPress, which `fill` may add to, with limits that do not take a load test for an attack. Waits for its copy. */
+export async function startMeasured(
+  config: Record<string, object> = {},
+  flags: string[] = [],
+  fill: (wordpress: WordPressStandIn) => void = () => {},
+): Promise<Measured> {
   const wordpress = await startWordPress();
+  fill(wordpress);
   const generous = { requestsPerMinute: 1e9, failedLoginsPerAddress: 1e9, failedLoginsPerUser: 1e9 };
   const serving = await serve(wordpress.url.href, {
     password: PASSWORD,
