@@ -205,6 +205,8 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
     async create(input: Input, asked: Asked): Promise<Answer> {
       const { publisher } = await mayWrite(backing, 'event', asked);
       refuseBlank(input);
+      // Known before the write: nothing that can fail comes between it and its answer.
+      const audience = await audienceOf(asked);
       const rollback = createRollback(backing, asked);
       const record = await rollback.guard(async () => {
         const fields = await fieldsOf(input, undefined, { asked, publisher, rollback });
@@ -213,7 +215,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
         const slug = String(fields.slug ?? fields.title);
         return trashNew(backing, writer(input), created, slug, asked);
       });
-      return { status: 201, body: present.event(record, await audienceOf(asked), { unlocked: true }) };
+      return { status: 201, body: present.event(record, audience, { unlocked: true }) };
     },
     /** What `create` answers, for an event that was created before. */
     async created(id: number, asked: Asked): Promise<Answer> {
@@ -224,6 +226,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       const { publisher } = await mayWrite(backing, 'event', asked);
       const before = await editable(backing, 'event', id, asked);
       refuseBlank(input);
+      const audience = await audienceOf(asked);
       const rollback = createRollback(backing, asked);
       const record = await rollback.guard(async () => {
         const now = combinesTimes(input) ? await readForUpdate(backing, 'event', id, asked) : undefined;
@@ -236,12 +239,14 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
           ? trashPost(backing, 'event', changed, asked)
           : changed;
       });
-      return { status: 200, body: present.event(record, await audienceOf(asked), { unlocked: true }) };
+      return { status: 200, body: present.event(record, audience, { unlocked: true }) };
     },
     async remove(id: number, _input: Input, asked: Asked): Promise<Answer> {
       const record = await editable(backing, 'event', id, asked);
-      const trashed = await trashPost(backing, 'event', record, asked);
-      return { status: 200, body: present.event(trashed, await audienceOf(asked), { unlocked: true }) };
+      const audience = await audienceOf(asked);
+      const rollback = createRollback(backing, asked);
+      const trashed = await rollback.guard(() => trashPost(backing, 'event', record, asked));
+      return { status: 200, body: present.event(trashed, audience, { unlocked: true }) };
     },
   };
 }

@@ -198,7 +198,9 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     },
     async remove(id: number, _input: Input, asked: Asked): Promise<Answer> {
       const record = await editable(backing, kind, id, asked);
-      return { status: 200, body: present.linked(await trashPost(backing, kind, record, asked)) };
+      const rollback = createRollback(backing, asked);
+      const trashed = await rollback.guard(() => trashPost(backing, kind, record, asked));
+      return { status: 200, body: present.linked(trashed) };
     },
   };
 }

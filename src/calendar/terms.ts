@@ -231,11 +231,14 @@ export function createTerms(backing: Backing, kind: TermKind) {
       const mapping = writableKind(backing, kind);
       const body = present.term(record, audienceOf(asked));
       const moment = backing.keeping.moment();
-      try {
-        await backing.upstream.remove(mapping.base, id, { force: true }, callOptions(asked));
-      } catch (error) {
-        throw translate(error, { kind, id, anonymous: false });
-      }
+      const rollback = createRollback(backing, asked);
+      await rollback.guard(async () => {
+        try {
+          await backing.upstream.remove(mapping.base, id, { force: true }, callOptions(asked));
+        } catch (error) {
+          throw translate(error, { kind, id, anonymous: false });
+        }
+      });
       const children = [...replica.getMany(kind, replica.descendants([id])).values()].filter(
         ({ parent }) => parent === id,
       );

@@ -253,6 +253,14 @@ describe('a delete needs proof', () => {
       }
     });
 
+    it('of a delete that was asked for: the next list does not show the record', async () => {
+      const { id } = await write('/events', 'create', event);
+      failAt({ method: 'remove', base: 'events' }, true, unknownOutcome);
+      const failed = await gateway.ask(`/events/${id}`, { as: 'editor', method: 'DELETE' });
+      expect([failed.status, failed.body.code]).to.deep.equal([502, 'calendar_outcome_unknown']);
+      expect((await gateway.ask('/events?start_date=2027-01-01')).body.total).to.equal(0);
+    });
+
     it('and a read of the same caller waits for a poll that takes long', async () => {
       const { sync, unsettled } = gateway.backing;
       const listed = Promise.withResolvers<void>();

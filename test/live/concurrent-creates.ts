@@ -3,7 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { request } from 'undici';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { startGateway } from './gateway-process.ts';
 
@@ -76,8 +78,15 @@ async function trial(sandbox: Sandbox, url: string, title: string): Promise<Reco
       ...{ start_date: '2029-05-01 19:00', end_date: '2029-05-01 21:00' },
       ...{ venue: { venue: `Hall of ${title}` }, categories: [`Category of ${title}`] },
     });
-    const response = await fetch(`${api}/events`, { method: 'POST', headers, body });
-    return { number, status: response.status, body: (await response.json()) as Json & { data?: Json } };
+    for (let tries = 1; ; tries += 1) {
+      // A connection of its own: one that is kept could end while the request is on its way.
+      const response = await request(`${api}/events`, { method: 'POST', headers, body, reset: true });
+      const answer = (await response.body.json()) as Json & { data?: Json };
+      // The gateway sheds load before it asks the site: nothing was sent.
+      if (response.statusCode !== 503 || tries === 100)
+        return { number, tries, status: response.statusCode, body: answer };
+      await sleep(Number(response.headers['retry-after'] ?? 1) * 1000 * (0.5 + Math.random()));
+    }
   };
   const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, at) => create(at)));
 
@@ -110,6 +119,7 @@ async function trial(sandbox: Sandbox, url: string, title: string): Promise<Reco
   if (odd) console.error(`without its venue or category: ${JSON.stringify(odd).slice(0, 400)}`);
   return {
     requests: answers.length,
+    '503 and tried again': answers.reduce((sum, { tries }) => sum + tries - 1, 0),
     'acknowledged (201)': acknowledged.length,
     refused: refused.length,
     'of those with an unknown outcome': refused.filter(({ body }) => body.code === 'calendar_outcome_unknown').length,
