@@ -53,6 +53,8 @@ export type AwayReason =
   | 'reset'
   | 'status'
   | 'not-json'
+  /** Rows without the fields that were asked for. */
+  | 'incomplete'
   | 'too-large'
   | 'busy'
   | 'breaker-open';

@@ -3,12 +3,12 @@
 import { UpstreamRefused } from '../errors.ts';
 import type { LinkedKind, TermKind } from '../records.ts';
 import { type Asked, callOptions } from './asked.ts';
-import { type Backing, writableKind } from './backing.ts';
+import { type Backing, whole, writableKind } from './backing.ts';
 import { highestKnown, noteFailedCreate } from './failed-create.ts';
 import { failedLink, type Linked } from './linked.ts';
 import { invalidParam } from './refusals.ts';
 import type { Rollback } from './rollback.ts';
-import { translate } from './translate.ts';
+import { NO_ROUTE, translate } from './translate.ts';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
@@ -56,10 +56,11 @@ export async function termExists(backing: Backing, kind: TermKind, id: number, a
     const moment = backing.keeping.moment();
     try {
       const native = await backing.upstream.read(mapping.base, id, {}, callOptions(asked));
-      await backing.keeping.keep({ put: [mapping.read(native, backing.site())] }, moment);
+      await backing.keeping.keep({ put: [mapping.read(whole(backing, kind, native), backing.site())] }, moment);
       return true;
     } catch (error) {
       if (!(error instanceof UpstreamRefused)) throw error;
+      if (error.code === NO_ROUTE) throw translate(error, { kind, id, anonymous: !asked.caller.account });
       if (error.status === 404) unknown.missing(name);
       return false;
     }
@@ -83,7 +84,7 @@ async function createTerm(
       mapping.write({ name }, { site: backing.site() }),
       callOptions(asked),
     );
-    const record = mapping.read(native, backing.site());
+    const record = mapping.read(whole(backing, kind, native, true), backing.site());
     rollback.created(kind, record.id, record);
     await backing.keeping.wrote({ put: [record] }, moment);
     return record.id;

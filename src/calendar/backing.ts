@@ -8,9 +8,10 @@ import type { Kind, LinkedKind, Site } from '../records.ts';
 import { applyChange, type Change } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
 import type { Sync } from '../replica/sync.ts';
+import { incomplete } from '../replica/whole-rows.ts';
 import type { Zone } from '../time/zones.ts';
 import type { ImageFetches } from '../upstream/image-fetches.ts';
-import type { Credentials, Upstream } from '../upstream/port.ts';
+import type { Credentials, Native, Upstream } from '../upstream/port.ts';
 import type { Input } from './asked.ts';
 import { siteZone } from './dates.ts';
 import type { Present } from './present.ts';
@@ -103,6 +104,17 @@ export interface Backing {
 
 /** The zone that dates without one are in: the site's, as the CMS names it now; UTC where it names one that is unknown here. */
 export const zoneOf = (backing: Backing): Zone => siteZone(backing.site().timezone);
+
+/**
+ * The native record as it came, when it has what records of its kind have.
+ * @param wrote it is the answer to a write, which the CMS carried out therefore
+ * @throws UpstreamAway `incomplete`
+ */
+export function whole(backing: Backing, kind: Kind, native: Native, wrote = false): Native {
+  const lacking = backing.sync.lackOf(kind, native);
+  if (lacking === undefined) return native;
+  throw incomplete(backing.mapping.kinds[kind]?.base ?? kind, [lacking], Number(native.id) || 0, wrote);
+}
 
 /** The kind's mapping for a write. Throws `GatewayError` when the CMS has no such kind or the mapping may only read it. */
 export function writableKind<K extends Kind>(backing: Backing, kind: K): NonNullable<Kinds[K]> {

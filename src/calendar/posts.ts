@@ -4,10 +4,10 @@ import { UpstreamRefused } from '../errors.ts';
 import { FIRST_INLINE_ID, type Kind, type PostKind, type RecordOf, WITHHELD } from '../records.ts';
 import type { CallOptions, Native } from '../upstream/port.ts';
 import { type Asked, callOptions } from './asked.ts';
-import type { Backing } from './backing.ts';
+import { type Backing, whole } from './backing.ts';
 import { capabilityNames, visibilityFor } from './capabilities.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from './refusals.ts';
-import { translate, unknownId } from './translate.ts';
+import { NO_ROUTE, translate, unknownId } from './translate.ts';
 import { ANY_STATUS, type CapabilityNames, isStaff, mayEdit, within } from './visibility.ts';
 
 export interface Read<K extends PostKind> {
@@ -65,7 +65,10 @@ async function unlock<K extends PostKind>(
     try {
       const query = edits ? { context: 'edit' } : { password: password! };
       const native = await backing.upstream.read(base, record.id, query, callOptions(asked));
-      return { record: read(native, backing.site(), backing.sync.joins()) as RecordOf[K], unlocked: true };
+      return {
+        record: read(whole(backing, kind, native), backing.site(), backing.sync.joins()) as RecordOf[K],
+        unlocked: true,
+      };
     } catch (error) {
       if (!(error instanceof UpstreamRefused) || error.status >= 500) throw error;
     }
@@ -98,7 +101,8 @@ async function askNow<K extends PostKind>(backing: Backing, kind: K, id: number,
   } catch (error) {
     if (!(error instanceof UpstreamRefused)) throw error;
     if (error.status === 401 || error.status === 403) throw notAccessible(kind);
-    if (error.status !== 404) throw translate(error, { kind, id, anonymous: !asked.caller.account });
+    if (error.status !== 404 || error.code === NO_ROUTE)
+      throw translate(error, { kind, id, anonymous: !asked.caller.account });
     await backing.keeping.keep({ remove: [{ kind, ids: [id] }] }, moment);
     if (kind !== 'event') backing.unknown.missing(`${kind} ${id}`);
     else if (await isOfAnotherType(backing, id, asked)) throw notAnEvent();
@@ -146,7 +150,7 @@ export async function keep<K extends Kind>(
 ): Promise<RecordOf[K]> {
   const mapping = backing.mapping.kinds[kind]!;
   const site = backing.site();
-  const record = mapping.read(native, site, backing.sync.joins()) as RecordOf[K];
+  const record = mapping.read(whole(backing, kind, native, wrote), site, backing.sync.joins()) as RecordOf[K];
   const shown = as === 'listed' ? native : await backing.sync.shown(kind, native, as);
   if (!shown) {
     if (wrote) backing.sync.wrote(kind, record.id);

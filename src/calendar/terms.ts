@@ -4,7 +4,7 @@ import type { KindMapping } from '../mapping/mapping.ts';
 import type { RecordOf, TermFields, TermKind } from '../records.ts';
 import { PUBLIC, PUBLIC_ONLY, type TermOrder } from '../replica/filters.ts';
 import { type Answer, type Asked, callOptions, createKeyOf, type Input } from './asked.ts';
-import { type Backing, writableKind } from './backing.ts';
+import { type Backing, whole, writableKind } from './backing.ts';
 import { capabilityNames, capabilityNamesForWrite, visibilityFor } from './capabilities.ts';
 import { termId } from './event-list.ts';
 import { highestKnown, noteFailedCreate } from './failed-create.ts';
@@ -189,7 +189,7 @@ export function createTerms(backing: Backing, kind: TermKind) {
       const native = await (id === undefined
         ? upstream.create(mapping.base, body, { ...callOptions(asked), ...createKeyOf(asked, kind) })
         : upstream.update(mapping.base, id, body, callOptions(asked)));
-      const record = mapping.read(native, backing.site());
+      const record = mapping.read(whole(backing, kind, native, true), backing.site());
       if (id === undefined) rollback.created(kind, record.id, record);
       await backing.keeping.wrote({ put: [record] }, moment);
       return record;

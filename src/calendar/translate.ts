@@ -25,9 +25,13 @@ const NAME: Record<Kind, string> = {
 export const unknownId = (kind: Kind, id: number): GatewayError =>
   kind === 'event' ? eventNotFound(id) : invalidParam('id');
 
+/** The CMS does not know the address that was asked: a plugin that brings it is off, and no record is known to be missing. */
+export const NO_ROUTE = 'rest_no_route';
+
 const TABLE: Record<string, (refused: UpstreamRefused, context: RefusedContext) => GatewayError> = {
   rest_post_invalid_id: (_, { kind, id }) => unknownId(kind, id ?? 0),
   rest_term_invalid: (_, { kind, id }) => unknownId(kind, id ?? 0),
+  [NO_ROUTE]: routeMissing,
   rest_already_trashed: (refused, { kind }) => (isPost(kind) ? alreadyTrashed(kind) : nearest(refused)),
   rest_invalid_author: () => invalidParam('author'),
   rest_invalid_featured_media: () => invalidParam('image'),
@@ -63,6 +67,15 @@ function nearest(refused: UpstreamRefused): GatewayError {
     mistake ? 'rest_invalid_param' : 'calendar_upstream_refused',
     mistake ? 'The site refused the values that were sent.' : 'The site could not carry this out.',
     { data: { upstream_code: refused.code, ...(mistake ? { params: {}, details: [] } : {}) }, cause: refused },
+  );
+}
+
+function routeMissing(refused: UpstreamRefused): GatewayError {
+  return new GatewayError(
+    503,
+    'calendar_upstream_away',
+    `The site behind this calendar lacks what this needs: ${refused.message} Is the plugin active that brings it?`,
+    { data: { reason: 'no-route', upstream_code: refused.code }, headers: { 'Retry-After': '5' }, cause: refused },
   );
 }
 

@@ -68,6 +68,7 @@ function compileKind(kind: Kind, mapping: MappingSource, file: string): KindMapp
     statuses: source.statuses ?? [],
     dedupe: source.dedupe ?? false,
     select: selectOf(kind, as, fields, mapping),
+    needs: fields.filter(({ info }) => info.required).flatMap(({ access }) => access.select),
     touchAfterCreate: source.touchAfterCreate ?? [],
     writable: new Set(writable.map((field) => field.info.key)) as KindMapping<Kind>['writable'],
     places: new Map(writable.map((field) => [field.info.key, field.access.place])) as KindMapping<Kind>['places'],

@@ -24,6 +24,8 @@ export interface KindMapping<K extends Kind> {
   dedupe: boolean;
   /** What `_fields` asks for: no more than the mapping reads. */
   select: string;
+  /** Paths of `select` without which no record of this kind can be read. */
+  needs: string[];
   /** Body paths sent once more after a create, for plugins that only look at updates. */
   touchAfterCreate: string[];
   /** Interface fields that can be written. */

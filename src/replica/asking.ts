@@ -3,8 +3,9 @@
 import { UpstreamRefused } from '../errors.ts';
 import type { ImageRecord } from '../records.ts';
 import type { CallOptions, Credentials, Native, Query, Upstream } from '../upstream/port.ts';
-import type { Collection } from './collections.ts';
+import { type Collection, idOf } from './collections.ts';
 import type { AskedPage } from './walk.ts';
+import { incomplete, lackingIn, MEDIA_FIELDS, placesIn, type WholeRows } from './whole-rows.ts';
 
 export interface Counts {
   requests: number;
@@ -20,7 +21,8 @@ export interface Asking {
   readonly serverTimeMs: number;
   /** One page of a collection, with the scope of the copy or another. */
   ask(
-    collection: Pick<Collection, 'base' | 'scope' | 'posts' | 'dedupe'>,
+    collection: Pick<Collection, 'base' | 'scope' | 'posts' | 'dedupe'> &
+      Partial<Pick<Collection, 'kind' | 'select' | 'needs' | 'lists'>>,
     query: Query,
     as?: { scope: Query; options: CallOptions },
   ): Promise<AskedPage>;
@@ -50,10 +52,12 @@ export interface AskingOptions {
   pageSize: number;
   nowMs: () => number;
   signal: AbortSignal;
+  /** Throws when the rows of a page lack what the query asked for. */
+  check: WholeRows['check'];
 }
 
 /** What it returns throws `UpstreamRefused` and `UpstreamAway`, as the CMS answers. */
-export function createAsking({ upstream, service, pageSize, nowMs, signal }: AskingOptions): Asking {
+export function createAsking({ upstream, service, pageSize, nowMs, signal, check }: AskingOptions): Asking {
   const counts: Counts = { requests: 0, changed: 0, removed: 0 };
   const clocks = new Map<number, number>();
   let latest = 0;
@@ -83,7 +87,10 @@ export function createAsking({ upstream, service, pageSize, nowMs, signal }: Ask
       for (let asked = 1; ; asked += 1) {
         const page = await list(collection.base, whole, as?.options ?? asService());
         const due = mayHaveHoles ? rowsDue(query, page.total) : 0;
-        if (page.items.length >= due) return page;
+        if (page.items.length >= due) {
+          await check(collection, query, page.items);
+          return page;
+        }
         if (asked === HOLES_ASKED) throw holes(collection.base, page.items.length, due);
       }
     },
@@ -91,7 +98,14 @@ export function createAsking({ upstream, service, pageSize, nowMs, signal }: Ask
       counts.requests += 1;
       return upstream.read(base, id, { ...query, _fields: select }, options);
     },
-    askMedia: (query) => list('media', query, asService()),
+    async askMedia(query) {
+      const page = await list('media', query, asService());
+      for (const item of page.items) {
+        const lacking = lackingIn(item, placesIn(MEDIA_FIELDS));
+        if (lacking.length > 0) throw incomplete('media', lacking, idOf(item));
+      }
+      return page;
+    },
     images(ids) {
       counts.requests += 1;
       return upstream.images([...ids], asService());

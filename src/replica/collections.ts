@@ -27,6 +27,10 @@ export interface Collection {
   hidden: readonly string[];
   /** `_fields` of a whole record. */
   select: string;
+  /** Paths of `select` without which a record cannot be read. */
+  needs: readonly string[];
+  /** Fields of a record that hold ids of terms. */
+  lists: readonly string[];
   /** Readers of venues and organizers that are text inside an event. */
   inline: readonly ((native: Native, site: Site) => CalendarRecord | undefined)[];
   read(native: Native, site: Site, joins?: JoinTables): CalendarRecord;
@@ -76,6 +80,10 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
         statuses: service === undefined ? ['publish'] : held,
         hidden,
         select: map.select,
+        needs: map.needs,
+        lists: Object.values(mapping.kinds).flatMap((one) =>
+          one.as === 'terms' ? (one.base.split('/').at(-1) ?? []) : [],
+        ),
         inline: Object.values(map.inline ?? {}),
         read: (native: Native, site: Site, joins?: JoinTables) => map.read(native, site, joins),
       },

@@ -5,6 +5,7 @@ import { SETTLED_MS } from './marks.ts';
 import { beforeUtc, createSeen, modifiedSince } from './modified-since.ts';
 import type { Replica } from './store.ts';
 import type { Taking } from './taking.ts';
+import { MEDIA_FIELDS } from './whole-rows.ts';
 
 export interface Pictures {
   /** Fetches what records refer to and the copy lacks; `progress` is told how many are there and how many are still missing. */
@@ -90,7 +91,7 @@ export function createPictures(
       const first = mark === '';
       let found: number | undefined;
       const pages = modifiedSince((query) => taking.asking.askMedia(query), {
-        ...{ knownUtc: mark, passed: seen.passed('media', mark), fields: 'id,modified_gmt' },
+        ...{ knownUtc: mark, passed: seen.passed('media', mark), fields: MEDIA_FIELDS },
         ...{ pageSize: taking.asking.pageSize, site: taking.site() },
       });
       for await (const page of pages) {

@@ -63,7 +63,7 @@ export async function* modifiedSince(
   since: Since,
 ): AsyncGenerator<AskedPage> {
   const { knownUtc, passed, fields, pageSize, site } = since;
-  const newest = { orderby: 'modified', order: 'desc', _fields: fields, per_page: pageSize, offset: 0 };
+  const newest = { orderby: 'modified', order: 'desc', per_page: pageSize, _fields: fields, offset: 0 };
   const first = await ask(newest);
   yield first;
   const last = first.items.at(-1);

@@ -15,6 +15,7 @@ import { createPictures } from './images.ts';
 import { createJoins } from './joins.ts';
 import type { Replica } from './store.ts';
 import { createTaking, type Taking } from './taking.ts';
+import { createWholeRows, type WholeRows } from './whole-rows.ts';
 
 export interface RoundsOptions {
   replica: Replica;
@@ -38,6 +39,7 @@ export interface Rounds {
   joins(): JoinTables;
   /** Makes the join tables anew where they may have changed. Throws what the CMS throws. */
   refreshJoins(): Promise<void>;
+  lackOf: WholeRows['lackOf'];
   /** Whether the copy on disk was the whole CMS once. */
   isComplete(): boolean;
   /** Brings everything in, going on where it was left; `tell` is told after every page. Throws what the CMS throws. */
@@ -64,9 +66,16 @@ export function createRounds(options: RoundsOptions): Rounds {
   const { replica, commit, upstream, mapping, service, observe, nowMs, passMs, pageSize, signal } = options;
   const collections = collectionsOf(mapping, service);
   let site = JSON.parse(replica.state(STATE.site) ?? 'null') as Site | null;
+  const isComplete = () => replica.state(STATE.complete) === '1';
+  const scope = service === undefined ? 'public' : 'all';
+  const wholeRows = createWholeRows({
+    ...{ replica, commit, collections, scope, isComplete },
+    facts: (base) => upstream.facts(base, { credentials: service, signal }),
+  });
+  const { check } = wholeRows;
   const taking = createTaking({
     ...{ replica, commit, collections, service, observe, nowMs },
-    ...{ asking: createAsking({ upstream, service, pageSize, nowMs, signal }) },
+    ...{ asking: createAsking({ upstream, service, pageSize, nowMs, signal, check }) },
     site: () => site ?? NO_SITE,
     joins: () => joins.tables(),
   });
@@ -75,7 +84,6 @@ export function createRounds(options: RoundsOptions): Rounds {
   const comparison = createComparison(replica, taking);
   const pictures = createPictures(replica, taking, collections, nowMs);
   const progress = loadProgress(replica);
-  const scope = service === undefined ? 'public' : 'all';
 
   let siteIsFresh = false;
   let renderingIsFresh = false;
@@ -160,7 +168,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     site: () => site ?? NO_SITE,
     joins: () => joins.tables(),
     refreshJoins,
-    isComplete: () => replica.state(STATE.complete) === '1',
+    isComplete,
+    lackOf: wholeRows.lackOf,
     async copyFirst(tell) {
       await readSite();
       await recheckRendering();

@@ -67,6 +67,8 @@ export interface Sync {
    * anonymous reader of it. `as`: how the CMS was called, of which the credentials do not matter. Undefined: the CMS does not tell now, or a later write of the record came between. Never rejects.
    */
   shown(kind: Kind, native: Native, as: CallOptions): Promise<Native | undefined>;
+  /** What a native record lacks that records of its kind have; undefined when it is whole. */
+  lackOf(kind: Kind, native: Native): string | undefined;
   /** Last known; kept in the replica for starts without the CMS. */
   site(): Site;
   /** How events name venues and organizers where not by id: goes into `KindMapping.read` and `write`. */
@@ -334,6 +336,7 @@ export function createSync(options: SyncOptions): Sync {
       }
     },
     wrote: (kind, id) => rounds.taking.wrote(kind, id),
+    lackOf: (kind, native) => rounds.lackOf(kind, native),
     site: () => rounds.site(),
     joins: () => rounds.joins(),
     refreshJoins: () => rounds.refreshJoins(),

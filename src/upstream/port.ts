@@ -56,6 +56,8 @@ export interface CollectionFacts {
    * when the CMS does not show its schema. Fields that plugins add without a schema are missing.
    */
   writable: string[] | undefined;
+  /** What its records have, as `writable` names it; undefined when the CMS does not show its schema. */
+  fields?: string[] | undefined;
 }
 
 /**

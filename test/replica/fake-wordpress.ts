@@ -70,6 +70,8 @@ export interface FakeWordPress extends Upstream {
   serviceIs: 'editor' | 'refused' | 'author';
   /** Collections whose lists a plugin refuses to anonymous readers. */
   closedToPublic: Set<string>;
+  /** The fields that its schema names; undefined where it shows none. */
+  described: string[] | undefined;
   /** How many rows of this collection one record has: a plugin that lists occurrences. */
   repeats: number;
   create(base: string, post?: Partial<FakePost>): FakePost & Promise<Native>;
@@ -117,6 +119,15 @@ export function fakeWordPress(): FakeWordPress {
     throw new UpstreamRefused(status, code, `Refused: ${code}`);
   }
 
+  /** Keys are registered for a type: every record shows all of them. */
+  const keys = new Map<string, Set<string>>();
+  function metaOf({ base, meta }: FakePost): Native {
+    const known = keys.get(base) ?? new Set(base === 'events' ? ['start_date', 'end_date', 'venue_ids'] : []);
+    keys.set(base, known);
+    for (const key of Object.keys(meta)) known.add(key);
+    return { ...Object.fromEntries([...known].map((key) => [key, key.endsWith('ids') ? [] : ''])), ...meta };
+  }
+
   function nativePost(post: FakePost, { credentials, context }: { credentials?: Credentials; context?: unknown } = {}) {
     const secret = credentials === undefined ? '' : secretOf(post);
     const text = (rendered: string, raw: string) => ({
@@ -137,7 +148,8 @@ export function fakeWordPress(): FakeWordPress {
       content: text(`<p>${post.title}</p>\n${secret}`, `${post.title}\n[members]${secretOf(post)}[/members]`),
       excerpt: text('', ''),
       featured_media: post.featured,
-      meta: { ...post.meta },
+      meta: metaOf(post),
+      ...(post.base === 'events' ? Object.fromEntries(TERM_BASES.map((base) => [base, []])) : {}),
       ...Object.fromEntries(Object.entries(post.terms).map(([base, ids]) => [base, [...ids]])),
     };
   }
@@ -269,6 +281,7 @@ export function fakeWordPress(): FakeWordPress {
     serviceIs: 'editor',
     closedToPublic: new Set(),
     repeats: 1,
+    described: undefined,
     nativePost,
     nativeTerm,
     image,
@@ -290,7 +303,10 @@ export function fakeWordPress(): FakeWordPress {
       });
     },
     account: missing,
-    facts: missing,
+    async facts(base) {
+      await arrive({ base, query: {} }, undefined);
+      return { statuses: [], capabilities: {}, writable: undefined, fields: cms.described };
+    },
     read: missing,
     update: missing,
     remove: missing,

@@ -25,7 +25,7 @@ function cms(rows: { id: number; utc: string }[], nowUtc: string) {
       .map((row) => ({ ...row, tie: (row.id * 7919 * asked.length) % 31 }));
     if (query.orderby === 'id') found.sort((a, b) => a.id - b.id);
     else found.sort((a, b) => wall(b.utc).localeCompare(wall(a.utc)) || a.tie - b.tie);
-    const from = Number(query.offset);
+    const from = Number(query.offset ?? 0);
     return {
       items: found
         .slice(from, from + Number(query.per_page))

@@ -682,6 +682,91 @@ describe('sync', () => {
     });
   });
 
+  describe('rows without what was asked for', () => {
+    /** Every row passes through this on its way to the gateway. */
+    function damaged(damage: (row: Record<string, unknown>, n: number) => object): void {
+      const { list } = site.cms;
+      undamaged = () => {
+        site.cms.list = list;
+      };
+      site.cms.list = async (base, query, options) => {
+        const page = await list(base, query, options);
+        return { ...page, items: page.items.map((row, n) => ({ ...damage(row, n) })) };
+      };
+    }
+    let undamaged = () => {};
+    const without =
+      (...names: string[]) =>
+      (row: object) =>
+        Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
+    const cases: Record<string, [string, Parameters<typeof damaged>[0]]> = {
+      'a date of modification': ['modified_gmt', without('modified_gmt')],
+      'a status': ['status', without('status')],
+      'an id': ['id', without('id')],
+      'fields of their own': ['meta', without('meta')],
+      'the keys of their fields': ['meta', (row) => (row.meta ? { ...row, meta: [] } : row)],
+      'a title, which is null': ['title', (row) => (row.title ? { ...row, title: null } : row)],
+      'a text': ['content', (row) => (row.content ? { ...row, content: {} } : row)],
+      categories: ['event_categories', (row) => (row.event_categories ? { ...row, event_categories: null } : row)],
+      'fields of their own, every other one': ['meta', (row, n) => (n % 2 ? row : without('meta')(row))],
+      'fields and dates': ['modified_gmt', without('meta', 'modified_gmt')],
+    };
+    for (const [name, [missing, damage]] of Object.entries(cases)) {
+      for (const service of [SERVICE, undefined]) {
+        it(`are no answer: ${name}, ${service ? 'with' : 'without'} a service account`, async () => {
+          await copied({ service });
+          for (let round = 0; round < 2; round += 1) await site.look();
+          const before = site.replica.getMany(
+            'event',
+            site.replica.ids('event').map(({ id }) => id),
+          );
+          for (const [id] of before) site.cms.edit(id, { title: 'Meanwhile' });
+          damaged(damage);
+          for (let round = 0; round < 2; round += 1) await site.look();
+          const { ids } = site.replica;
+          expect(
+            site.replica.getMany(
+              'event',
+              ids('event').map(({ id }) => id),
+            ),
+          ).to.deep.equal(before);
+          expect(site.sync.status().state).to.equal('away');
+          expect(site.sync.status().reason).to.contain(missing);
+          undamaged();
+          await site.look();
+          expect(site.sync.status().state).to.equal('live');
+          expectSame(site);
+        });
+      }
+    }
+
+    it('are no answer after a restart either, and data when the CMS itself does not describe the field any more', async () => {
+      await copied();
+      await site.look();
+      damaged(without('author'));
+      site.cms.edit(10, { title: 'Meanwhile' });
+      await site.restart();
+      await site.look();
+      expect(site.sync.status().reason).to.contain('author');
+      site.cms.described = ['title', 'meta', 'author'];
+      await site.look();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Post 10');
+      site.cms.described = ['title', 'meta'];
+      await site.look();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Meanwhile');
+      expect(site.sync.status().state).to.equal('live');
+    });
+
+    it('are data where they never had it: types differ in what they support', async () => {
+      begin();
+      damaged(without('author', 'featured_media', 'excerpt'));
+      site.sync.start();
+      await site.sync.complete();
+      expect(site.sync.status().state).to.equal('live');
+      expect(site.replica.counts().event).to.equal(23);
+    });
+  });
+
   describe('without a service account', () => {
     const STAFF = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
     const author = { credentials: AUTHOR, visibility: { others: ['publish'], own: STAFF, userId: AUTHOR_ID } };

@@ -97,14 +97,15 @@ async function rulesOf(call: Call, base: string, options: CallOptions | undefine
   const properties = recordOr(recordOr(schema).properties);
   return {
     statuses: Array.isArray(statusItems) ? statusItems.map(String) : [],
-    writable: schema === undefined ? undefined : writableNames(properties),
+    writable: schema === undefined ? undefined : namesIn(properties, true),
+    fields: schema === undefined ? undefined : namesIn(properties, false),
   };
 }
 
-function writableNames(properties: Native): string[] {
+function namesIn(properties: Native, onlyWritable: boolean): string[] {
   return Object.entries(properties).flatMap(([name, property]) => {
     const { readonly, properties: inner } = recordOr(property);
-    if (readonly === true) return [];
+    if (onlyWritable && readonly === true) return [];
     const holdsFields = name === 'meta' || name === 'acf';
     return [name, ...(holdsFields ? Object.keys(recordOr(inner)).map((key) => `${name}.${key}`) : [])];
   });

@@ -42,7 +42,7 @@ export function createCall(client: Client, discovery: Discovery): Call {
         ...options,
         label: `/${route}`,
       });
-      if (answer.status >= 400) throw refusalOf(answer);
+      if (answer.status >= 400) throw refusalOf(answer, `${method} /${route}`);
       return answer;
     } catch (error) {
       // A page in place of JSON is also what a site answers whose API has moved.

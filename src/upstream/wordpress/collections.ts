@@ -1,6 +1,6 @@
 // Posts and terms of WordPress: one code for both, since their routes, paging and errors are the same.
 
-import { UpstreamRefused } from '../../errors.ts';
+import { UpstreamAway, UpstreamRefused } from '../../errors.ts';
 import type { CallOptions, Query, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
 import { nativeOf, nativesOf, recordOr, writtenOf } from './refusals.ts';
@@ -22,7 +22,7 @@ export function createCollections(call: Call): Collections {
         const answer = await call('GET', `wp/v2/${base}`, { query }, options);
         return {
           items: nativesOf(answer),
-          total: count(answer.headers['x-wp-total']),
+          total: total(base, answer.headers['x-wp-total']),
           totalPages: count(answer.headers['x-wp-totalpages']),
           serverTimeMs: clock(answer.headers.date),
         };
@@ -109,6 +109,12 @@ async function isTaxonomy(call: Call, base: string, { lane, share }: CallOptions
 
 function isRefused(error: unknown, code: string): boolean {
   return error instanceof UpstreamRefused && error.code === code;
+}
+
+/** Without a total nobody knows whether a list is whole. */
+function total(base: string, header: string | undefined): number {
+  if (header !== undefined && /^\d+$/.test(header.trim())) return count(header);
+  throw new UpstreamAway('incomplete', `The CMS's list of ${base} does not say how many there are (X-WP-Total).`);
 }
 
 function count(header: string | undefined): number {

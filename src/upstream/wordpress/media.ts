@@ -1,5 +1,6 @@
 // Images in the media library of WordPress: read in bulk, and uploaded.
 
+import { UpstreamAway } from '../../errors.ts';
 import type { ImageRecord } from '../../records.ts';
 import { normalized } from '../../text/normalize.ts';
 import { trimmed } from '../../text/trim.ts';
@@ -19,6 +20,11 @@ export function createMedia(call: Call): Pick<Upstream, 'images' | 'upload'> {
       for (let from = 0; from < wanted.length; from += CHUNK) {
         const query = { include: wanted.slice(from, from + CHUNK).join(','), per_page: CHUNK, _fields: FIELDS };
         for (const item of nativesOf(await call('GET', 'wp/v2/media', { query }, options))) {
+          const lacking = FIELDS.split(',').filter((name) => item[name] === undefined || item[name] === null);
+          if (lacking.length > 0) {
+            const which = `media item ${String(item.id ?? '')} lacks ${lacking.join(', ')}`;
+            throw new UpstreamAway('incomplete', `The CMS's answer is incomplete: ${which}.`);
+          }
           if (!text(item.mime_type).startsWith('image/')) continue;
           const image = imageOf(item);
           found.set(image.id, image);

@@ -7,11 +7,14 @@ import type { Native } from '../port.ts';
 /** What a refusal is called whose plugin left the code out. */
 const NO_CODE = 'rest_upstream_error';
 
-/** The error body `{code, message, data}` of an answer with a status from 400 on, in the CMS's own words (upstream-wordpress 6). */
-export function refusalOf({ status, json }: Answer): UpstreamRefused {
+/** The error body `{code, message, data}` of an answer with a status from 400 on, in the CMS's own words (upstream-wordpress 6); `asked` is the method and route, which a missing route is named by. */
+export function refusalOf({ status, json }: Answer, asked: string): UpstreamRefused {
   const body = isNative(json) ? json : {};
-  const message = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
-  return new UpstreamRefused(status, errorCode(json) || NO_CODE, message, isNative(body.data) ? body.data : {});
+  const code = errorCode(json) || NO_CODE;
+  const said = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
+  // WordPress does not say which.
+  const message = code === 'rest_no_route' ? `The CMS has no route ${asked}.` : said;
+  return new UpstreamRefused(status, code, message, isNative(body.data) ? body.data : {});
 }
 
 /** The body as one record. @throws UpstreamAway `not-json` when it is something else */
