@@ -140,7 +140,7 @@ export function assemble(parts: AssemblyParts): Assembly {
     }),
     pages: pages({ mounts, publicUrl, enabled: config.pages, status: publicStatus }),
   });
-  const reading = createReading(reads);
+  const reading = createReading({ ...reads, addressOf });
   const { isOverloaded, guard } = createAdmission({ ...limits, observe });
   const listener = front({
     ...{ backing, cache, addresses, addressOf, observe },

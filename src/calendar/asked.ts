@@ -58,13 +58,18 @@ export interface Answer {
   version?: number;
 }
 
+const laneOf = ({ account, network }: Caller): Pick<CallOptions, 'lane' | 'share'> => {
+  if (account) return { lane: 'callers', share: String(account.userId) };
+  return { lane: 'anonymous', ...(network === undefined ? {} : { share: network }) };
+};
+
 /**
  * How the CMS is called for a request: with the caller's own credentials, so that it decides what they may do, in the lane of callers or of
- * the anonymous, taking turns with other users, and with the request's id.
+ * the anonymous, taking turns with other users and networks, and with the request's id.
  */
 export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOptions => ({
   credentials: asked.caller.credentials,
-  ...(asked.caller.account ? { lane: 'callers', share: String(asked.caller.account.userId) } : { lane: 'anonymous' }),
+  ...laneOf(asked.caller),
   ...(asked.requestId === undefined ? {} : { requestId: asked.requestId }),
 });
 

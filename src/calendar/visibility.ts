@@ -8,6 +8,8 @@ import type { Account, Credentials } from '../upstream/port.ts';
 export interface Caller {
   credentials: Credentials;
   account: Account | undefined;
+  /** Of an anonymous caller: the network that the request counts for. */
+  network?: string;
 }
 
 export const ANONYMOUS: Caller = { credentials: undefined, account: undefined };

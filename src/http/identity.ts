@@ -6,7 +6,7 @@ import { credentialsRefused } from '../calendar/translate.ts';
 import { ANONYMOUS, type Caller } from '../calendar/visibility.ts';
 import { GatewayError, UpstreamRefused } from '../errors.ts';
 import type { Account, LaneName, Upstream } from '../upstream/port.ts';
-import type { LoginLimit } from './limits.ts';
+import { type LoginLimit, networkOf } from './limits.ts';
 import { accountOf, basicUser } from './login-names.ts';
 
 const KEPT_MS = 60_000;
@@ -49,9 +49,9 @@ export function createIdentity({
     kept.purgeStale();
   }
 
-  async function ask(credentials: string, lane: LaneName): Promise<Found> {
+  async function ask(credentials: string, lane: LaneName, share: string): Promise<Found> {
     try {
-      return { account: await upstream.account({ credentials, lane }) };
+      return { account: await upstream.account({ credentials, lane, share }) };
     } catch (error) {
       if (!(error instanceof UpstreamRefused) || error.status >= 500) throw error;
       return { refused: credentialsRefused(error) };
@@ -63,7 +63,7 @@ export function createIdentity({
       const basic = basicUser(authorization);
       if (basic === undefined) {
         if (nonce !== undefined) throw new GatewayError(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');
-        return ANONYMOUS;
+        return { ...ANONYMOUS, network: networkOf(address) };
       }
       const { user } = basic;
       // The CMS might read them as another account's: nothing that could be counted is asked of it.
@@ -79,7 +79,7 @@ export function createIdentity({
         }
         purge();
         // Guesses from everywhere must not take the CMS from those who are known.
-        found = ask(authorization!, allowed.trusted ? 'callers' : 'logins');
+        found = ask(authorization!, allowed.trusted ? 'callers' : 'logins', networkOf(address));
         kept.set(hash, found);
         found
           .then(

@@ -5,7 +5,9 @@ import type { Answer } from '../calendar/asked.ts';
 import { ANONYMOUS } from '../calendar/visibility.ts';
 import type { AnswerCache, StoredAnswer } from './answer-cache.ts';
 import { parseQuery } from './body.ts';
+import type { CallerAddress } from './caller-address.ts';
 import type { Freshness } from './headers.ts';
+import { networkOf } from './limits.ts';
 import { places } from './mounting.ts';
 import { publishing } from './publishing.ts';
 import { type RoutingOptions, readAt, run } from './routing.ts';
@@ -16,6 +18,7 @@ export interface ReadingOptions extends RoutingOptions {
   urlBytes: number;
   freshness: Freshness;
   cache: AnswerCache;
+  addressOf: CallerAddress;
 }
 
 /** An answer for everybody, or what the middleware is to say to this caller. */
@@ -38,12 +41,13 @@ const isWish = (name: string): boolean => name.startsWith('_') || name === 'rest
 
 /** Undefined where a request is not a plain read of the interface. Rejects never. */
 export function createReading(options: ReadingOptions): (request: IncomingMessage, id: string) => Reading | undefined {
-  const { backing, cache, urlBytes } = options;
+  const { backing, cache, urlBytes, addressOf } = options;
   const placeOf = places(options);
   const publish = publishing(backing, options.freshness);
   const flights = new Map<string, Flight>();
 
-  return function read({ url = '' }, requestId) {
+  return function read(request, requestId) {
+    const { url = '' } = request;
     const { version } = backing.replica;
     const under = flights.get(url);
     if (under?.version === version) return { outcome: under.outcome, shared: true };
@@ -55,10 +59,11 @@ export function createReading(options: ReadingOptions): (request: IncomingMessag
     const found = place && readAt(place.path);
     if (!found) return undefined;
     const { route, endpoint, captured } = found;
+    const network = networkOf(addressOf(request));
 
     async function make(): Promise<Outcome> {
       try {
-        const state = { ...place!, query, requestId, caller: ANONYMOUS };
+        const state = { ...place!, query, requestId, caller: { ...ANONYMOUS, network } };
         const answer = await run(options, route, endpoint, { captured, state });
         const entry = publish(answer, `${endpoint.operation} ${route.path || '/'}`);
         if (!entry) return { answer };

@@ -80,9 +80,16 @@ export function createLanes(limits: { connections: number; queue: number }, obse
   const tell = () =>
     observe({ type: 'queue', waiting: sum(({ waiting }) => waiting.size), running: sum(({ running }) => running) });
 
-  function mayStart(lane: Lane): boolean {
+  function mayStart(lane: Lane, { share = '' }: Place): boolean {
     const kept = sum((other) => (other === lane ? 0 : Math.max(0, other.reserved - other.running)));
-    return lane.running < lane.most && sum(({ running }) => running) + kept < limits.connections;
+    if (lane.running >= lane.most || sum(({ running }) => running) + kept >= limits.connections) return false;
+    return share === '' || (lane.byShare.get(share) ?? 0) < mostOfShare(lane);
+  }
+
+  /** One share leaves a connection of its lane to the others, however slowly the CMS answers it. */
+  function mostOfShare(lane: Lane): number {
+    const reserved = sum((other) => (other === lane ? 0 : other.reserved));
+    return Math.max(1, Math.min(lane.most, limits.connections - reserved) - 1);
   }
 
   function mayWait(lane: Lane, { share = '' }: Place): boolean {
@@ -105,19 +112,19 @@ export function createLanes(limits: { connections: number; queue: number }, obse
     lanes.push(...lanes.splice(lanes.indexOf(lane), 1));
   }
 
-  function nextOf({ waiting, byShare }: Lane): Waiting | undefined {
+  function nextOf(lane: Lane): Waiting | undefined {
     let first: Waiting | undefined;
-    const underWay = ({ share = '' }: Waiting) => byShare.get(share) ?? 0;
-    for (const one of waiting) if (!first || underWay(one) < underWay(first)) first = one;
-    return first;
+    const underWay = ({ share = '' }: Waiting) => lane.byShare.get(share) ?? 0;
+    for (const one of lane.waiting) if (!first || underWay(one) < underWay(first)) first = one;
+    return first && mayStart(lane, first) ? first : undefined;
   }
 
   /** A free connection goes to a call that waits before anybody who comes later can take it. */
   function handOn(): void {
     for (;;) {
-      const lane = lanes.find((one) => one.waiting.size > 0 && mayStart(one));
+      const lane = lanes.find((one) => nextOf(one));
       const next = lane && nextOf(lane);
-      if (!next) return;
+      if (!lane || !next) return;
       lane.waiting.delete(next);
       start(lane, next);
       next.enter();
@@ -145,7 +152,7 @@ export function createLanes(limits: { connections: number; queue: number }, obse
     async run(place, task, signal) {
       signal.throwIfAborted();
       const lane = laneOf(place);
-      if (mayStart(lane)) {
+      if (mayStart(lane, place)) {
         start(lane, place);
         tell();
       } else if (mayWait(lane, place)) await wait(lane, place, signal);

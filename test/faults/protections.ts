@@ -590,8 +590,7 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'calls to the CMS at once',
     file: GUARDS,
-    line: 'sum(({ running }) => running) + kept < limits.connections',
-    without: 'true',
+    line: ' || sum(({ running }) => running) + kept >= limits.connections',
     test: LANES,
     title: 'nobody else has reserved',
   },
@@ -749,15 +748,15 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'a lane keeps its connections for itself',
     file: GUARDS,
-    line: ' + kept < limits.connections',
-    without: ' < limits.connections',
+    line: ' + kept >= limits.connections',
+    without: ' >= limits.connections',
     test: LANES,
     title: 'keep a connection',
   },
   {
     what: 'the anonymous have few connections',
     file: GUARDS,
-    line: 'lane.running < lane.most && ',
+    line: 'lane.running >= lane.most || ',
     test: LANES,
     title: 'two connections at most',
   },
@@ -768,6 +767,14 @@ export const PROTECTIONS: Protection[] = [
     without: 'first ??= one;',
     test: LANES,
     title: 'take turns',
+  },
+  {
+    what: 'one user leaves a connection to the others',
+    file: GUARDS,
+    line: '(lane.byShare.get(share) ?? 0) < mostOfShare(lane)',
+    without: 'true',
+    test: LANES,
+    title: 'leave a connection',
   },
   {
     what: 'one user fills no queue',
