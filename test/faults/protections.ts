@@ -211,12 +211,12 @@ export const PROTECTIONS: Protection[] = [
     title: 'of an event',
   },
   {
-    what: 'venues and organizers have events by those that are seen',
-    file: 'src/replica/query.ts',
-    line: 'others: counted(events.others)',
-    without: `others: ['publish', 'private']`,
+    what: 'venues and organizers have upcoming events by those that are seen',
+    file: 'src/calendar/listing.ts',
+    line: 'events: within(whole.event, ANY_STATUS)',
+    without: 'events: { others: ANY_STATUS, own: [], userId: 0 }',
     test: PRIVACY,
-    title: 'has_events',
+    title: 'only_with_upcoming goes',
   },
   {
     what: 'linked records inside an event go by their own kind',
