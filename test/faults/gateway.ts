@@ -45,6 +45,9 @@ const GENEROUS = { requestsPerMinute: 1_000_000, failedLoginsPerAddress: 1_000_0
 /** Keys of the configuration, as in a file. */
 export type Settings = Record<string, Record<string, unknown> | string>;
 
+/** A machine that is busy with other things copies slowly. */
+const START_MS = 45_000;
+
 /** Starts it and waits for the first copy. */
 export async function startGateway(
   upstreamUrl: string,
@@ -70,7 +73,7 @@ export async function startGateway(
   const gateway = createGateway(loadConfig({ file, env: {} }), log);
   await gateway.start();
   const admin = (path: string) => exchange(adminPort, path);
-  await until(async () => (await admin('/ready')).status === 200, 'the first copy is complete');
+  await until(async () => (await admin('/ready')).status === 200, 'the first copy is complete', START_MS);
   return {
     ...{ port, adminPort, admin },
     log: () => lines.join(''),

@@ -51,6 +51,35 @@ const RENDERING = 'test/replica/rendering.test.ts';
 const OTHERS = 'test/calendar/rendering.test.ts';
 
 export const PROTECTIONS: Protection[] = [
+  // What a process, its files and the engine may do to a gateway.
+  {
+    what: 'a write is refused while the replica cannot be written',
+    file: 'src/http/routing.ts',
+    line: 'if (WRITES.has(operation) && asked.caller.account) backing.replica.assertWritable();',
+    test: 'test/process/full-disk.test.ts',
+    title: 'without asking the CMS',
+  },
+  {
+    what: 'damage that shows at run time is told',
+    file: 'src/replica/database.ts',
+    line: 'damaged?.(failure.message);',
+    test: 'test/process/damage.test.ts',
+    title: 'every third page',
+  },
+  {
+    what: 'files of the replica that others can read become private',
+    file: 'src/replica/data-dir.ts',
+    line: 'chmodSync(path, before & mode);',
+    test: 'test/process/failed-start.test.ts',
+    title: 'keeps its files',
+  },
+  {
+    what: 'a webhook is taken once',
+    file: 'src/http/admin.ts',
+    line: "if (seen.has(signed)) return refusal(409, 'this notice came before: each is taken once');",
+    test: 'test/http/admin.test.ts',
+    title: 'takes a webhook once',
+  },
   // Nobody sees what the CMS rendered for somebody else.
   {
     what: 'what the CMS renders for the service account is not shown to the public',
