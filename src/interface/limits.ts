@@ -23,8 +23,10 @@ const TERMS = { characters: 20_000, element: 200 };
 const SLUG = { characters: 200 };
 /** WordPress's columns of the type TEXT. */
 const TEXT = { characters: 65_535, bytes: 65_535 };
-/** WordPress's columns of the type LONGTEXT are larger than any body. */
-const LONG_TEXT = { characters: 1_048_576 };
+/** As much as the word index takes in without a noticeable pause; WordPress's columns of the type LONGTEXT hold more. */
+const LONG_TEXT = { characters: 200_000 };
+/** As large as a body may be; each record in it has the limits of its own fields. */
+const RECORDS = { characters: 1_048_576 };
 
 /** By the name of the parameter, for every route that has it; where one name stands for different things, by another name. */
 export const LIMITS = {
@@ -85,8 +87,8 @@ export const LIMITS = {
   featured: FLAG,
   categories: { characters: 50_000, element: 1000 },
   tags: { characters: 50_000, element: 1000 },
-  venue: LONG_TEXT,
-  organizer: LONG_TEXT,
+  venue: RECORDS,
+  organizer: RECORDS,
   'name of a venue': TEXT,
   'name of an organizer': TEXT,
   name: LINE,

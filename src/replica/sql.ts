@@ -62,11 +62,22 @@ export function visible(visibility: Visibility, alias: string): Fragment {
   );
 }
 
-/** Each word, folded, occurs (or does not) in a column of folded text. `GLOB` minds case, and is several times faster than `instr`. */
+/** A text of many repeats takes `GLOB` its length times that of the pattern. */
+const MAX_PATTERN = 8;
+
+/**
+ * Each word, folded, occurs (or does not) in a column of folded text. `GLOB` minds case, and is several times faster than `instr`, but
+ * not with a long pattern: it looks for the beginning of a long word, and `instr` for the whole where that is found.
+ */
 export function containsWords(words: readonly SearchWord[], column: string): Fragment[] {
-  return words.map(({ text, not }) =>
-    piece(`${column} ${not ? 'NOT ' : ''}GLOB ?`, `*${fold(text).replace(/[[*?]/g, '[$&]')}*`),
-  );
+  return words.map(({ text, not }) => {
+    const word = fold(text);
+    const letters = [...word];
+    const pattern = `*${letters.slice(0, MAX_PATTERN).join('').replace(/[[*?]/g, '[$&]')}*`;
+    const negation = not ? 'NOT ' : '';
+    if (letters.length <= MAX_PATTERN) return piece(`${column} ${negation}GLOB ?`, pattern);
+    return piece(`${negation}(${column} GLOB ? AND instr(${column}, ?) > 0)`, pattern, word);
+  });
 }
 
 /** The part of a list that is asked for, as the end of a statement. */

@@ -9,7 +9,7 @@ import { type Measured, MOUNT, report, startMeasured } from './measuring.ts';
 
 const BOUND_MS = 50;
 const REPEATS = 3;
-const EVENTS = 5000;
+const EVENTS = 3600;
 /** Of a query, so that its encoded form and the rest of the address stay below the longest address. */
 const QUERY_CHARACTERS = 7000;
 
@@ -34,6 +34,10 @@ const WORST: Record<string, [begin: string, repeated: string, end: string]> = {
   zones: ['', 'EST a ', ''],
   digits: ['', '9', ''],
 };
+
+const FEW = Object.entries(WORST).filter(([what]) =>
+  ['letters', 'open tags', 'scripts', 'marks', 'amounts of time'].includes(what),
+);
 
 function filled([begin, repeated, end]: readonly [string, string, string], length: number): string {
   const room = Math.max(0, length - begin.length - end.length);
@@ -71,7 +75,9 @@ function* ofTable(): Generator<Case> {
       );
       for (const { name, inPath, limit } of parameters) {
         const { characters } = limit as Limit;
-        for (const [what, worst] of Object.entries(WORST)) {
+        // Lists read the most of their values; the routes of single records share what they do with them.
+        const values = endpoints[0]!.operation === 'list' ? Object.entries(WORST) : FEW;
+        for (const [what, worst] of values) {
           for (const over of [0, 1]) {
             // One value stands for all that are too long.
             if (over && what !== 'letters') continue;
@@ -258,11 +264,12 @@ export async function worstInputs(): Promise<void> {
       let status = 0;
       for (let tries = 0; tries < REPEATS && stallMs > BOUND_MS; tries += 1) {
         if (tries > 0) repeated += 1;
-        await stall();
+        if (tries > 0) await stall();
         status = await send(gateway, one.sent);
         stallMs = Math.min(stallMs, await stall());
       }
       const row = { ...one, stallMs, status };
+      if (stallMs > BOUND_MS || status >= 500) console.log(`BROKEN  ${shown(row)}`);
       const key = `${one.route} ${one.parameter}`;
       if (stallMs > (worst.get(key)?.stallMs ?? -1)) worst.set(key, row);
       if (status >= 500) failures.push(row);
@@ -270,8 +277,8 @@ export async function worstInputs(): Promise<void> {
   }
   console.log('parameter | route | length | value | longest stall, ms | status');
   for (const row of worst.values()) console.log(shown(row));
-  for (const row of failures) console.log(`FAILED ${shown(row)}`);
   const longest = [...worst.values()].reduce((a, b) => (a.stallMs > b.stallMs ? a : b));
+  console.log('a stall is the longest delay of the event loop, and at most what the main thread computed meanwhile');
   console.log(`${cases} requests; ${repeated} repeats of those over ${BOUND_MS} ms, of which the least counts`);
   const figure = `${longest.stallMs.toFixed(1)} ms, ${longest.parameter} of ${longest.route}, ${longest.what}`;
   report('the longest stall of the event loop', figure, `at most ${BOUND_MS} ms`, longest.stallMs <= BOUND_MS);
