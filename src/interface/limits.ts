@@ -24,7 +24,7 @@ const SLUG = { characters: 200 };
 /** WordPress's columns of the type TEXT. */
 const TEXT = { characters: 65_535, bytes: 65_535 };
 /** As much as the word index takes in without a noticeable pause; WordPress's columns of the type LONGTEXT hold more. */
-const LONG_TEXT = { characters: 200_000 };
+const LONG_TEXT = { characters: 100_000 };
 /** As large as a body may be; each record in it has the limits of its own fields. */
 const RECORDS = { characters: 1_048_576 };
 
