@@ -47,6 +47,9 @@ export function compileMapping(json: unknown, file: string): Mapping {
   };
 }
 
+/** Only the companion PHP file shows some `meta` keys: if it is removed, the site describes them no longer, and still hides events by them. */
+const isMetaPath = (path: string): boolean => path.startsWith('meta.');
+
 function compileKind(kind: Kind, mapping: MappingSource, file: string): KindMapping<Kind> {
   const source = mapping[kind] as KindSource;
   const extras: Extras = { inline: {}, joins: [] };
@@ -68,7 +71,9 @@ function compileKind(kind: Kind, mapping: MappingSource, file: string): KindMapp
     statuses: source.statuses ?? [],
     dedupe: source.dedupe ?? false,
     select: selectOf(kind, as, fields, mapping),
-    needs: fields.filter(({ info }) => info.required).flatMap(({ access }) => access.select),
+    needs: fields.flatMap(({ info, access }) =>
+      info.required ? access.select : info.key === 'hidden' ? access.select.filter(isMetaPath) : [],
+    ),
     touchAfterCreate: source.touchAfterCreate ?? [],
     writable: new Set(writable.map((field) => field.info.key)) as KindMapping<Kind>['writable'],
     places: new Map(writable.map((field) => [field.info.key, field.access.place])) as KindMapping<Kind>['places'],

@@ -24,7 +24,10 @@ export interface KindMapping<K extends Kind> {
   dedupe: boolean;
   /** What `_fields` asks for: no more than the mapping reads. */
   select: string;
-  /** Paths of `select` without which no record of this kind can be read. */
+  /**
+   * Paths of `select` without which no record of this kind can be read; and, if every record had it, the key by which the site hides
+   * events from its lists: without it the gateway would list them.
+   */
   needs: string[];
   /** Body paths sent once more after a create, for plugins that only look at updates. */
   touchAfterCreate: string[];

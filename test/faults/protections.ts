@@ -1200,4 +1200,12 @@ export const PROTECTIONS: Protection[] = [
     test: COMPANIONS,
     title: 'second copy',
   },
+  {
+    what: 'the key that hides events may not disappear',
+    file: 'src/mapping/compile.ts',
+    line: "info.key === 'hidden' ? access.select.filter(isMetaPath) : []",
+    without: '[]',
+    test: 'test/replica/sync.test.ts',
+    title: 'hides events',
+  },
 ];

@@ -757,6 +757,27 @@ describe('sync', () => {
       expect(site.sync.status().state).to.equal('live');
     });
 
+    it('are no answer without the key that hides events, also when the CMS does not describe it any more', async () => {
+      const shown = (): void =>
+        damaged((row) => (row.meta ? { ...row, meta: { ...row.meta, hide_from_listings: false } } : row));
+      begin();
+      shown();
+      site.sync.start();
+      await site.sync.complete();
+      await site.look();
+      site.cms.edit(10, { title: 'Meanwhile' });
+      undamaged();
+      site.cms.described = ['title', 'meta', 'meta.start_date', 'meta.end_date'];
+      for (let turn = 0; turn < 3; turn += 1) await site.look();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Post 10');
+      expect(site.sync.status().state).to.equal('away');
+      expect(site.sync.status().reason).to.contain('meta.hide_from_listings');
+      shown();
+      await site.look();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Meanwhile');
+      expect(site.sync.status().state).to.equal('live');
+    });
+
     it('are data where they never had it: types differ in what they support', async () => {
       begin();
       damaged(without('author', 'featured_media', 'excerpt'));
