@@ -71,6 +71,7 @@ async function trial(sandbox: Sandbox, url: string, title: string): Promise<Reco
   const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
   const headers = { authorization, 'content-type': 'application/json' };
   const api = `${url}/calendar/events/v1`;
+  const patient = { headersTimeout: 600_000, bodyTimeout: 600_000 };
   const before = await eventsOf(sandbox);
   const create = async (number: number) => {
     const body = JSON.stringify({
@@ -80,7 +81,7 @@ async function trial(sandbox: Sandbox, url: string, title: string): Promise<Reco
     });
     for (let tries = 1; ; tries += 1) {
       // A connection of its own: one that is kept could end while the request is on its way.
-      const response = await request(`${api}/events`, { method: 'POST', headers, body, reset: true });
+      const response = await request(`${api}/events`, { ...patient, method: 'POST', headers, body, reset: true });
       const answer = (await response.body.json()) as Json & { data?: Json };
       // The gateway sheds load before it asks the site: nothing was sent.
       if (response.statusCode !== 503 || tries === 100)
@@ -144,8 +145,11 @@ async function main(): Promise<number> {
     const database = options.database === 'sqlite' ? 'sqlite' : 'mariadb';
     const sandbox = await startSandbox({ dir, port: Number(options.port), fresh: true, database, muPlugins });
     try {
-      const limits = { queue: 1000, headersTimeoutMs: 120_000, deadlineMs: 240_000 };
-      const gateway = await startGateway(sandbox, { service: true, config: { upstream: { limits } } });
+      // All requests are sent at once, and wait for a site that answers a few at a time.
+      const patience = { queue: 1000, headersTimeoutMs: 300_000, deadlineMs: 600_000 };
+      const limits = { requestsPerMinute: 1_000_000, requestTimeoutMs: 600_000, stallTimeoutMs: 600_000 };
+      const config = { upstream: { limits: patience }, limits };
+      const gateway = await startGateway(sandbox, { service: true, config });
       try {
         tables[companion ? 'with the companion plugin' : 'without its word'] = await trial(
           sandbox,
