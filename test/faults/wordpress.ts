@@ -115,6 +115,15 @@ export async function startWordPress({
     return names.find((user) => as(user) === headers.authorization) ?? 'wrong';
   }
 
+  /** As WordPress does it: a key that any post of a type has is shown on all of them, with a blank value. */
+  const registered = new Map<string, Record<string, unknown>>();
+  function register({ base, meta }: Post): void {
+    const blanks: Record<string, unknown> = { boolean: false, number: 0, string: '' };
+    const keys = Object.entries(meta).map(([key, value]) => [key, Array.isArray(value) ? [] : blanks[typeof value]]);
+    registered.set(base, { ...registered.get(base), ...Object.fromEntries(keys) });
+  }
+  for (const post of posts.values()) register(post);
+
   /** `open`: the caller gave its password or edits it. Otherwise neither source nor rendered content is shown, as WordPress has it. */
   function native(post: Post, open = post.password === undefined): Record<string, unknown> {
     const text = { raw: post.title, rendered: post.title, protected: false };
@@ -132,7 +141,15 @@ export async function startWordPress({
       ...{ event_categories: [], tags: [], ...post.terms },
     };
     const { id, status, author, meta } = post;
-    return { ...{ id, status, author, meta, slug }, ...times, ...links, title: text, content, excerpt: content };
+    const shownMeta = { ...registered.get(post.base), ...meta };
+    return {
+      ...{ id, status, author, meta: shownMeta, slug },
+      ...times,
+      ...links,
+      title: text,
+      content,
+      excerpt: content,
+    };
   }
 
   const nativeTerm = (base: string, { id, name, slug }: Term) => ({
@@ -195,6 +212,7 @@ export async function startWordPress({
     if (typeof title === 'string') post.title = title;
     if (typeof status === 'string') post.status = status;
     Object.assign(post.meta, meta);
+    register(post);
   }
 
   function answer(request: IncomingMessage): Answer {

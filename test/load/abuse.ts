@@ -1,5 +1,5 @@
-// `npm run test:abuse -- [--only worst-inputs] [--aborts N] [--dawdlers N]`: the worst value of each parameter; callers who go away,
-// callers who dawdle, and a CMS that does everything wrong, in full numbers.
+// `npm run test:abuse -- [--only PART] [--aborts N] [--dawdlers N]`: the worst value of each parameter; unknown records; callers who go
+// away, callers who dawdle, and a CMS that does everything wrong, in full numbers.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -11,6 +11,7 @@ import { misbehaviours } from '../faults/misbehaviour.ts';
 import { as, PASSWORD, startWordPress } from '../faults/wordpress.ts';
 import { until } from '../until.ts';
 import { conclude, type Measured, MOUNT, part, report, sleep, startMeasured } from './measuring.ts';
+import { unknownRecords } from './unknown-records.ts';
 import { worstInputs } from './worst-inputs.ts';
 
 const { values: options } = parseArgs({
@@ -184,7 +185,12 @@ async function callers(): Promise<void> {
   report('the end of the process on SIGTERM', `exit code ${code}`, '0', code === 0);
 }
 
-const PARTS: Record<string, () => Promise<void>> = { 'worst-inputs': worstInputs, callers, faults };
+const PARTS: Record<string, () => Promise<void>> = {
+  'worst-inputs': worstInputs,
+  'unknown-records': unknownRecords,
+  callers,
+  faults,
+};
 const { only } = options;
 if (only !== undefined && !Object.hasOwn(PARTS, only)) throw new Error(`--only takes ${Object.keys(PARTS).join(', ')}`);
 for (const [name, run] of Object.entries(PARTS)) if (only === undefined || only === name) await run();
