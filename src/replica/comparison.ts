@@ -34,6 +34,12 @@ async function copiedIds(replica: Replica, { kind, statuses, posts }: Collection
   }
 }
 
+/** Records that a list leaves out are asked for by id before they go; so many of them that it is hard to believe wait. */
+async function lose(collection: Collection, ids: readonly number[], taking: Taking): Promise<void> {
+  if (taking.removals.isMass(collection, ids.length)) taking.removals.hold(collection, ids);
+  else await taking.fetch(collection, ids);
+}
+
 /** Remembers by how much a total differs from its list for good; until a collection was compared, no difference counts as usual. */
 export function createComparison(replica: Replica, taking: Taking): Comparison {
   /** Collections whose totals differ from their lists for good: by how much. For repeated rows: the total itself. */
@@ -45,13 +51,20 @@ export function createComparison(replica: Replica, taking: Taking): Comparison {
     return collection.posts && (copied.modifiedUtc !== row.modifiedUtc || copied.status !== row.status);
   };
 
+  /** What the lists should show: records whose removal waits for confirmation are in none. */
+  const held = (collection: Collection) => taking.count(collection) - taking.removals.waiting(collection.kind).size;
+  const sought = async (collection: Collection) => {
+    const waiting = taking.removals.waiting(collection.kind);
+    return (await copiedIds(replica, collection)).filter(({ id }) => !waiting.has(id));
+  };
+
   function remember(collection: Collection, total: number): void {
-    usual.set(collection.kind, collection.dedupe ? total : total - taking.count(collection));
+    usual.set(collection.kind, collection.dedupe ? total : total - held(collection));
   }
 
   function agrees(collection: Collection, total: number): boolean {
     if (collection.dedupe) return usual.get(collection.kind) === total;
-    return total - taking.count(collection) === (usual.get(collection.kind) ?? 0);
+    return total - held(collection) === (usual.get(collection.kind) ?? 0);
   }
 
   /** What appears without a fresh `modified` is mostly the newest by id or by date of publication. */
@@ -73,9 +86,9 @@ export function createComparison(replica: Replica, taking: Taking): Comparison {
 
   /** A few that went are looked for where they were; whether the total agrees then. */
   async function lookForDeleted(collection: Collection, total: number): Promise<boolean> {
-    const tooMany = taking.count(collection) - total - (usual.get(collection.kind) ?? 0);
+    const tooMany = held(collection) - total - (usual.get(collection.kind) ?? 0);
     if (tooMany < 1 || tooMany > FEW) return false;
-    const deleted = await findDeleted(collection, await copiedIds(replica, collection), taking, tooMany);
+    const deleted = await findDeleted(collection, await sought(collection), taking, tooMany);
     await taking.fetch(collection, deleted);
     return agrees(collection, total);
   }
@@ -109,11 +122,13 @@ export function createComparison(replica: Replica, taking: Taking): Comparison {
       const short = !collection.dedupe && walked.ids.size < walked.total;
       if (short && attempt < ATTEMPTS) continue;
       await taking.fetch(collection, walked.differing);
-      const missing = (await copiedIds(replica, collection)).filter(({ id }) => !walked.ids.has(id));
+      taking.removals.settled(collection.kind, walked.ids);
+      const missing = (await sought(collection)).filter(({ id }) => !walked.ids.has(id));
       // Asked for one by one: a row may have slipped past the walk.
-      await taking.fetch(
+      await lose(
         collection,
         missing.map(({ id }) => id),
+        taking,
       );
       remember(collection, walked.total);
       return;
@@ -157,10 +172,13 @@ export function createPass(collection: Collection, replica: Replica, taking: Tak
         from = page.next;
         read += 1;
         if (page.last) {
-          const unseen = (await copiedIds(replica, collection)).filter(({ id }) => !seen.has(id));
-          await taking.fetch(
+          taking.removals.settled(collection.kind, seen);
+          const waiting = taking.removals.waiting(collection.kind);
+          const unseen = (await copiedIds(replica, collection)).filter(({ id }) => !seen.has(id) && !waiting.has(id));
+          await lose(
             collection,
             unseen.map(({ id }) => id),
+            taking,
           );
           return true;
         }

@@ -44,8 +44,8 @@ export interface Rounds {
   isComplete(): boolean;
   /** Brings everything in, going on where it was left; `tell` is told after every page. Throws what the CMS throws. */
   copyFirst(tell: (collection: string, done: number, total: number) => void): Promise<void>;
-  /** Brings in what changed. */
-  look(): Promise<void>;
+  /** Brings in what changed. Resolves with why the replica still has what the CMS's lists leave out. */
+  look(): Promise<string | undefined>;
   /** Reads a few pages of everything again, when it is time for that. */
   readAgain(): Promise<void>;
   fetchMissingImages(): Promise<void>;
@@ -77,6 +77,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     ...{ replica, commit, collections, service, observe, nowMs },
     ...{ asking: createAsking({ upstream, service, pageSize, nowMs, signal, check }) },
     site: () => site ?? NO_SITE,
+    isComplete,
     joins: () => joins.tables(),
   });
   const joins = createJoins(mapping.kinds.event.joins ?? [], { replica, taking, collections });
@@ -121,7 +122,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     if (await joins.refresh()) readAllAgain();
   }
 
-  async function look(): Promise<void> {
+  async function look(): Promise<string | undefined> {
     if (!siteIsFresh) await readSite();
     if (!renderingIsFresh) await recheckRendering();
     for (const collection of collections) {
@@ -136,6 +137,11 @@ export function createRounds(options: RoundsOptions): Rounds {
     await pictures.fetchMissing();
     const marks = JSON.stringify(Object.fromEntries(taking.watermark));
     await commit(() => ({ state: { [STATE.marks]: marks } }));
+    for (const collection of collections) {
+      const ids = await taking.removals.review(collection);
+      if (ids.length > 0) await taking.fetch(collection, ids, { confirmed: true });
+    }
+    return taking.removals.reason();
   }
 
   async function readAgain(): Promise<void> {

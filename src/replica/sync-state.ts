@@ -11,7 +11,16 @@
 
 export type State = 'empty' | 'copying' | 'live' | 'lagging' | 'away';
 
-export type EventType = 'begin' | 'opened' | 'copied' | 'inStep' | 'late' | 'failed' | 'refused' | 'replicaFailed';
+export type EventType =
+  | 'begin'
+  | 'opened'
+  | 'copied'
+  | 'inStep'
+  | 'late'
+  | 'failed'
+  | 'refused'
+  | 'replicaFailed'
+  | 'unconfirmed';
 
 export type SyncEvent =
   /** A first copy begins or goes on. */
@@ -29,7 +38,9 @@ export type SyncEvent =
   /** The CMS refuses the service account. */
   | { type: 'refused'; reason: string }
   /** The CMS answered, and the replica could not be read or written: a full disk, say. */
-  | { type: 'replicaFailed'; reason: string };
+  | { type: 'replicaFailed'; reason: string }
+  /** A poll saw everything, and so much would go that it waits for confirmation. */
+  | { type: 'unconfirmed'; reason: string };
 
 /** Where each event leads; `null` where it means nothing and is passed over. A missing cell does not compile. */
 export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, State | null>>>> = {
@@ -42,6 +53,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     failed: 'away',
     refused: 'away',
     replicaFailed: 'empty',
+    unconfirmed: null,
   },
   copying: {
     begin: 'copying',
@@ -52,6 +64,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     failed: 'away',
     refused: 'away',
     replicaFailed: 'copying',
+    unconfirmed: null,
   },
   live: {
     begin: null,
@@ -62,6 +75,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     failed: 'lagging',
     refused: 'away',
     replicaFailed: 'lagging',
+    unconfirmed: 'lagging',
   },
   lagging: {
     begin: null,
@@ -72,6 +86,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     failed: 'away',
     refused: 'away',
     replicaFailed: 'lagging',
+    unconfirmed: 'lagging',
   },
   away: {
     begin: 'copying',
@@ -82,6 +97,7 @@ export const TRANSITIONS: Readonly<Record<State, Readonly<Record<EventType, Stat
     failed: 'away',
     refused: 'away',
     replicaFailed: 'away',
+    unconfirmed: 'lagging',
   },
 };
 
@@ -114,7 +130,7 @@ export function initialStanding(nowMs: number): Standing {
  */
 export function step(standing: Standing, event: SyncEvent, nowMs: number): Standing {
   if (event.type === 'begin' && standing.complete) return standing;
-  if (event.type === 'inStep' && !standing.complete) return standing;
+  if ((event.type === 'inStep' || event.type === 'unconfirmed') && !standing.complete) return standing;
   const state = TRANSITIONS[standing.state][event.type];
   if (state === null) return standing;
   const sinceMs = state === standing.state ? standing.sinceMs : nowMs;
@@ -129,6 +145,8 @@ export function step(standing: Standing, event: SyncEvent, nowMs: number): Stand
       return { ...at, complete: true, lastInStepMs: nowMs, failures: 0, reason: undefined };
     case 'late':
       return { ...at, reason: standing.reason ?? 'the CMS answers slowly' };
+    case 'unconfirmed':
+      return { ...at, failures: 0, reason: event.reason };
     case 'failed':
     case 'refused':
     case 'replicaFailed':

@@ -189,10 +189,10 @@ export function createSync(options: SyncOptions): Sync {
     late.unref();
     try {
       if (standing.complete) {
-        await rounds.look();
-        sawAll = true;
-        happened({ type: 'inStep' });
-        await company?.looked();
+        const reason = await rounds.look();
+        sawAll = reason === undefined;
+        happened(reason === undefined ? { type: 'inStep' } : { type: 'unconfirmed', reason });
+        if (sawAll) await company?.looked();
         clearTimeout(late);
         await rounds.readAgain();
       } else {
@@ -269,7 +269,8 @@ export function createSync(options: SyncOptions): Sync {
       }
       for (const collection of collections) {
         if (collection.kind === 'event') await rounds.refreshJoins();
-        await taking.fetchPending(collection);
+        const named = changes.filter((one) => one.collection === collection.base).map(({ id }) => id);
+        await taking.fetchPending(collection, new Set(named));
       }
       const media = changes.filter(({ collection, id }) => collection === 'media' && replica.image(id));
       await taking.fetchImages(media.map(({ id }) => id));

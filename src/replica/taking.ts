@@ -1,6 +1,7 @@
 // How answers of the CMS come into the copy: never over something newer, and in slices.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { UpstreamAway } from '../errors.ts';
 import type { JoinTables } from '../mapping/joins.ts';
 import type { Observe } from '../observe/events.ts';
 import { type CalendarRecord, type Kind, type PostRecord, type Site, WITHHELD } from '../records.ts';
@@ -10,6 +11,7 @@ import { type Collection, idOf, type Row } from './collections.ts';
 import type { Commit } from './commit.ts';
 import { orphansOf, type Removal, withInline } from './inline-records.ts';
 import { createMarks, type Marks } from './marks.ts';
+import { createRemovals, type Removals } from './removals.ts';
 import { createRendering, type Rendering } from './rendering.ts';
 import type { Replica } from './store.ts';
 
@@ -24,6 +26,8 @@ export interface TakingOptions {
   /** How events name linked records. */
   joins: () => JoinTables;
   nowMs: () => number;
+  /** Whether the replica was the whole CMS once. */
+  isComplete(): boolean;
 }
 
 export interface Taking {
@@ -36,9 +40,14 @@ export interface Taking {
   /** Puts what was asked for at `askedAt` into the copy. `byId`: it was asked for by id, to be believed. */
   take(collection: Collection, natives: readonly Native[], askedAt: number, byId?: boolean): Promise<void>;
   /** Reads these records by id: what is there is put in, what is not goes. */
-  fetch(collection: Collection, ids: readonly number[]): Promise<void>;
+  fetch(
+    collection: Collection,
+    ids: readonly number[],
+    how?: { named?: ReadonlySet<number>; confirmed?: boolean },
+  ): Promise<void>;
+  removals: Removals;
   /** Reads by id what was put off, and what may have changed once more within the same second. */
-  fetchPending(collection: Collection): Promise<void>;
+  fetchPending(collection: Collection, named?: ReadonlySet<number>): Promise<void>;
   fetchImages(ids: readonly number[]): Promise<void>;
   /** Images of records that were read by id since the last call. */
   imagesToRead(): number[];
@@ -57,6 +66,10 @@ export interface Taking {
   /** Keeps the marks of writes until the result is called. */
   hold(): () => void;
 }
+
+/** Before more images than this go, some of them are asked for one by one. */
+const MANY_IMAGES = 10;
+const MEDIA = { base: 'media', select: 'id', scope: {} };
 
 /** A slice is as many records as went into this time, going by the slice before it: nobody waits much longer for an answer. */
 const SLICE_MS = 4;
@@ -78,6 +91,7 @@ export function createTaking(options: TakingOptions): Taking {
   let slice: number = SLICE.first;
   let counted: { version: number; kinds: Record<string, number> } = { version: -1, kinds: {} };
 
+  const removals = createRemovals({ asking, nowMs, isComplete: options.isComplete, count });
   const noOrphans = (): Removal[] => [];
   const removeAll = async (remove: Removal[]): Promise<void> => {
     if (remove.length > 0) await commit(() => ({ remove }));
@@ -197,6 +211,14 @@ export function createTaking(options: TakingOptions): Taking {
     return gone;
   }
 
+  function count(collection: Collection): number {
+    const { kind, posts, hidden, statuses } = collection;
+    if (counted.version !== replica.version) counted = { version: replica.version, kinds: replica.counts() };
+    const all = counted.kinds[kind] ?? 0;
+    const unasked = hidden.filter((status) => !statuses.includes(status));
+    return posts && unasked.length > 0 ? all - replica.ids(kind, { statuses: unasked }).length : all;
+  }
+
   /** Rows may repeat, so that there can be more than a page. */
   async function byIds(
     collection: Collection,
@@ -214,19 +236,32 @@ export function createTaking(options: TakingOptions): Taking {
     }
   }
 
-  async function fetch(collection: Collection, ids: readonly number[]): Promise<void> {
+  async function fetch(
+    collection: Collection,
+    ids: readonly number[],
+    { named, confirmed = false }: { named?: ReadonlySet<number>; confirmed?: boolean } = {},
+  ): Promise<void> {
     const size = collection.dedupe ? Math.ceil(pageSize / 5) : pageSize;
+    const missing: { ids: number[]; askedAt: number }[] = [];
     for (let from = 0; from < ids.length; from += size) {
       const some = ids.slice(from, from + size);
       const { natives, askedAt } = await byIds(collection, some);
       await take(collection, natives, askedAt, true);
       const there = new Set(natives.map(idOf));
+      removals.settled(collection.kind, there);
+      missing.push({ ids: some.filter((id) => !there.has(id)), askedAt });
+    }
+    const held = missing.flatMap((one) => one.ids).filter((id) => copied(collection, id) !== undefined);
+    const known = new Set(held);
+    const admitted = new Set(confirmed ? held : await removals.admit(collection, held, named));
+    for (const { ids: some, askedAt } of missing) {
       await drop(
         collection,
-        some.filter((id) => !there.has(id)),
+        some.filter((id) => admitted.has(id) || !known.has(id)),
         askedAt,
       );
     }
+    removals.settled(collection.kind, admitted);
   }
 
   return {
@@ -237,22 +272,30 @@ export function createTaking(options: TakingOptions): Taking {
     rendering,
     take,
     fetch,
-    async fetchPending(collection) {
+    removals,
+    async fetchPending(collection, named) {
       const { ids, again } = marks.takePending(collection.kind);
       try {
-        await fetch(collection, ids);
+        await fetch(collection, ids, named === undefined ? {} : { named });
       } catch (error) {
         again();
         throw error;
       }
     },
     async fetchImages(ids) {
+      const missing: number[] = [];
       for (let from = 0; from < ids.length; from += pageSize) {
         const some = ids.slice(from, from + pageSize);
         const found = await asking.images(some);
         counts.changed += await commit(() => ({ images: found }));
         const there = new Set(found.map(({ id }) => id));
-        const gone = some.filter((id) => !there.has(id));
+        missing.push(...some.filter((id) => !there.has(id)));
+      }
+      const copies = missing.filter((id) => replica.image(id) !== undefined);
+      if (copies.length > MANY_IMAGES && !(await removals.areMissing(MEDIA, copies)))
+        throw new UpstreamAway('incomplete', "The CMS's list of media leaves out items that are there.");
+      for (let from = 0; from < missing.length; from += pageSize) {
+        const gone = missing.slice(from, from + pageSize);
         // The CMS takes an image that it deletes out of its posts, without touching their `modified`.
         for (const { kind, id } of gone.flatMap((image) => replica.postsWithImage(image))) marks.later(kind, [id]);
         counts.removed += await commit(() => ({ remove: [{ kind: 'image', ids: gone }] }));
@@ -264,13 +307,7 @@ export function createTaking(options: TakingOptions): Taking {
       return ids;
     },
     copied,
-    count(collection) {
-      const { kind, posts, hidden, statuses } = collection;
-      if (counted.version !== replica.version) counted = { version: replica.version, kinds: replica.counts() };
-      const all = counted.kinds[kind] ?? 0;
-      const unasked = hidden.filter((status) => !statuses.includes(status));
-      return posts && unasked.length > 0 ? all - replica.ids(kind, { statuses: unasked }).length : all;
-    },
+    count,
     watermark,
     looked,
     revision: (kind) => revisions.get(kind) ?? 0,

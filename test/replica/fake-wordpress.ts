@@ -70,6 +70,8 @@ export interface FakeWordPress extends Upstream {
   serviceIs: 'editor' | 'refused' | 'author';
   /** Collections whose lists a plugin refuses to anonymous readers. */
   closedToPublic: Set<string>;
+  /** Events that a broken plugin leaves out of every list. */
+  leftOut: ((id: number) => boolean) | undefined;
   /** The fields that its schema names; undefined where it shows none. */
   described: string[] | undefined;
   /** How many rows of this collection one record has: a plugin that lists occurrences. */
@@ -184,7 +186,8 @@ export function fakeWordPress(): FakeWordPress {
         asked.includes(post.status) &&
         (typeof query.include !== 'string' || query.include.split(',').includes(String(post.id))) &&
         (query.author === undefined || post.author === Number(query.author)) &&
-        isAfter(post, query),
+        isAfter(post, query) &&
+        !(base === 'events' && cms.leftOut?.(post.id)),
     );
     const readable = (post: FakePost) => editor || own(post) || (post.status === 'publish' && query.context !== 'edit');
     const shown = matching.filter(readable);
@@ -282,6 +285,7 @@ export function fakeWordPress(): FakeWordPress {
     closedToPublic: new Set(),
     repeats: 1,
     described: undefined,
+    leftOut: undefined,
     nativePost,
     nativeTerm,
     image,
@@ -307,7 +311,17 @@ export function fakeWordPress(): FakeWordPress {
       await arrive({ base, query: {} }, undefined);
       return { statuses: [], capabilities: {}, writable: undefined, fields: cms.described };
     },
-    read: missing,
+    async read(base, id, query, options = {}) {
+      await arrive({ base, query }, options);
+      const term = terms.get(id);
+      if (TERM_BASES.includes(base)) return term?.base === base ? nativeTerm(term) : refuse(404, 'rest_term_invalid');
+      const item = media.get(id);
+      if (base === 'media') return item ? nativeMedia(item) : refuse(404, 'rest_post_invalid_id');
+      const post = posts.get(id);
+      if (post?.base !== base) return refuse(404, 'rest_post_invalid_id');
+      const reads = options.credentials === SERVICE || post.status === 'publish';
+      return reads ? nativePost(post) : refuse(401, 'rest_forbidden');
+    },
     update: missing,
     remove: missing,
     upload: missing,

@@ -100,6 +100,11 @@ export function testSite(options: SiteOptions = {}): TestSite {
         await new Promise(setImmediate);
       }
       for (let round = 0; round < 2; round += 1) await site.look();
+      // A large part of a collection goes only after it was confirmed.
+      for (let round = 0; round < 8 && site.sync.status().state === 'lagging'; round += 1) {
+        site.pass(100_000);
+        await site.look();
+      }
     },
     async quiet() {
       await site.settle();

@@ -113,7 +113,7 @@ describe('sync', () => {
       turn();
       await site.look();
       for (const { id } of made) site.cms.erase(id);
-      await site.look();
+      await site.settle();
       running = false;
       const taken = slices.filter(({ records }) => records > 0);
       for (const gone of [false, true]) {
@@ -678,6 +678,74 @@ describe('sync', () => {
       expect(site.sync.status().state).to.equal('away');
       expect(site.sync.status().reason).to.contain('needs the right');
       await site.sync.changed([...site.cms.posts.values()].map(({ id, base }) => ({ collection: base, id })));
+      expectSame(site);
+    });
+  });
+
+  describe('a large part of a collection', () => {
+    /** The lists leave these out; asked for by itself, each of them is there. */
+    function leaveOut(hidden: (id: number) => boolean): () => void {
+      site.cms.leftOut = hidden;
+      return () => {
+        site.cms.leftOut = undefined;
+      };
+    }
+    const ids = () => [...site.cms.posts.values()].filter(({ base }) => base === 'events').map(({ id }) => id);
+    /** Looks for so many minutes, one every ten seconds. */
+    async function minutes(count: number): Promise<void> {
+      for (let round = 0; round < count * 6; round += 1) await site.look();
+    }
+
+    for (const service of [SERVICE, undefined]) {
+      const account = service ? 'with' : 'without';
+      it(`that is emptied goes after some minutes, and is said to be stale until then, ${account} a service account`, async () => {
+        await copied({ service });
+        await site.look();
+        for (const id of ids()) site.cms.erase(id);
+        await minutes(4);
+        expect(site.replica.counts().event).to.equal(23);
+        expect(site.sync.status().state).to.equal('lagging');
+        expect(site.sync.status().reason).to.contain('events');
+        expect(await site.sync.look()).to.equal(false);
+        await minutes(4);
+        expect(site.sync.status().state).to.equal('live');
+        expectSame(site);
+      });
+
+      it(`that a broken plugin leaves out of lists never goes, ${account} a service account`, async () => {
+        for (const hidden of [() => true, (id: number) => id % 2 === 0]) {
+          await copied({ service });
+          await site.look();
+          const repair = leaveOut(hidden);
+          await minutes(30);
+          expect(site.replica.counts().event).to.equal(23);
+          expect(site.sync.status().state).to.equal('lagging');
+          expect(site.sync.status().reason).to.contain('asked for by itself');
+          site.cms.edit(ids().find((id) => !hidden(id)) ?? 0, { title: 'Seen all the same' });
+          repair();
+          await site.look();
+          await site.look();
+          expect(site.sync.status().state).to.equal('live');
+          expectSame(site);
+          if (hidden(1)) await site.close();
+        }
+      });
+    }
+
+    it('goes at once where webhooks name the records, and these are missing when they are asked for', async () => {
+      await copied();
+      const gone = ids();
+      for (const id of gone) site.cms.erase(id);
+      await site.sync.changed(gone.map((id) => ({ collection: 'events', id })));
+      expect(site.replica.counts().event).to.equal(0);
+      await site.look();
+      expect(site.sync.status().state).to.equal('live');
+    });
+
+    it('of ten records is a few, and goes at once', async () => {
+      await copied();
+      for (const id of ids().slice(0, 10)) site.cms.erase(id);
+      await site.look();
       expectSame(site);
     });
   });
