@@ -36,6 +36,9 @@ const TEXTS = {
   organizer: ['phone', 'website', 'email'],
 } as const satisfies { venue: readonly (keyof VenueFields)[]; organizer: readonly (keyof OrganizerFields)[] };
 
+/** Characters of names and descriptions that are compared with those of a new record: of more, none is found to be the same. */
+const MAX_COMPARED = 400_000;
+
 export type Linked = ReturnType<typeof createLinked>;
 
 /**
@@ -148,19 +151,29 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
       limit: 200,
       offset: 0,
     });
-    const found = [...backing.replica.getMany(kind, ids).values()].sort((a, b) => a.id - b.id);
-    return found.find(
-      (record) =>
-        shows(visibility, record) && !record.protected && plainText(record.title) === name && !differs(record, fields),
-    );
+    let left = MAX_COMPARED;
+    for (const id of ids.toSorted((a, b) => a - b)) {
+      const record = backing.replica.get(kind, id);
+      if (!record) continue;
+      left -= record.title.length + record.description.length;
+      if (left < 0) return undefined;
+      if (
+        shows(visibility, record) &&
+        !record.protected &&
+        plainText(record.title) === name &&
+        !differs(record, fields)
+      )
+        return record;
+    }
+    return undefined;
   }
 
   function differs(record: LinkedRecord, fields: Record<string, unknown>): boolean {
-    const { description } = fields;
-    if (description && plainText(String(description)) !== plainText(record.description)) return true;
     if (fields.image && fields.image !== record.image) return true;
     const stored = record as unknown as Record<string, unknown>;
-    return TEXTS[kind].some((name) => fields[name] !== undefined && fields[name] !== stored[name]);
+    if (TEXTS[kind].some((name) => fields[name] !== undefined && fields[name] !== stored[name])) return true;
+    const description = String(fields.description ?? '');
+    return description !== '' && plainText(description) !== plainText(record.description);
   }
 
   return {

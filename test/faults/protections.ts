@@ -276,8 +276,7 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'a create answers with no protected record',
     file: 'src/calendar/linked.ts',
-    line: ' && !record.protected && plainText',
-    without: ' && plainText',
+    line: '        !record.protected &&\n',
     test: PRIVACY,
     title: 'a create never',
   },

@@ -68,15 +68,15 @@ const REQUIRED = {
 /** Every parameter of every route, with each of the worst values at its limit, and one longer. */
 function* ofTable(): Generator<Case> {
   for (const { path, endpoints } of ROUTES) {
-    for (const { methods, parameters } of endpoints) {
+    for (const { methods, operation, parameters } of endpoints) {
       const method = methods[0]!;
       const required = Object.fromEntries(
         parameters.filter((one) => one.required && !one.inPath).map(({ name }) => [name, REQUIRED[name as 'title']]),
       );
       for (const { name, inPath, limit } of parameters) {
         const { characters } = limit as Limit;
-        // Lists read the most of their values; the routes of single records share what they do with them.
-        const values = endpoints[0]!.operation === 'list' ? Object.entries(WORST) : FEW;
+        // Lists read the most of their values; what is written is only cleaned and handed on.
+        const values = operation === 'list' ? Object.entries(WORST) : FEW;
         for (const [what, worst] of values) {
           for (const over of [0, 1]) {
             // One value stands for all that are too long.
