@@ -103,13 +103,6 @@ export const PROTECTIONS: Protection[] = [
     test: OTHERS,
   },
   {
-    what: 'what one caller was shown of a venue is not kept for everybody',
-    file: 'src/calendar/linked.ts',
-    line: 'plain ? backing.replica.get(kind, id) : undefined',
-    without: 'plain ? (record as LinkedRecord) : undefined',
-    test: OTHERS,
-  },
-  {
     what: 'a published record that the CMS does not show to an anonymous reader is withheld',
     file: 'src/replica/rendering.ts',
     line: 'return { ...own, status: WITHHELD }',
