@@ -7,7 +7,7 @@ import type { Observe } from '../observe/events.ts';
 import { type CalendarRecord, type Kind, type PostRecord, type Site, WITHHELD } from '../records.ts';
 import type { CallOptions, Credentials, Native, Query } from '../upstream/port.ts';
 import type { Asking } from './asking.ts';
-import { type Collection, idOf, type Row } from './collections.ts';
+import { type Collection, idOf, type Row, utcText } from './collections.ts';
 import type { Commit } from './commit.ts';
 import { orphansOf, type Removal, withInline } from './inline-records.ts';
 import { createMarks, type Marks } from './marks.ts';
@@ -67,6 +67,8 @@ export interface Taking {
   hold(): () => void;
 }
 
+/** An answer that is older than the replica's record is believed when it was given so often over so long a time. */
+const OLDER = { answers: 3, ms: 5 * 60_000 };
 /** Before more images than this go, some of them are asked for one by one. */
 const MANY_IMAGES = 10;
 const MEDIA = { base: 'media', select: 'id', scope: {} };
@@ -91,6 +93,8 @@ export function createTaking(options: TakingOptions): Taking {
   let slice: number = SLICE.first;
   let counted: { version: number; kinds: Record<string, number> } = { version: -1, kinds: {} };
 
+  /** Answers by id that were older than the replica's record. */
+  const older = new Map<string, { modifiedUtc: string; sinceMs: number; answers: number }>();
   const removals = createRemovals({ asking, nowMs, isComplete: options.isComplete, count });
   const noOrphans = (): Removal[] => [];
   const removeAll = async (remove: Removal[]): Promise<void> => {
@@ -111,6 +115,24 @@ export function createTaking(options: TakingOptions): Taking {
     byIds: async (collection, ids, as) => (await byIds(collection, ids, as)).natives,
   });
 
+  /**
+   * Whether an answer by id counts whose `modified` is older than the replica's: what stands before the CMS may answer from a cache or from
+   * a lagging database. The same answer over some minutes is the CMS's word, as after a backup was restored. A `modified` to come, or
+   * one that is the publication date, is no time of a change.
+   */
+  function isBelieved({ kind }: Collection, id: number, before: string, modifiedUtc: string): boolean {
+    const held = replica.get(kind, id) as PostRecord | undefined;
+    if (before > utcText(asking.serverTimeMs) || held?.dateUtc === before) return true;
+    const key = `${kind} ${id}`;
+    const doubt = older.get(key);
+    if (doubt?.modifiedUtc !== modifiedUtc) {
+      older.set(key, { modifiedUtc, sinceMs: nowMs(), answers: 1 });
+      return false;
+    }
+    doubt.answers += 1;
+    return doubt.answers >= OLDER.answers && nowMs() - doubt.sinceMs >= OLDER.ms;
+  }
+
   /** The record, unless the copy has something newer than this answer: then it is put off. */
   function acceptable(
     collection: Collection,
@@ -128,11 +150,12 @@ export function createTaking(options: TakingOptions): Taking {
     if (collection.posts) {
       const { modifiedUtc } = record as PostRecord;
       const before = copied(collection, id)?.modifiedUtc;
-      // Older than the copy: a write put that in of which this answer does not know. Read alone, it is believed.
-      if (!byId && before !== undefined && before > modifiedUtc) {
+      // Older than the replica: a write put that in of which this answer does not know. Read by id, it is believed after some minutes.
+      if (before !== undefined && before > modifiedUtc && !(byId && isBelieved(collection, id, before, modifiedUtc))) {
         marks.later(kind, [id]);
         return undefined;
       }
+      older.delete(`${kind} ${id}`);
       const fresh = (before !== modifiedUtc || !looked.has(kind)) && modifiedUtc >= (watermark.get(kind) ?? '');
       marks.settle(kind, id, { readMs: asking.clockAt(askedAt), fresh });
     } else marks.settled(kind, id);

@@ -682,6 +682,28 @@ describe('sync', () => {
     });
   });
 
+  describe('an answer that is older than the replica', () => {
+    it('does not replace it, and is believed when the CMS gives it for some minutes', async () => {
+      await copied();
+      await site.look();
+      const old = { ...site.cms.posts.get(10)! };
+      site.cms.edit(10, { title: 'Ours' });
+      site.replica.put([
+        {
+          ...site.replica.get('event', 10)!,
+          title: 'Ours',
+          modifiedUtc: new Date(site.cms.clockMs).toISOString().slice(0, 19).replace('T', ' '),
+        },
+      ]);
+      site.sync.wrote('event', 10);
+      site.cms.quietly(10, old);
+      for (let round = 0; round < 12; round += 1) await site.look();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Ours');
+      for (let round = 0; round < 30; round += 1) await site.look();
+      expectSame(site);
+    });
+  });
+
   describe('a large part of a collection', () => {
     /** The lists leave these out; asked for by itself, each of them is there. */
     function leaveOut(hidden: (id: number) => boolean): () => void {
