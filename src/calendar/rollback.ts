@@ -57,8 +57,10 @@ export function createRollback(backing: Backing, asked: Asked): Rollback {
     return left;
   }
 
-  async function lookFor({ kind, find }: (typeof looks)[number]): Promise<PossiblyCreated[]> {
-    const ids = await withinLimit(find().catch(() => undefined));
+  /** A site that refuses answers, in its own time; one that was silent may stay so. */
+  async function lookFor({ kind, find }: (typeof looks)[number], isSilent: boolean): Promise<PossiblyCreated[]> {
+    const found = find().catch(() => undefined);
+    const ids = await (isSilent ? withinLimit(found) : found);
     return ids ? ids.map((id) => ({ kind, id })) : [{ kind }];
   }
 
@@ -75,7 +77,7 @@ export function createRollback(backing: Backing, asked: Asked): Rollback {
   async function explained(error: unknown): Promise<unknown> {
     const isUnknown = error instanceof UpstreamAway && error.outcomeUnknown;
     const created = isUnknown ? [...made.values()].map(({ kind, id }) => ({ kind, id })) : await removeAll();
-    const found = (await Promise.all(looks.map(lookFor))).flat();
+    const found = (await Promise.all(looks.map((look) => lookFor(look, isUnknown)))).flat();
     if (!isUnknown && created.length === 0 && found.length === 0) return error;
     // The caller's next read shows what is there.
     await withinLimit(poll());
