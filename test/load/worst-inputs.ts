@@ -181,8 +181,10 @@ function* others(): Generator<Case> {
     ['x-http-method-override', 'GET '],
     ['cache-control', 'no-store, '],
   ] as const) {
-    const value = text.repeat(Math.floor(long / text.length));
-    yield one(name, 'a header', long, { path: '/events?per_page=50', headers: { [name]: value } });
+    // The answer repeats an origin, and the client here takes no longer headers.
+    const length = name === 'origin' ? 4000 : long;
+    const value = text.repeat(Math.floor(length / text.length));
+    yield one(name, 'a header', length, { path: '/events?per_page=50', headers: { [name]: value } });
   }
   const write = { method: 'POST', path: '/events', headers: JSON_TYPE };
   const form = { 'content-type': 'application/x-www-form-urlencoded', authorization: as('editor') };
