@@ -2,7 +2,7 @@
 
 import type { Kind, WallTime } from '../records.ts';
 import type { CallOptions } from '../upstream/port.ts';
-import type { Rollback } from './rollback.ts';
+import type { CreatedKind } from './references.ts';
 import type { Caller } from './visibility.ts';
 
 /** A checked request: values as read, of what was sent. */
@@ -16,6 +16,21 @@ export interface Input {
   fields: Record<string, unknown>;
   /** Record field -> parameter. */
   parameterOf: Record<string, string>;
+}
+
+/** What one request created in the CMS (rollback.ts). */
+export interface Rollback {
+  /** The CMS said that this request created the record, which is now as `record` says. An image has no record here, and stays. */
+  created(kind: CreatedKind, id: number, record?: object): void;
+  /** Nobody can say whether the CMS kept a record of this request: `find` looks for candidates when the request fails. */
+  mayHaveCreated(kind: CreatedKind, find: () => Promise<number[]>): void;
+  /** A record of this request will refer to this one. False: a rollback removed it a moment ago. */
+  use(kind: CreatedKind, id: number): Promise<boolean>;
+  /**
+   * Runs `body`. When it is refused, removes what this request created, the last first, as far as that is provably unused. When the
+   * outcome of a write is unknown, removes nothing. The error names what stays: `data.created`, `data.possibly_created`.
+   */
+  guard<T>(body: () => Promise<T>): Promise<T>;
 }
 
 /** What a request's images turned out to be, between its checks and its write. */

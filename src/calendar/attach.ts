@@ -2,12 +2,11 @@
 
 import { UpstreamRefused } from '../errors.ts';
 import type { LinkedKind, TermKind } from '../records.ts';
-import { type Asked, callOptions } from './asked.ts';
+import { type Asked, callOptions, type Rollback } from './asked.ts';
 import { type Backing, whole, writableKind } from './backing.ts';
 import { highestKnown, noteFailedCreate } from './failed-create.ts';
 import { failedLink, type Linked } from './linked.ts';
 import { invalidParam } from './refusals.ts';
-import type { Rollback } from './rollback.ts';
 import { NO_ROUTE, translate } from './translate.ts';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;

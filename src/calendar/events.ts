@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../errors.ts';
 import type { EventFields, EventRecord, LinkedKind } from '../records.ts';
-import type { Answer, Asked, Input } from './asked.ts';
+import type { Answer, Asked, Input, Rollback } from './asked.ts';
 import { attachLinked, attachTerms } from './attach.ts';
 import { type Backing, zoneOf } from './backing.ts';
 import { visibilitiesFor } from './capabilities.ts';
@@ -17,7 +17,7 @@ import { readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
 import { kept, ready, singleAnswer } from './ready.ts';
 import { invalidParam } from './refusals.ts';
-import { createRollback, type Rollback } from './rollback.ts';
+import { createRollback } from './rollback.ts';
 import { isPublicOnly, seesMore } from './visibility.ts';
 import {
   createPost,

@@ -4,10 +4,9 @@ import { UpstreamAway, UpstreamRefused } from '../errors.ts';
 import { fittedId } from '../mapping/fitting.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind } from '../records.ts';
-import { type Asked, callOptions } from './asked.ts';
+import { type Asked, callOptions, type Rollback } from './asked.ts';
 import type { Backing } from './backing.ts';
 import type { CreatedKind } from './references.ts';
-import type { Rollback } from './rollback.ts';
 
 type CallerOf = Pick<Asked, 'caller' | 'requestId'>;
 

@@ -5,7 +5,7 @@ import type { LinkedKind, LinkedRecord, OrganizerFields, RecordOf, VenueFields }
 import { PUBLIC, PUBLIC_ONLY } from '../replica/filters.ts';
 import { withoutScripts } from '../text/html.ts';
 import { formatWall } from '../time/wall.ts';
-import type { Answer, Asked, Input } from './asked.ts';
+import type { Answer, Asked, Input, Rollback } from './asked.ts';
 import type { Backing } from './backing.ts';
 import { capabilityNames } from './capabilities.ts';
 import { listAnswer, viewing } from './listing.ts';
@@ -16,7 +16,7 @@ import { readPost } from './posts.ts';
 import type { Audience, Json } from './present.ts';
 import { kept, ready, singleAnswer } from './ready.ts';
 import { couldNotCreate } from './refusals.ts';
-import { createRollback, type Rollback } from './rollback.ts';
+import { createRollback } from './rollback.ts';
 import { linkedSearchWords } from './search.ts';
 import { shows, visibilityOf } from './visibility.ts';
 import {

@@ -2,10 +2,9 @@
 
 import type { PostFields, PostKind } from '../records.ts';
 import { utcZone } from '../time/zones.ts';
-import type { Asked, Input } from './asked.ts';
+import type { Asked, Input, Rollback } from './asked.ts';
 import { type Backing, zoneOf } from './backing.ts';
 import { writtenWall } from './dates.ts';
-import type { Rollback } from './rollback.ts';
 import { mayGiveAuthor, statusFor } from './writes.ts';
 
 const AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError, UpstreamAway, UpstreamRefused } from '../errors.ts';
-import type { Asked } from './asked.ts';
+import type { Asked, Rollback } from './asked.ts';
 import type { Backing } from './backing.ts';
 import type { CreatedKind } from './references.ts';
 import { removeCreated } from './removal.ts';
@@ -18,20 +18,6 @@ export interface Named {
 export interface PossiblyCreated {
   kind: CreatedKind;
   id?: number;
-}
-
-export interface Rollback {
-  /** The CMS said that this request created the record, which is now as `record` says. An image has no record here, and stays. */
-  created(kind: CreatedKind, id: number, record?: object): void;
-  /** Nobody can say whether the CMS kept a record of this request: `find` looks for candidates when the request fails. */
-  mayHaveCreated(kind: CreatedKind, find: () => Promise<number[]>): void;
-  /** A record of this request will refer to this one. False: a rollback removed it a moment ago. */
-  use(kind: CreatedKind, id: number): Promise<boolean>;
-  /**
-   * Runs `body`. When it is refused, removes what this request created, the last first, as far as that is provably unused. When the
-   * outcome of a write is unknown, removes nothing. The error names what stays: `data.created`, `data.possibly_created`.
-   */
-  guard<T>(body: () => Promise<T>): Promise<T>;
 }
 
 /** The longest that a failed write waits for the poll and the look that follow it. */

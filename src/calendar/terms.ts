@@ -3,7 +3,7 @@
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { RecordOf, TermFields, TermKind } from '../records.ts';
 import { PUBLIC, PUBLIC_ONLY, type TermOrder } from '../replica/filters.ts';
-import { type Answer, type Asked, callOptions, createKeyOf, type Input } from './asked.ts';
+import { type Answer, type Asked, callOptions, createKeyOf, type Input, type Rollback } from './asked.ts';
 import { type Backing, whole, writableKind } from './backing.ts';
 import { capabilityNames, capabilityNamesForWrite, visibilityFor } from './capabilities.ts';
 import { termId } from './event-list.ts';
@@ -12,7 +12,7 @@ import { type Echo, links, pageOf, totalPages } from './paging.ts';
 import type { Audience, Json } from './present.ts';
 import { joined, kept, ready, readyEntries } from './ready.ts';
 import { forbidden, invalidParam, notReady, parentOfTag } from './refusals.ts';
-import { createRollback, type Rollback } from './rollback.ts';
+import { createRollback } from './rollback.ts';
 import { translate } from './translate.ts';
 import { can } from './visibility.ts';
 

@@ -5,13 +5,12 @@ import type { JoinTables } from '../mapping/joins.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
 import type { FieldsOf, Kind, PostKind, RecordOf } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
-import { type Asked, callOptions, createKeyOf } from './asked.ts';
+import { type Asked, callOptions, createKeyOf, type Rollback } from './asked.ts';
 import { type Backing, writableKind } from './backing.ts';
 import { capabilityNamesForWrite } from './capabilities.ts';
 import { highestKnown, noteFailedCreate } from './failed-create.ts';
 import { keep, readPost } from './posts.ts';
 import { alreadyTrashed, forbidden, notAnEvent } from './refusals.ts';
-import type { Rollback } from './rollback.ts';
 import { translate, unknownId } from './translate.ts';
 import { can, mayEdit } from './visibility.ts';
 
