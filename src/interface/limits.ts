@@ -6,6 +6,8 @@ import { isObject } from './values.ts';
 /** Characters are UTF-16 units. A list or an object counts all that it holds, its keys and a comma for each element. */
 export interface Limit {
   characters: number;
+  /** Of a value that is one text, where a list or an object may be longer. */
+  text?: number;
   /** Of each element of a list, also of one written with commas. */
   element?: number;
   /** Of the value in UTF-8, where a column of the CMS counts so. */
@@ -26,7 +28,7 @@ const TEXT = { characters: 65_535, bytes: 65_535 };
 /** As much as the word index takes in without a noticeable pause; WordPress's columns of the type LONGTEXT hold more. */
 const LONG_TEXT = { characters: 100_000 };
 /** As large as a body may be; each record in it has the limits of its own fields. */
-const RECORDS = { characters: 1_048_576 };
+const RECORDS = { characters: 1_048_576, text: 20_000 };
 
 /** By the name of the parameter, for every route that has it; where one name stands for different things, by another name. */
 export const LIMITS = {
@@ -137,9 +139,10 @@ export const MAX_PARAMETERS = 2000;
 export const MAX_PART_HEADER_BYTES = 65_536;
 
 /** Whether a value is longer than its limit. Looks at no more of it than that. */
-export function isTooLong(value: unknown, { characters, element = characters, bytes = Infinity }: Limit): boolean {
+export function isTooLong(value: unknown, limit: Limit): boolean {
+  const { characters, text = characters, element = characters, bytes = Infinity } = limit;
   if (typeof value === 'string') {
-    if (value.length > characters || (value.length * 3 > bytes && Buffer.byteLength(value) > bytes)) return true;
+    if (value.length > text || (value.length * 3 > bytes && Buffer.byteLength(value) > bytes)) return true;
     return element < characters && value.length > element && value.split(',').some((one) => one.length > element);
   }
   if (typeof value !== 'object' || value === null) return false;

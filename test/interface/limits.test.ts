@@ -87,7 +87,8 @@ describe('the limits of values', () => {
 
   for (const [name, limit] of Object.entries<Limit>(LIMITS)) {
     it(`the limit of ${name} holds at its very length`, () => {
-      expect(isTooLong('x'.repeat(limit.element ?? limit.characters), limit)).to.equal(false);
+      expect(isTooLong('x'.repeat(limit.text ?? limit.element ?? limit.characters), limit)).to.equal(false);
+      if (limit.text !== undefined) expect(isTooLong('x'.repeat(limit.text + 1), limit)).to.equal(true);
       expect(isTooLong(over(limit), limit)).to.equal(true);
       expect(isTooLong([over(limit)], limit)).to.equal(true);
       expect(isTooLong({ a: { b: over(limit) } }, limit)).to.equal(true);

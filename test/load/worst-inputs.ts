@@ -82,7 +82,8 @@ function* ofTable(): Generator<Case> {
             // One value stands for all that are too long.
             if (over && what !== 'letters') continue;
             const isInAddress = inPath || method === 'GET';
-            const length = Math.min(characters + over, isInAddress ? QUERY_CHARACTERS : 1_000_000);
+            const longest = (limit as Limit).text ?? characters;
+            const length = Math.min(longest + over, isInAddress ? QUERY_CHARACTERS : 1_000_000);
             let value = filled(worst, length);
             const route = `${method} ${path || '/'}`;
             const place = path.replace(/\{(id|slug)\}/, inPath ? '' : '1');
