@@ -11,7 +11,7 @@ import { type Caller, type CapabilityNames, GENERAL, visibilityOf } from './visi
 const NAMES_KEPT_MS = 10 * 60_000;
 /** After a failure: a request asks for these names several times, and must not wait for a CMS that is away with each. */
 const FAILURE_KEPT_MS = 5000;
-/** Failures that are remembered, one for each account and collection. */
+/** Failures that are remembered, of all accounts and collections. */
 const FAILURES = 2000;
 
 interface KeptNames {
@@ -22,7 +22,7 @@ interface KeptNames {
 interface Kept {
   /** By `rest_base`; the same for all actors. */
   known: Map<string, KeptNames>;
-  /** By `rest_base` and account: why the CMS told nothing; `undefined` when it answered without telling. */
+  /** By account: the CMS is away, for every collection alike. By account and `rest_base`: it answered without telling (`undefined`). */
   failures: LRUCache<string, { error: UpstreamAway | undefined }>;
 }
 
@@ -68,8 +68,9 @@ export async function visibilityFor(backing: Backing, kind: PostKind, caller: Ca
 
 /** What the caller may see of every kind, each by its own capabilities. */
 export async function visibilitiesFor(backing: Backing, { caller }: Pick<Asked, 'caller'>): Promise<Visibilities> {
-  const [event, venue, organizer] = await Promise.all([
-    visibilityFor(backing, 'event', caller),
+  // A CMS that is away is asked once, not for each kind.
+  const event = await visibilityFor(backing, 'event', caller);
+  const [venue, organizer] = await Promise.all([
     visibilityFor(backing, 'venue', caller),
     visibilityFor(backing, 'organizer', caller),
   ]);
@@ -96,15 +97,14 @@ async function lookUp(backing: Backing, kind: Kind, caller: Caller): Promise<Loo
     void ask();
     return { names: known.names };
   }
-  const failure = `${caller.account.userId} ${base}`;
-  const failed = kept.failures.get(failure);
+  const user = String(caller.account.userId);
+  const failed = kept.failures.get(user) ?? kept.failures.get(`${user} ${base}`);
   if (failed) return { names: undefined, error: failed.error };
   const { names, error } = await ask();
-  if (!names) kept.failures.set(failure, { error });
+  if (!names) kept.failures.set(error ? user : `${user} ${base}`, { error });
   return { names, error };
 
   async function ask(): Promise<LookedUp> {
-    let away: UpstreamAway | undefined;
     // A service account without rights to this collection is not shown them; the caller may be.
     for (const credentials of new Set([backing.service, caller.credentials])) {
       if (credentials === undefined) continue;
@@ -116,9 +116,9 @@ async function lookUp(backing: Backing, kind: Kind, caller: Caller): Promise<Loo
         kept.known.set(base!, { names: capabilities, untilMs: performance.now() + NAMES_KEPT_MS });
         return { names: capabilities };
       } catch (error) {
-        if (error instanceof UpstreamAway) away = error;
+        if (error instanceof UpstreamAway) return { names: undefined, error };
       }
     }
-    return { names: undefined, error: away };
+    return { names: undefined };
   }
 }
