@@ -553,7 +553,7 @@ export const PROTECTIONS: Protection[] = [
     file: 'src/http/mounting.ts',
     line: '    refuseTooLong([state.query], NO_PARAMETERS);\n',
     test: VALUES,
-    title: 'a query with rest_route',
+    title: 'a route in a query is refused before',
   },
   {
     what: 'marks of one letter that are put in order',

@@ -128,6 +128,10 @@ describe('the limits of values', () => {
     });
   }
 
+  it('a route in a query is refused before it is looked for', async () => {
+    refused(await gateway.askAt(`/?rest_route=/${over(GLOBAL_LIMITS.rest_route!)}`), 'rest_route');
+  });
+
   it('an undeclared parameter that is very long, has a very long name, or is one of very many is refused by name', async () => {
     const write = { as: 'admin', method: 'POST' };
     refused(await gateway.ask('/events', { ...write, json: { extra: 'x'.repeat(70_000) } }), 'extra');
