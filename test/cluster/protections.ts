@@ -102,7 +102,7 @@ export const CLUSTER_PROTECTIONS: Protection[] = [
   {
     what: 'several gateways: what was read twice is applied once',
     file: JOURNAL,
-    line: '      if (compareIds(entry.id, at) <= 0) continue;\n',
+    line: '      if (compareIds(entry.id, cursorNow()) <= 0) continue;\n',
     test: ORDER,
   },
   {
@@ -163,8 +163,8 @@ export const CLUSTER_PROTECTIONS: Protection[] = [
   {
     what: 'several gateways: a copy that nobody waits for holds up nobody',
     file: LEADING,
-    line: 'engine && isWanted && ',
-    without: 'engine && ',
+    line: '!engine || !isWanted || ',
+    without: '!engine || ',
     test: COPIES,
     title: 'to nobody who asked once',
   },
@@ -178,7 +178,7 @@ export const CLUSTER_PROTECTIONS: Protection[] = [
   {
     what: 'several gateways: a user is known to the engine by a keyed hash',
     file: 'src/http/limits.ts',
-    line: "createHmac('sha256', key).update(user.trim().toLowerCase()).digest('base64url')",
+    line: "createHmac('sha256', key)\n      .update(accountOf(user) ?? user)\n      .digest('base64url')",
     without: 'user',
     test: 'test/cluster/shared-limits.test.ts',
     title: 'keeps no user name',

@@ -975,7 +975,7 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'the state of the breaker is told',
     file: 'src/observe/metrics.ts',
-    line: 'breaker.set(BREAKER[seen.state]);',
+    line: 'breaker.set(Math.max(...breakers.values()));',
     test: CMS,
     title: 'says that it leaves',
   },
