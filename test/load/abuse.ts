@@ -1,4 +1,4 @@
-// `npm run test:abuse -- [--only PART] [--aborts N] [--dawdlers N]`: the worst value of each parameter; unknown records; callers who go
+// `npm run test:abuse -- [--only PART] [--stall-ms N] [--aborts N] [--dawdlers N]`: the worst value of each parameter; unknown records; callers who go
 // away, callers who dawdle, and a CMS that does everything wrong, in full numbers.
 
 import { once } from 'node:events';
@@ -17,6 +17,7 @@ import { worstInputs } from './worst-inputs.ts';
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string' },
+    'stall-ms': { type: 'string', default: '50' },
     aborts: { type: 'string', default: '10000' },
     dawdlers: { type: 'string', default: '500' },
   },
@@ -186,7 +187,7 @@ async function callers(): Promise<void> {
 }
 
 const PARTS: Record<string, () => Promise<void>> = {
-  'worst-inputs': worstInputs,
+  'worst-inputs': () => worstInputs(Number(options['stall-ms'])),
   'unknown-records': unknownRecords,
   callers,
   faults,
