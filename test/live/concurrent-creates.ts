@@ -38,7 +38,7 @@ add_filter('rest_request_after_callbacks', function ($response, $handler, $reque
 `;
 
 /** The site as it is without the companion plugin's word on what a request created. */
-const SILENT = String.raw`<?php
+const SILENT = `<?php
 add_filter('rest_post_dispatch', function ($response) {
     $body = $response->get_data();
     if (is_array($body) && isset($body['data']['calendar_created'])) {

@@ -141,7 +141,7 @@ describe('a gateway that cannot start', function () {
     const mapping = join(folder, 'mapping.json');
     writeFileSync(mapping, '{\n  "name": oh\n}');
     await refuses({ env: { CALENDAR_MAPPING: mapping } }, /mapping .*mapping\.json: is not JSON/, /JSON object/);
-    await refuses({ env: { CALENDAR_MAPPING: folder + '/' } }, /cannot be read \(EISDIR\)/, /Check the path/);
+    await refuses({ env: { CALENDAR_MAPPING: `${folder}/` } }, /cannot be read \(EISDIR\)/, /Check the path/);
     await refuses({ env: { CALENDAR_MAPPING: join(folder, 'none.json') } }, /there is no such file/, /The names are/);
   });
 
