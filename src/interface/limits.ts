@@ -169,39 +169,55 @@ export interface Limited {
 }
 export type Limits = ReadonlyMap<string, Limited>;
 
-/** Names of values that are too long, each once: of a record in a record, the outer one. */
-function* tooLong(values: Record<string, unknown>, limits: Limits): Generator<string> {
+/** Values that are too long, each with the message for the caller. A field of a record inside another record is named in the message. */
+function* tooLong(values: Record<string, unknown>, limits: Limits): Generator<{ name: string; message: string }> {
   let names = 0;
   for (const name in values) {
     names += 1;
     if (names > MAX_NAMES || name.length > MAX_NAME_CHARACTERS) {
-      yield name.slice(0, MAX_NAME_CHARACTERS);
+      const message =
+        names > MAX_NAMES
+          ? `There are more than ${MAX_NAMES} parameters.`
+          : `The name of this parameter is longer than ${MAX_NAME_CHARACTERS} characters.`;
+      yield { name: name.slice(0, MAX_NAME_CHARACTERS), message };
       return;
     }
     const known = limits.get(name);
     const value = values[name];
-    if (isTooLong(value, known?.limit ?? GLOBAL_LIMITS[name] ?? UNDECLARED)) yield name;
-    else if (known?.fields && typeof value === 'object' && hasTooLong(value, known.fields)) yield name;
+    const limit = known?.limit ?? GLOBAL_LIMITS[name] ?? UNDECLARED;
+    if (isTooLong(value, limit)) yield { name, message: `The value is too long: ${inWords(limit)}.` };
+    else if (known?.fields && typeof value === 'object') {
+      const [field] = fieldsTooLong(value, known.fields);
+      if (field) yield { name, message: `${field.name}: ${field.message}` };
+    }
   }
 }
 
-/** Whether a record, or one of a list of them, has a field that is too long. */
-function hasTooLong(value: object | null, fields: Limits): boolean {
+/** A limit as a message tells it. */
+function inWords({ characters, text, element, bytes }: Limit): string {
+  const asText = text === undefined ? '' : `, ${text} as one text`;
+  const ofElement = element === undefined ? '' : `, ${element} in one element`;
+  const inBytes = bytes === undefined ? '' : `, ${bytes} bytes of UTF-8`;
+  return `at most ${characters} characters${asText}${ofElement}${inBytes}`;
+}
+
+/** The fields that are too long, of a record or of a list of records. */
+function* fieldsTooLong(value: object | null, fields: Limits): ReturnType<typeof tooLong> {
   const records = isObject(value) ? [value, ...Object.values(value)] : Object.values(value ?? {});
-  return records.some((one) => isObject(one) && !tooLong(one, fields).next().done);
+  for (const one of records) if (isObject(one)) yield* tooLong(one, fields);
 }
 
 /**
  * Refuses values that are longer than the table allows, before anything reads them.
- * @throws GatewayError 400 `rest_invalid_param` that names them
+ * @throws GatewayError 400 `rest_invalid_param` that names them and their limits
  */
 export function refuseTooLong(sources: readonly Record<string, unknown>[], limits: Limits): void {
-  let names: Set<string> | undefined;
+  let found: Map<string, { name: string; message: string }> | undefined;
   for (const values of sources) {
-    for (const name of tooLong(values, limits)) {
-      names ??= new Set();
-      names.add(name);
+    for (const one of tooLong(values, limits)) {
+      found ??= new Map();
+      if (!found.has(one.name)) found.set(one.name, one);
     }
   }
-  if (names) throw invalidParams([...names].map((name) => ({ name, message: 'The value is too long.' })));
+  if (found) throw invalidParams([...found.values()]);
 }

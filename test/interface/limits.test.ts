@@ -141,6 +141,23 @@ describe('the limits of values', () => {
     refused(await gateway.ask(`/events?${'n'.repeat(201)}=1`), 'n'.repeat(200));
   });
 
+  it('the error names the limit of each value', async () => {
+    const messages = async (path: string, json?: object) =>
+      (await gateway.ask(path, json ? { as: 'admin', json } : {})).body.data.params;
+    expect(await messages(`/events?search=${'x'.repeat(201)}&venue=${'1'.repeat(101)}`)).to.deep.equal({
+      search: 'The value is too long: at most 200 characters.',
+      venue: 'The value is too long: at most 20000 characters, 100 in one element.',
+    });
+    const event = { title: 'T', start_date: '2030-01-01', end_date: '2030-01-01' };
+    const venue = { venue: 'Name', city: 'x'.repeat(1001) };
+    expect(await messages('/events', { ...event, venue })).to.deep.equal({
+      venue: 'city: The value is too long: at most 1000 characters.',
+    });
+    expect(await messages(`/events?${'n'.repeat(201)}=1`)).to.deep.equal({
+      ['n'.repeat(200)]: 'The name of this parameter is longer than 200 characters.',
+    });
+  });
+
   describe('of a body', () => {
     const search = (length: number) => JSON.stringify({ other: 'x'.repeat(length) });
     const type = { 'content-type': 'application/json' };
