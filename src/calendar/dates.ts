@@ -2,7 +2,7 @@
 
 import type { WallTime } from '../records.ts';
 import type { DateBound } from '../replica/filters.ts';
-import { parsePhpDate, plainDay, unixSeconds } from '../time/php-dates.ts';
+import { type PhpDate, parsePhpDate, plainDay, unixSeconds } from '../time/php-dates.ts';
 import { addMonths, endOfDay, formatWall, startOfDay } from '../time/wall.ts';
 import { epochToWallMs, parseZone, utcZone, wallToUtc, type Zone } from '../time/zones.ts';
 import { invalidParam } from './refusals.ts';
@@ -51,6 +51,7 @@ const SECOND_MS = 1000;
  * The bounds that a list's date parameters set. Whole days by default: the date as written, of UTC where the text names a zone or
  * is a number; relative words by the site's clock. `strict`: the bound to the second, on the site's clock.
  * @param values parameter -> text that was found readable
+ * @throws GatewayError `rest_invalid_param` for a moment that lies outside the years 0000 to 9999 on the site's clock
  */
 export function dateWindow(
   values: Partial<Record<DateParameter, string>>,
@@ -69,7 +70,7 @@ export function dateWindow(
     const text = asked[name];
     let wall: WallTime | undefined;
     if (text !== undefined) {
-      wall = strict ? strictBound(text, nowMs, zone) : widen(wholeDay(text, nowMs, zone));
+      wall = strict ? strictBound(name, text, options) : widen(wholeDay(name, text, options));
       lasting &&= ABSOLUTE.test(text);
     } else if (options.withDefaults && !edges && (name === 'start_date' || name === 'end_date')) {
       defaults ??= defaultWindow(nowMs, zone);
@@ -84,19 +85,31 @@ export function dateWindow(
   return { bounds, shown, validUntilMs: lasting ? nextUtcMidnight(nowMs) : nowMs + SECOND_MS };
 }
 
-function wholeDay(text: string, nowMs: number, zone: Zone): WallTime {
+interface Clock {
+  nowMs: number;
+  zone: Zone;
+}
+
+/** A text that was found readable by the clock of UTC may lie outside of all years by another. */
+function readDate(name: string, text: string, clock: Clock): PhpDate {
+  const date = parsePhpDate(text, clock);
+  if (!date) throw invalidParam(name);
+  return date;
+}
+
+function wholeDay(name: string, text: string, { nowMs, zone }: Clock): WallTime {
   const day = plainDay(text);
   if (day !== undefined) return `${day} 00:00:00`;
   const seconds = unixSeconds(text);
   if (seconds === 0) return wallAt(nowMs, zone);
   if (seconds !== undefined) return formatWall(seconds * SECOND_MS);
-  const date = parsePhpDate(text, { nowMs, zone })!;
+  const date = readDate(name, text, { nowMs, zone });
   return date.zoneNamed ? formatWall(date.epochMs) : date.wall;
 }
 
-function strictBound(text: string, nowMs: number, zone: Zone): WallTime {
+function strictBound(name: string, text: string, { nowMs, zone }: Clock): WallTime {
   const seconds = unixSeconds(text);
-  return wallAt(seconds !== undefined ? seconds * SECOND_MS : parsePhpDate(text, { nowMs, zone })!.epochMs, zone);
+  return wallAt(seconds !== undefined ? seconds * SECOND_MS : readDate(name, text, { nowMs, zone }).epochMs, zone);
 }
 
 function nextUtcMidnight(nowMs: number): number {
@@ -127,10 +140,10 @@ export function eventTimes(
   const timezone = sent.timezone === '' ? site.zoneName : (sent.timezone ?? before?.timezone ?? site.zoneName);
   const zone = parseZone(timezone) ?? site.zone;
   const allDay = sent.allDay ?? before?.allDay ?? false;
-  const read = (text: string | undefined, stored: WallTime | undefined) =>
-    text === undefined ? (stored ?? '') : writtenWall(text, site.nowMs, zone);
-  let start = read(sent.start, before?.start);
-  let end = read(sent.end, before?.end);
+  const read = (name: string, text: string | undefined, stored: WallTime | undefined) =>
+    text === undefined ? (stored ?? '') : writtenWall(name, text, { nowMs: site.nowMs, zone });
+  let start = read('start_date', sent.start, before?.start);
+  let end = read('end_date', sent.end, before?.end);
   if (allDay) {
     start = startOfDay(start);
     end = endOfDay(end);
@@ -141,13 +154,11 @@ export function eventTimes(
   return { start, end, timezone, allDay };
 }
 
-/** A date text of a write, on the clock of `zone`: Unix seconds and texts that name a zone are instants. */
-export function writtenWall(text: string, nowMs: number, zone: Zone): WallTime {
-  const seconds = unixSeconds(text);
-  if (seconds !== undefined) return wallAt(seconds * SECOND_MS, zone);
-  const date = parsePhpDate(text, { nowMs, zone })!;
-  return wallAt(date.epochMs, zone);
-}
+/**
+ * A date text of a write, on the clock of `zone`: Unix seconds and texts that name a zone are instants.
+ * @throws GatewayError `rest_invalid_param` that names the parameter
+ */
+export const writtenWall = strictBound;
 
 /** UTC of a wall-clock time in a zone given by name; the site's zone where the name is unknown. */
 export const utcOf = (wall: WallTime, timezone: string, site: Zone): WallTime =>

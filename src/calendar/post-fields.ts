@@ -23,8 +23,9 @@ export async function postFields(
   const fields: Record<string, unknown> = {};
   for (const name of AS_SENT) if (sent[name] !== undefined) fields[name] = sent[name];
   const nowMs = backing.nowMs();
-  if (sent.date !== undefined) fields.date = writtenWall(String(sent.date), nowMs, zoneOf(backing));
-  if (sent.dateUtc !== undefined) fields.dateUtc = writtenWall(String(sent.dateUtc), nowMs, utcZone);
+  if (sent.date !== undefined) fields.date = writtenWall('date', String(sent.date), { nowMs, zone: zoneOf(backing) });
+  if (sent.dateUtc !== undefined)
+    fields.dateUtc = writtenWall('date_utc', String(sent.dateUtc), { nowMs, zone: utcZone });
   const status = statusFor(sent.status as string | undefined, publisher, creating);
   if (status === 'trash') {
     if (creating) fields.status = 'draft';

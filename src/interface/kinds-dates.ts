@@ -5,7 +5,7 @@ import { parseZone, utcZone } from '../time/zones.ts';
 import type { ValueKind } from './value-kind.ts';
 
 const readableDate = (value: unknown): boolean => {
-  if (typeof value === 'number') return Number.isFinite(value) && value !== 0;
+  if (typeof value === 'number') return value !== 0 && unixSeconds(String(value)) !== undefined;
   if (typeof value !== 'string' || value === '') return false;
   return (
     plainDay(value) !== undefined ||

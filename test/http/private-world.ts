@@ -32,11 +32,13 @@ const NAMES = Object.keys(ACCOUNTS);
 const AUTHORS = ['contributor', 'author', 'author2', 'editor'];
 const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
 
+const FIELDS = ['title', 'content', 'slug', 'address', 'city', 'phone', 'site', 'email', 'cost'] as const;
 /** A word of its own for a text of a record. */
-export const wordOf = (id: number, field: string): string => `q${id}${field}q`;
-/** The words of records in a text, with the record that each belongs to. */
+export const wordOf = (id: number, field: (typeof FIELDS)[number]): string => `q${id}${field}q`;
+const WORD = new RegExp(`q([1-9]\\d{2,})(${FIELDS.join('|')})q`, 'g');
+/** The words of records in a text, with the record that each belongs to. The letters of a random id or ETag, such as `q0hq`, are no word. */
 export const wordsIn = (text: string): { word: string; id: number; field: string }[] =>
-  [...text.matchAll(/q(\d+)([a-z]+)q/g)].map(([word, id, field]) => ({ word, id: Number(id), field: field! }));
+  [...text.matchAll(WORD)].map(([word, id, field]) => ({ word, id: Number(id), field: field! }));
 
 export interface WorldPost extends Post {
   base: Base;
@@ -76,7 +78,7 @@ export async function startWorld(): Promise<World> {
     posts.push(post);
     wordpress.posts.set(id, post);
   }
-  const word = (field: string) => (id: number) => wordOf(id, field);
+  const word = (field: (typeof FIELDS)[number]) => (id: number) => wordOf(id, field);
   const site = (id: number) => `https://${wordOf(id, 'site')}.example`;
   for (const locked of [false, true]) {
     for (const status of STATUSES) {

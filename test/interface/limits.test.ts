@@ -227,6 +227,56 @@ describe('the limits of values', () => {
       });
     }
 
+    // As JSON: 1e999 is more than any number, and stands for infinity.
+    const ODD_VALUES =
+      'null 1e308 -1e308 1e999 9007199254740993 -0 1e-7 1.5 true false [] {} [null] [[1]] [{}] {"a":{"b":1}} {"id":1e308} [1e308,null]';
+    for (const value of ODD_VALUES.split(' ')) {
+      it(`the JSON value ${value} is no failure in any parameter of a list or a new record`, async () => {
+        const headers = { 'content-type': 'application/json' };
+        for (const { route, endpoint, one } of ROWS.filter((row) => !row.one.inPath)) {
+          const method = endpoint.methods[0]!;
+          const path = pathOf(route, '1');
+          const { status } = await gateway.ask(path, {
+            method,
+            as: 'admin',
+            headers,
+            body: `{"${one.name}":${value}}`,
+          });
+          expect(status, `${method} ${path} ${one.name}`).to.be.below(500);
+        }
+      });
+    }
+
+    it('null is as good as nothing in a parameter of a list, and no link repeats it', async () => {
+      const names = ROWS.filter(({ route, endpoint }) => route.path === '/events' && endpoint.operation === 'list');
+      const readers = names.map(({ one }) => one).filter(({ kind }) => kind.typed === undefined);
+      const json = Object.fromEntries(readers.map(({ name }) => [name, null]));
+      const { status, body } = await gateway.ask('/events', { method: 'GET', as: 'admin', json });
+      expect([status, body.rest_url]).to.deep.equal([
+        200,
+        (await gateway.ask('/events', { as: 'admin' })).body.rest_url,
+      ]);
+    });
+
+    it('a date that is beyond the last year on the clock of its zone alone is refused by name', async () => {
+      const zone = 'Pacific/Kiritimati';
+      const here = { ...gateway.backing.site(), timezone: zone };
+      const { site } = gateway.backing;
+      gateway.backing.site = () => here;
+      try {
+        // A moment of the last day of 9999 in UTC is one of the year 10000 there.
+        const hours = Math.floor((Date.UTC(9999, 11, 31, 20) - Date.now()) / 3_600_000);
+        const date = `+${hours} hours`;
+        for (const more of [{}, { strict_dates: true }])
+          refused(await gateway.ask('/events', { method: 'GET', json: { ends_after: date, ...more } }), 'ends_after');
+        const times = { title: 'T', start_date: '2030-01-01', end_date: '2030-01-01' };
+        for (const name of ['start_date', 'end_date', 'date'])
+          refused(await gateway.ask('/events', { as: 'admin', json: { ...times, [name]: date } }), name);
+      } finally {
+        gateway.backing.site = site;
+      }
+    });
+
     const ODD = [
       '%00',
       '%',
