@@ -4,7 +4,7 @@ import { UpstreamRefused } from '../errors.ts';
 import type { LinkedKind, TermKind } from '../records.ts';
 import { type Asked, callOptions, type Rollback } from './asked.ts';
 import { type Backing, whole, writableKind } from './backing.ts';
-import { highestKnown, noteFailedCreate } from './failed-create.ts';
+import { beginCreate, noteFailedCreate } from './failed-create.ts';
 import { failedLink, type Linked } from './linked.ts';
 import { invalidParam } from './refusals.ts';
 import { NO_ROUTE, translate } from './translate.ts';
@@ -75,14 +75,14 @@ async function createTerm(
   rollback: Rollback,
 ): Promise<number> {
   const mapping = writableKind(backing, kind);
-  const known = highestKnown(backing, kind);
+  const begun = beginCreate(backing, kind);
   const moment = backing.keeping.moment();
   try {
-    const native = await backing.upstream.create(
-      mapping.base,
-      mapping.write({ name }, { site: backing.site() }),
-      callOptions(asked),
-    );
+    const native = await backing.upstream.create(mapping.base, mapping.write({ name }, { site: backing.site() }), {
+      ...callOptions(asked),
+      createId: begun.createId,
+    });
+    rollback.created(kind, Number(native.id));
     const record = mapping.read(whole(backing, kind, native, true), backing.site());
     rollback.created(kind, record.id, record);
     await backing.keeping.wrote({ put: [record] }, moment);
@@ -94,7 +94,7 @@ async function createTerm(
       await rollback.use(kind, id);
       return id;
     }
-    await noteFailedCreate(backing, kind, error, known, asked, rollback);
+    await noteFailedCreate(backing, kind, error, begun, asked, rollback);
     throw translate(error, { kind, anonymous: false });
   }
 }

@@ -1,11 +1,13 @@
 // What a create that failed may have left in the CMS: WordPress inserts a record before it checks terms and meta, and keeps it.
 
+import { randomBytes } from 'node:crypto';
 import { UpstreamAway, UpstreamRefused } from '../errors.ts';
 import { fittedId } from '../mapping/fitting.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind } from '../records.ts';
+import type { CallOptions } from '../upstream/port.ts';
 import { type Asked, callOptions, type Rollback } from './asked.ts';
-import type { Backing } from './backing.ts';
+import { type Backing, whole } from './backing.ts';
 import type { CreatedKind } from './references.ts';
 
 type CallerOf = Pick<Asked, 'caller' | 'requestId'>;
@@ -19,42 +21,64 @@ function isBeforeInsert({ status, code, data }: UpstreamRefused): boolean {
   return status === 401 || BEFORE_INSERT.test(code) || (code === 'rest_invalid_param' && data.params !== undefined);
 }
 
-/** What the companion plugin says in an error that the request inserted, and that is still there; undefined without its word. */
-function insertedBy({ data }: UpstreamRefused): { collection: string; id: number }[] | undefined {
+/**
+ * What the companion plugin says in an error that the request inserted, and that is still there; undefined without its word. A list of records
+ * counts only beside the id of this very call: an error of another request, which a cache before the CMS repeats, or of another plugin
+ * names records that this request did not create.
+ */
+function insertedBy({ data }: UpstreamRefused, { createId }: Begun): { collection: string; id: number }[] | undefined {
   const said = data.calendar_created;
-  if (!Array.isArray(said)) return undefined;
+  if (!Array.isArray(said) || (said.length > 0 && data.calendar_create !== createId)) return undefined;
   return said.flatMap((one: unknown) => {
     const { collection, id } = (one ?? {}) as { collection?: unknown; id?: unknown };
     return typeof collection === 'string' && Number.isSafeInteger(id) ? { collection, id: Number(id) } : [];
   });
 }
 
-/** To be asked before a create: the highest id of the kind that is known. What the create inserts gets a higher one. */
-export const highestKnown = (backing: Backing, kind: Kind): number => backing.replica.highestId(kind);
+/** What is known before a create. */
+export interface Begun extends Required<Pick<CallOptions, 'createId'>> {
+  /** The highest id of the kind that is known: what the create inserts gets a higher one. */
+  known: number;
+}
+
+/** To be called before each create; `createId` goes to the CMS with it. */
+export const beginCreate = (backing: Backing, kind: CreatedKind): Begun => ({
+  createId: randomBytes(16).toString('hex'),
+  known: kind === 'image' ? 0 : backing.replica.highestId(kind),
+});
 
 /**
  * Notes for the rollback what a failed create of `kind` left. With the companion plugin's word that is what the request inserted, which the
  * rollback removes. Without it nothing is removed: the caller's newest records are candidates.
- * @param known what `highestKnown` said before the create
+ * @param begun what `beginCreate` said before the create
  */
 export async function noteFailedCreate(
   backing: Backing,
   kind: CreatedKind,
   error: unknown,
-  known: number,
+  begun: Begun,
   asked: CallerOf,
   rollback: Rollback,
 ): Promise<void> {
+  if (error instanceof UpstreamAway && !error.outcomeUnknown && isByPage(error)) {
+    // Most of them come from before WordPress: only a record that is seen is told of.
+    rollback.mayHaveCreated(kind, () => candidates(backing, kind, begun, asked).catch(() => []));
+    return;
+  }
   const isUnknown = error instanceof UpstreamAway && error.outcomeUnknown;
   if (!isUnknown && !(error instanceof UpstreamRefused)) return;
-  const said = error instanceof UpstreamRefused ? insertedBy(error) : undefined;
+  const said = error instanceof UpstreamRefused ? insertedBy(error, begun) : undefined;
   if (said) {
     for (const one of said) await noteInserted(backing, one, asked, rollback);
     return;
   }
   if (error instanceof UpstreamRefused && isBeforeInsert(error)) return;
-  rollback.mayHaveCreated(kind, () => candidates(backing, kind, known, asked));
+  rollback.mayHaveCreated(kind, () => candidates(backing, kind, begun, asked));
 }
+
+/** A redirect, or a page with a status of refusal: a firewall before WordPress answers so, and a plugin that ends the request once it is saved. */
+const isByPage = ({ status = 0 }: UpstreamAway): boolean =>
+  status >= 300 && status < 500 && status !== 401 && status !== 429;
 
 /** One record that the CMS says this request inserted. What the gateway cannot read or does not map is named and stays. */
 async function noteInserted(
@@ -70,8 +94,11 @@ async function noteInserted(
   const id = fittedId(mapping, collection, nativeId);
   const found = mapping.kinds[kind] as unknown as KindMapping<Kind>;
   const query = found.as === 'posts' ? { context: 'edit' } : {};
-  const native = await upstream.read(collection, id, query, callOptions(asked)).catch(() => undefined);
-  rollback.created(kind, id, native && found.read(native, backing.site(), backing.sync.joins()));
+  const record = await upstream
+    .read(collection, id, query, callOptions(asked))
+    .then((native) => found.read(whole(backing, kind, native), backing.site(), backing.sync.joins()))
+    .catch(() => undefined);
+  rollback.created(kind, id, record);
 }
 
 const NEWEST = 100;
@@ -80,7 +107,7 @@ const NEWEST = 100;
  * Ids of the caller's records of this kind that are newer than everything known before the create, and that no other request of this
  * gateway created. Throws when the CMS does not show all of them.
  */
-async function candidates(backing: Backing, kind: CreatedKind, known: number, asked: CallerOf): Promise<number[]> {
+async function candidates(backing: Backing, kind: CreatedKind, { known }: Begun, asked: CallerOf): Promise<number[]> {
   // The replica has only those images that records show: no id tells which uploads are new.
   if (kind === 'image') throw new Error('new uploads cannot be told from others');
   const { base, as } = backing.mapping.kinds[kind]!;

@@ -5,7 +5,7 @@ import { UpstreamRefused } from '../errors.ts';
 import type { HeldImage, ImageFetches } from '../upstream/image-fetches.ts';
 import { type Asked, callOptions, type Images } from './asked.ts';
 import type { Backing } from './backing.ts';
-import { noteFailedCreate } from './failed-create.ts';
+import { beginCreate, noteFailedCreate } from './failed-create.ts';
 import { invalidParam } from './refusals.ts';
 import { translate } from './translate.ts';
 import { can, GENERAL } from './visibility.ts';
@@ -86,15 +86,16 @@ export function createImages(
       if (known !== undefined) return known;
       const held = fetched.get(text);
       if (!held) throw invalidParam('image');
+      const begun = beginCreate(backing, 'image');
       try {
-        const upload = await backing.upstream.upload(held.image, options);
+        const upload = await backing.upstream.upload(held.image, { ...options, createId: begun.createId });
         held.release();
         rollback.created('image', upload.id);
         await backing.keeping.wrote({ images: [upload] }, backing.keeping.moment());
         ids.set(text, upload.id);
         return upload.id;
       } catch (error) {
-        await noteFailedCreate(backing, 'image', error, 0, asked, rollback);
+        await noteFailedCreate(backing, 'image', error, begun, asked, rollback);
         throw error instanceof UpstreamRefused
           ? invalidParam('image')
           : translate(error, { kind: 'event', anonymous: false });

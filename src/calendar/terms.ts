@@ -7,7 +7,7 @@ import { type Answer, type Asked, callOptions, createKeyOf, type Input, type Rol
 import { type Backing, whole, writableKind } from './backing.ts';
 import { capabilityNames, capabilityNamesForWrite, visibilityFor } from './capabilities.ts';
 import { termId } from './event-list.ts';
-import { highestKnown, noteFailedCreate } from './failed-create.ts';
+import { beginCreate, noteFailedCreate } from './failed-create.ts';
 import { type Echo, links, pageOf, totalPages } from './paging.ts';
 import type { Audience, Json } from './present.ts';
 import { joined, kept, ready, readyEntries } from './ready.ts';
@@ -181,20 +181,25 @@ export function createTerms(backing: Backing, kind: TermKind) {
     if (fields.name !== undefined && fields.name.length > 200) throw invalidParam('name', 'The name is too long.');
     // A rollback of another request must not remove the parent now.
     if (fields.parent && !(await rollback.use(kind, fields.parent))) throw invalidParam('parent');
-    const known = highestKnown(backing, kind);
+    const begun = beginCreate(backing, kind);
     try {
       const body = mapping.write(fields, { site: backing.site() });
       const { upstream } = backing;
       const moment = backing.keeping.moment();
       const native = await (id === undefined
-        ? upstream.create(mapping.base, body, { ...callOptions(asked), ...createKeyOf(asked, kind) })
+        ? upstream.create(mapping.base, body, {
+            ...callOptions(asked),
+            ...createKeyOf(asked, kind),
+            createId: begun.createId,
+          })
         : upstream.update(mapping.base, id, body, callOptions(asked)));
+      if (id === undefined) rollback.created(kind, Number(native.id));
       const record = mapping.read(whole(backing, kind, native, true), backing.site());
       if (id === undefined) rollback.created(kind, record.id, record);
       await backing.keeping.wrote({ put: [record] }, moment);
       return record;
     } catch (error) {
-      if (id === undefined) await noteFailedCreate(backing, kind, error, known, asked, rollback);
+      if (id === undefined) await noteFailedCreate(backing, kind, error, begun, asked, rollback);
       throw translate(error, { kind, ...(id === undefined ? {} : { id }), anonymous: false });
     }
   }

@@ -6,9 +6,9 @@ import type { KindMapping } from '../mapping/mapping.ts';
 import type { FieldsOf, Kind, PostKind, RecordOf } from '../records.ts';
 import type { Native } from '../upstream/port.ts';
 import { type Asked, callOptions, createKeyOf, type Rollback } from './asked.ts';
-import { type Backing, writableKind } from './backing.ts';
+import { type Backing, whole, writableKind } from './backing.ts';
 import { capabilityNamesForWrite } from './capabilities.ts';
-import { highestKnown, noteFailedCreate } from './failed-create.ts';
+import { beginCreate, noteFailedCreate } from './failed-create.ts';
 import { keep, readPost } from './posts.ts';
 import { alreadyTrashed, forbidden, notAnEvent } from './refusals.ts';
 import { translate, unknownId } from './translate.ts';
@@ -102,17 +102,23 @@ export async function createPost<K extends PostKind>(
   const joins = await joinsFor(backing, mapping, fields);
   const body = mapping.write(fields, { site: backing.site(), joins });
   const options = callOptions(asked);
-  const known = highestKnown(backing, kind);
+  const begun = beginCreate(backing, kind);
   let moment = backing.keeping.moment();
   let native: Native;
   try {
-    native = await backing.upstream.create(mapping.base, body, { ...options, ...createKeyOf(asked, kind) });
+    native = await backing.upstream.create(mapping.base, body, {
+      ...options,
+      ...createKeyOf(asked, kind),
+      createId: begun.createId,
+    });
   } catch (error) {
-    await noteFailedCreate(backing, kind, error, known, asked, rollback);
+    await noteFailedCreate(backing, kind, error, begun, asked, rollback);
     throw translate(error, { kind, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
   }
   const id = Number(native.id);
-  rollback.created(kind, id, mapping.read(native, backing.site(), backing.sync.joins()));
+  // Named by errors whatever its answer lacks, and removed only when the answer shows the record.
+  rollback.created(kind, id);
+  rollback.created(kind, id, mapping.read(whole(backing, kind, native, true), backing.site(), backing.sync.joins()));
   if (mapping.touchAfterCreate.length > 0) {
     moment = backing.keeping.moment();
     try {

@@ -16,10 +16,9 @@ function note($collection = null, $id = 0) {
 function note_post($id) {
     // A key that is deleted from all posts at once is of no single one; WordPress would take the post of the page for it.
     $type = (int) $id > 0 ? \get_post_type($id) : false;
-    if ($type === 'attachment') {
-        note('media', $id);
-    } elseif ($type && isset(TYPES[$type]) && \get_post_status($id) !== 'auto-draft') {
-        note(TYPES[$type]['base'], $id);
+    $collection = $type === 'attachment' ? 'media' : collection_of_type($type);
+    if ($collection !== '' && \get_post_status($id) !== 'auto-draft') {
+        note($collection, $id);
     }
 }
 
@@ -32,8 +31,8 @@ function note_meta($row, $id) {
 }
 
 function note_term($id, $row, $taxonomy) {
-    if (isset(TAXONOMIES[$taxonomy])) {
-        note(TAXONOMIES[$taxonomy]['base'], $id);
+    if (collection_of_taxonomy($taxonomy) !== '') {
+        note(collection_of_taxonomy($taxonomy), $id);
     }
 }
 

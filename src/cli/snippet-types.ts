@@ -34,6 +34,26 @@ function opened($type = null) {
     return $types;
 }
 
+/**
+ * The collection of the mapping that records of a type or taxonomy are in; '' for others. Where the mapping does not name the type, the REST
+ * base that its plugin gave it tells.
+ */
+function collection_in($abouts, $name, $object) {
+    if (isset($abouts[$name])) {
+        return $abouts[$name]['base'];
+    }
+    $base = $object && !empty($object->show_in_rest) ? (string) ($object->rest_base ?: $object->name) : '';
+    return \in_array($base, \array_column($abouts, 'base'), true) ? $base : '';
+}
+
+function collection_of_type($type) {
+    return $type ? collection_in(TYPES, $type, \get_post_type_object($type)) : '';
+}
+
+function collection_of_taxonomy($taxonomy) {
+    return collection_in(TAXONOMIES, $taxonomy, \get_taxonomy($taxonomy));
+}
+
 \add_action('init', function () {
     foreach (TYPES as $type => $about) {
         if (empty($about['existing']) && !\post_type_exists($type)) {

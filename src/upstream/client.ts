@@ -71,6 +71,8 @@ export interface ClientRequest {
   requestId?: string;
   /** Goes to the CMS as `X-Calendar-Key`. */
   createKey?: string;
+  /** Goes to the CMS as `X-Calendar-Create`. */
+  createId?: string;
   /** Default `json`: an answer that is not JSON is an error. */
   expect?: 'json' | 'any';
   /** What observations call it, where the path does not tell. Must not hold secrets. */
@@ -241,7 +243,13 @@ function locate(location: string | undefined, base: string): URL | undefined {
   return location !== undefined && URL.canParse(location, base) ? new URL(location, base) : undefined;
 }
 
-function headersOf({ headers = {}, credentials, requestId, createKey }: ClientRequest): Record<string, string> {
+function headersOf({
+  headers = {},
+  credentials,
+  requestId,
+  createKey,
+  createId,
+}: ClientRequest): Record<string, string> {
   const sent: Record<string, string> = {
     accept: 'application/json',
     'accept-encoding': 'gzip',
@@ -250,6 +258,7 @@ function headersOf({ headers = {}, credentials, requestId, createKey }: ClientRe
   for (const name of PASSED_HEADERS) if (headers[name] !== undefined) sent[name] = headers[name];
   if (credentials !== undefined) sent.authorization = credentials;
   if (createKey !== undefined) sent['x-calendar-key'] = createKey;
+  if (createId !== undefined) sent['x-calendar-create'] = createId;
   // The id comes from outside; one that could not stand in a header is not worth failing for.
   if (requestId !== undefined && /^[\x21-\x7e]{1,200}$/.test(requestId)) sent['x-request-id'] = requestId;
   return sent;

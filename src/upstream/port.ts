@@ -44,6 +44,8 @@ export interface CallOptions {
   requestId?: string;
   /** Of a create: a hash by which the CMS can tell later what the create made, `createdWith`. 64 hexadecimal digits. */
   createKey?: string;
+  /** Of a create: random, for this call alone. The companion plugin repeats it beside what it says that a refused create inserted. */
+  createId?: string;
 }
 
 /** What the collection itself says: which statuses may be asked, which capabilities its actions need. Empty where it does not tell. */

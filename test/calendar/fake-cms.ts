@@ -174,7 +174,8 @@ export function fakeCms(nowMs: () => number): FakeCms {
         await cms.refuse?.(step, true, body);
         return { ...native };
       } catch (error) {
-        if (cms.companion && error instanceof UpstreamRefused) error.data.calendar_created = inserted;
+        if (cms.companion && error instanceof UpstreamRefused)
+          Object.assign(error.data, { calendar_created: inserted, calendar_create: options.createId });
         throw error;
       }
     },

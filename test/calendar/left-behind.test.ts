@@ -7,6 +7,7 @@ import { type GatewayError, UpstreamAway, UpstreamRefused } from '../../src/erro
 import { ROUTES } from '../../src/interface/routes.ts';
 import { validate } from '../../src/interface/validate.ts';
 import type { Lookups } from '../../src/interface/value-kind.ts';
+import { redirected } from '../../src/upstream/answer.ts';
 import { createImageFetches } from '../../src/upstream/image-fetches.ts';
 import { BASE, type GatewayUnderTest, gatewayUnderTest } from '../gateway-under-test.ts';
 import { AS, type FakeCms, fakeCms, type Role, type Step } from './fake-cms.ts';
@@ -163,6 +164,60 @@ describe('a delete needs proof', () => {
         );
         expect(error.data).not.to.have.any.keys('created', 'possibly_created');
       });
+    });
+  }
+
+  describe('an error names records that its own request did not create', () => {
+    for (const [what, createId] of Object.entries({
+      'without an id': undefined,
+      'with the id of another call': 'f'.repeat(32),
+    })) {
+      it(`${what}: they stay`, async () => {
+        const mine = await write('/events', 'create', { ...event, title: 'Another' });
+        failAt(EVENT, false, () => {
+          const error = refused('my_rule');
+          const replayed = { calendar_created: [{ collection: 'events', id: mine.id }], calendar_create: createId };
+          Object.assign(error.data, replayed);
+          return error;
+        });
+        const error = await thrown(write('/events', 'create', event));
+        expect(cms.deletes).to.deep.equal([]);
+        expect(namesOf('events')).to.deep.equal([{ kind: 'event', id: mine.id }]);
+        expect(error.data).not.to.have.any.keys('created', 'possibly_created');
+      });
+    }
+  });
+
+  for (const [what, page] of Object.entries({
+    'a web page': () => new UpstreamAway('not-json', 'a web page in place of JSON (status 403)', { status: 403 }),
+    'a redirect': () => redirected('https://cms.example/wp-admin/'),
+  })) {
+    for (const base of ['events', 'venues', 'event_categories']) {
+      it(`a create of ${base} that is answered with ${what}: the error names a record that was inserted`, async () => {
+        failAt({ method: 'create', base }, true, page);
+        const error = await thrown(write('/events', 'create', EVERYTHING));
+        const named = [error.data.possibly_created, error.data.created ?? []].flat();
+        expect(named).to.deep.include(namesOf(base)[0]);
+        expect(cms.deletes.filter((one) => one.base === base)).to.deep.equal([]);
+      });
+
+      it(`and none when there is none: ${base}, ${what}`, async () => {
+        failAt({ method: 'create', base }, false, page);
+        const error = await thrown(write('/events', 'create', { ...event, venue: LINKED.venue, categories: ['New'] }));
+        expect(error.data?.possibly_created).to.equal(undefined);
+      });
+    }
+  }
+
+  for (const base of ['events', 'venues', 'event_categories']) {
+    it(`an answer to a create of ${base} that lacks fields: the error names the record`, async () => {
+      const { create } = cms;
+      cms.create = async (at, body, options) => {
+        const native = await create(at, body, options);
+        return at === base ? { id: native.id } : native;
+      };
+      const error = await thrown(write('/events', 'create', { ...event, venue: LINKED.venue, categories: ['New'] }));
+      expect(error.data?.created).to.deep.include(namesOf(base)[0]);
     });
   }
 

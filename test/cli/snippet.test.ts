@@ -58,6 +58,17 @@ interface Loaded {
  * Loads the file, in as many copies, into a few functions of WordPress, after a plugin that runs `plugin`; `rows` are first values of keys in the database.
  */
 function loaded(code: string, plugin: string, rows: Record<string, string> = {}, copies = 1): Loaded {
+  const told = "array('registered' => $registered, 'supports' => $supports, 'stored' => $stored)";
+  return afterLoading(code, plugin, told, { rows, copies }) as Loaded;
+}
+
+/** The same, and gives what `told` is in PHP once the file has registered everything. */
+function afterLoading(
+  code: string,
+  plugin: string,
+  told: string,
+  { rows = {}, copies = 1 }: { rows?: Record<string, string>; copies?: number } = {},
+): unknown {
   const folder = mkdtempSync(join(tmpdir(), 'calendar-companion-'));
   try {
     const files = Array.from({ length: copies }, (_, at) => join(folder, `${at}.php`));
@@ -73,9 +84,9 @@ ${plugin}
 ${files.map((file) => `require '${file}';`).join('\n')}
 apply_filters('init');
 apply_filters('rest_api_init');
-echo json_encode(array('registered' => $registered, 'supports' => $supports, 'stored' => $stored));`,
+echo json_encode(${told});`,
       ),
-    ) as Loaded;
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -206,6 +217,110 @@ describe('snippet', () => {
               .map(({ key, type, single }) => `${key} ${type}${single ? '' : ', a row each'}`),
           ).to.deep.equal(lists[name] ?? []);
         });
+    });
+
+    describe('of types whose REST base is not their name, which the mapping does not tell', () => {
+      const code = snippet(compileMapping(sourceWith({}), 'sample'), notices);
+      const plugin = `
+        function get_post_type($id) { return array(5 => 'gig', 6 => 'page')[$id]; }
+        function get_post_type_object($type) {
+          return (object) array('name' => $type, 'show_in_rest' => true, 'rest_base' => $type === 'gig' ? 'events' : '');
+        }
+        function get_taxonomy($name) {
+          return (object) array('name' => $name, 'show_in_rest' => true, 'rest_base' => $name === 'genre' ? 'event_categories' : '');
+        }
+        function get_post_status($id) { return 'publish'; }
+        function act() {
+          apply_filters('wp_after_insert_post', 5);
+          apply_filters('wp_after_insert_post', 6);
+          apply_filters('edited_term', 7, 0, 'genre');
+          apply_filters('edited_term', 8, 0, 'nav_menu');
+          return CalendarGateway\\SiteSample\\note();
+        }`;
+
+      it('changes are told of all the same, and those of other types are not', () => {
+        expect(afterLoading(code, plugin, 'act()')).to.deep.equal([
+          { collection: 'events', id: 5 },
+          { collection: 'event_categories', id: 7 },
+        ]);
+      });
+    });
+
+    describe('what a refused create inserted', () => {
+      const code = snippet(compileMapping(sourceWith({}), 'sample'));
+      const ID = '0123456789abcdef'.repeat(2);
+      const data = { status: 400, calendar_created: [{ collection: 'events', id: 1 }], calendar_create: ID };
+      const answered = (server: string, mayEdit = true) =>
+        afterLoading(
+          code,
+          `const REST_REQUEST = true;
+           class WP_REST_Response {
+             public $data;
+             public function get_status() { return 400; }
+             public function get_data() { return $this->data; }
+             public function set_data($data) { $this->data = $data; }
+           }
+           ${server}
+           function is_user_logged_in() { return true; }
+           function current_user_can() { return ${mayEdit}; }
+           function get_post_status() { return 'draft'; }
+           function get_post_type_object() {}
+           function act() {
+             $request = new class { function get_method() { return 'POST'; } function get_route() { return '/wp/v2/events'; } };
+             apply_filters('wp_insert_post', 5, (object) array('post_type' => 'events'), false);
+             $response = new WP_REST_Response();
+             $response->data = json_decode('${JSON.stringify({ code: 'my_rule', data })}', true);
+             return apply_filters('rest_post_dispatch', $response, null, $request)->data['data'];
+           }`,
+          'act()',
+        );
+      const header = `$_SERVER['HTTP_X_CALENDAR_CREATE'] = '${ID}';`;
+
+      it('is told with the id of the call, whatever another plugin says', () => {
+        const own = { calendar_created: [{ collection: 'events', id: 5 }], calendar_create: ID };
+        expect(answered(header)).to.deep.equal({ status: 400, ...own });
+      });
+
+      it('is not told, by nobody, when the user may not edit it', () => {
+        expect(answered(header, false)).to.deep.equal({ status: 400 });
+      });
+
+      it('is told to the gateway alone: answers to other clients stay as they are', () => {
+        expect(answered('')).to.deep.equal(data);
+      });
+    });
+
+    describe('a record with the key of a create', () => {
+      const code = snippet(compileMapping(sourceWith({}), 'sample'));
+      const found = (author: number, mayEdit: boolean, types = "array(5 => 'events', 9 => 'events')") =>
+        afterLoading(
+          code,
+          `class WP_Error { public $code; function __construct($code) { $this->code = $code; } }
+           function get_current_user_id() { return 3; }
+           function current_user_can() { return ${mayEdit}; }
+           function get_post_field() { return '${author}'; }
+           function get_post_type($id) { return ${types}[$id] ?? false; }
+           function get_post_type_object($type) { return (object) array('name' => $type, 'show_in_rest' => false); }
+           $wpdb->marked = array('postmeta' => array('5', '9'));`,
+          `$routes['calendar-gateway/v1/created'](array('key' => 'k'))`,
+        );
+      const both = [5, 9].map((id) => ({ collection: 'events', id }));
+
+      it('is found, the first before its copies', () => {
+        expect(found(4, true)).to.deep.equal({ created: both });
+      });
+
+      it("is its author's also when an editor has published it since", () => {
+        expect(found(3, false)).to.deep.equal({ created: both });
+      });
+
+      it('is never said to be missing when the user may not see it', () => {
+        expect(found(4, false)).to.deep.equal({ code: 'calendar_created_hidden' });
+      });
+
+      it('is none when it was deleted, or when it is of a type that is not of the calendar', () => {
+        expect(found(4, true, "array(9 => 'page')")).to.deep.equal({ created: [] });
+      });
     });
 
     it('lets no name break out of its quotes', () => {

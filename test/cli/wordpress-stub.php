@@ -42,7 +42,11 @@ function add_post_type_support( $type, $feature ) {
 	global $supports;
 	$supports[] = "$type $feature";
 }
-function register_rest_route() {}
+$routes = array();
+function register_rest_route( $space, $route, $args ) {
+	global $routes;
+	$routes[ "$space$route" ] = $args['callback'];
+}
 function get_option( $name ) {
 	return false;
 }
@@ -63,8 +67,20 @@ function is_serialized( $value ) {
 $wpdb = new class() {
 	public $postmeta = 'wp_postmeta';
 	public $termmeta = 'wp_termmeta';
+	/** Ids of the rows of a table with the key of a create. */
+	public $marked = array();
+	private $sql   = '';
 	public function prepare( $sql, $key ) {
+		$this->sql = $sql;
 		return $key;
+	}
+	public function get_col() {
+		foreach ( $this->marked as $table => $ids ) {
+			if ( strpos( $this->sql, $table ) ) {
+				return $ids;
+			}
+		}
+		return array();
 	}
 	public function get_var( $key ) {
 		return ROWS[ $key ] ?? null;

@@ -1145,6 +1145,21 @@ export const PROTECTIONS: Protection[] = [
     title: 'after an unknown outcome',
   },
   {
+    what: 'records that an error names count as created only beside the id of the call',
+    file: 'src/calendar/failed-create.ts',
+    line: ' || (said.length > 0 && data.calendar_create !== createId)',
+    test: 'test/calendar/left-behind.test.ts',
+    title: 'that its own request did not create',
+  },
+  {
+    what: 'a record that the user may not see is not said to be missing',
+    file: 'src/cli/snippet-created.ts',
+    line: 'if ($found && !$shown) {',
+    without: 'if (false) {',
+    test: COMPANIONS,
+    title: 'never said to be missing',
+  },
+  {
     what: 'a rollback leaves what was changed since',
     file: 'src/calendar/removal.ts',
     line: 'if (!isDeepStrictEqual(withoutRendered(now), withoutRendered(record))) return false;',
