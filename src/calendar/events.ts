@@ -23,6 +23,7 @@ import {
   createPost,
   editable,
   mayWrite,
+  readCreated,
   readForUpdate,
   trashNew,
   trashPost,
@@ -217,10 +218,10 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
       });
       return { status: 201, body: present.event(record, audience, { unlocked: true }) };
     },
-    /** What `create` answers, for an event that was created before. */
+    /** What `create` answers, for an event that was created before: as much of it as the actor may see now. */
     async created(id: number, asked: Asked): Promise<Answer> {
-      const { record } = await readForUpdate(backing, 'event', id, asked);
-      return { status: 201, body: present.event(record, await audienceOf(asked), { unlocked: true }) };
+      const { record, unlocked } = await readCreated(backing, 'event', id, asked);
+      return { status: 201, body: present.event(record, await audienceOf(asked), { unlocked }) };
     },
     async update(id: number, input: Input, asked: Asked): Promise<Answer> {
       const { publisher } = await mayWrite(backing, 'event', asked);

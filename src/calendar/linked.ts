@@ -19,16 +19,7 @@ import { couldNotCreate } from './refusals.ts';
 import { createRollback } from './rollback.ts';
 import { linkedSearchWords } from './search.ts';
 import { shows, visibilityOf } from './visibility.ts';
-import {
-  createPost,
-  editable,
-  mayWrite,
-  readForUpdate,
-  trashNew,
-  trashPost,
-  updatePost,
-  type Writer,
-} from './writes.ts';
+import { createPost, editable, mayWrite, readCreated, trashNew, trashPost, updatePost, type Writer } from './writes.ts';
 
 const COLLECTION = { venue: 'venues', organizer: 'organizers' } as const;
 const TEXTS = {
@@ -186,10 +177,10 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
       const record = await rollback.guard(() => make(input, asked, rollback));
       return { status: 201, body: present.linked(record, { unlocked: true }) };
     },
-    /** What `create` answers, for a record that was created before. */
+    /** What `create` answers, for a record that was created before: as much of it as the actor may see now. */
     async created(id: number, asked: Asked): Promise<Answer> {
-      const { record } = await readForUpdate(backing, kind, id, asked);
-      return { status: 201, body: present.linked(record, { unlocked: true }) };
+      const { record, unlocked } = await readCreated(backing, kind, id, asked);
+      return { status: 201, body: present.linked(record, { unlocked }) };
     },
     async update(id: number, input: Input, asked: Asked): Promise<Answer> {
       const before = await editable(backing, kind, id, asked);

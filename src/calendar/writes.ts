@@ -9,7 +9,7 @@ import { type Asked, callOptions, createKeyOf, type Rollback } from './asked.ts'
 import { type Backing, whole, writableKind } from './backing.ts';
 import { capabilityNamesForWrite } from './capabilities.ts';
 import { beginCreate, noteFailedCreate } from './failed-create.ts';
-import { keep, readPost } from './posts.ts';
+import { keep, type Read, readPost } from './posts.ts';
 import { alreadyTrashed, forbidden, notAnEvent } from './refusals.ts';
 import { translate, unknownId } from './translate.ts';
 import { can, mayEdit } from './visibility.ts';
@@ -146,6 +146,24 @@ export async function readForUpdate<K extends PostKind>(
     return { native, record: mapping.read(native, backing.site(), backing.sync.joins()) };
   } catch (error) {
     throw translate(error, { kind, id, anonymous: false });
+  }
+}
+
+/**
+ * A post that the caller created before: as its editor while the CMS lets them edit it, else what a single read shows them. Throws what
+ * these reads throw.
+ */
+export async function readCreated<K extends PostKind>(
+  backing: Backing,
+  kind: K,
+  id: number,
+  asked: Asked,
+): Promise<Read<K>> {
+  try {
+    return { record: (await readForUpdate(backing, kind, id, asked)).record, unlocked: true };
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.status !== 403) throw error;
+    return readPost(backing, kind, id, asked);
   }
 }
 

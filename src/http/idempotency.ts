@@ -1,4 +1,4 @@
-// `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry gets the first answer, and no second record.
+// `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry gets the record that was created, and makes no second one.
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Answer, Asked } from '../calendar/asked.ts';
@@ -15,8 +15,8 @@ import { KEY_HEADER, REPLAYED_HEADER } from './headers.ts';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** A create that began so long ago has ended in the CMS, whether the gateway has heard of it or not. */
 const ENDED_AFTER_MS = 120_000;
-/** Longer answers are not kept: the record is shown anew. */
-const ANSWER_BYTES = 16 * 1024;
+/** Longer refusals are not kept: nothing was created, and a retry is refused anew. */
+const REFUSAL_BYTES = 4 * 1024;
 
 export interface CreateRequest {
   /** The header as it came. */
@@ -27,7 +27,7 @@ export interface CreateRequest {
   asked: Asked;
   /** Runs the create; the CMS is told `createKey`. */
   create(createKey: string): Promise<Answer>;
-  /** Answers with a record that was created before. */
+  /** Answers with a record that was created before, as the actor may see it now. Throws what a read of it throws. */
   created(id: number): Promise<Answer>;
 }
 
@@ -36,7 +36,10 @@ export type CreateOnce = (request: CreateRequest) => Promise<Answer>;
 
 const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
-/** Keys belong to a user and a kind; only hashes of them are kept. */
+/**
+ * Keys belong to a user and a kind; only hashes of them are kept. Of a record that was created its id is kept and no text: a retry is
+ * answered with what the actor may see of it at that moment.
+ */
 export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnce {
   const me = randomUUID();
   const running = new Set<string>();
@@ -54,7 +57,7 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
       keys.set(name, { ...mine, ...entry }).catch((error: unknown) => log('an answer could not be kept', error));
     try {
       const answer = await create(name);
-      await keep({ state: 'done', ...kept(answer) });
+      await keep({ state: 'done', id: (answer.body as { id: number }).id });
       return answer;
     } catch (error) {
       const said = errorAnswer(error);
@@ -77,8 +80,10 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
     const records = await backing.upstream.createdWith(name, options);
     const own = records?.find(({ collection }) => collection === base);
     if (own) {
-      const answer = await created(fittedId(backing.mapping, own.collection, own.id));
-      await keys.replace(name, found, { ...found, state: 'done', ...kept(answer) });
+      const id = fittedId(backing.mapping, own.collection, own.id);
+      const answer = await created(id);
+      const { answer: _unknown, ...rest } = found;
+      await keys.replace(name, found, { ...rest, state: 'done', id });
       return replayed(answer);
     }
     if (records && backing.nowMs() - found.atMs > ENDED_AFTER_MS) {
@@ -101,21 +106,11 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
     if (!found) return run(name, mine, request);
     if (found.fingerprint !== mine.fingerprint) throw otherRequest();
     if (found.state === 'done') {
-      if (found.answer) return replayed(found.answer);
-      return replayed(await created(found.id ?? 0));
+      return replayed(found.answer ?? (await created(found.id!)));
     }
     const mayRun = found.by !== me && backing.nowMs() - found.atMs <= ENDED_AFTER_MS && backing.others !== undefined;
     if (running.has(name) || (found.state === 'running' && mayRun)) throw inProgress();
     return resolved(name, found, request);
-  };
-}
-
-function kept({ status, body, headers }: Answer): Pick<CreateKey, 'answer' | 'id'> {
-  const id = (body as { id?: unknown } | null)?.id;
-  const isShort = Buffer.byteLength(JSON.stringify(body)) <= ANSWER_BYTES;
-  return {
-    ...(isShort ? { answer: { status, body, ...(headers ? { headers } : {}) } } : {}),
-    ...(typeof id === 'number' ? { id } : {}),
   };
 }
 
@@ -126,7 +121,8 @@ function kept({ status, body, headers }: Answer): Pick<CreateKey, 'answer' | 'id
 function isFinal({ status, body }: { status: number; body: Record<string, unknown> }): boolean {
   const data = (body.data ?? {}) as Record<string, unknown>;
   if (data.created !== undefined || data.possibly_created !== undefined) return true;
-  return status < 500 && status !== 401 && status !== 403 && status !== 429;
+  const passes = status >= 500 || status === 401 || status === 403 || status === 429;
+  return !passes && Buffer.byteLength(JSON.stringify(body)) <= REFUSAL_BYTES;
 }
 
 const replayed = ({ status, body, headers }: NonNullable<CreateKey['answer']>): Answer => ({

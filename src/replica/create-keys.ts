@@ -12,8 +12,9 @@ export interface CreateKey {
   atMs: number;
   /** The gateway process that ran it. */
   by: string;
-  /** What the caller was told, unless that was too long to be kept: then `id` is the record that was created. */
+  /** The refusal that the caller was told. */
   answer?: { status: number; body: unknown; headers?: Record<string, string> };
+  /** The record that was created. */
   id?: number;
 }
 

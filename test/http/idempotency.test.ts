@@ -185,6 +185,72 @@ describe('Idempotency-Key on creates', () => {
     expect(cms.steps).to.have.length(1);
   });
 
+  describe('a retry is shown no more than its actor may see now', () => {
+    /** From now on the CMS refuses to show this account records for editing. */
+    function takeRights(role: keyof typeof AS): void {
+      const read = cms.read.bind(cms);
+      cms.read = async (base, id, query, options) => {
+        if (options?.credentials === AS[role] && query?.context === 'edit')
+          throw new UpstreamRefused(403, 'rest_forbidden_context', 'No.');
+        if (options?.credentials === AS[role] && cms.stored.get(id)?.status === 'private')
+          throw new UpstreamRefused(403, 'rest_forbidden', 'No.');
+        return read(base, id, query, options);
+      };
+    }
+
+    for (const [path, body] of Object.entries(BODIES).slice(0, 3)) {
+      it(`POST ${path}, whose record is another's private one by now`, async () => {
+        const first = await create(path, body, 'k', 'author');
+        await gateway.ask(`${path}/${first.body.id}`, { as: 'admin', json: { status: 'private', author: 5 } });
+        takeRights('author');
+        const again = await create(path, body, 'k', 'author');
+        expect([first.status, again.status]).to.deep.equal([201, 403]);
+        expect(again.text).to.not.match(/Party|Hall|Ann/);
+        expect(cms.steps.filter(({ method }) => method === 'create')).to.have.length(1);
+      });
+
+      it(`POST ${path}, whose actor may read the record and no longer edit it`, async () => {
+        const first = await create(path, { ...body, status: 'publish' }, 'k', 'author');
+        takeRights('author');
+        const again = await create(path, { ...body, status: 'publish' }, 'k', 'author');
+        expect([again.status, again.body.id]).to.deep.equal([201, first.body.id]);
+        expect(again.headers['idempotent-replayed']).to.equal('true');
+      });
+    }
+
+    it('an event, whose venue is another’s draft by now', async () => {
+      const venue = (await gateway.ask('/venues', { as: 'admin', json: { venue: 'Hall', status: 'publish' } })).body.id;
+      const first = await create('/events', { ...event, venue }, 'k', 'author');
+      await gateway.ask(`/venues/${venue}`, { as: 'admin', json: { status: 'draft' } });
+      const again = await create('/events', { ...event, venue }, 'k', 'author');
+      expect([first.body.venue.venue, again.status, again.body.venue]).to.deep.equal(['Hall', 201, []]);
+    });
+
+    it('an event that was changed since: as it is now', async () => {
+      const first = await create('/events', event, 'k');
+      await gateway.ask(`/events/${first.body.id}`, { as: 'editor', json: { title: 'Changed' } });
+      const again = await create('/events', event, 'k');
+      expect([again.status, again.body.id, again.body.title]).to.deep.equal([201, first.body.id, 'Changed']);
+    });
+
+    it('a record that the CMS no longer has is not created again', async () => {
+      const first = await create('/events', event, 'k');
+      cms.stored.delete(first.body.id);
+      expect((await create('/events', event, 'k')).status).to.equal(404);
+      expect(cms.steps).to.have.length(1);
+    });
+  });
+
+  it('a refusal that is very long is not kept', async () => {
+    const long = Array.from({ length: 12 }, (_, i) => [`${i}`.padEnd(200, 'n'), 'x'.repeat(70_000)]);
+    const body = { ...event, ...Object.fromEntries(long) };
+    const answers = [await create('/events', body, 'k'), await create('/events', body, 'k')];
+    expect(answers.map(({ status, headers }) => [status, headers['idempotent-replayed']])).to.deep.equal([
+      [400, undefined],
+      [400, undefined],
+    ]);
+  });
+
   it('a key is forgotten after a day', async () => {
     await create('/events', event, 'k');
     nowMs += 24 * 3_600_000 + 1;
