@@ -24,6 +24,8 @@ interface Kept {
   known: Map<string, KeptNames>;
   /** By account: the CMS is away, for every collection alike. By account and `rest_base`: it answered without telling (`undefined`). */
   failures: LRUCache<string, { error: UpstreamAway | undefined }>;
+  /** By account and `rest_base`: concurrent requests share one look-up (single-flight). */
+  pending: Map<string, Promise<LookedUp>>;
 }
 
 const byBacking = new WeakMap<Backing, Kept>();
@@ -31,7 +33,7 @@ const byBacking = new WeakMap<Backing, Kept>();
 function keptOf(backing: Backing): Kept {
   let kept = byBacking.get(backing);
   if (!kept) {
-    kept = { known: new Map(), failures: new LRUCache({ max: FAILURES, ttl: FAILURE_KEPT_MS }) };
+    kept = { known: new Map(), failures: new LRUCache({ max: FAILURES, ttl: FAILURE_KEPT_MS }), pending: new Map() };
     byBacking.set(backing, kept);
   }
   return kept;
@@ -98,10 +100,16 @@ async function lookUp(backing: Backing, kind: Kind, caller: Caller): Promise<Loo
     return { names: known.names };
   }
   const user = String(caller.account.userId);
-  const failed = kept.failures.get(user) ?? kept.failures.get(`${user} ${base}`);
+  const here = `${user} ${base}`;
+  const failed = kept.failures.get(user) ?? kept.failures.get(here);
   if (failed) return { names: undefined, error: failed.error };
-  const { names, error } = await ask();
-  if (!names) kept.failures.set(error ? user : `${user} ${base}`, { error });
+  let pending = kept.pending.get(here);
+  if (!pending) {
+    pending = ask().finally(() => kept.pending.delete(here));
+    kept.pending.set(here, pending);
+  }
+  const { names, error } = await pending;
+  if (!names) kept.failures.set(error ? user : here, { error });
   return { names, error };
 
   async function ask(): Promise<LookedUp> {

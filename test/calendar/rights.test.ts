@@ -100,6 +100,19 @@ describe('rights', () => {
     });
   }
 
+  it('are asked once for each kind, however many requests of one account need them', async () => {
+    const bases: string[] = [];
+    await start({
+      facts: async (base) => {
+        bases.push(base);
+        await new Promise((done) => setImmediate(done));
+        return told(rightsOf(base));
+      },
+    });
+    await Promise.all(Array.from({ length: 20 }, () => gateway.ask('/events/1', { as: 'admin' })));
+    expect(bases.sort()).to.deep.equal(['events', 'organizers', 'venues']);
+  });
+
   it('that were known go on to hold while the CMS does not answer', async () => {
     await start({});
     expect(await ids('/events?start_date=2027-01-01', 'admin')).to.deep.equal([1, 2]);

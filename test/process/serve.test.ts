@@ -60,7 +60,9 @@ describe('serve', function () {
   }
 
   it('ends on SIGTERM with everything finished that had begun', async () => {
-    serving = await serve(wordpress.url.href, { password: PASSWORD });
+    // A slow machine takes its time until every write has arrived: none may meet its deadline meanwhile.
+    const limits = { headersTimeoutMs: 60_000, deadlineMs: 60_000 };
+    serving = await serve(wordpress.url.href, { password: PASSWORD, config: { upstream: { limits } } });
     const { port, child } = serving;
     await untilReady(serving);
     const { held, release } = hold();
