@@ -97,7 +97,7 @@ export function assemble(parts: AssemblyParts): Assembly {
   };
   const backing: Backing = {
     ...{ replica, upstream, service, mapping, sync, nowMs, observe },
-    keeping: keepingDespite(others ?? keepingAlone(replica, sync), readLater),
+    keeping: keepingDespite(others ?? keepingAlone(replica, sync), replica, readLater),
     ...(others ? { others } : {}),
     unknown: createUnknown({
       isComplete: () => sync.standing().complete,

@@ -4,7 +4,8 @@ import type { LRUCache } from 'lru-cache';
 import { ReplicaFailure } from '../errors.ts';
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
 import type { Observe } from '../observe/events.ts';
-import type { Kind, LinkedKind, Site } from '../records.ts';
+import { type CalendarRecord, FIRST_INLINE_ID, type Kind, type LinkedKind, type Site } from '../records.ts';
+import { isTermRecord } from '../replica/answers.ts';
 import { applyChange, type Change } from '../replica/commit.ts';
 import type { Replica } from '../replica/store.ts';
 import type { Sync } from '../replica/sync.ts';
@@ -50,9 +51,25 @@ export const keepingAlone = (replica: Replica, sync: Sync): Keeping => ({
 
 /**
  * Keeping that does not fail with the replica. What the CMS has answered or accepted stands, whether the replica can take it in or not (a
- * full disk): `readLater` is told of what was written and could not be stored.
+ * full disk): `readLater` is told of what was written and could not be stored. An answer to a read that is older than the replica's record,
+ * as that of a cache or of a lagging database before the CMS is, does not replace it: the sync reads the record again, and decides.
  */
-export function keepingDespite(keeping: Keeping, readLater: (change: Change) => void): Keeping {
+export function keepingDespite(keeping: Keeping, replica: Replica, readLater: (change: Change) => void): Keeping {
+  function isOlder(record: CalendarRecord): boolean {
+    if (isTermRecord(record)) return false;
+    const held = replica.get(record.kind, record.id);
+    return held !== undefined && held.modifiedUtc > record.modifiedUtc;
+  }
+
+  /** Without the records that are older, and what lies inside them. */
+  function onlyNewer(change: Change): Change {
+    const older = (change.put ?? []).filter(isOlder);
+    if (older.length === 0) return change;
+    const inside = (record: CalendarRecord) => !isTermRecord(record) && record.id >= FIRST_INLINE_ID;
+    readLater({ put: older.filter((record) => !inside(record)) });
+    return { ...change, put: (change.put ?? []).filter((record) => !older.includes(record) && !inside(record)) };
+  }
+
   async function unlessFailed(storing: Promise<void>, failed?: () => void): Promise<void> {
     try {
       await storing;
@@ -63,7 +80,7 @@ export function keepingDespite(keeping: Keeping, readLater: (change: Change) => 
   }
   return {
     moment: () => keeping.moment(),
-    keep: (change, moment) => unlessFailed(keeping.keep(change, moment)),
+    keep: (change, moment) => unlessFailed(keeping.keep(onlyNewer(change), moment)),
     wrote: (change, moment) => unlessFailed(keeping.wrote(change, moment), () => readLater(change)),
   };
 }

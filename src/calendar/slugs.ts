@@ -7,6 +7,7 @@ import { type Asked, callOptions } from './asked.ts';
 import type { Backing } from './backing.ts';
 import { capabilityNames } from './capabilities.ts';
 import { keep } from './posts.ts';
+import { NO_ROUTE, translate } from './translate.ts';
 import { isStaff } from './visibility.ts';
 
 /** WordPress's column for slugs, in bytes; a slug there is percent-encoded ASCII. */
@@ -55,8 +56,9 @@ export function createSlugs(backing: Backing): Slugs {
       if (!items[0]) return undefined;
       return (await keep(backing, kind, items[0], { moment, as: callOptions(asked) })).id;
     } catch (error) {
-      if (error instanceof UpstreamRefused && error.status < 500) return undefined;
-      throw error;
+      if (!(error instanceof UpstreamRefused) || error.status >= 500) throw error;
+      if (error.code === NO_ROUTE) throw translate(error, { kind, anonymous: !asked.caller.account });
+      return undefined;
     }
   }
 

@@ -1145,6 +1145,14 @@ export const PROTECTIONS: Protection[] = [
     title: 'after an unknown outcome',
   },
   {
+    what: 'the answer to a read of a caller that is older than the record in the replica does not replace it',
+    file: 'src/calendar/backing.ts',
+    line: 'keeping.keep(onlyNewer(change), moment)',
+    without: 'keeping.keep(change, moment)',
+    test: 'test/calendar/older-answers.test.ts',
+    title: 'does not replace it',
+  },
+  {
     what: 'records that an error names count as created only beside the id of the call',
     file: 'src/calendar/failed-create.ts',
     line: ' || (said.length > 0 && data.calendar_create !== createId)',

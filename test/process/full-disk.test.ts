@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { keepingDespite } from '../../src/calendar/backing.ts';
 import { ReplicaFailure } from '../../src/errors.ts';
+import { openReplica } from '../../src/replica/store.ts';
 import { exchange, MOUNT } from '../faults/gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
 import { freePort } from '../free-port.ts';
@@ -84,7 +85,8 @@ describe('a gateway on a full disk', function () {
       throw new ReplicaFailure('unwritable', 'database or disk is full');
     };
     const later: unknown[] = [];
-    const keeping = keepingDespite({ moment: () => 0, keep: failing, wrote: failing }, (change) => later.push(change));
+    const alone = { moment: () => 0, keep: failing, wrote: failing };
+    const keeping = keepingDespite(alone, openReplica({ identity: 'test' }), (change) => later.push(change));
     const change = { remove: [{ kind: 'event' as const, ids: [7] }] };
     await keeping.keep(change, 0);
     expect(later).to.deep.equal([]);
