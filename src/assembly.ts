@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { type Backing, type Keeping, keepingAlone, keepingDespite, type Others } from './calendar/backing.ts';
 import { createEvents } from './calendar/events.ts';
 import { createLinked } from './calendar/linked.ts';
+import { createPasswordTries } from './calendar/password-tries.ts';
 import { readNewest } from './calendar/posts.ts';
 import { createPresent } from './calendar/present.ts';
 import { createReferences } from './calendar/references.ts';
@@ -105,6 +106,7 @@ export function assemble(parts: AssemblyParts): Assembly {
       readNewest: (kind) => readNewest(backing, kind),
       ...(clocks ? { clockMs: clocks.unknownMs } : {}),
     }),
+    passwordTries: createPasswordTries(clocks?.unknownMs),
     imageFetches: createImageFetches({ options: { notFrom: ownOrigin(publicUrl, config) } }),
     present: createPresent(replica, () => sync.site(), config.cost),
     lists: config.lists,

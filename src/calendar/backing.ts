@@ -15,6 +15,7 @@ import type { ImageFetches } from '../upstream/image-fetches.ts';
 import type { Credentials, Native, Upstream } from '../upstream/port.ts';
 import type { Input } from './asked.ts';
 import { siteZone } from './dates.ts';
+import type { PasswordTries } from './password-tries.ts';
 import type { Present } from './present.ts';
 import type { References } from './references.ts';
 import { readOnly } from './refusals.ts';
@@ -101,6 +102,8 @@ export interface Backing {
   present: Present;
   /** What is asked of the CMS because the replica lacks it. */
   unknown: Unknown;
+  /** Passwords of protected records, as anonymous callers try them. */
+  passwordTries: PasswordTries;
   /** Brings in images by URL, a bounded number at once. */
   imageFetches: ImageFetches;
   /** The service account; without one only public records are copied. */

@@ -1192,6 +1192,14 @@ export const PROTECTIONS: Protection[] = [
     title: 'made in the CMS refers to',
   },
   {
+    what: 'anonymous callers try a bounded number of passwords',
+    file: 'src/calendar/password-tries.ts',
+    line: 'if (!right.has(name) && !take()) throw tooMany();',
+    without: '',
+    test: 'test/calendar/password-tries.test.ts',
+    title: 'cost the CMS one call a second',
+  },
+  {
     what: 'an Idempotency-Key belongs to one body',
     file: 'src/http/idempotency.ts',
     line: 'if (found.fingerprint !== mine.fingerprint) throw otherRequest();',
