@@ -212,11 +212,7 @@ function checkTogether({ upstream, publicUrl, listen, lists, redisUrl }: Config)
     );
   }
   if (redisUrl !== undefined && (!URL.canParse(redisUrl) || new URL(redisUrl).hostname === '')) {
-    throw new ConfigError(
-      'redisUrl (CALENDAR_REDIS_URL)',
-      'names no machine and port',
-      'It is written as redis://cache:6379.',
-    );
+    throw new ConfigError('redisUrl (CALENDAR_REDIS_URL)', 'lacks a host or a port', 'Write it as redis://cache:6379.');
   }
   if (lists.perPage > lists.maxPerPage) {
     throw new ConfigError('lists.perPage', 'is more than lists.maxPerPage', 'Raise the one or lower the other.');

@@ -12,7 +12,7 @@ import { dirname } from 'node:path';
 export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) {
     if (statSync(folder).isDirectory()) return;
-    throw Object.assign(new Error(`${folder} is no directory`), { code: 'ENOTDIR' });
+    throw Object.assign(new Error(`${folder} is not a directory`), { code: 'ENOTDIR' });
   }
   const parent = dirname(folder);
   if (parent !== folder) makeFolder(parent, mode);

@@ -95,7 +95,11 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
     if (setAside !== undefined && file.file !== undefined)
       observe({ type: 'replica-quarantined', file: `${file.file}.aside`, reason: setAside });
     if (tightened.length > 0)
-      observe({ type: 'notice', level: 'warn', message: `others could read ${tightened.join(', ')}: no longer` });
+      observe({
+        type: 'notice',
+        level: 'warn',
+        message: `other users could read ${tightened.join(', ')}: now only the owner can`,
+      });
   }
 
   async function closeOverReplica({ cluster, keeper, replica }: ReturnType<typeof openOverReplica>): Promise<void> {

@@ -94,7 +94,7 @@ export function createUnknown(options: UnknownOptions): Unknown {
           throw error;
         }
       }
-      if (isAway()) throw new UpstreamAway('busy', 'Too much that is not in the replica is asked for.');
+      if (isAway()) throw new UpstreamAway('busy', 'There are too many requests for records that the replica lacks.');
       if (kind !== undefined) await newest(kind);
       return undefined;
     },

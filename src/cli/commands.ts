@@ -19,7 +19,9 @@ export function optionsOf<T extends NonNullable<ParseArgsConfig['options']>>(arg
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    throw new ConfigError('command line', error instanceof Error ? error.message : String(error), 'Try --help.');
+    // Node's advice on positional arguments, which follows the first sentence, does not fit these commands.
+    const [reason = ''] = String(error instanceof Error ? error.message : error).split('. ');
+    throw new ConfigError('command line', reason, 'Try --help.');
   }
 }
 

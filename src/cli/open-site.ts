@@ -50,7 +50,7 @@ export function accessRefused({ status, code }: UpstreamRefused, withAccount: bo
     );
   return new ConfigError(
     place,
-    `the site's REST API answers nobody who is not signed in (status ${status}, ${code})`,
+    `the site's REST API answers only signed-in users (status ${status}, ${code})`,
     'Give a service account: a user and an application password of that user (wp-admin > Users > Profile).',
   );
 }

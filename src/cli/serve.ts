@@ -33,7 +33,7 @@ export async function serve(configFile: string | undefined): Promise<number> {
     await gateway.stop().catch(() => undefined);
     return 1;
   }
-  say(`${end}: finishing what is under way; once more ends at once`);
+  say(`${end}: finishing requests in flight; a second signal ends at once`);
   void nextSignal().then(() => process.exit(1));
   await gateway.stop();
   return 0;

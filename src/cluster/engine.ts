@@ -134,7 +134,7 @@ export async function openEngine({ url, prefix, me, deadlineMs }: EngineOptions)
       const wish = { take: '1', watch: '0', release: '-1' }[wants];
       const reply = await run(claimSha, [lock, fence, tail, word], [me, String(leaseMs), wish, said]);
       const [holder = '', token = '0', last = '', theirs = ''] = reply;
-      if (!isEntryId(last)) throw fail(new Error('the end of the stream is no id of an entry'));
+      if (!isEntryId(last)) throw fail(new Error('the end of the stream is not the id of an entry'));
       return { holder, token: Number(token), tail: last, word: theirs };
     },
     async append({ token, expected, known, entry }) {

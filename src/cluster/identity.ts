@@ -43,7 +43,7 @@ function identityIn(kept: string): Partial<Identity> {
   } catch {
     throw new ConfigError(
       'CALENDAR_REDIS_URL',
-      'what is kept there for this site is of no gateway',
+      'the value kept there for this site was not written by a gateway',
       'Stop all gateways and delete the keys that begin with calendar:, or give them another database of the engine.',
     );
   }

@@ -95,7 +95,7 @@ export function createMember({ leaseMs, mapping, replica, observe }: MemberOptio
     if (nowMs() - toldMs < TELL_EVERY_MS) return;
     toldMs = nowMs();
     const what = error instanceof Error ? error.message : String(error);
-    observe({ type: 'notice', level: 'warn', message: `the other gateways: ignored what none of them says: ${what}` });
+    observe({ type: 'notice', level: 'warn', message: `Redis: ignored a message that no gateway wrote: ${what}` });
   }
 
   function footing(why: Why): Footing {

@@ -81,14 +81,14 @@ const validators = new Map(
  * @throws Malformed
  */
 export function readMessage<T>(name: keyof typeof SCHEMAS, json: unknown): T {
-  if (typeof json !== 'string') throw new Malformed(name, 'is no text');
+  if (typeof json !== 'string') throw new Malformed(name, 'is not text');
   const isLong = (name === 'ask' || name === 'told' || name === 'word') && json.length > MAX_MESSAGE;
   if (isLong) throw new Malformed(name, `is longer than ${MAX_MESSAGE} characters`);
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
-    throw new Malformed(name, 'is no JSON');
+    throw new Malformed(name, 'is not JSON');
   }
   const validator = validators.get(name)!;
   if (!validator(value)) {

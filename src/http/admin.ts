@@ -76,8 +76,9 @@ export function createAdmin(options: AdminOptions): Admin {
     const body = await bodyOf(request);
     if (body === undefined) return refusal(413, `more than ${MAX_NOTICE_BYTES} bytes`, { Connection: 'close' });
     const signed = signatureIn(request.headers['x-calendar-signature'], body, noticeSecret, nowMs());
-    if (!signed) return refusal(401, 'no valid X-Calendar-Signature, or one that is older than five minutes');
-    if (seen.has(signed)) return refusal(409, 'this notice came before: each is taken once');
+    if (!signed)
+      return refusal(401, 'there is no valid X-Calendar-Signature, or its time is more than five minutes off');
+    if (seen.has(signed)) return refusal(409, 'this webhook was received before: each is accepted once');
     seen.set(signed, true);
     const changes = changesIn(body);
     if (!changes) return refusal(400, 'not a change notice: {"changes": [{"collection": "events", "id": 12}]}');

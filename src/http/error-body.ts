@@ -43,7 +43,7 @@ const replicaUnavailable = ({ reason }: ReplicaFailure): GatewayError =>
     'calendar_replica_unavailable',
     reason === 'unwritable'
       ? 'This calendar cannot store anything at the moment, so that nothing was changed. Try again shortly.'
-      : 'This calendar is being copied anew. Try again shortly.',
+      : 'This calendar is rebuilding its data. Try again shortly.',
     { data: { reason }, headers: { 'Retry-After': String(REPLICA_RETRY_S) } },
   );
 

@@ -150,9 +150,9 @@ function messageOf(seen: Observation): string {
     case 'request-failed':
       return 'a request failed';
     case 'fatal':
-      return 'an error that nobody caught: the gateway ends';
+      return 'uncaught error: the gateway ends';
     case 'replica-quarantined':
-      return `the replica's file is kept as ${seen.file} and a new one begun: ${seen.reason}`;
+      return `the replica's file is kept as ${seen.file} and a new replica is started: ${seen.reason}`;
     case 'upstream-call':
       return `the CMS answered ${seen.status} to ${seen.method} ${seen.path}`;
     case 'upstream-failed':

@@ -163,7 +163,7 @@ export function createRemovals({ asking, nowMs, count, isComplete }: RemovalsOpt
         Object.assign(group, {
           sinceMs: nowMs(),
           reviews: 0,
-          why: `record ${there} is there when it is asked for by itself`,
+          why: `record ${there} exists when the gateway asks for it by id`,
         });
         return [];
       }

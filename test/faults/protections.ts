@@ -76,7 +76,7 @@ export const PROTECTIONS: Protection[] = [
   {
     what: 'a webhook is taken once',
     file: 'src/http/admin.ts',
-    line: "if (seen.has(signed)) return refusal(409, 'this notice came before: each is taken once');",
+    line: "if (seen.has(signed)) return refusal(409, 'this webhook was received before: each is accepted once');",
     test: 'test/http/admin.test.ts',
     title: 'takes a webhook once',
   },

@@ -74,7 +74,11 @@ describe('a gateway that cannot start', function () {
 
   it('names a host that is not of this machine, with the setting that changes it', async () => {
     for (const name of ['CALENDAR_HOST', 'CALENDAR_ADMIN_HOST'])
-      await refuses({ env: { [name]: '192.0.2.1' } }, /192\.0\.2\.1 is no address of this machine/, new RegExp(name));
+      await refuses(
+        { env: { [name]: '192.0.2.1' } },
+        /192\.0\.2\.1 is not an address of this machine/,
+        new RegExp(name),
+      );
     await refuses({ env: { CALENDAR_HOST: 'no-such-host.invalid' } }, /no-such-host\.invalid/, /CALENDAR_HOST/);
   });
 
@@ -173,7 +177,7 @@ describe('a gateway that cannot start', function () {
     serving = await serve(wordpress.url.href, { env: { CALENDAR_DATA_DIR: dataDir } });
     await untilReady(serving);
     expect(modes()).to.deep.equal(['700', '600', '600']);
-    expect(serving.said()).to.include('others could read');
+    expect(serving.said()).to.include('users could read');
   });
 
   it('ends on SIGTERM while it waits for the site', async () => {

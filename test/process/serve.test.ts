@@ -81,7 +81,7 @@ describe('serve', function () {
     };
     await until(async () => held() > 0 && (await inQueue()) >= WRITES, 'every write has arrived', 40_000);
     child.kill('SIGTERM');
-    await until(() => serving!.said().includes('finishing what is under way'), 'it says that it ends');
+    await until(() => serving!.said().includes('finishing requests in flight'), 'it says that it ends');
     expect(await ready(serving)).to.equal(503);
     expect(child.exitCode).to.equal(null);
     release();
@@ -99,7 +99,7 @@ describe('serve', function () {
 
   it('ends at once on the second SIGTERM', async () => {
     const { answer } = await endDuringWrite();
-    await until(() => serving!.said().includes('finishing what is under way'), 'it says that it ends');
+    await until(() => serving!.said().includes('finishing requests in flight'), 'it says that it ends');
     serving!.child.kill('SIGTERM');
     expect(await serving!.ended).to.equal(1);
     expect(await answer).to.equal('ECONNRESET');

@@ -111,9 +111,7 @@ describe('a site that is closed, moved or guarded', function () {
       method === 'HEAD' ? answerText(response, 200, '') : answerJson(response, 401, CLOSED);
     for (const command of COMMANDS) {
       const { code, said } = await run(command, cms.url.href);
-      expect(said).to.match(
-        /answers nobody who is not signed in \(status 401, rest_not_logged_in\)\n.*service account/,
-      );
+      expect(said).to.match(/answers only signed-in users \(status 401, rest_not_logged_in\)\n.*service account/);
       expect(code).to.equal(2);
     }
   });

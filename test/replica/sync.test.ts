@@ -742,7 +742,7 @@ describe('sync', () => {
           await minutes(30);
           expect(site.replica.counts().event).to.equal(23);
           expect(site.sync.status().state).to.equal('lagging');
-          expect(site.sync.status().reason).to.contain('asked for by itself');
+          expect(site.sync.status().reason).to.contain('asks for it by id');
           site.cms.edit(ids().find((id) => !hidden(id)) ?? 0, { title: 'Seen all the same' });
           repair();
           await site.look();

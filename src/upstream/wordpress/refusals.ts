@@ -26,7 +26,7 @@ export function nativeOf({ json, status }: Answer): Native {
 /** The answer to a write as the record that was written. @throws UpstreamAway `not-json` with an unknown outcome when it is something else */
 export function writtenOf({ json, status }: Answer): Native {
   if (isNative(json) && (isId(json.id) || json.deleted === true)) return json;
-  throw new UpstreamAway('not-json', 'The CMS answered a write with something else than the record.', {
+  throw new UpstreamAway('not-json', 'The CMS answered a write with something other than the record.', {
     status,
     outcomeUnknown: true,
   });
