@@ -43,6 +43,14 @@ export interface Images {
   release(): void;
 }
 
+/** The Idempotency-Key of a create, as the CMS is told it. */
+export interface CreateKeyInUse {
+  kind: Kind;
+  key: string;
+  /** To be called before the create is sent. Throws 409 when another gateway has taken the create over, which it does after two minutes. */
+  renew(): Promise<void>;
+}
+
 /** One request as the operations see it. */
 export interface Asked {
   caller: Caller;
@@ -52,7 +60,7 @@ export interface Asked {
   /** The images that this request names, checked before the operation begins. */
   images: Images;
   /** Of a create with an Idempotency-Key: what the CMS is told with the record of this kind. */
-  createKey?: { kind: Kind; key: string };
+  createKey?: CreateKeyInUse;
 }
 
 /** An operation's answer, before it is bytes. */
@@ -88,6 +96,9 @@ export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOpt
   ...(asked.requestId === undefined ? {} : { requestId: asked.requestId }),
 });
 
-/** What a create tells the CMS beside: the key, with the record that the request is about and not with those on the way. */
-export const createKeyOf = ({ createKey }: Asked, kind: Kind): Pick<CallOptions, 'createKey'> =>
-  createKey?.kind === kind ? { createKey: createKey.key } : {};
+/** What a create tells the CMS beside: the key, with the record that the request is about and not with those on the way. Throws 409. */
+export async function createKeyOf({ createKey }: Asked, kind: Kind): Promise<Pick<CallOptions, 'createKey'>> {
+  if (createKey?.kind !== kind) return {};
+  await createKey.renew();
+  return { createKey: createKey.key };
+}

@@ -4,7 +4,7 @@ import { UpstreamRefused } from '../errors.ts';
 import type { LinkedKind, TermKind } from '../records.ts';
 import { type Asked, callOptions, type Rollback } from './asked.ts';
 import { type Backing, whole, writableKind } from './backing.ts';
-import { beginCreate, noteFailedCreate } from './failed-create.ts';
+import { beginCreate, noteCreated, noteFailedCreate } from './failed-create.ts';
 import { failedLink, type Linked } from './linked.ts';
 import { invalidParam } from './refusals.ts';
 import { NO_ROUTE, translate } from './translate.ts';
@@ -82,9 +82,9 @@ async function createTerm(
       ...callOptions(asked),
       createId: begun.createId,
     });
-    rollback.created(kind, Number(native.id));
-    const record = mapping.read(whole(backing, kind, native, true), backing.site());
-    rollback.created(kind, record.id, record);
+    const record = noteCreated(backing, kind, Number(native.id), begun, rollback, () =>
+      mapping.read(whole(backing, kind, native, true), backing.site()),
+    );
     await backing.keeping.wrote({ put: [record] }, moment);
     return record.id;
   } catch (error) {

@@ -48,6 +48,27 @@ export const beginCreate = (backing: Backing, kind: CreatedKind): Begun => ({
 });
 
 /**
+ * Notes for the rollback what the CMS answered to a create. A record that was known before is named and stays: what stands before the CMS
+ * may repeat the answer to another create. `read`: the record as the answer shows it; throws when the answer lacks something.
+ */
+export function noteCreated<R extends object>(
+  backing: Backing,
+  kind: Kind,
+  id: number,
+  begun: Begun,
+  rollback: Rollback,
+  read: () => R,
+): R {
+  const { replica, acknowledged } = backing;
+  const isKnown = acknowledged.has(`${kind} ${id}`) || (id <= begun.known && replica.get(kind, id) !== undefined);
+  // Named by errors whatever its answer lacks.
+  rollback.created(kind, id);
+  const record = read();
+  if (!isKnown) rollback.created(kind, id, record);
+  return record;
+}
+
+/**
  * Notes for the rollback what a failed create of `kind` left. With the companion plugin's word that is what the request inserted, which the
  * rollback removes. Without it nothing is removed: the caller's newest records are candidates.
  * @param begun what `beginCreate` said before the create

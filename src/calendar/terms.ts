@@ -7,7 +7,7 @@ import { type Answer, type Asked, callOptions, createKeyOf, type Input, type Rol
 import { type Backing, whole, writableKind } from './backing.ts';
 import { capabilityNames, capabilityNamesForWrite, visibilityFor } from './capabilities.ts';
 import { termId } from './event-list.ts';
-import { beginCreate, noteFailedCreate } from './failed-create.ts';
+import { beginCreate, noteCreated, noteFailedCreate } from './failed-create.ts';
 import { type Echo, links, pageOf, totalPages } from './paging.ts';
 import type { Audience, Json } from './present.ts';
 import { joined, kept, ready, readyEntries } from './ready.ts';
@@ -189,13 +189,12 @@ export function createTerms(backing: Backing, kind: TermKind) {
       const native = await (id === undefined
         ? upstream.create(mapping.base, body, {
             ...callOptions(asked),
-            ...createKeyOf(asked, kind),
+            ...(await createKeyOf(asked, kind)),
             createId: begun.createId,
           })
         : upstream.update(mapping.base, id, body, callOptions(asked)));
-      if (id === undefined) rollback.created(kind, Number(native.id));
-      const record = mapping.read(whole(backing, kind, native, true), backing.site());
-      if (id === undefined) rollback.created(kind, record.id, record);
+      const shown = () => mapping.read(whole(backing, kind, native, true), backing.site());
+      const record = id === undefined ? noteCreated(backing, kind, Number(native.id), begun, rollback, shown) : shown();
       await backing.keeping.wrote({ put: [record] }, moment);
       return record;
     } catch (error) {

@@ -8,7 +8,7 @@ import type { Native } from '../upstream/port.ts';
 import { type Asked, callOptions, createKeyOf, type Rollback } from './asked.ts';
 import { type Backing, whole, writableKind } from './backing.ts';
 import { capabilityNamesForWrite } from './capabilities.ts';
-import { beginCreate, noteFailedCreate } from './failed-create.ts';
+import { beginCreate, noteCreated, noteFailedCreate } from './failed-create.ts';
 import { keep, type Read, readPost } from './posts.ts';
 import { alreadyTrashed, forbidden, notAnEvent } from './refusals.ts';
 import { translate, unknownId } from './translate.ts';
@@ -108,7 +108,7 @@ export async function createPost<K extends PostKind>(
   try {
     native = await backing.upstream.create(mapping.base, body, {
       ...options,
-      ...createKeyOf(asked, kind),
+      ...(await createKeyOf(asked, kind)),
       createId: begun.createId,
     });
   } catch (error) {
@@ -116,9 +116,9 @@ export async function createPost<K extends PostKind>(
     throw translate(error, { kind, anonymous: false, parameterAt: parameterAt(mapping, parameterOf) });
   }
   const id = Number(native.id);
-  // Named by errors whatever its answer lacks, and removed only when the answer shows the record.
-  rollback.created(kind, id);
-  rollback.created(kind, id, mapping.read(whole(backing, kind, native, true), backing.site(), backing.sync.joins()));
+  noteCreated(backing, kind, id, begun, rollback, () =>
+    mapping.read(whole(backing, kind, native, true), backing.site(), backing.sync.joins()),
+  );
   if (mapping.touchAfterCreate.length > 0) {
     moment = backing.keeping.moment();
     try {

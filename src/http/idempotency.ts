@@ -1,6 +1,7 @@
 // `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry gets the record that was created, and makes no second one.
 
 import { createHash, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Answer, Asked } from '../calendar/asked.ts';
 import type { Backing } from '../calendar/backing.ts';
 import { invalidParam } from '../calendar/refusals.ts';
@@ -15,6 +16,7 @@ import { KEY_HEADER, REPLAYED_HEADER } from './headers.ts';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** A create that began so long ago has ended in the CMS, whether the gateway has heard of it or not. */
 const ENDED_AFTER_MS = 120_000;
+const UNRELEASED = 10_000;
 /** Longer refusals are not kept: nothing was created, and a retry is refused anew. */
 const REFUSAL_BYTES = 4 * 1024;
 
@@ -25,8 +27,8 @@ export interface CreateRequest {
   /** Parameters from query and body. */
   sent: unknown;
   asked: Asked;
-  /** Runs the create; the CMS is told `createKey`. */
-  create(createKey: string): Promise<Answer>;
+  /** Runs the create; the CMS is told `createKey`, and `renew` is called before that: it throws 409 when another gateway has taken over. */
+  create(createKey: string, renew: () => Promise<void>): Promise<Answer>;
   /** Answers with a record that was created before, as the actor may see it now. Throws what a read of it throws. */
   created(id: number): Promise<Answer>;
 }
@@ -43,6 +45,8 @@ const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.
 export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnce {
   const me = randomUUID();
   const running = new Set<string>();
+  /** Keys that could not be released, whose creates made nothing. */
+  const unreleased = new LRUCache<string, true>({ max: UNRELEASED });
 
   const log = (what: string, error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
@@ -50,21 +54,35 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
   };
 
   /** Runs the create under a key that was taken, and keeps what came of it. */
-  async function run(name: string, mine: CreateKey, { create }: CreateRequest): Promise<Answer> {
+  async function run(name: string, taken: CreateKey, { create }: CreateRequest): Promise<Answer> {
     running.add(name);
+    let mine = taken;
+    let isLost = false;
+    // What comes before the create itself may take long: another gateway then takes the key for one of a gateway that ended.
+    async function renew(): Promise<void> {
+      const renewed = { ...mine, atMs: backing.nowMs() };
+      isLost = !(await keys.replace(name, mine, renewed));
+      if (isLost) throw inProgress();
+      mine = renewed;
+    }
     // What cannot be kept counts as running, and later as unknown: a retry makes no second record.
     const keep = (entry: Partial<CreateKey>) =>
       keys.set(name, { ...mine, ...entry }).catch((error: unknown) => log('an answer could not be kept', error));
     try {
-      const answer = await create(name);
+      const answer = await create(name, renew);
       await keep({ state: 'done', id: (answer.body as { id: number }).id });
       return answer;
     } catch (error) {
       const said = errorAnswer(error);
       const answer = { status: said.status, body: said.body, headers: said.headers };
+      if (isLost) throw error;
       if (said.body.code === 'calendar_outcome_unknown') await keep({ state: 'unknown', answer });
       else if (isFinal(said)) await keep({ state: 'done', answer });
-      else await keys.drop(name).catch((failure: unknown) => log('a key could not be released', failure));
+      else
+        await keys.drop(name).catch((failure: unknown) => {
+          unreleased.set(name, true);
+          log('a key could not be released', failure);
+        });
       throw error;
     } finally {
       running.delete(name);
@@ -107,6 +125,12 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
     if (found.fingerprint !== mine.fingerprint) throw otherRequest();
     if (found.state === 'done') {
       return replayed(found.answer ?? (await created(found.id!)));
+    }
+    if (unreleased.has(name) && found.by === me && !running.has(name)) {
+      const isMine = await keys.replace(name, found, mine);
+      unreleased.delete(name);
+      if (!isMine) throw inProgress();
+      return run(name, mine, request);
     }
     const mayRun = found.by !== me && backing.nowMs() - found.atMs <= ENDED_AFTER_MS && backing.others !== undefined;
     if (running.has(name) || (found.state === 'running' && mayRun)) throw inProgress();

@@ -167,7 +167,7 @@ async function once(
   const query = Object.entries(state.query).filter(([name]) => !name.startsWith('_'));
   return options.createOnce({
     ...{ kind, asked, key: createKey, sent: { query: Object.fromEntries(query), body: state.body } },
-    create: (key) => operate(options, route, endpoint, asking, { ...asked, createKey: { kind, key } }),
+    create: (key, renew) => operate(options, route, endpoint, asking, { ...asked, createKey: { kind, key, renew } }),
     created: (id) => options.operations[kind].created(id, asked),
   });
 }

@@ -1153,6 +1153,22 @@ export const PROTECTIONS: Protection[] = [
     title: 'does not replace it',
   },
   {
+    what: 'a record that was known before a create is no record of that create',
+    file: 'src/calendar/failed-create.ts',
+    line: 'if (!isKnown) rollback.created(kind, id, record);',
+    without: 'rollback.created(kind, id, record);',
+    test: 'test/calendar/left-behind.test.ts',
+    title: 'is no proof',
+  },
+  {
+    what: 'a create with a key is sent only by the gateway that holds the key',
+    file: 'src/http/idempotency.ts',
+    line: 'if (isLost) throw inProgress();',
+    without: '',
+    test: 'test/http/idempotency.test.ts',
+    title: 'another one took over',
+  },
+  {
     what: 'records that an error names count as created only beside the id of the call',
     file: 'src/calendar/failed-create.ts',
     line: ' || (said.length > 0 && data.calendar_create !== createId)',

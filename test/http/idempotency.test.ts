@@ -251,6 +251,48 @@ describe('Idempotency-Key on creates', () => {
     ]);
   });
 
+  it('a gateway whose key another one took over, since the steps before took long, does not create', async () => {
+    const { createKeys } = gateway.backing.replica;
+    const { create: creating } = cms;
+    cms.create = async (base, body, options) => {
+      const native = await creating(base, body, options);
+      if (base !== 'venues') return native;
+      // What another gateway makes of the entry of one that it believes to have ended.
+      const { replace } = createKeys;
+      createKeys.replace = async (name, old, next) => {
+        createKeys.replace = replace;
+        await replace(name, old, { ...old, by: 'another' });
+        return replace(name, old, next);
+      };
+      return native;
+    };
+    const { status, body } = await create('/events', { ...event, venue: { venue: 'Hall' } }, 'k');
+    expect([status, body.code]).to.deep.equal([409, 'calendar_create_in_progress']);
+    expect(
+      [...cms.stored.values()].filter(({ base, status }) => base === 'events' || status !== 'trash'),
+    ).to.deep.equal([]);
+    cms.create = creating;
+    expect((await create('/events', { ...event, venue: { venue: 'Hall' } }, 'k')).status).to.equal(502);
+  });
+
+  it('a key that could not be released after a refusal that passes is free for a retry', async () => {
+    const { createKeys } = gateway.backing.replica;
+    const { drop } = createKeys;
+    createKeys.drop = async () => {
+      throw new Error('no answer within 1000 ms');
+    };
+    cms.refuse = () => {
+      throw new UpstreamAway('refused', 'connect ECONNREFUSED');
+    };
+    expect((await create('/events', event, 'k')).status).to.equal(503);
+    [cms.refuse, createKeys.drop] = [undefined, drop];
+    for (const isReplay of [undefined, 'true']) {
+      const { status, headers } = await create('/events', event, 'k');
+      expect([status, headers['idempotent-replayed']]).to.deep.equal([201, isReplay]);
+    }
+    expect(cms.stored.size).to.equal(1);
+  });
+
   it('a key is forgotten after a day', async () => {
     await create('/events', event, 'k');
     nowMs += 24 * 3_600_000 + 1;
