@@ -47,13 +47,13 @@ export interface AssemblyParts {
   sync: Sync;
   observe: Observe;
   nowMs?: () => number;
-  /** Milliseconds of clocks that never go back: by which logins are kept, and by which anonymous callers may ask the CMS again. */
+  /** A monotonic clock in milliseconds, for how long logins are cached and how often anonymous callers may cause calls to the CMS. */
   clocks?: { loginsMs: () => number; unknownMs: () => number };
   /** Of several gateways: how this one speaks with the others. */
   others?: Keeping & Others;
   /** Of several gateways: the counts of the limits. */
   counts?: SharedCounts;
-  /** Of several gateways: the keys of creates. */
+  /** The keys of creates that several gateways share. */
   createKeys?: CreateKeys;
 }
 

@@ -108,7 +108,7 @@ export function unreadable(place: string, error: unknown): ConfigError {
 
 /**
  * The replica could not do what was asked of it. `damaged`: its file is corrupt; `unwritable`: the disk is full, or may not be written;
- * `closed`: it is being replaced by a new one. Callers are told 503: none of these is their fault or the CMS's.
+ * `closed`: a new one is replacing it. Callers get 503: neither they nor the CMS caused any of these.
  */
 export class ReplicaFailure extends Error {
   readonly reason: 'damaged' | 'unwritable' | 'closed';

@@ -30,7 +30,7 @@ async function run([name = 'help', ...args]: string[]): Promise<number> {
   return 0;
 }
 
-/** One line without a stack, which says nothing to an operator; the first place in it helps whoever gets the report. */
+/** One line without a stack, which does not help an operator; the first place in the sources helps a developer who gets the report. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const at = error.stack?.split(/[\s()]+/).find((word) => /^(?:file:|\/)/.test(word) && /:\d+:\d+$/.test(word));
@@ -44,7 +44,7 @@ function fail(error: unknown): never {
   process.exit(isMistake ? 2 : 1);
 }
 
-// Nobody reads on (`| head`): a gateway goes on without, and a command has said what was wanted of it.
+// The reader of the output has closed it (`| head`): a gateway goes on without output, and a command has printed what was wanted.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);

@@ -20,11 +20,11 @@ export interface Input {
 
 /** What one request created in the CMS (rollback.ts). */
 export interface Rollback {
-  /** The CMS said that this request created the record, which is now as `record` says. An image has no record here, and stays. */
+  /** The CMS answered that this request created the record; `record` is its state then. An image has no record here: the rollback leaves it. */
   created(kind: CreatedKind, id: number, record?: object): void;
-  /** Nobody can say whether the CMS kept a record of this request: `find` looks for candidates when the request fails. */
+  /** The CMS may have kept a record of this request: `find` looks for candidates when the request fails. */
   mayHaveCreated(kind: CreatedKind, find: () => Promise<number[]>): void;
-  /** A record of this request will refer to this one. False: a rollback removed it a moment ago. */
+  /** Notes that a record of this request will refer to this one. Resolves with false if a rollback has just removed it. */
   use(kind: CreatedKind, id: number): Promise<boolean>;
   /**
    * Runs `body`. When it is refused, removes what this request created, the last first, as far as that is provably unused. When the
@@ -59,7 +59,7 @@ export interface Asked {
   requestId?: string;
   /** The images that this request names, checked before the operation begins. */
   images: Images;
-  /** Of a create with an Idempotency-Key: what the CMS is told with the record of this kind. */
+  /** For a create with an Idempotency-Key: the key that goes to the CMS with the record of this kind. */
   createKey?: CreateKeyInUse;
 }
 

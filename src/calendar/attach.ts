@@ -129,7 +129,7 @@ export async function attachLinked(
   return [...ids];
 }
 
-/** The id, which was checked when the request came; a rollback may have removed the record since. */
+/** The id that the request was validated with. A rollback may have removed its record since. */
 async function usable(kind: LinkedKind, id: number, rollback: Rollback): Promise<number> {
   if (!(await rollback.use(kind, id))) throw invalidParam(kind);
   return id;

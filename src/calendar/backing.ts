@@ -51,8 +51,8 @@ export const keepingAlone = (replica: Replica, sync: Sync): Keeping => ({
 });
 
 /**
- * Keeping that does not fail with the replica. What the CMS has answered or accepted stands, whether the replica can take it in or not (a
- * full disk): `readLater` is told of what was written and could not be stored. An answer to a read that is older than the replica's record,
+ * Stores records without failing if the replica cannot be written (a full disk): what the CMS has answered or accepted stands. Calls
+ * `readLater` with what the CMS accepted and the replica could not store. An answer to a read that is older than the replica's record,
  * as that of a cache or of a lagging database before the CMS is, does not replace it: the sync reads the record again, and decides.
  */
 export function keepingDespite(keeping: Keeping, replica: Replica, readLater: (change: Change) => void): Keeping {
@@ -100,7 +100,7 @@ export interface Backing {
   mapping: Mapping;
   sync: Sync;
   present: Present;
-  /** What is asked of the CMS because the replica lacks it. */
+  /** Calls to the CMS for records that the replica lacks. */
   unknown: Unknown;
   /** Passwords of protected records, as anonymous callers try them. */
   passwordTries: PasswordTries;
@@ -114,9 +114,9 @@ export interface Backing {
   site(): Site;
   nowMs(): number;
   observe: Observe;
-  /** What requests in flight refer to. */
+  /** Records that requests in flight refer to. */
   references: References;
-  /** Records that the CMS said requests of this gateway created, lately: `event 12`. */
+  /** Records that requests of this gateway created recently, as the CMS answered: `event 12`. */
   acknowledged: LRUCache<string, true>;
   /** Polls under way after failed writes that may have left something in the CMS, by user id: reads of that user wait for them. */
   unsettled: Map<number, Promise<unknown>>;
@@ -126,8 +126,8 @@ export interface Backing {
 export const zoneOf = (backing: Backing): Zone => siteZone(backing.site().timezone);
 
 /**
- * The native record as it came, when it has what records of its kind have.
- * @param wrote it is the answer to a write, which the CMS carried out therefore
+ * Returns the native record if it has all fields that records of its kind have.
+ * @param wrote the record answers a write, so the CMS carried that out
  * @throws UpstreamAway `incomplete`
  */
 export function whole(backing: Backing, kind: Kind, native: Native, wrote = false): Native {

@@ -94,7 +94,7 @@ async function lookUp(backing: Backing, kind: Kind, caller: Caller): Promise<Loo
   const nowMs = performance.now();
   if (known && nowMs < known.untilMs) return { names: known.names };
   if (known) {
-    // What was known goes on to hold while it is asked again: nobody waits for that.
+    // The known names stay in use while the gateway asks again: no request waits.
     known.untilMs = nowMs + FAILURE_KEPT_MS;
     void ask();
     return { names: known.names };

@@ -16,7 +16,7 @@ export type CostSettings = { symbol: string; position: 'prefix' | 'postfix' };
 
 const DEFAULT_SETTINGS: CostSettings = { symbol: '$', position: 'prefix' };
 const RANGE = ' – ';
-/** Of a longer cost, which only the CMS itself can hold, the beginning is shown. */
+/** The gateway shows the first characters of a longer cost, which only the CMS itself can hold. */
 const SHOWN_CHARACTERS = 2000;
 const DASHES = '-–—−';
 // Thousands in groups of three (at most six groups, so that no text takes long to search); then decimals behind a point

@@ -206,7 +206,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
     async create(input: Input, asked: Asked): Promise<Answer> {
       const { publisher } = await mayWrite(backing, 'event', asked);
       refuseBlank(input);
-      // Known before the write: nothing that can fail comes between it and its answer.
+      // Looked up before the write, so that nothing can fail between the write and its answer.
       const audience = await audienceOf(asked);
       const rollback = createRollback(backing, asked);
       const record = await rollback.guard(async () => {

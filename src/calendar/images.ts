@@ -26,7 +26,7 @@ export function createImages(
   async function uploaded(id: number): Promise<boolean> {
     const { replica, unknown } = backing;
     if (replica.image(id)) return true;
-    // Uploads to a hidden post are shown to some and not to others.
+    // WordPress shows uploads to a hidden post only to some actors.
     const name = `image ${id} ${asked.caller.account?.userId ?? ''}`;
     if (unknown.isMissing(name)) return false;
     const found = await unknown.ask(asked.caller, undefined, async () => {

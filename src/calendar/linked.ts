@@ -27,7 +27,7 @@ const TEXTS = {
   organizer: ['phone', 'website', 'email'],
 } as const satisfies { venue: readonly (keyof VenueFields)[]; organizer: readonly (keyof OrganizerFields)[] };
 
-/** Characters of names and descriptions that are compared with those of a new record: of more, none is found to be the same. */
+/** Longer names and descriptions, in characters, never count as equal to those of a new record. */
 const MAX_COMPARED = 400_000;
 
 export type Linked = ReturnType<typeof createLinked>;
@@ -122,8 +122,8 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
   }
 
   /**
-   * A record with the same name and nothing that differs from what was sent: it is answered instead of a new one. Never a protected one:
-   * guesses would tell what its password hides.
+   * A record with the same name that differs in nothing from what was sent: the gateway answers with it instead of creating one. Never a protected one:
+   * guesses would show what its password hides.
    */
   async function findTwin(
     title: string,

@@ -33,7 +33,7 @@ export async function postFields(
   return fields;
 }
 
-/** The image of a body, uploaded if need be: last of all, since an upload cannot be taken back. */
+/** The image of a body, uploaded if necessary. Call it last: no rollback removes an upload. */
 export async function imageField(
   { fields: sent }: Input,
   asked: Asked,

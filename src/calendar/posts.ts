@@ -18,7 +18,7 @@ export interface Read<K extends PostKind> {
 
 /** What `Upstream.exists` asks the CMS at most. */
 const EXISTS_CALLS = 2;
-/** Records that a change in the CMS of the last seconds is among. */
+/** The newest records, which include every change of the last seconds. */
 const NEWEST = 20;
 
 export interface ReadHow {
@@ -186,13 +186,13 @@ export async function readNewest(backing: Backing, kind: Kind): Promise<void> {
     const lacking = items.filter(({ id }) => !backing.replica.get(kind, Number(id)));
     for (const native of lacking) await keep(backing, kind, native, { moment, as: 'listed' });
   } catch {
-    // The replica is what there is to answer from.
+    // The gateway answers from the replica as it is.
   }
 }
 
 /**
- * Whether the caller may know of a record that is text inside events: only through an event that they see. Its id and slug are made of the
- * text, so that its existence would confirm a guess. Of other records whoever asks may know that they exist (interface-behaviour 4).
+ * Whether the caller may know of a record that is text inside events: only if they see an event that names it. Its id and slug derive from the
+ * text, so its existence would confirm a guess. Every caller may know that other records exist (interface-behaviour 4).
  */
 export async function mayKnow(
   backing: Backing,
@@ -205,7 +205,7 @@ export async function mayKnow(
   return backing.replica.isNamedBySeen(kind, id, events);
 }
 
-/** Whether there is such a post, whoever may see it. @throws UpstreamAway */
+/** Whether such a post exists, seen by the caller or not. @throws UpstreamAway */
 export async function postExists(backing: Backing, kind: PostKind, id: number, asked: Asked): Promise<boolean> {
   const { replica } = backing;
   const copied = replica.kindOf(id);

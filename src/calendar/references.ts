@@ -48,7 +48,7 @@ export function createReferences(): References {
   return {
     created(holder, kind, id) {
       const key = keyOf(kind, id);
-      // Another request may have learnt the id from the CMS before this one did.
+      // Another request may have got the id from the CMS first.
       if (fresh.get(key)?.creator !== holder) fresh.set(key, { creator: holder, shared: usedByAnother(holder, key) });
     },
     async use(holder, kind, id) {

@@ -65,7 +65,7 @@ export function createRollback(backing: Backing, asked: Asked): Rollback {
     const created = isUnknown ? [...made.values()].map(({ kind, id }) => ({ kind, id })) : await removeAll();
     const found = (await Promise.all(looks.map((look) => lookFor(look, isUnknown)))).flat();
     if (!isUnknown && created.length === 0 && found.length === 0) return error;
-    // The caller's next read shows what is there.
+    // So that the caller's next read shows what the CMS has.
     await withinLimit(poll());
     // By now the CMS may have answered another request whose record was among the newest.
     const possibly = found.filter(({ kind, id }) => !backing.acknowledged.has(`${kind} ${id}`));

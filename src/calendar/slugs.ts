@@ -12,7 +12,7 @@ import { isStaff } from './visibility.ts';
 
 /** WordPress's column for slugs, in bytes; a slug there is percent-encoded ASCII. */
 const MAX_SLUG_BYTES = 200;
-/** Memory for the cache; an entry counts its key and about as much again for its place in the cache. */
+/** Bytes of the cache. An entry counts its key, and about the same again as overhead. */
 const MAX_CACHE_BYTES = 16 * 1024 * 1024;
 const ENTRY_BYTES = 250;
 const UNKNOWN_KEPT_MS = 5000;

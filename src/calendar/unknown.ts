@@ -1,4 +1,4 @@
-// What the replica does not hold: how often anonymous callers may make the gateway ask the CMS for it, and what the CMS denied lately.
+// Limits how often anonymous callers make the gateway ask the CMS for records that the replica lacks; remembers what the CMS denied.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -17,7 +17,7 @@ export interface Unknown {
    * @throws UpstreamAway; what the question throws
    */
   ask<T>(caller: Caller, kind: Kind | undefined, question: () => Promise<T>): Promise<{ answer: T } | undefined>;
-  /** Whether this caller may cause so many calls more for the question that was put just now. */
+  /** Whether this caller may cause this many further calls for the current question. */
   mayAsk(caller: Caller, calls: number): boolean;
 }
 
@@ -35,16 +35,16 @@ export interface UnknownOptions {
 /** Calls to the CMS that all anonymous callers together may cause: one a second, and after a quiet time so many at once. */
 const BURST = 10;
 const SECOND_MS = 1000;
-/** A caller waits no longer for the newest records. */
+/** The longest that a caller waits for the newest records, in milliseconds. */
 const LONGEST_WAIT_MS = 2000;
 const MISSING_KEPT_MS = 5000;
 const MISSING_BYTES = 1024 * 1024;
-/** Of an entry beside its name. */
+/** Bytes that an entry takes apart from its name. */
 const ENTRY_BYTES = 100;
 
 /**
- * After a quiet time each unknown record is asked for by itself, which tells a hidden record and one of another type from none. When the
- * burst is used up, the newest records of one kind are read once a second, and all who ask meanwhile are answered from the replica.
+ * After a quiet time the gateway asks for each unknown record by id, which distinguishes a hidden record, one of another type and none. Once
+ * the burst is used up, it reads the newest records of one kind once a second and answers all other callers from the replica.
  */
 export function createUnknown(options: UnknownOptions): Unknown {
   const { isComplete, isAway, readNewest, clockMs = () => performance.now() } = options;
@@ -55,7 +55,7 @@ export function createUnknown(options: UnknownOptions): Unknown {
   });
   let left = BURST;
   let filledMs = clockMs();
-  /** Kinds that somebody asked for since their newest records were read, the one that waits longest first. */
+  /** Kinds that callers asked for since the last read of their newest records, the longest waiting first. */
   const wanted = new Set<Kind>();
   let latest: { kind: Kind; atMs: number; read: Promise<unknown> } | undefined;
 

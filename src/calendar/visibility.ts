@@ -8,7 +8,7 @@ import type { Account, Credentials } from '../upstream/port.ts';
 export interface Caller {
   credentials: Credentials;
   account: Account | undefined;
-  /** Of an anonymous caller: the network that the request counts for. */
+  /** For an anonymous caller: the network that the request counts for. */
   network?: string;
 }
 
@@ -25,8 +25,8 @@ export type CapabilityNames = Record<string, string>;
 export const GENERAL: CapabilityNames = {};
 
 /**
- * Whether the CMS gives this caller a capability of a collection, by WordPress's general name for it; never to an anonymous one, and to
- * nobody while the collection's own names are unknown (`undefined`): a right to edit posts is no right to edit events.
+ * Whether the CMS gives this actor a capability of a collection, by WordPress's general name for it. No anonymous actor has one, and no actor
+ * has one while the collection's own names are unknown (`undefined`): a right to edit posts is not a right to edit events.
  */
 export function can(caller: Caller, capability: string, names: CapabilityNames | undefined): boolean {
   if (names === undefined) return false;

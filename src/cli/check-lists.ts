@@ -111,10 +111,10 @@ export function listRow(
   return rows[0]!;
 }
 
-/** Published records of which `check` asks whether an anonymous reader is shown them. */
+/** Number of published records that `check` also reads anonymously. */
 const READERS_SAMPLE = 20;
 
-/** What an anonymous reader is shown of the published records that the service account reads: one row a collection. Throws `UpstreamAway`. */
+/** Which published records of the service account an anonymous reader sees too: one row for each collection. Throws `UpstreamAway`. */
 export async function readerRows({ mapping, open: { upstream, credentials } }: Checked): Promise<Row[]> {
   const { rows, ok, warn } = rowsOf('readers');
   if (credentials === undefined) return rows;

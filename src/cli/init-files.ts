@@ -27,7 +27,7 @@ export function writeFiles(folder: string, files: readonly OutFile[], force: boo
     makeFolder(resolve(folder));
     return files.map(({ name, text, secret }) => {
       const file = join(resolve(folder), name);
-      // Writing to a file that is there would keep its mode, and what others have open: a secret one is made anew.
+      // An existing file would keep its mode, and other processes may have it open: replace a secret one with a new file.
       if (secret) rmSync(file, { force: true });
       writeFileSync(file, text, secret ? { mode: SECRET_MODE, flag: 'wx' } : {});
       return file;

@@ -55,11 +55,11 @@ export function accessRefused({ status, code }: UpstreamRefused, withAccount: bo
   );
 }
 
-/** Whether the site refused for who asked, or for want of an account. */
+/** Whether the site refused this account, or refused because no account was given. */
 export const isAccessRefused = (error: unknown): error is UpstreamRefused =>
   error instanceof UpstreamRefused && (error.status === 401 || error.status === 403);
 
-/** What the site says about itself; with the service account where it tells nobody else. Throws `UpstreamRefused` and `UpstreamAway`. */
+/** The site's own description; read with the service account if the site refuses anonymous readers. Throws `UpstreamRefused` and `UpstreamAway`. */
 export async function siteFacts({ upstream, credentials }: Pick<OpenSite, 'upstream' | 'credentials'>): Promise<Site> {
   try {
     return await upstream.site();

@@ -19,7 +19,7 @@ export async function serve(configFile: string | undefined): Promise<number> {
   const log = createLog(config.log);
   const say = (message: string) => log({ type: 'notice', level: 'info', message });
   const signalled = nextSignal();
-  // Nothing is open yet that would have to be closed.
+  // Nothing is open yet, so there is nothing to close.
   if (!hasCopy(config) && (await Promise.race([reach(config), signalled])) !== undefined) process.exit(0);
   const gateway = await openGateway(config, log);
   endOnUncaught(gateway, log);
@@ -41,7 +41,7 @@ export async function serve(configFile: string | undefined): Promise<number> {
 
 const LAST_WORDS_MS = 3000;
 
-/** An error that nobody caught leaves unknown what state the process is in: it is logged, what can be released is, and the process ends. */
+/** After an uncaught error the state of the process is unknown: log it, release what can be released, and exit. */
 function endOnUncaught(gateway: Gateway, log: Observe): void {
   let isEnding = false;
   process.on('uncaughtException', (error) => {

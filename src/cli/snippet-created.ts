@@ -63,7 +63,7 @@ function call_id() {
     }
 }, 1);
 
-// Still there, and not in the trash: whoever refuses may have cleared up.
+// Still exists and is not in the trash: the code that refused may have removed it itself.
 function is_kept($one) {
     if ($one['type'] === 'term') {
         return \get_term($one['id']) instanceof \WP_Term;
@@ -109,7 +109,7 @@ function named($records) {
     $kept = \array_filter(created(), __NAMESPACE__ . '\\is_kept');
     $data = isset($body['data']) && \is_array($body['data']) ? $body['data'] : [];
     unset($data['calendar_created'], $data['calendar_create']);
-    // A list that leaves something out would say that nothing more is there.
+    // An incomplete list would claim that no other record stays.
     if (\count(\array_filter($kept, __NAMESPACE__ . '\\may_be_named')) === \count($kept)) {
         $data += ['calendar_created' => named($kept), 'calendar_create' => call_id()];
     }
@@ -118,7 +118,7 @@ function named($records) {
     return $response;
 }, \PHP_INT_MAX, 3);
 
-// Which record was created with this key: asked when a create with it ended in silence.
+// Which record was created with this key: the gateway asks after a create that got no answer.
 \add_action('rest_api_init', function () {
     \register_rest_route('calendar-gateway/v1', '/created', [
         'methods' => 'GET',

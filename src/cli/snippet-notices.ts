@@ -22,7 +22,7 @@ function note_post($id) {
     }
 }
 
-// Some plugins count the visits of a page in its meta: what a visitor's request writes there is no edit. Before "init" nobody may ask
+// Some plugins count the visits of a page in its meta: what a visitor's request writes there is no edit. Before "init" no code may ask
 // who the user is: WordPress would decide it too early.
 function note_meta($row, $id) {
     if (!\did_action('init') || \is_user_logged_in() || \wp_doing_cron() || \PHP_SAPI === 'cli') {
@@ -87,7 +87,7 @@ foreach (['created_term', 'edited_term', 'delete_term'] as $hook) {
     }
 }, \PHP_INT_MAX);
 
-/** Whether the notice was sent; what comes of it is not waited for. */
+/** Whether the notice was sent; does not wait for the answer. */
 function tell($body) {
     $now = \time();
     $headers = [

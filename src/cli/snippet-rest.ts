@@ -2,7 +2,7 @@
 
 /** Excerpts as they were written, 401 for wrong credentials of the gateway's requests, slugs for drafts of venues and organizers; reads `TYPES`. */
 export const REST_PHP = String.raw`
-// An excerpt is what somebody wrote; none is made out of the content. Of another plugin's types only the gateway is told so.
+// An excerpt is what an author wrote; WordPress would otherwise derive one from the content. For another plugin's types this holds for requests of the gateway only.
 \add_filter('get_the_excerpt', function ($text, $post = null) {
     if (is_written_excerpt($post)) {
         \remove_filter('get_the_excerpt', 'wp_trim_excerpt', 10);
@@ -22,7 +22,7 @@ function is_written_excerpt($post) {
         && (empty(TYPES[$post->post_type]['existing']) || is_gateway());
 }
 
-/** Whether the gateway sends this request, by the name that it gives. Nothing is granted to it. */
+/** Whether the gateway sends this request, by its User-Agent. Grants no rights. */
 function is_gateway() {
     return \strpos((string) ($_SERVER['HTTP_USER_AGENT'] ?? ''), 'calendar-gateway') === 0;
 }

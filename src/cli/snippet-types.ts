@@ -158,7 +158,7 @@ function register_tax($taxonomy, $about) {
     ]);
 }
 
-/** Whether somebody has registered the key already: for this type, or for all of them. */
+/** Whether the key is registered already: for this type, or for all types. */
 function is_registered($object, $key, $subtype) {
     return \registered_meta_key_exists($object, $key, $subtype) || \registered_meta_key_exists($object, $key, '');
 }

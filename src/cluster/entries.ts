@@ -15,7 +15,7 @@ export interface Entry {
 }
 
 export interface Placed extends Entry {
-  /** Why it is no entry of a gateway: nobody knows what it changes. */
+  /** Why no gateway can have written the entry; what it changes is unknown. */
   malformed?: Error;
   id: string;
   /** Id of the entry before it. */

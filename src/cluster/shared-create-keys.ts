@@ -6,7 +6,7 @@ import { type CreateKey, type CreateKeys, KEY_KEPT_MS, KEYS_OF_A_USER } from '..
 import { prefixOf } from './identity.ts';
 import { REPLACE_KEY, TAKE_KEY } from './scripts.ts';
 
-/** A caller waits no longer for the engine. */
+/** The longest that a caller waits for the engine, in milliseconds. */
 const DEADLINE_MS = 1000;
 const RETRY_MS = 1000;
 
@@ -25,7 +25,7 @@ export function openSharedCreateKeys({ url, siteUrl }: { url: string; siteUrl: s
     maintNotifications: 'disabled',
     socket: { reconnectStrategy: RETRY_MS, connectTimeout: RETRY_MS },
   });
-  // That the engine is away is told by what follows the stream.
+  // The reader of the stream already reports that the engine is unreachable.
   client.on('error', () => {});
   void client.connect().catch(() => {});
   const prefix = `${prefixOf(siteUrl)}create:`;

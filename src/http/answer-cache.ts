@@ -64,7 +64,7 @@ export function createAnswerCache(maxBytes: number): AnswerCache {
     sizeCalculation: (answer, key) => answer.length * 2 + answer.lines.length + key.length + 600,
   });
 
-  /** Once for each form, outside the event loop. Without the compressed form the plain one is sent, so a failure is none. */
+  /** Once for each form, outside the event loop. If compression fails, the plain form is sent. */
   function prepare(answer: StoredAnswer, encoding: Encoding): Promise<void> {
     let made = answer.pending.get(encoding);
     if (!made) {

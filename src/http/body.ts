@@ -178,7 +178,7 @@ function boundaryOf(type: string): string {
   }
 }
 
-/** What every object has by itself: a key of that name would stand before it. `prototype` leads to those of classes. */
+/** Names that every object inherits: a key of that name would shadow them. `prototype` leads to those of classes. */
 const DANGEROUS = new Set([...Object.getOwnPropertyNames(Object.prototype), 'prototype']);
 
 /**

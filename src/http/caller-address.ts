@@ -25,8 +25,8 @@ function listOf(networks: readonly string[]): BlockList {
 }
 
 /**
- * Behind a proxy that nobody trusts, all callers are one address: they share the limit of requests, and a few wrong passwords of one lock
- * new logins of all. Said once.
+ * Warns once about a proxy that the configuration does not trust: all callers behind it are one address, so they share the limit of requests,
+ * and a few wrong passwords of one block new logins of all.
  */
 function createWarning(observe: Observe): (request: IncomingMessage, address: string) => void {
   let isSaid = false;
@@ -41,8 +41,8 @@ function createWarning(observe: Observe): (request: IncomingMessage, address: st
 }
 
 /**
- * @param trusted nobody, whoever connects, or these addresses and networks: `10.0.0.0/8`, `::1`
- * @param observe is told once when a proxy in a private network is not trusted
+ * @param trusted false: no proxy; true: every peer; or these addresses and networks: `10.0.0.0/8`, `::1`
+ * @param observe gets one warning if a proxy in a private network is not trusted
  */
 export function callerAddress(trusted: boolean | readonly string[], observe: Observe = () => {}): CallerAddress {
   const connected = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';

@@ -30,7 +30,7 @@ export interface FrontOptions {
 }
 
 /**
- * Whether a request is said by its address alone, so that everybody who asks there gets the same answer. Only the answers of these are
+ * Whether its address alone determines a request, so that every caller of that address gets the same answer. Only the answers of these are
  * public: a cache looks at the address, and neither at a body nor at headers that override the method.
  */
 export function isByAddressAlone({ method, headers }: IncomingMessage): boolean {

@@ -113,9 +113,9 @@ function sentBy(begin: (response: Response) => void): string {
 }
 
 /**
- * Whether this version of Node sends what is written into its private fields as it sends what `writeHead` is given. Where it does not, or
- * the fields are no more, `writeHead` is used.
- * @param write in place of the way that is tried
+ * Whether this version of Node sends headers from its private fields exactly as it sends those of `writeHead`. If it does not, or lacks the
+ * fields, the gateway uses `writeHead`.
+ * @param write replaces the function under test
  */
 export function sendsAsNode(write: typeof writeReady = writeReady): boolean {
   const turns = ['ETag', '"x"', 'Content-Type', 'application/json', 'Content-Length', '1'];

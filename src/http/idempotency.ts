@@ -27,7 +27,7 @@ export interface CreateRequest {
   /** Parameters from query and body. */
   sent: unknown;
   asked: Asked;
-  /** Runs the create; the CMS is told `createKey`, and `renew` is called before that: it throws 409 when another gateway has taken over. */
+  /** Runs the create and sends `createKey` to the CMS. Calls `renew` first, which throws 409 if another gateway has taken over. */
   create(createKey: string, renew: () => Promise<void>): Promise<Answer>;
   /** Answers with a record that was created before, as the actor may see it now. Throws what a read of it throws. */
   created(id: number): Promise<Answer>;
@@ -89,7 +89,7 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
     }
   }
 
-  /** A create whose outcome nobody heard: the companion plugin tells what was created with the key. */
+  /** Finishes a create with an unknown outcome: the companion plugin says what was created with the key. */
   async function resolved(name: string, found: CreateKey, request: CreateRequest): Promise<Answer> {
     const { kind, asked, created } = request;
     const { base } = backing.mapping.kinds[kind] ?? {};

@@ -78,7 +78,7 @@ export function createIdentity({
           });
         }
         purge();
-        // Guesses from everywhere must not take the CMS from those who are known.
+        // Guesses from many addresses must not use up the connections of known callers.
         found = ask(authorization!, allowed.trusted ? 'callers' : 'logins', networkOf(address));
         kept.set(hash, found);
         found

@@ -12,7 +12,7 @@ export interface OnDemandPollOptions {
 }
 
 const SECOND_MS = 1000;
-/** A caller waits no longer, and is answered from the replica as it is. */
+/** The longest that a caller waits, in milliseconds; the gateway then answers from the replica as it is. */
 const LONGEST_WAIT_MS = 5000;
 
 /**

@@ -9,7 +9,7 @@ import type { Mapping } from './mapping.ts';
  */
 export const TERM_IDS_FROM = 1_000_000_000_000;
 
-/** Where a record that a plugin's own status makes public keeps that status: the CMS lists those to nobody who is anonymous. */
+/** Where a record that a plugin's own status makes public keeps that status: the CMS does not list those to anonymous readers. */
 export const OWN_STATUS = 'calendar_gateway_status';
 
 const USUAL_STATUSES = new Set(['publish', 'future', 'draft', 'pending', 'private', 'trash', 'auto-draft', 'inherit']);

@@ -22,7 +22,7 @@ const wordsOf = (text: string): string[] => text.toLowerCase().match(WORDS) ?? [
  * The native record that may enter the replica. `own` is the answer to an account, `open` the answer to an anonymous reader, of the same
  * record. Every field is that of `open`; where the mapping reads what the CMS shows to editors alone (`editing`), fields that `open`
  * lacks are those of `own`. A source (`raw`) is kept only if the public rendering shows all of its words; otherwise that rendering stands
- * for it. The content and excerpt of a protected record stay those of `own`: nobody is shown them without the password.
+ * for it. The content and excerpt of a protected record stay those of `own`: the gateway shows them only with the password.
  */
 export function publicNative(own: Native, open: Native, { editing }: { editing: boolean }): Native {
   const shown: Native = editing ? filled(open, own) : { ...open };

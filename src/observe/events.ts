@@ -25,7 +25,7 @@ export type Observation =
   | { type: 'sync-round'; requests: number; changed: number; removed: number; durationMs: number }
   /** The replica's file could not be used: it was renamed to `file`, and a new one begun. */
   | { type: 'replica-quarantined'; file: string; reason: string }
-  /** An error that nobody caught: the process ends. */
+  /** An uncaught error: the process ends. */
   | { type: 'fatal'; error: unknown }
   /** Of several gateways: what this one does. */
   | { type: 'cluster-role'; from: string; to: string; why: string }

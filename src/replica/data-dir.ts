@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { ConfigError } from '../errors.ts';
 import { makeFolder } from '../files.ts';
 
-/** The replica holds drafts and private records: nobody else on the machine may read it. */
+/** The replica holds drafts and private records: no other user of the machine may read it. */
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -25,7 +25,7 @@ export function makePrivate(file: string): string[] {
   }
   const own = names.filter((name) => name.startsWith(basename(file)));
   const tightened = own.map((name) => join(folder, name)).filter((path) => tighten(path, FILE_MODE));
-  // A folder that holds other things as well is somebody else's to decide on.
+  // The gateway does not change the mode of a folder that holds other files too.
   if (own.length === names.length && tighten(folder, DIRECTORY_MODE)) tightened.push(folder);
   return tightened;
 }

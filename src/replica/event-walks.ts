@@ -185,7 +185,7 @@ function alsoRefersToSome({ role, targets, sizes }: SizedRelation, walked: numbe
 const withText = (from: string, words: readonly SearchWord[]) =>
   words.length === 0 ? from : `${from} CROSS JOIN event_text x ON x.id = b.id`;
 
-/** A condition that each walk puts in by itself: the date range, the relations, the words, who is looking, the ids asked for. */
+/** A condition that each walk adds itself: the date range, the relations, the words, the visibility, the requested ids. */
 const byTheWalk = (): Fragment[] => [];
 
 /** How each condition becomes SQL on rows `b`. */

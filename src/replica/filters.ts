@@ -73,7 +73,7 @@ export interface LinkedFilter extends PageWindow {
   words?: SearchWord[];
   /** Linked to this event, unless it is in the trash. */
   event?: number;
-  /** true: linked to at least one published or private event, whoever may see it; false: to none. */
+  /** true: linked to at least one published or private event, visible to the actor or not; false: to none. */
   hasEvents?: boolean;
   /** Linked to an event in a list (so not hidden) that starts at or after this moment, compared in UTC. */
   upcomingFromUtc?: WallTime;

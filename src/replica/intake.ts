@@ -63,7 +63,7 @@ export function beginIntake(db: Database, touch: Touch): Intake {
 
   function addEvent(event: EventRecord): void {
     const [starts, ends, posted] = [wallNumber(event.start), wallNumber(event.end), wallNumber(event.date)];
-    // What a password hides finds nothing: the event is listed as if it were not featured and nobody's child.
+    // No filter finds what a password hides: the event is listed as if it were not featured and had no parent.
     const featured = event.featured && !event.protected ? 1 : 0;
     const parent = event.protected ? 0 : event.parent;
     const odd = tallies.day(event, 1) ? 1 : 0;

@@ -55,7 +55,7 @@ export function isNamedBySeen(db: Database, kind: LinkedKind, id: number, events
   return db.get(`SELECT 1 FROM linked l WHERE l.kind = ? AND l.id = ? AND ${sql}`, kind, id, ...values) !== undefined;
 }
 
-/** Events left out of lists do not count: whoever asks wants to list those events next, and would find nothing. */
+/** Events left out of lists do not count: a client that lists the events next would find none. */
 function upcoming(kind: LinkedKind, { events, upcomingFromUtc }: LinkedFilter): Fragment {
   const from = wallNumber(upcomingFromUtc!);
   return linkedToSeen(kind, events, {

@@ -7,15 +7,15 @@ import type { Collection } from './collections.ts';
 
 export interface Removals {
   /**
-   * Of records that the CMS's lists leave out, those that may go now; the others wait. `named`: a webhook named them, so that each
-   * of them is asked for by itself. Throws what the CMS throws.
+   * Resolves with those of the missing records that may be removed now; the others wait. `named`: records that a webhook named, which the
+   * gateway asks for one by one. Throws what the CMS throws.
    */
   admit(collection: Collection, missing: readonly number[], named?: ReadonlySet<number>): Promise<number[]>;
   /** Whether so many missing records would have to wait. */
   isMass(collection: Collection, missing: number): boolean;
   /** These wait from now on. */
   hold(collection: Collection, missing: readonly number[]): void;
-  /** These are there after all, or were taken out otherwise. */
+  /** These exist after all, or were removed in another way. */
   settled(kind: Kind, ids: Iterable<number>): void;
   waiting(kind: Kind): ReadonlySet<number>;
   /** Asks for a few of the records that wait. Those that may go now; throws what the CMS throws. */
@@ -58,7 +58,7 @@ interface Waiting {
   why: string;
 }
 
-/** In memory alone: a gateway that starts, or begins to poll for the others, begins to wait anew. */
+/** Kept in memory only: a gateway that starts, or becomes the leader, starts the waiting time again. */
 export function createRemovals({ asking, nowMs, count, isComplete }: RemovalsOptions): Removals {
   const groups = new Map<Kind, Waiting>();
   const recent = new Map<Kind, { atMs: number; removed: number }[]>();

@@ -59,7 +59,7 @@ export const RENDERING_STATE = 'sync.rendering';
 
 /** A site that has shown its records to anonymous readers has to refuse them for so long before that is believed. */
 const BELIEVED_MS = 10 * 60_000;
-/** A collection that WordPress has by itself, beside those of the mapping. */
+/** A collection that every WordPress has, beside those of the mapping. */
 const ANY_COLLECTION = 'posts';
 /** The longest that a write waits for the public rendering of what it wrote. */
 const WRITE_WAIT_MS = 5_000;
@@ -104,7 +104,7 @@ export function createRendering(options: RenderingOptions): Rendering {
     const { open: scope } = collection;
     const listed = natives.filter((native) => native[OWN_STATUS] === undefined).map(idOf);
     const rows = listed.length > 0 ? await byIds(collection, listed, { scope, options: as }) : [];
-    // The CMS shows a record with a plugin's own status to everybody who asks for it, and lists it to nobody who is anonymous.
+    // The CMS shows a record with a plugin's own status to everybody who asks for it by id, but does not list it to anonymous readers.
     for (const native of natives) {
       if (native[OWN_STATUS] === undefined) continue;
       const row = await asking.read(collection, idOf(native), scope, as).catch((error: unknown) => {

@@ -93,9 +93,9 @@ export function incomplete(base: string, lacking: Iterable<string>, id: number, 
 }
 
 /**
- * Knows what rows have by three sources: what WordPress gives of every record; what the mapping cannot do without; and what every row
- * of the collection had until now, which is kept in the copy. The last may really go, with a plugin that somebody removes: then the
- * CMS does not describe it any more.
+ * Knows from three sources which fields rows have: what WordPress gives of every record; what the mapping requires; and what every row
+ * of the collection had until now, which the replica keeps. A field of the last kind may really disappear, with a plugin that an operator
+ * removes: then the CMS no longer describes it.
  */
 export function createWholeRows(options: WholeRowsOptions): WholeRows {
   const { replica, commit, scope, isComplete } = options;

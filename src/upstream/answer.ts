@@ -10,7 +10,7 @@ export interface Answer extends Incoming {
 
 /** Statuses of whatever stands before WordPress; their body is not WordPress' word on the request. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
-/** The status that a redirect which is not followed is told with. */
+/** The status of the error for a redirect that the gateway does not follow. */
 export const REDIRECTED = 302;
 const MAX_JSON_STARTS = 50;
 const MAX_RETRY_AFTER_S = 3600;

@@ -23,7 +23,7 @@ export interface FetchImageOptions {
   maxBytes?: number;
   /** For everything together: names, redirects, the body. Default 10 s. */
   timeoutMs?: number;
-  /** In place of the rule that only public addresses may be called; for tests, whose server is on this machine. */
+  /** Replaces the rule that only public addresses may be called; for tests, whose server is on this machine. */
   mayCall?: (address: string) => boolean;
   /** In place of the system's resolver. */
   resolve?: ResolveHost;

@@ -6,7 +6,7 @@ import { type FetchedImage, type FetchImageOptions, fetchImage, MAX_BYTES } from
 
 export interface HeldImage {
   image: FetchedImage;
-  /** The image is not needed any more. May be called again. */
+  /** Frees the image's memory. May be called again. */
   release(): void;
 }
 

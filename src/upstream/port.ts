@@ -27,9 +27,9 @@ export interface NativePage {
 export type Query = Record<string, string | number | boolean>;
 
 /**
- * Whose work a call is. Each has connections, a queue, a retry budget and a circuit breaker of its own, so that none can take the CMS from
- * the others: what the anonymous ask for; credentials that nobody has shown from that address within a day; what known callers read and
- * write; and the gateway's own sync.
+ * Whose work a call is. Each lane has its own connections, queue, retry budget and circuit breaker, so that none can starve the others:
+ * look-ups of anonymous callers; credentials that are new from an address within a day; reads and writes of known callers; and the gateway's
+ * own sync.
  */
 export type LaneName = 'anonymous' | 'logins' | 'callers' | 'sync';
 

@@ -111,7 +111,7 @@ function isRefused(error: unknown, code: string): boolean {
   return error instanceof UpstreamRefused && error.code === code;
 }
 
-/** Without a total nobody knows whether a list is whole. */
+/** Without a total the gateway cannot know whether a list is complete. */
 function total(base: string, header: string | undefined): number {
   if (header !== undefined && /^\d+$/.test(header.trim())) return count(header);
   throw new UpstreamAway('incomplete', `The CMS's list of ${base} does not say how many there are (X-WP-Total).`);

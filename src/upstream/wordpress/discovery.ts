@@ -87,7 +87,7 @@ async function reasonAgainst(client: Client, place: string): Promise<string | un
     const { status, json } = await client.request({ method: 'GET', path, query: { ...query, _fields: 'namespaces' } });
     if (isRecord(json) && Array.isArray(json.namespaces) && json.namespaces.includes('wp/v2')) return undefined;
     const code = errorCode(json);
-    // An API that answers nobody without an account is there all the same: this is how WordPress words a refusal.
+    // An API that refuses anonymous readers exists all the same: this is the form of WordPress's refusals.
     if ((status === 401 || status === 403) && code) return undefined;
     return `it answers with status ${status}${code ? ` (${code})` : ''}`;
   } catch (error) {
