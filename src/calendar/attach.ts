@@ -1,5 +1,6 @@
 // What an event's body attaches: terms by id, slug or name, and venues and organizers by id or data. New ones are created, and taken back on failure.
 
+import { setImmediate as turn } from 'node:timers/promises';
 import { UpstreamRefused } from '../errors.ts';
 import type { LinkedKind, TermKind } from '../records.ts';
 import { type Asked, callOptions, type Rollback } from './asked.ts';
@@ -26,6 +27,8 @@ export async function attachTerms(
   for (const item of items) {
     const text = item === null || item === undefined || item === false ? '' : String(item).trim();
     if (text === '') continue;
+    // Other requests have their turn between two items, of which there may be a thousand.
+    await turn();
     if (NUMBER.test(text)) {
       const id = Math.trunc(Math.abs(Number(text)));
       if (id > 0 && (await termExists(backing, kind, id, asked)) && (await rollback.use(kind, id))) ids.add(id);
@@ -119,6 +122,7 @@ export async function attachLinked(
       ids.add(await usable(kind, Number(data.id), rollback));
       continue;
     }
+    await turn();
     try {
       const record = await makers[kind].make(backing.readFields(kind, data), asked, rollback);
       ids.add(record.id);

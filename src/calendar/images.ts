@@ -10,6 +10,9 @@ import { invalidParam } from './refusals.ts';
 import { translate } from './translate.ts';
 import { can, GENERAL } from './visibility.ts';
 
+/** Images by URL of one request: each is fetched from another server, which nobody may flood through the gateway. */
+const MOST_URLS = 20;
+
 /**
  * The images of one request: what `usable` found or fetched is what `idOf` names or uploads.
  * `idOf` throws `GatewayError` 400 for what was not found usable before and for an upload that the CMS refuses; both throw `UpstreamAway`.
@@ -22,6 +25,7 @@ export function createImages(
   const ids = new Map<string, number>();
   const fetched = new Map<string, HeldImage>();
   const options = callOptions(asked);
+  let urls = 0;
 
   async function uploaded(id: number): Promise<boolean> {
     const { replica, unknown } = backing;
@@ -69,12 +73,14 @@ export function createImages(
       // Nobody who could not upload makes the gateway fetch anything; whoever may not write at all is told so later.
       if (!asked.caller.account) return true;
       if (!can(asked.caller, 'upload_files', GENERAL)) return false;
+      if (ids.has(text) || fetched.has(text)) return true;
+      urls += 1;
+      if (urls > MOST_URLS) return false;
       const here = await atAddress(text);
       if (here !== undefined) {
         ids.set(text, here);
         return true;
       }
-      if (fetched.has(text)) return true;
       const held = await fetches.fetch(text, asked.caller.account.userId);
       if (held) fetched.set(text, held);
       return held !== undefined;

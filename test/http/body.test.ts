@@ -27,6 +27,21 @@ describe('the parameters of a body', () => {
   const NAMES = ['__proto__', 'constructor', 'prototype'];
   const part = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
 
+  it('has the values of a multipart body as they were sent, in lists and objects, and the last of equal names', async () => {
+    const odd = '%41 & = + [x] é \u0000 %';
+    const sent = { 'a[]': odd, 'a[] ': '2', 'b[c][d]': odd, e: '', f: '0', 'g%5B%5D': '[]' };
+    const parts = [...Object.entries(sent), ['f', odd] as const].map(
+      ([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name.trim()}"\r\n\r\n${value}\r\n`,
+    );
+    expect(await read(`${parts.join('')}--b--\r\n`, 'multipart/form-data; boundary=b')).to.deep.equal({
+      a: [odd, '2'],
+      b: { c: { d: odd } },
+      e: '',
+      f: odd,
+      'g%5B%5D': '[]',
+    });
+  });
+
   for (const name of NAMES) {
     it(`has no ${name}, at any depth`, async () => {
       const json = `{"a":1,"${name}":{"x":1},"b":[{"${name}":{"x":1},"c":{"${name}":1}}]}`;
