@@ -132,7 +132,7 @@ describe('a delete needs proof', () => {
       }
     }
 
-    it('one that somebody made in the CMS itself, and that the replica does not have', async () => {
+    it('one that an editor created in the CMS itself, and that the replica lacks', async () => {
       const mine = await cms.create('events', { title: 'Party', status: 'publish' }, { credentials: AS.admin });
       failAt(EVENT, false, () => refused('my_rule'));
       const error = await thrown(write('/events', 'create', event));
@@ -349,7 +349,7 @@ describe('a delete needs proof', () => {
       expect((await read).body.total).to.equal(1);
     });
 
-    it('of a term by itself, too', async () => {
+    it('of a term that is not part of an event, too', async () => {
       failAt({ method: 'create', base: 'event_categories' }, true, unknownOutcome);
       const error = await thrown(write('/categories', 'create', { name: 'New' }));
       expect(error.data.possibly_created).to.deep.equal(namesOf());
@@ -434,7 +434,7 @@ describe('a delete needs proof', () => {
       expect(error.data.created).to.have.deep.members(namesOf().filter((one) => one.id !== id));
     });
 
-    it('records of the event that stays because nobody can say whose it is', async () => {
+    it('records of an event that stays because no request provably created it', async () => {
       failAt(EVENT, true, refused);
       const error = await thrown(write('/events', 'create', { ...event, ...LINKED }));
       expect(cms.deletes).to.deep.equal([]);
@@ -445,7 +445,7 @@ describe('a delete needs proof', () => {
       );
     });
 
-    it('a record that somebody edited between', async () => {
+    it('a record that an editor changed meanwhile', async () => {
       cms.refuse = (step, inserted) => {
         if (step.base !== 'events' || inserted) return;
         cms.edit(Number(shown('venues')[0]!.id), { content: 'Parking behind the house.' });
@@ -527,7 +527,7 @@ describe('a delete needs proof', () => {
   });
 
   describe('an update of some times combines them with the times of the CMS, not of the replica', () => {
-    it('the end that somebody changed in the CMS counts', async () => {
+    it('uses the end that an editor changed in the CMS', async () => {
       const { id } = await write('/events', 'create', event);
       cms.edit(id, { meta: { end_date: '2027-01-10 22:00:00' } });
       await write('/events', 'update', { start_date: '2027-01-10 20:00:00' }, { id });
@@ -538,7 +538,7 @@ describe('a delete needs proof', () => {
       expect(late.code).to.equal('rest_invalid_param');
     });
 
-    it('the zone that somebody changed in the CMS counts', async () => {
+    it('uses the zone that an editor changed in the CMS', async () => {
       const { id } = await write('/events', 'create', event);
       cms.edit(id, { meta: { timezone: 'Asia/Tokyo' } });
       await write(

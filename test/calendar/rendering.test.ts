@@ -67,7 +67,7 @@ for (const service of [SERVICE, undefined]) {
         .and.to.not.include(SECRET);
     });
 
-    it('is shown to nobody before the CMS has told it', async () => {
+    it('is shown only once the CMS has answered with it', async () => {
       const held = holdNext(link, 'before', 'list');
       const writing = publish();
       await until(held.isHeld, 'the public rendering is asked for');

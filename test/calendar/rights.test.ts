@@ -88,7 +88,7 @@ describe('rights', () => {
     ['the CMS refuses to tell', () => Promise.reject(new UpstreamRefused(403, 'rest_forbidden', 'No.'))],
     ['the CMS tells nothing', async () => told({})],
   ] as const) {
-    it(`are nobody's while ${what}: an editor sees what everybody does`, async () => {
+    it(`are granted to no actor while ${what}: an editor sees what anonymous callers see`, async () => {
       await start({ facts });
       expect(await ids('/events?start_date=2027-01-01', 'admin')).to.deep.equal([1]);
       expect(await ids('/venues', 'admin')).to.deep.equal([]);

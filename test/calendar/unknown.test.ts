@@ -45,7 +45,7 @@ describe('what the replica lacks', () => {
     return asked;
   }
 
-  it('is asked for by itself as long as few ask', async () => {
+  it('is asked for by id or slug while few callers ask', async () => {
     for (let n = 0; n < 30; n += 1) {
       expect(await unknown.ask(ANONYMOUS, 'event', none)).to.deep.equal({ answer: 'none' });
       nowMs += 1000;
@@ -122,7 +122,7 @@ describe('what the replica lacks', () => {
   });
 });
 
-describe('a flood of what nobody knows', () => {
+describe('a flood of requests for unknown records', () => {
   const { now } = performance;
   let gateway: GatewayUnderTest;
   let calls: string[];
@@ -202,7 +202,7 @@ describe('a flood of what nobody knows', () => {
 });
 
 describe('an unknown record while the CMS is away', () => {
-  it('is 503 to who may ask the CMS, and is not remembered as missing', async () => {
+  it('gets 503 if the caller may ask the CMS, and is not remembered as missing', async () => {
     let away = true;
     const cms = fakeCms(() => Date.now());
     const { read, list } = cms;

@@ -176,7 +176,7 @@ describe('snippet', () => {
         expect(of(found, '_EventHideFromUpcoming')).to.have.length(1);
       });
 
-      it('gives a key that nobody has registered the shape in which the plugin stores it, and no default', () => {
+      it('gives an unregistered key the shape in which the plugin stores it, and no default', () => {
         const found = loaded(code, '');
         for (const key of ['_EventVenueID', '_EventOrganizerID'])
           expect(of(found, key)).to.deep.equal([
@@ -238,7 +238,7 @@ describe('snippet', () => {
           return CalendarGateway\\SiteSample\\note();
         }`;
 
-      it('changes are told of all the same, and those of other types are not', () => {
+      it('changes still send notices, and those of other types do not', () => {
         expect(afterLoading(code, plugin, 'act()')).to.deep.equal([
           { collection: 'events', id: 5 },
           { collection: 'event_categories', id: 7 },

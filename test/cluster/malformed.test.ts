@@ -74,7 +74,7 @@ describe('what no gateway wrote into the engine', function () {
     expect(gateways.map(ignored)).to.deep.equal(before);
   });
 
-  it('as the last entry of the stream is what nobody knows: all is read anew', async () => {
+  it('makes the gateways read everything again when it is the last entry of the stream', async () => {
     await inside(engine, async (client) => {
       const id = await client.xAdd(`${PREFIX}stream`, '*', { entry: '{"half":', after: '0-0' });
       await client.set(`${PREFIX}tail`, id);

@@ -166,7 +166,7 @@ export const PROTECTIONS: Protection[] = [
     file: APP,
     line: 'isByAddressAlone(ctx.req) && ',
     test: PRIVACY,
-    title: 'is nobody',
+    title: 'no cache may keep',
   },
   {
     what: 'the searchable text of a protected record is what everybody is shown of it',
@@ -249,14 +249,14 @@ export const PROTECTIONS: Protection[] = [
     title: 'alone',
   },
   {
-    what: 'rights that are unknown are nobody’s',
+    what: 'unknown rights are granted to no actor',
     file: 'src/calendar/visibility.ts',
     line: `  if (names === undefined) return false;
 `,
     without: `  names ??= {};
 `,
     test: RIGHTS,
-    title: 'nobody',
+    title: 'granted to no actor',
   },
   {
     what: 'a write waits for rights rather than being refused',
@@ -613,7 +613,7 @@ export const PROTECTIONS: Protection[] = [
     file: GUARDS,
     line: ' || sum(({ running }) => running) + kept >= limits.connections',
     test: LANES,
-    title: 'nobody else has reserved',
+    title: 'no other lane has reserved',
   },
   {
     what: 'calls that wait for the CMS',

@@ -82,7 +82,7 @@ describe('Idempotency-Key on creates', () => {
   });
 
   for (const key of ['', 'two words', 'ü', 'x'.repeat(256)]) {
-    it(`a key that is none is 400: ${JSON.stringify(key.slice(0, 20))}`, async () => {
+    it(`a malformed key is 400: ${JSON.stringify(key.slice(0, 20))}`, async () => {
       const { status, body } = await create('/events', event, key);
       expect([status, body.code]).to.deep.equal([400, 'rest_invalid_param']);
       expect(Object.keys(body.data.params)).to.deep.equal(['Idempotency-Key']);

@@ -126,7 +126,7 @@ describe('credentials', () => {
     expect(calls.map(({ lane }) => lane)).to.deep.equal(['logins', 'logins', 'callers', 'logins']);
   });
 
-  it('are told as they are when a failure cannot be kept', async () => {
+  it('get the same answer when a failure cannot be kept', async () => {
     const unhandled: unknown[] = [];
     const listeners = process.listeners('unhandledRejection');
     const listen = (error: unknown) => void unhandled.push(error);

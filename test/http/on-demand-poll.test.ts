@@ -42,7 +42,7 @@ describe('a poll on demand', () => {
     expect(polls).to.deep.equal(Array.from({ length: 10 }, (_, second) => second * 1000));
   });
 
-  it('is shared by those who ask while it is under way, and keeps nobody waiting when it is over', async () => {
+  it('is shared by callers who ask while it runs, and ends their wait', async () => {
     under = Promise.withResolvers();
     let told = 0;
     const asks = [1, 2, 3].map(() => poll().then(() => (told += 1)));

@@ -541,7 +541,7 @@ for (const { title, service, part } of [
       'credentials that are not looked at': { headers: { authorization: 'Bearer x' } },
       credentials: { headers: { authorization: as('author') } },
     } as Record<string, Sent>)) {
-      it(`an answer to a request with ${what} is nobody's to keep, also without the response cache`, async () => {
+      it(`no cache may keep an answer to a request with ${what}, also without the response cache`, async () => {
         for (const path of ['/events', '/venues', '/categories', '/events/148', '', '/doc'])
           for (const more of [{}, { 'cache-control': 'no-cache' }]) {
             const headers = { ...sent.headers, ...more };

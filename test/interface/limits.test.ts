@@ -101,7 +101,7 @@ describe('the limits of values', () => {
     });
   }
 
-  it('every row of the table is some parameter’s', () => {
+  it('every row of the table belongs to a parameter', () => {
     const used = new Set(ROWS.map(({ one }) => one.limit));
     expect(Object.entries(LIMITS).filter(([, limit]) => !used.has(limit as Limit))).to.deep.equal([]);
   });
@@ -204,7 +204,7 @@ describe('the limits of values', () => {
     });
   });
 
-  describe('texts that are none', () => {
+  describe('malformed text', () => {
     it('half a surrogate pair in JSON is malformed JSON, as in PHP', async () => {
       for (const body of ['{"search":"\\ud800"}', '{"a\\udc00":1}', '{"venue":[{"x":["\\ud800\\ud800"]}]}']) {
         const headers = { 'content-type': 'application/json' };

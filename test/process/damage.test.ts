@@ -70,7 +70,7 @@ describe('a replica that is damaged while the gateway runs', function () {
   }
 
   for (const [name, damage] of Object.entries(DAMAGES))
-    it(`${name}: the file is quarantined, logged and counted, and the replica copied anew`, async () => {
+    it(`${name}: the file is quarantined, logged and counted, and a new initial sync begins`, async () => {
       const before = await total();
       expect(before).to.be.at.least(EVENTS);
       damage(join(dataDir, 'calendar.sqlite'));

@@ -106,8 +106,8 @@ describe('serve', function () {
   });
 
   for (const [what, code] of [
-    ['an error that nobody caught', 'throw new Error("nobody caught this")'],
-    ['a rejection that nobody caught', 'Promise.reject(new Error("nobody caught this"))'],
+    ['an uncaught error', 'throw new Error("nobody caught this")'],
+    ['an unhandled rejection', 'Promise.reject(new Error("nobody caught this"))'],
   ] as const)
     it(`ends with 1 and one line of log on ${what}, and releases its port and its replica`, async () => {
       const dataDir = mkdtempSync(join(tmpdir(), 'calendar-uncaught-'));
@@ -128,7 +128,7 @@ describe('serve', function () {
     });
 
   for (const pretty of [false, true])
-    it(`goes on when nobody reads its log any more (${pretty ? 'lines for people' : 'JSON'})`, async () => {
+    it(`goes on when the reader of its log has closed it (${pretty ? 'lines for people' : 'JSON'})`, async () => {
       serving = await serve(wordpress.url.href, { password: PASSWORD, config: { log: { pretty, requests: true } } });
       await untilReady(serving);
       serving.child.stderr?.destroy();
@@ -140,7 +140,7 @@ describe('serve', function () {
       expect(await serving.ended).to.equal(0);
     });
 
-  it('says nothing of it when nobody reads what a command prints to its end', () => {
+  it('is silent when the reader of a command closes the output early', () => {
     const { stderr, stdout } = spawnSync('sh', ['-c', '"$0" src/main.ts snippet | head -c 10', process.execPath], {
       encoding: 'utf8',
     });

@@ -45,7 +45,7 @@ describe('keys of creates in the replica', () => {
     expect(await replica.createKeys.take('user', 'key 1', entry(5))).to.equal(undefined);
   });
 
-  it('are replaced only by whoever knows what was there', async () => {
+  it('are replaced only if the stored entry is the expected one', async () => {
     const { createKeys } = replica;
     await createKeys.take('user', 'key', entry(1));
     expect(await createKeys.replace('key', entry(2), entry(3))).to.equal(false);

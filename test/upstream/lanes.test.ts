@@ -52,7 +52,7 @@ describe('the lanes to the CMS', () => {
     for (const error of refused) expect(error).to.include({ reason: 'busy', retryAfterS: 1 });
   });
 
-  it('give all that nobody else has reserved to whoever comes first', async () => {
+  it('give connections that no other lane has reserved to the first call', async () => {
     many(100, 'callers');
     await settle();
     expect(running('callers')).to.equal(5);

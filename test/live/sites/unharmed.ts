@@ -68,7 +68,7 @@ export async function proveUnharmed(site: SiteUnderTest, { check }: Tally): Prom
     expect(await rows()).to.deep.equal(before);
   });
   if (kinds.event.readOnly)
-    await check('what the mapping only reads is stored by nobody’s request', async () => {
+    await check('what the mapping only reads is stored by no request', async () => {
       const before = await rows();
       const shown = (await site.native(`wp/v2/${kinds.event.base}/${id}?context=edit`)).body.meta as Json;
       const changed = Object.entries(shown).filter(([key, value]) => opened.has(key) && typeof value === 'string');
