@@ -112,12 +112,23 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
   /** Requests that wait while the replica is replaced: `undefined` at all other times. */
   let waiting: (() => void)[] | undefined;
   let replacing: Promise<void> | undefined;
+  /** Why the new replica is damaged too, found while it was being put in place. */
+  let damagedAgain: string | undefined;
   let stopping: Promise<void> | undefined;
 
   function replaceReplica(reason: string): void {
-    if (stopping || replacing) return;
+    if (stopping) return;
+    if (replacing) {
+      damagedAgain = reason;
+      return;
+    }
     const held: (() => void)[] = [];
     waiting = held;
+    const goOn = () => {
+      waiting = undefined;
+      replacing = undefined;
+      for (const go of held) go();
+    };
     const { replica } = over;
     replacing = closeOverReplica(over)
       .then(() => {
@@ -127,11 +138,16 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
       })
       .then(() => {
         over.keeper.start();
-        waiting = undefined;
-        replacing = undefined;
-        for (const go of held) go();
+        goOn();
+        const again = damagedAgain;
+        damagedAgain = undefined;
+        if (again !== undefined) replaceReplica(again);
       })
-      .catch(failure.resolve);
+      .catch((error: unknown) => {
+        failure.resolve(error);
+        // Without a replica they are told 503: they would wait for the end of the process, and be cut off.
+        goOn();
+      });
   }
 
   const admin = createAdmin({

@@ -1,12 +1,13 @@
 // A replica whose file is damaged while the gateway runs: it is quarantined, and a new initial sync begins without a restart.
 
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type RunningGateway, startGateway } from '../faults/gateway.ts';
+import { exchange, MOUNT, type RunningGateway, startGateway } from '../faults/gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
 import { until } from '../until.ts';
+import { serve, untilReady } from './serving.ts';
 
 const PAGE = 4096;
 const EVENTS = 1000;
@@ -100,4 +101,39 @@ describe('a replica that is damaged while the gateway runs', function () {
       expect(written.status).to.equal(200);
       expect(JSON.parse((await gateway.ask('/events/1')).text).title).to.equal('after the damage');
     });
+
+  it('that cannot be replaced ends the process with 1: the log says why, and every request is answered', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'calendar-damage-'));
+    const env = { CALENDAR_DATA_DIR: folder, CALENDAR_SYNC_INTERVAL: '1' };
+    const serving = await serve(wordpress.url.href, { password: PASSWORD, env });
+    try {
+      await untilReady(serving);
+      mkdirSync(join(folder, 'calendar.sqlite.aside/in-the-way'), { recursive: true });
+      DAMAGES['every third page zeroed']!(join(folder, 'calendar.sqlite'));
+      const cut: string[] = [];
+      let isOver = false;
+      void serving.ended.then(() => {
+        isOver = true;
+      });
+      const ask = (page: number) =>
+        exchange(serving.port, `${MOUNT}/events?per_page=50&page=${page}&start_date=2000-01-01`).catch(
+          (error: NodeJS.ErrnoException) => void (error.code === 'ECONNREFUSED' || cut.push(String(error))),
+        );
+      const pages = Array.from({ length: EVENTS / 50 }, (_, page) => page + 1);
+      await until(
+        async () => {
+          await Promise.all(pages.map(ask));
+          return isOver;
+        },
+        'it ends',
+        30_000,
+      );
+      expect(cut).to.deep.equal([]);
+      expect(await serving.ended).to.equal(1);
+      expect(serving.said()).to.include('calendar.sqlite');
+    } finally {
+      serving.child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 });
