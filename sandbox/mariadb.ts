@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Group, run, startGroup } from './processes.ts';
 import { mariaDbFolder, mariaDbSocket } from './site.ts';
 
-/** A server that has to start anew on a slow machine, after it was killed, reads its log first. */
+/** Long enough for a server that was killed to read its log when it starts again on a slow machine. */
 const READY_TIMEOUT_MS = 60_000;
 /** The longest path of a socket that both Linux and macOS take. */
 const SOCKET_BYTES = 103;
@@ -37,7 +37,7 @@ export async function startMariaDb(dataDir: string): Promise<Group> {
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const data = join(folder, 'data');
-  // a server that root starts refuses to run unless it is told as whom
+  // a server that root starts needs the name of the user to run as
   const asUser = process.getuid?.() === 0 ? ['--user=root'] : [];
   if (!existsSync(join(data, 'mysql'))) {
     await run(

@@ -10,7 +10,7 @@ export const STANDING: Readonly<Record<string, string>> = {
   Vary: 'Origin, Authorization, Accept-Encoding',
 };
 
-/** Of a create: a retry with the same key gets the first answer, and the second header beside it. */
+/** On a create: a retry with the same key gets the same record, and the second header with it. */
 export const KEY_HEADER = 'Idempotency-Key';
 export const REPLAYED_HEADER = 'Idempotent-Replayed';
 

@@ -17,7 +17,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 /** A create that began so long ago has ended in the CMS, whether the gateway has heard of it or not. */
 const ENDED_AFTER_MS = 120_000;
 const UNRELEASED = 10_000;
-/** Longer refusals are not kept: nothing was created, and a retry is refused anew. */
+/** Bytes. The gateway does not keep longer refusals: nothing was created, and the CMS refuses the retry again. */
 const REFUSAL_BYTES = 4 * 1024;
 
 export interface CreateRequest {
@@ -39,8 +39,8 @@ export type CreateOnce = (request: CreateRequest) => Promise<Answer>;
 const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 /**
- * Keys belong to a user and a kind; only hashes of them are kept. Of a record that was created its id is kept and no text: a retry is
- * answered with what the actor may see of it at that moment.
+ * A key belongs to a user and a kind; the gateway keeps only its hash. It keeps the id of the created record and no text of it: a retry gets
+ * what the actor may see of the record at that moment.
  */
 export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnce {
   const me = randomUUID();

@@ -28,7 +28,7 @@ export interface CreateKeys {
   drop(name: string): Promise<void>;
 }
 
-/** Keys are forgotten after a day, and the oldest of a user when there are more than these. */
+/** The gateway forgets keys after a day, and the oldest of a user, or of all users, beyond these numbers. */
 export const KEY_KEPT_MS = 24 * 3_600_000;
 export const KEYS_OF_A_USER = 1000;
 const KEYS_IN_ALL = 20_000;

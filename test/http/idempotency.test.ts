@@ -1,4 +1,4 @@
-// `Idempotency-Key`: a retry of a create gets the first answer, and makes no second record.
+// `Idempotency-Key`: a retry of a create gets the same record, and creates no second one.
 
 import { expect } from 'chai';
 import { UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
