@@ -178,8 +178,8 @@ export async function startMeasuring(site: Site): Promise<Measuring> {
       return row;
     },
     async idleRound() {
-      // What changed a moment ago is read again until its second is over.
-      await sleep(2 * INTERVAL_MS + 1000);
+      // After an edit of more than a page, each poll reads for half a minute what was modified shortly before (modified-since.ts).
+      await sleep(30_000 + 2 * INTERVAL_MS);
       const { passed } = relays.plain!;
       // From the end of a round on, so that rounds are counted and no part of one more.
       let before = passed.requests;
