@@ -39,10 +39,13 @@ function insertedBy({ data }: UpstreamRefused, { createId }: Begun): { collectio
 export interface Begun extends Required<Pick<CallOptions, 'createId'>> {
   /** The highest id of the kind that is known: what the create inserts gets a higher one. */
   known: number;
+  /** Whom the record is to belong to; the caller where absent. */
+  author?: number;
 }
 
 /** To be called before each create; `createId` goes to the CMS with it. */
-export const beginCreate = (backing: Backing, kind: CreatedKind): Begun => ({
+export const beginCreate = (backing: Backing, kind: CreatedKind, author?: number): Begun => ({
+  ...(author === undefined ? {} : { author }),
   createId: randomBytes(16).toString('hex'),
   known: kind === 'image' ? 0 : backing.replica.highestId(kind),
 });
@@ -125,18 +128,17 @@ async function noteInserted(
 const NEWEST = 100;
 
 /**
- * Ids of the caller's records of this kind that are newer than everything known before the create, and that no other request of this
+ * Ids of the author's records of this kind that are newer than everything known before the create, and that no other request of this
  * gateway created. Throws when the CMS does not show all of them.
  */
-async function candidates(backing: Backing, kind: CreatedKind, { known }: Begun, asked: CallerOf): Promise<number[]> {
+async function candidates(backing: Backing, kind: CreatedKind, begun: Begun, asked: CallerOf): Promise<number[]> {
+  const { known, author = asked.caller.account!.userId } = begun;
   // The replica has only those images that records show: no id tells which uploads are new.
   if (kind === 'image') throw new Error('new uploads cannot be told from others');
   const { base, as } = backing.mapping.kinds[kind]!;
   const newest = { orderby: 'id', order: 'desc', per_page: NEWEST, _fields: 'id' };
   const query =
-    as === 'posts'
-      ? { ...newest, author: asked.caller.account!.userId, status: 'any', context: 'edit' }
-      : { ...newest, hide_empty: false };
+    as === 'posts' ? { ...newest, author, status: 'any', context: 'edit' } : { ...newest, hide_empty: false };
   const { items } = await backing.upstream.list(base, query, callOptions(asked));
   const ids = items.map(({ id }) => Number(id));
   const newer = ids.filter((id) => id > known);

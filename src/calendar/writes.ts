@@ -102,7 +102,7 @@ export async function createPost<K extends PostKind>(
   const joins = await joinsFor(backing, mapping, fields);
   const body = mapping.write(fields, { site: backing.site(), joins });
   const options = callOptions(asked);
-  const begun = beginCreate(backing, kind);
+  const begun = beginCreate(backing, kind, fields.author);
   let moment = backing.keeping.moment();
   let native: Native;
   try {

@@ -10,7 +10,7 @@ import type { Lookups } from '../../src/interface/value-kind.ts';
 import { redirected } from '../../src/upstream/answer.ts';
 import { createImageFetches } from '../../src/upstream/image-fetches.ts';
 import { BASE, type GatewayUnderTest, gatewayUnderTest } from '../gateway-under-test.ts';
-import { AS, type FakeCms, fakeCms, type Role, type Step } from './fake-cms.ts';
+import { AS, type FakeCms, fakeCms, type Role, type Step, userIdOf } from './fake-cms.ts';
 
 const NOW_MS = Date.UTC(2027, 0, 1);
 const HOUR_MS = 3_600_000;
@@ -262,6 +262,14 @@ describe('a delete needs proof', () => {
     expect(cms.deletes).to.deep.equal([]);
     expect(acknowledged).to.have.length(10);
     expect([...new Set([...acknowledged, ...named])]).to.have.members(shown('events').map(({ id }) => id));
+  });
+
+  it('names a record that was to belong to somebody else', async () => {
+    for (const failure of [refused, unknownOutcome]) {
+      failAt(EVENT, true, failure);
+      const error = await thrown(write('/events', 'create', { ...event, author: userIdOf('author') }));
+      expect(error.data.possibly_created).to.deep.include(namesOf('events').at(-1));
+    }
   });
 
   it('says that there may be a record when the CMS does not show the newest ones', async () => {
