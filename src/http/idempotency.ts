@@ -54,7 +54,7 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
   };
 
   /** Runs the create under a key that was taken, and keeps what came of it. */
-  async function run(name: string, taken: CreateKey, { create }: CreateRequest): Promise<Answer> {
+  async function run(name: string, taken: CreateKey, { kind, create }: CreateRequest): Promise<Answer> {
     running.add(name);
     let mine = taken;
     let isLost = false;
@@ -77,7 +77,7 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
       const answer = { status: said.status, body: said.body, headers: said.headers };
       if (isLost) throw error;
       if (said.body.code === 'calendar_outcome_unknown') await keep({ state: 'unknown', answer });
-      else if (isFinal(said)) await keep({ state: 'done', answer });
+      else if (isFinal(said, kind)) await keep({ state: 'done', answer });
       else
         await keys.drop(name).catch((failure: unknown) => {
           unreleased.set(name, true);
@@ -140,11 +140,11 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
 
 /**
  * Whether a refusal is the answer of every retry. A refusal that passes (a failure of the CMS or the gateway, a login, a limit) is not, unless
- * a record may be left: then a retry could create a second one.
+ * a record of the kind may be left: then a retry could create a second one. What else is left, a retry uses: venues, organizers and terms.
  */
-function isFinal({ status, body }: { status: number; body: Record<string, unknown> }): boolean {
-  const data = (body.data ?? {}) as Record<string, unknown>;
-  if (data.created !== undefined || data.possibly_created !== undefined) return true;
+function isFinal({ status, body }: { status: number; body: Record<string, unknown> }, kind: Kind): boolean {
+  const { created = [], possibly_created = [] } = (body.data ?? {}) as Record<string, { kind: string }[]>;
+  if ([...created, ...possibly_created].some((one) => one.kind === kind)) return true;
   const passes = status >= 500 || status === 401 || status === 403 || status === 429;
   return !passes && Buffer.byteLength(JSON.stringify(body)) <= REFUSAL_BYTES;
 }

@@ -275,6 +275,21 @@ describe('Idempotency-Key on creates', () => {
     expect((await create('/events', { ...event, venue: { venue: 'Hall' } }, 'k')).status).to.equal(502);
   });
 
+  it('a refusal that passes is no answer of a retry though a venue is left, which the retry uses', async () => {
+    // With several gateways a rollback leaves venues.
+    gateway.backing.others = { version: () => '', reached: async () => true };
+    cms.refuse = ({ base }) => {
+      if (base === 'events') throw new UpstreamAway('refused', 'connect ECONNREFUSED');
+    };
+    const body = { ...event, venue: { venue: 'Hall' } };
+    const first = await create('/events', body, 'k');
+    expect([first.status, first.body.data.created.length]).to.deep.equal([503, 1]);
+    cms.refuse = undefined;
+    const again = await create('/events', body, 'k');
+    expect([again.status, again.body.venue.id]).to.deep.equal([201, first.body.data.created[0].id]);
+    expect(cms.stored.size).to.equal(2);
+  });
+
   it('a key that could not be released after a refusal that passes is free for a retry', async () => {
     const { createKeys } = gateway.backing.replica;
     const { drop } = createKeys;
