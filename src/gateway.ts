@@ -145,7 +145,7 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
       })
       .catch((error: unknown) => {
         failure.resolve(error);
-        // Without a replica they are told 503: they would wait for the end of the process, and be cut off.
+        // Without a replica these get 503. Otherwise they would wait until the process ends, and be cut off.
         goOn();
       });
   }

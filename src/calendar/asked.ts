@@ -43,11 +43,11 @@ export interface Images {
   release(): void;
 }
 
-/** The Idempotency-Key of a create, as the CMS is told it. */
+/** The hash of a create's Idempotency-Key, as it goes to the CMS. */
 export interface CreateKeyInUse {
   kind: Kind;
   key: string;
-  /** To be called before the create is sent. Throws 409 when another gateway has taken the create over, which it does after two minutes. */
+  /** Call it before sending the create. Throws 409 if another gateway has taken the create over, which happens after two minutes. */
   renew(): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export const callOptions = (asked: Pick<Asked, 'caller' | 'requestId'>): CallOpt
   ...(asked.requestId === undefined ? {} : { requestId: asked.requestId }),
 });
 
-/** What a create tells the CMS beside: the key, with the record that the request is about and not with those on the way. Throws 409. */
+/** Headers of a create: the key goes with the record that the request is about, not with linked records. Throws 409. */
 export async function createKeyOf({ createKey }: Asked, kind: Kind): Promise<Pick<CallOptions, 'createKey'>> {
   if (createKey?.kind !== kind) return {};
   await createKey.renew();

@@ -27,7 +27,7 @@ export async function attachTerms(
   for (const item of items) {
     const text = item === null || item === undefined || item === false ? '' : String(item).trim();
     if (text === '') continue;
-    // Other requests have their turn between two items, of which there may be a thousand.
+    // Let other requests run between two items: there may be a thousand items.
     await turn();
     if (NUMBER.test(text)) {
       const id = Math.trunc(Math.abs(Number(text)));

@@ -52,8 +52,8 @@ export const keepingAlone = (replica: Replica, sync: Sync): Keeping => ({
 
 /**
  * Stores records without failing if the replica cannot be written (a full disk): what the CMS has answered or accepted stands. Calls
- * `readLater` with what the CMS accepted and the replica could not store. An answer to a read that is older than the replica's record,
- * as that of a cache or of a lagging database before the CMS is, does not replace it: the sync reads the record again, and decides.
+ * `readLater` with what the CMS accepted and the replica could not store. An answer to a read that is older than the replica's record
+ * (from a cache or a lagging database before the CMS) does not replace it: the sync reads the record again and decides.
  */
 export function keepingDespite(keeping: Keeping, replica: Replica, readLater: (change: Change) => void): Keeping {
   function isOlder(record: CalendarRecord): boolean {

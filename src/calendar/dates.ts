@@ -90,7 +90,7 @@ interface Clock {
   zone: Zone;
 }
 
-/** A text that was found readable by the clock of UTC may lie outside of all years by another. */
+/** Reads a date text again, since a text that is valid in UTC may lie outside the years 0000 to 9999 in another zone. */
 function readDate(name: string, text: string, clock: Clock): PhpDate {
   const date = parsePhpDate(text, clock);
   if (!date) throw invalidParam(name);

@@ -64,7 +64,7 @@ export function noteCreated<R extends object>(
 ): R {
   const { replica, acknowledged } = backing;
   const isKnown = acknowledged.has(`${kind} ${id}`) || (id <= begun.known && replica.get(kind, id) !== undefined);
-  // Named by errors whatever its answer lacks.
+  // Errors name the record even if the answer lacks fields.
   rollback.created(kind, id);
   const record = read();
   if (!isKnown) rollback.created(kind, id, record);
@@ -85,7 +85,7 @@ export async function noteFailedCreate(
   rollback: Rollback,
 ): Promise<void> {
   if (error instanceof UpstreamAway && !error.outcomeUnknown && isByPage(error)) {
-    // Most of them come from before WordPress: only a record that is seen is told of.
+    // A firewall before WordPress sends most of these: name only a record that the CMS shows.
     rollback.mayHaveCreated(kind, () => candidates(backing, kind, begun, asked).catch(() => []));
     return;
   }

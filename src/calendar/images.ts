@@ -10,7 +10,7 @@ import { invalidParam } from './refusals.ts';
 import { translate } from './translate.ts';
 import { can, GENERAL } from './visibility.ts';
 
-/** Images by URL of one request: each is fetched from another server, which nobody may flood through the gateway. */
+/** Images by URL that one request may name: the gateway fetches each from another server, and must not flood it. */
 const MOST_URLS = 20;
 
 /**

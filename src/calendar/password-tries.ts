@@ -7,24 +7,24 @@ import type { Native } from '../upstream/port.ts';
 
 export interface PasswordTries {
   /**
-   * The record as the CMS shows it with this password; what it said within the last second (a refusal: five seconds) is not asked again.
+   * The record as the CMS shows it with this password; the answer is reused for a second (a refusal: five seconds).
    * `record`: `event 12`. Throws `GatewayError` 429 when too many other passwords are being tried, and what `ask` throws.
    */
   read(record: string, password: string, ask: () => Promise<Native>): Promise<Native>;
 }
 
-/** Passwords that all anonymous callers together may try: one a second, and after a quiet time so many at once. */
+/** Passwords that all anonymous callers together may try at once after a quiet time; otherwise one a second. */
 const BURST = 10;
 const SECOND_MS = 1000;
 const REFUSED_KEPT_MS = 5 * SECOND_MS;
 const MOST_KEPT = 200;
-/** A password that was right within an hour is no guess: guesses do not keep its readers from the record. */
+/** A password that was right within the last hour does not count as a guess, so guesses do not block its readers. */
 const RIGHT_KEPT_MS = 3_600_000;
 const MOST_RIGHT = 1000;
 
 /**
  * Keeps keyed hashes of passwords, never the passwords.
- * @param clockMs milliseconds of a clock that never goes back
+ * @param clockMs a monotonic clock in milliseconds
  */
 export function createPasswordTries(clockMs: () => number = () => performance.now()): PasswordTries {
   const key = randomBytes(32);

@@ -222,7 +222,7 @@ export async function postExists(backing: Backing, kind: PostKind, id: number, a
     } catch (error) {
       if (!(error instanceof UpstreamRefused)) throw error;
       if (error.status === 401 || error.status === 403) return true;
-      // No route of WordPress takes a number that JavaScript writes with an exponent.
+      // WordPress's routes do not match a number that JavaScript writes with an exponent.
       if (error.code === NO_ROUTE && Number.isSafeInteger(id))
         throw translate(error, { kind, id, anonymous: !asked.caller.account });
       backing.unknown.missing(name);

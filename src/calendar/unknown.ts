@@ -32,7 +32,7 @@ export interface UnknownOptions {
   clockMs?: () => number;
 }
 
-/** Calls to the CMS that all anonymous callers together may cause: one a second, and after a quiet time so many at once. */
+/** Calls to the CMS that all anonymous callers together may cause at once after a quiet time; otherwise one a second. */
 const BURST = 10;
 const SECOND_MS = 1000;
 /** The longest that a caller waits for the newest records, in milliseconds. */

@@ -29,7 +29,7 @@ function key_for($collection) {
     return $own && \preg_match('/^[a-f0-9]{64}$/D', $key) ? $key : '';
 }
 
-// The id that the gateway gave this create; it knows an answer that is to another call by another id.
+// The id that the gateway gave this call. By it the gateway recognises an answer to another call.
 function call_id() {
     $id = isset($_SERVER['HTTP_X_CALENDAR_CREATE']) ? (string) $_SERVER['HTTP_X_CALENDAR_CREATE'] : '';
     return \preg_match('/^[a-f0-9]{32}$/D', $id) ? $id : '';
@@ -76,13 +76,13 @@ function may_be_named($one) {
     return \current_user_can($one['type'] === 'term' ? 'edit_term' : 'edit_post', $one['id']);
 }
 
-// Whoever published somebody's draft may have taken the right to edit from its author, and yet it is the author's.
+// If an editor published an author's draft, the author may no longer edit it, but the record is still the author's.
 function is_own($one) {
     return $one['type'] === 'post' && (int) \get_post_field('post_author', $one['id']) === \get_current_user_id();
 }
 
-// Ids with this key, the first first, which a copy of it follows. Straight from the table: plugins narrow the queries of WordPress, by
-// language, date or role, and a record that is not found would be created once more.
+// Ids with this key, the oldest first; later ones are copies of the record. Read straight from the table: plugins filter the queries of
+// WordPress by language, date or role, and the gateway would create a record again that it does not find.
 function marked($table, $column, $key) {
     global $wpdb;
     $sql = "SELECT $column FROM {$wpdb->$table} WHERE meta_key = %s AND meta_value = %s ORDER BY $column LIMIT 10";
@@ -140,7 +140,7 @@ function named($records) {
             $shown = \array_filter($found, function ($one) {
                 return is_own($one) || may_be_named($one);
             });
-            // That there is none would have the gateway create it once more.
+            // An empty answer would make the gateway create the record again.
             if ($found && !$shown) {
                 return new \WP_Error('calendar_created_hidden', 'This record is not yours any more.', ['status' => 403]);
             }

@@ -184,7 +184,7 @@ async function unpacked(packed: Buffer): Promise<string> {
   }
 }
 
-/** As `takePieces`; undefined also where a piece cannot be read or stored, of which `ignored` is told. */
+/** As `takePieces`; undefined also if a piece cannot be read or stored, which it reports to `ignored`. */
 export async function takeSnapshot(engine: Engine, list: string, taking: Taking): ReturnType<typeof takePieces> {
   try {
     return await takePieces(engine, list, taking);

@@ -58,7 +58,7 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
     running.add(name);
     let mine = taken;
     let isLost = false;
-    // What comes before the create itself may take long: another gateway then takes the key for one of a gateway that ended.
+    // The steps before the create may take long: another gateway then assumes that this gateway has ended, and takes the key over.
     async function renew(): Promise<void> {
       const renewed = { ...mine, atMs: backing.nowMs() };
       isLost = !(await keys.replace(name, mine, renewed));

@@ -85,7 +85,7 @@ export async function validate(endpoint: Endpoint, request: Request, lookups: Lo
   const typeOf = (name: string) => parameters.find((one) => one.name === name && !one.inPath)!.kind.typed!;
   const wrong = Object.keys(sent).filter((name) => mistyped.has(name));
   if (wrong.length > 0) throw invalidParams(wrong.map((name) => wrongType(name, typeOf(name))));
-  // Only a field that is written can be set to nothing.
+  // null has a meaning only in writes: it clears a field.
   const writes = endpoint.operation === 'create' || endpoint.operation === 'update';
   return read(parameters, request, writes ? sent : withoutNull(sent));
 }

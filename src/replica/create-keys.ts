@@ -12,7 +12,7 @@ export interface CreateKey {
   atMs: number;
   /** The gateway process that ran it. */
   by: string;
-  /** The refusal that the caller was told. */
+  /** The refusal that the caller got. */
   answer?: { status: number; body: unknown; headers?: Record<string, string> };
   /** The record that was created. */
   id?: number;

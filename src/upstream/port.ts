@@ -44,7 +44,7 @@ export interface CallOptions {
   requestId?: string;
   /** Of a create: a hash by which the CMS can tell later what the create made, `createdWith`. 64 hexadecimal digits. */
   createKey?: string;
-  /** Of a create: random, for this call alone. The companion plugin repeats it beside what it says that a refused create inserted. */
+  /** On a create: a random id of this call. The companion plugin repeats it when it says what a refused create inserted. */
   createId?: string;
 }
 

@@ -1,4 +1,4 @@
-// A body may describe up to a thousand records: others are served meanwhile, and other servers are not flooded.
+// A body may describe up to a thousand records: the gateway serves other requests meanwhile, and does not flood other servers.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// What a caller's read was answered does not undo what the replica knows better.
+// An older answer to a caller's read does not replace a newer record of the replica.
 
 import { expect } from 'chai';
 import { UpstreamRefused } from '../../src/errors.ts';

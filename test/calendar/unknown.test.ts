@@ -1,4 +1,4 @@
-// Shows how often anonymous callers make the gateway ask the CMS for what the replica lacks, and what they are told all the same.
+// Shows how often anonymous callers make the gateway ask the CMS for records that the replica lacks, and which answers they get.
 
 import { expect } from 'chai';
 import { createUnknown, type Unknown } from '../../src/calendar/unknown.ts';

@@ -276,16 +276,16 @@ describe('snippet', () => {
         );
       const header = `$_SERVER['HTTP_X_CALENDAR_CREATE'] = '${ID}';`;
 
-      it('is told with the id of the call, whatever another plugin says', () => {
+      it('is in the error with the id of the call, whatever another plugin says', () => {
         const own = { calendar_created: [{ collection: 'events', id: 5 }], calendar_create: ID };
         expect(answered(header)).to.deep.equal({ status: 400, ...own });
       });
 
-      it('is not told, by nobody, when the user may not edit it', () => {
+      it('is in no error when the user may not edit it', () => {
         expect(answered(header, false)).to.deep.equal({ status: 400 });
       });
 
-      it('is told to the gateway alone: answers to other clients stay as they are', () => {
+      it('is in errors for the gateway only: answers to other clients stay as they are', () => {
         expect(answered('')).to.deep.equal(data);
       });
     });

@@ -93,7 +93,7 @@ describe('what no gateway wrote into the engine', function () {
   it('is unpacked up to a limit where a copy is handed over', async () => {
     const bomb = deflateRawSync(Buffer.alloc(200 * 1024 * 1024, 'x'));
     const third = startGateway({ cms, engineUrl: engine.url, name: 'c' });
-    // Whoever waits for a copy gets this before the right one.
+    // A gateway that waits for a copy gets this before the right one.
     await inside(engine, async (client) => {
       const listener = client.duplicate();
       await listener.connect();

@@ -275,7 +275,7 @@ describe('Idempotency-Key on creates', () => {
     expect((await create('/events', { ...event, venue: { venue: 'Hall' } }, 'k')).status).to.equal(502);
   });
 
-  it('a refusal that passes is no answer of a retry though a venue is left, which the retry uses', async () => {
+  it('a temporary refusal is not the answer of a retry even if a venue stays, which the retry uses', async () => {
     // With several gateways a rollback leaves venues.
     gateway.backing.others = { version: () => '', reached: async () => true };
     cms.refuse = ({ base }) => {
@@ -290,7 +290,7 @@ describe('Idempotency-Key on creates', () => {
     expect(cms.stored.size).to.equal(2);
   });
 
-  it('a key that could not be released after a refusal that passes is free for a retry', async () => {
+  it('a key that could not be released after a temporary refusal is free for a retry', async () => {
     const { createKeys } = gateway.backing.replica;
     const { drop } = createKeys;
     createKeys.drop = async () => {

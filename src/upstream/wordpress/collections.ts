@@ -81,7 +81,7 @@ export function createCollections(call: Call): Collections {
         if (!Array.isArray(created)) return undefined;
         return created.map(recordOr).map(({ collection, id }) => ({ collection: String(collection), id: Number(id) }));
       } catch (error) {
-        // The site has no companion plugin, or an older one, or does not tell this user.
+        // The site has no companion plugin, or an older one, or does not answer this user.
         if (error instanceof UpstreamRefused) return undefined;
         throw error;
       }
