@@ -3,8 +3,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { type CreateKey, KEY_KEPT_MS, KEYS_OF_A_USER } from '../../src/replica/create-keys.ts';
+import {
+  BEYOND_IN_ALL,
+  BEYOND_OF_USER,
+  type CreateKey,
+  KEY_KEPT_MS,
+  KEYS_OF_A_USER,
+} from '../../src/replica/create-keys.ts';
+import { TABLES } from '../../src/replica/schema.ts';
 import { openReplica, type Replica } from '../../src/replica/store.ts';
 
 const entry = (atMs: number): CreateKey => ({ fingerprint: 'f', state: 'running', atMs, by: 'a' });
@@ -43,6 +51,24 @@ describe('keys of creates in the replica', () => {
     expect(await replica.createKeys.take('other', 'theirs', entry(5))).to.deep.equal(entry(0));
     expect(await replica.createKeys.take('user', 'key 2', entry(5))).to.deep.equal(entry(2));
     expect(await replica.createKeys.take('user', 'key 1', entry(5))).to.equal(undefined);
+  });
+
+  it('are bounded without reading what is kept of them: the time of a create does not grow with their number', () => {
+    const db = new DatabaseSync(':memory:');
+    for (const statement of TABLES.split(';')) if (/ create_key /.test(statement)) db.exec(statement);
+    for (const [sql, ...values] of [
+      [BEYOND_OF_USER, 'user', 1],
+      [BEYOND_IN_ALL, 1],
+    ] as const) {
+      const plan = db
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all(...values)
+        .map(({ detail }) => String(detail));
+      const looked = plan.filter((step) => /^(SCAN|SEARCH|USE)/.test(step));
+      expect(looked, plan.join('; ')).to.have.length(2);
+      for (const step of looked) expect(step).to.match(/USING (COVERING INDEX|PRIMARY KEY)/);
+    }
+    db.close();
   });
 
   it('are replaced only if the stored entry is the expected one', async () => {
