@@ -139,8 +139,8 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
 }
 
 /**
- * Whether a refusal is the answer of every retry. A refusal that passes (a failure of the CMS or the gateway, a login, a limit) is not, unless
- * a record of the kind may be left: then a retry could create a second one. What else is left, a retry uses: venues, organizers and terms.
+ * Whether a refusal is the answer of every retry. A temporary refusal (a failure of the CMS or the gateway, a login, a limit) is not, unless
+ * a record of the kind may be left: then a retry could create a second one. A retry uses other records that are left: venues, organizers, terms.
  */
 function isFinal({ status, body }: { status: number; body: Record<string, unknown> }, kind: Kind): boolean {
   const { created = [], possibly_created = [] } = (body.data ?? {}) as Record<string, { kind: string }[]>;

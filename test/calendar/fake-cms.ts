@@ -45,7 +45,7 @@ export interface FakeCms extends Upstream {
   deletes: { base: string; id: number; force: boolean }[];
   /** Whether the companion plugin is there: it says with every refused create what the request inserted. */
   companion: boolean;
-  /** Somebody edits a record behind the gateway's back. */
+  /** An editor changes a record directly in the CMS. */
   edit(id: number, fields: Native): void;
 }
 

@@ -209,7 +209,7 @@ describe('a delete needs proof', () => {
   });
 
   for (const [what, page] of Object.entries({
-    'a web page': () => new UpstreamAway('not-json', 'a web page in place of JSON (status 403)', { status: 403 }),
+    'a web page': () => new UpstreamAway('not-json', 'a web page instead of JSON (status 403)', { status: 403 }),
     'a redirect': () => redirected('https://cms.example/wp-admin/'),
   })) {
     for (const base of ['events', 'venues', 'event_categories']) {
@@ -264,7 +264,7 @@ describe('a delete needs proof', () => {
     expect([...new Set([...acknowledged, ...named])]).to.have.members(shown('events').map(({ id }) => id));
   });
 
-  it('names a record that was to belong to somebody else', async () => {
+  it('names a record that was to belong to another author', async () => {
     for (const failure of [refused, unknownOutcome]) {
       failAt(EVENT, true, failure);
       const error = await thrown(write('/events', 'create', { ...event, author: userIdOf('author') }));

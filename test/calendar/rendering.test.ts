@@ -115,7 +115,7 @@ for (const service of [SERVICE, undefined]) {
       });
     }
 
-    it('is of a published event that the CMS hides from the public none at all', async () => {
+    it('does not exist for a published event that the CMS hides from the public', async () => {
       const { id } = cms.fake.create('events', { ...META, hiddenFromPublic: true });
       await gateway.backing.sync.look();
       const read = await gateway.ask(`/events/${id}`, EDITOR);

@@ -1,4 +1,4 @@
-// Rights are those of each kind, by the names that its collection gives them, and nobody has any while these are unknown.
+// Each kind has its own rights, by the names that its collection gives them; no actor has any while these names are unknown.
 
 import { expect } from 'chai';
 import { UpstreamAway, UpstreamRefused } from '../../src/errors.ts';

@@ -18,7 +18,7 @@ export interface FakeOptions {
   taxonomies?: { slug: string; rest_base: string; name: string; hierarchical: boolean }[];
   /** Accepted logins as `name:password`; without any nobody is let in. */
   logins?: string[];
-  /** Nobody is answered without a login, as a plugin for private sites has it. */
+  /** Every request needs a login, as with a plugin for private sites. */
   closed?: boolean;
   capabilities?: string[];
   timezone?: string;

@@ -60,7 +60,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'without asking the CMS',
   },
   {
-    what: 'damage that shows at run time is told',
+    what: 'damage that shows at run time is reported',
     file: 'src/replica/database.ts',
     line: 'damaged?.(failure.message);',
     test: 'test/process/damage.test.ts',
@@ -80,7 +80,7 @@ export const PROTECTIONS: Protection[] = [
     test: 'test/http/admin.test.ts',
     title: 'takes a webhook once',
   },
-  // Nobody sees what the CMS rendered for somebody else.
+  // No actor sees what the CMS rendered for another one.
   {
     what: 'what the CMS renders for the service account is not shown to the public',
     file: 'src/replica/taking.ts',
@@ -714,7 +714,7 @@ export const PROTECTIONS: Protection[] = [
     title: 'cannot be kept',
   },
   {
-    what: 'credentials that nobody knows have their own lane',
+    what: 'credentials that are new from an address have their own lane',
     file: IDENTITY,
     line: "allowed.trusted ? 'callers' : 'logins'",
     without: "'callers'",

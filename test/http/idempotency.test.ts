@@ -136,7 +136,7 @@ describe('Idempotency-Key on creates', () => {
     };
 
     for (const carriedOut of [true, false]) {
-      it(`without the companion plugin a retry hears the same again, the create ${carriedOut ? '' : 'not '}carried out`, async () => {
+      it(`without the companion plugin a retry gets the same error again, the create ${carriedOut ? '' : 'not '}carried out`, async () => {
         failOnce(carriedOut);
         const first = await create('/events', event, 'k');
         nowMs += 3_600_000;

@@ -273,7 +273,7 @@ for (const { title, service, part } of [
       return new Set([...words, ...[...seen.locked].flatMap((id) => [wordOf(id, 'title'), wordOf(id, 'slug')])]);
     }
 
-    /** Ids of a list, of all its pages; checks that the total is theirs, who may keep it, and that nothing is told that a single read hides. */
+    /** Ids of all pages of a list; checks the total, the caching headers, and that the list shows nothing that a single read hides. */
     async function list(seen: Seen, path: string): Promise<number[]> {
       const { account, headers } = seen;
       const ids: number[] = [];

@@ -123,7 +123,7 @@ describe('a gateway that cannot start', function () {
     mkdirSync(dataDir, { mode: 0o755 });
     const user = { uid: NOBODY, env: { CALENDAR_DATA_DIR: dataDir } };
     await refuses(user, /the user with id 65534 may not write .*calendar\.sqlite/, /Give .*data to that user/);
-    // Nor a file that belongs to somebody else, in a folder that is its own.
+    // Nor a file of another user, in a folder of its own.
     writeFileSync(join(dataDir, 'calendar.sqlite'), '');
     chmodSync(dataDir, 0o777);
     await refuses(user, /the user with id 65534 may not write .*calendar\.sqlite/, /Give .*data to that user/);

@@ -9,7 +9,7 @@ import type { Query } from '../../src/upstream/port.ts';
 const BERLIN = { url: '', name: '', timezone: 'Europe/Berlin' };
 const PAGE = 5;
 
-/** A CMS that sorts by its wall time, as WordPress does, and rows of equal time anew for every request. */
+/** A CMS that sorts by its wall time, as WordPress does, and rows of equal time differently for every request. */
 function cms(rows: { id: number; utc: string }[], nowUtc: string) {
   const zone = parseZone(BERLIN.timezone) ?? utcZone;
   const wall = (utc: string) => utcToWall(utc, zone);

@@ -803,7 +803,7 @@ describe('sync', () => {
     };
     for (const [name, [missing, damage]] of Object.entries(cases)) {
       for (const service of [SERVICE, undefined]) {
-        it(`are no answer: ${name}, ${service ? 'with' : 'without'} a service account`, async () => {
+        it(`are unusable: ${name}, ${service ? 'with' : 'without'} a service account`, async () => {
           await copied({ service });
           for (let round = 0; round < 2; round += 1) await site.look();
           const before = site.replica.getMany(
@@ -830,7 +830,7 @@ describe('sync', () => {
       }
     }
 
-    it('are no answer after a restart either, and data when the CMS itself does not describe the field any more', async () => {
+    it('are unusable after a restart too, and usable once the CMS itself no longer describes the field', async () => {
       await copied();
       await site.look();
       damaged(without('author'));
@@ -847,7 +847,7 @@ describe('sync', () => {
       expect(site.sync.status().state).to.equal('live');
     });
 
-    it('are no answer without the key that hides events, also when the CMS does not describe it any more', async () => {
+    it('are unusable without the key that hides events, even if the CMS no longer describes it', async () => {
       const shown = (): void =>
         damaged((row) => (row.meta ? { ...row, meta: { ...row.meta, hide_from_listings: false } } : row));
       begin();
@@ -868,7 +868,7 @@ describe('sync', () => {
       expect(site.sync.status().state).to.equal('live');
     });
 
-    it('are data where they never had it: types differ in what they support', async () => {
+    it('are usable if they never had it: types differ in what they support', async () => {
       begin();
       damaged(without('author', 'featured_media', 'excerpt'));
       site.sync.start();

@@ -55,7 +55,7 @@ describe('texts of any length are read in one pass', () => {
     expect(normalized(`a${'\u0301'.repeat(40)}b`, 'NFD')).to.equal(`a${'\u0301'.repeat(30)}b`);
   });
 
-  it('cost signs and labels stand where they stood', () => {
+  it('keep the place of cost signs and labels', () => {
     const shown = (text: string) => {
       const { cost, cost_details: details } = costAnswer(text);
       return [cost, details.currency_symbol, details.currency_position, ...details.values];

@@ -99,7 +99,7 @@ describe('images by URL', () => {
     }
   });
 
-  it('are let go of at the end of the request that named them, whatever became of it', async () => {
+  it('are freed at the end of the request that named them, successful or not', async () => {
     const gateway = await gatewayUnderTest({ upstream: fakeCms(() => Date.now()), service: AS.admin, as: AS });
     try {
       const image = { bytes: new Uint8Array(LARGEST), mimeType: 'image/png', filename: 'a.png' };
