@@ -69,6 +69,13 @@ const SCHEMAS = {
     ],
   },
   identity: { type: 'object' },
+  createKey: object(
+    {
+      ...{ fingerprint: text, state: { enum: ['running', 'done', 'unknown'] }, atMs: { type: 'number' }, by: text, id },
+      answer: object({ status: { type: 'integer' }, headers: { type: 'object' } }, ['status']),
+    },
+    ['fingerprint', 'state', 'atMs', 'by'],
+  ),
 };
 
 const ajv = new Ajv({ strict: false });

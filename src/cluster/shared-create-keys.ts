@@ -4,6 +4,7 @@ import { createClient } from '@redis/client';
 import { GatewayError } from '../errors.ts';
 import { type CreateKey, type CreateKeys, KEY_KEPT_MS, KEYS_OF_A_USER } from '../replica/create-keys.ts';
 import { prefixOf } from './identity.ts';
+import { readMessage } from './messages.ts';
 import { REPLACE_KEY, TAKE_KEY } from './scripts.ts';
 
 /** The longest that a caller waits for the engine, in milliseconds. */
@@ -49,7 +50,12 @@ export function openSharedCreateKeys({ url, siteUrl }: { url: string; siteUrl: s
       const keys = [`${prefix}${name}`, `${prefix}of:${owner}`];
       const args = [JSON.stringify(mine), String(KEY_KEPT_MS), String(mine.atMs), String(KEYS_OF_A_USER)];
       const known = await within(client.eval(TAKE_KEY, { keys, arguments: args }));
-      return known === null ? undefined : (JSON.parse(String(known)) as CreateKey);
+      if (known === null) return undefined;
+      try {
+        return readMessage<CreateKey>('createKey', known);
+      } catch (error) {
+        throw unavailable(error);
+      }
     },
     async replace(name, old, next) {
       const args = [JSON.stringify(old), JSON.stringify(next)];

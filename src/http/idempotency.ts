@@ -44,9 +44,11 @@ const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.
  */
 export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnce {
   const me = randomUUID();
+  /** No two entries are equal. */
+  const byMe = () => `${me} ${randomUUID()}`;
   const running = new Set<string>();
-  /** Keys that could not be released, whose creates made nothing. */
-  const unreleased = new LRUCache<string, true>({ max: UNRELEASED });
+  /** Entries of creates that made nothing, by key: where they are kept did not say that they were released, or ever taken. */
+  const unreleased = new LRUCache<string, string>({ max: UNRELEASED });
 
   const log = (what: string, error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
@@ -80,7 +82,7 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
       else if (isFinal(said, kind)) await keep({ state: 'done', answer });
       else
         await keys.drop(name).catch((failure: unknown) => {
-          unreleased.set(name, true);
+          unreleased.set(name, JSON.stringify(mine));
           log('a key could not be released', failure);
         });
       throw error;
@@ -105,7 +107,7 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
       return replayed(answer);
     }
     if (records && backing.nowMs() - found.atMs > ENDED_AFTER_MS) {
-      const mine: CreateKey = { ...found, state: 'running', atMs: backing.nowMs(), by: me };
+      const mine: CreateKey = { ...found, state: 'running', atMs: backing.nowMs(), by: byMe() };
       delete mine.answer;
       if (await keys.replace(name, found, mine)) return run(name, mine, request);
       throw inProgress();
@@ -119,20 +121,29 @@ export function createIdempotency(backing: Backing, keys: CreateKeys): CreateOnc
     if (!KEY.test(key)) throw invalidParam(KEY_HEADER, 'must be 1 to 255 visible ASCII characters.');
     const user = String(asked.caller.account?.userId);
     const name = hashOf('key', user, kind, key);
-    const mine: CreateKey = { fingerprint: hashOf(canonical(sent)), state: 'running', atMs: backing.nowMs(), by: me };
-    const found = await keys.take(hashOf('user', user), name, mine);
+    const mine: CreateKey = {
+      fingerprint: hashOf(canonical(sent)),
+      state: 'running',
+      atMs: backing.nowMs(),
+      by: byMe(),
+    };
+    const found = await keys.take(hashOf('user', user), name, mine).catch((error: unknown) => {
+      if (!unreleased.has(name)) unreleased.set(name, JSON.stringify(mine));
+      throw error;
+    });
     if (!found) return run(name, mine, request);
     if (found.fingerprint !== mine.fingerprint) throw otherRequest();
     if (found.state === 'done') {
       return replayed(found.answer ?? (await created(found.id!)));
     }
-    if (unreleased.has(name) && found.by === me && !running.has(name)) {
+    if (unreleased.get(name) === JSON.stringify(found)) {
       const isMine = await keys.replace(name, found, mine);
       unreleased.delete(name);
       if (!isMine) throw inProgress();
       return run(name, mine, request);
     }
-    const mayRun = found.by !== me && backing.nowMs() - found.atMs <= ENDED_AFTER_MS && backing.others !== undefined;
+    const mayRun =
+      !found.by.startsWith(me) && backing.nowMs() - found.atMs <= ENDED_AFTER_MS && backing.others !== undefined;
     if (running.has(name) || (found.state === 'running' && mayRun)) throw inProgress();
     return resolved(name, found, request);
   };

@@ -10,7 +10,7 @@ export interface CreateKey {
   state: 'running' | 'done' | 'unknown';
   /** When the create began, milliseconds since 1970. */
   atMs: number;
-  /** The gateway process that ran it. */
+  /** The gateway process that ran it, and which of its requests. */
   by: string;
   /** The refusal that the caller got. */
   answer?: { status: number; body: unknown; headers?: Record<string, string> };

@@ -1,6 +1,8 @@
 // Keys of creates that several gateways share through the engine: a retry at another gateway makes no second record.
 
+import { createClient } from '@redis/client';
 import { expect } from 'chai';
+import { prefixOf } from '../../src/cluster/identity.ts';
 import { openSharedCreateKeys, type SharedCreateKeys } from '../../src/cluster/shared-create-keys.ts';
 import type { CreateKey } from '../../src/replica/create-keys.ts';
 import { type EngineProcess, startEngine } from './engine-process.ts';
@@ -60,6 +62,26 @@ describe('keys of creates, of several gateways', function () {
     expect(await a.take('other', 'theirs', entry(0))).to.deep.equal(entry(0));
     expect(await a.take('user', 'key 2', entry(2))).to.deep.equal(entry(2));
     expect(await a.take('user', 'key 1', entry(2000))).to.equal(undefined);
+  });
+
+  it('what no gateway wrote is no entry: the create is refused before anything is sent', async () => {
+    const client = createClient({ url: engine.url });
+    await client.connect();
+    try {
+      for (const text of [
+        'null',
+        '7',
+        'no JSON',
+        '{"state":"running"}',
+        '{"fingerprint":"f","state":"ended","atMs":1,"by":"a"}',
+      ]) {
+        await client.set(`${prefixOf('https://cms.example')}create:key`, text);
+        const error = await gateways[0]!.take('user', 'key', entry(1)).catch((failure: unknown) => failure);
+        expect(error, text).to.include({ status: 503, code: 'calendar_keys_unavailable' });
+      }
+    } finally {
+      client.destroy();
+    }
   });
 
   it('without the engine a create with a key is refused before anything is sent', async () => {

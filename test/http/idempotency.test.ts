@@ -1,7 +1,7 @@
 // `Idempotency-Key`: a retry of a create gets the same record, and creates no second one.
 
 import { expect } from 'chai';
-import { UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
+import { GatewayError, UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
 import { AS, type FakeCms, fakeCms } from '../calendar/fake-cms.ts';
 import { type GatewayUnderTest, gatewayUnderTest } from '../gateway-under-test.ts';
 
@@ -288,6 +288,32 @@ describe('Idempotency-Key on creates', () => {
     const again = await create('/events', body, 'k');
     expect([again.status, again.body.venue.id]).to.deep.equal([201, first.body.data.created[0].id]);
     expect(cms.stored.size).to.equal(2);
+  });
+
+  it('a key that was taken unheard is free for a retry, and that of an unknown outcome is not', async () => {
+    const { createKeys } = gateway.backing.replica;
+    const { take, set } = createKeys;
+    const silent = async (): Promise<never> => {
+      throw new GatewayError(503, 'calendar_keys_unavailable', 'No.');
+    };
+    createKeys.take = async (...entry) => {
+      await take(...entry);
+      return silent();
+    };
+    expect((await create('/events', event, 'k')).status).to.equal(503);
+    createKeys.take = take;
+    expect((await create('/events', event, 'k')).status).to.equal(201);
+
+    cms.refuse = () => {
+      throw unknownOutcome();
+    };
+    createKeys.set = silent;
+    expect((await create('/events', event, 'other')).status).to.equal(502);
+    [cms.refuse, createKeys.set, createKeys.take] = [undefined, set, silent];
+    expect((await create('/events', event, 'other')).status).to.equal(503);
+    createKeys.take = take;
+    expect((await create('/events', event, 'other')).status).to.equal(502);
+    expect(cms.stored.size).to.equal(1);
   });
 
   it('a key that could not be released after a temporary refusal is free for a retry', async () => {
