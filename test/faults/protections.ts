@@ -1189,7 +1189,7 @@ export const PROTECTIONS: Protection[] = [
     line: 'if (!isDeepStrictEqual(withoutRendered(now), withoutRendered(record))) return false;',
     without: '',
     test: 'test/calendar/left-behind.test.ts',
-    title: 'edited between',
+    title: 'an editor changed meanwhile',
   },
   {
     what: 'a rollback leaves what an event in the CMS refers to',
