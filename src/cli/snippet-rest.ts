@@ -2,7 +2,8 @@
 
 /** Excerpts as they were written, 401 for wrong credentials of the gateway's requests, slugs for drafts of venues and organizers; reads `TYPES`. */
 export const REST_PHP = String.raw`
-// An excerpt is what an author wrote; WordPress would otherwise derive one from the content. For another plugin's types this holds for requests of the gateway only.
+// An excerpt is what an author wrote; WordPress would otherwise derive one from the content. For another plugin's types this holds for
+// requests of the gateway only.
 \add_filter('get_the_excerpt', function ($text, $post = null) {
     if (is_written_excerpt($post)) {
         \remove_filter('get_the_excerpt', 'wp_trim_excerpt', 10);

@@ -64,7 +64,8 @@ export interface Sync {
   wrote(kind: Kind, id: number): void;
   /**
    * A record that a caller was answered by a read or a write, as it may enter the replica: if it is published, with what the CMS shows an
-   * anonymous reader of it. `as`: how the CMS was called, of which the credentials do not matter. Undefined: the CMS does not tell now, or a later write of the record came between. Never rejects.
+   * anonymous reader of it. `as`: how the CMS was called; the credentials do not matter. Undefined: the CMS does not answer now, or a
+   * later write of the record came between. Never rejects.
    */
   shown(kind: Kind, native: Native, as: CallOptions): Promise<Native | undefined>;
   /** What a native record lacks that records of its kind have; undefined when it is whole. */

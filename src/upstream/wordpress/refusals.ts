@@ -7,7 +7,10 @@ import type { Native } from '../port.ts';
 /** What a refusal is called whose plugin left the code out. */
 const NO_CODE = 'rest_upstream_error';
 
-/** The error body `{code, message, data}` of an answer with a status from 400 on, in the CMS's own words (upstream-wordpress 6); `asked` is the method and route, which a missing route is named by. */
+/**
+ * The error body `{code, message, data}` of an answer with a status of 400 or more, in the CMS's own words (upstream-wordpress 6). `asked`:
+ * method and route, which name a missing route in the message.
+ */
 export function refusalOf({ status, json }: Answer, asked: string): UpstreamRefused {
   const body = isNative(json) ? json : {};
   const code = errorCode(json) || NO_CODE;
