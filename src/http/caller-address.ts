@@ -14,6 +14,18 @@ const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 /** `::ffff:10.0.0.1`, as a socket for both families says it, is 10.0.0.1. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
+/** What a proxy writes for a caller whose address it does not tell; all other texts that are no address count as this one. */
+const UNKNOWN = 'unknown';
+
+/** An address as proxies write it, some of them with the port of the connection: each connection would count as another caller. */
+function writtenAddress(text: string): string {
+  if (text === '') return '';
+  const address = text
+    .replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1')
+    .replace(/^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/, '$1');
+  return isIP(address) === 0 ? UNKNOWN : address;
+}
+
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -61,7 +73,7 @@ export function callerAddress(trusted: boolean | readonly string[], observe: Obs
       ? header
           .slice(-HEADER_CHARACTERS.forwardedFor)
           .split(',')
-          .map((address) => address.trim())
+          .map((address) => writtenAddress(address.trim()))
       : [];
   };
   if (trusted === true) return (request) => forwarded(request).at(-1) || connected(request);

@@ -47,6 +47,17 @@ describe('callerAddress', () => {
     expect(addressOf(request('192.0.2.1', ''))).to.equal('192.0.2.1');
   });
 
+  it('takes an address with a port for the address, and all texts that are none for one caller', () => {
+    for (const addressOf of [callerAddress(true), callerAddress(['192.0.2.1'])]) {
+      for (const port of ['', ':1', ':65535']) {
+        expect(addressOf(request('192.0.2.1', `203.0.113.7${port}`))).to.equal('203.0.113.7');
+        expect(addressOf(request('192.0.2.1', `[2001:db8::1]${port}`))).to.equal('2001:db8::1');
+      }
+      for (const text of ['unknown', 'x'.repeat(1900), '_hidden', '203.0.113.7:x', '[2001:db8::1', '999.1.1.1:80'])
+        expect(addressOf(request('192.0.2.1', text))).to.equal('unknown');
+    }
+  });
+
   describe('of addresses and networks that are named', () => {
     const addressOf = callerAddress(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32']);
 
