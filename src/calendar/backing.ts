@@ -71,9 +71,9 @@ export function keepingDespite(keeping: Keeping, replica: Replica, readLater: (c
     return { ...change, put: (change.put ?? []).filter((record) => !older.includes(record) && !inside(record)) };
   }
 
-  async function unlessFailed(storing: Promise<void>, failed?: () => void): Promise<void> {
+  async function unlessFailed(store: () => Promise<void>, failed?: () => void): Promise<void> {
     try {
-      await storing;
+      await store();
     } catch (error) {
       if (!(error instanceof ReplicaFailure)) throw error;
       failed?.();
@@ -81,8 +81,12 @@ export function keepingDespite(keeping: Keeping, replica: Replica, readLater: (c
   }
   return {
     moment: () => keeping.moment(),
-    keep: (change, moment) => unlessFailed(keeping.keep(onlyNewer(change), moment)),
-    wrote: (change, moment) => unlessFailed(keeping.wrote(change, moment), () => readLater(change)),
+    keep: (change, moment) => unlessFailed(() => keeping.keep(onlyNewer(change), moment)),
+    wrote: (change, moment) =>
+      unlessFailed(
+        () => keeping.wrote(change, moment),
+        () => readLater(change),
+      ),
   };
 }
 

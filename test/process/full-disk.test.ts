@@ -12,6 +12,7 @@ import { openReplica } from '../../src/replica/store.ts';
 import { exchange, MOUNT } from '../faults/gateway.ts';
 import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
 import { freePort } from '../free-port.ts';
+import { event } from '../replica/samples.ts';
 import { until } from '../until.ts';
 
 /** No file grows beyond this, in blocks of 512 bytes: to SQLite the same as a full disk. The signal that would kill the process is left out. */
@@ -86,9 +87,12 @@ describe('a gateway on a full disk', function () {
     };
     const later: unknown[] = [];
     const alone = { moment: () => 0, keep: failing, wrote: failing };
-    const keeping = keepingDespite(alone, openReplica({ identity: 'test' }), (change) => later.push(change));
+    const replica = openReplica({ identity: 'test' });
+    const keeping = keepingDespite(alone, replica, (change) => later.push(change));
     const change = { remove: [{ kind: 'event' as const, ids: [7] }] };
     await keeping.keep(change, 0);
+    replica.close();
+    await keeping.keep({ put: [event(7)] }, 0);
     expect(later).to.deep.equal([]);
     await keeping.wrote(change, 0);
     expect(later).to.deep.equal([change]);
