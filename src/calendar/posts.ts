@@ -2,6 +2,7 @@
 
 import { UpstreamRefused } from '../errors.ts';
 import { FIRST_INLINE_ID, type Kind, type PostKind, type RecordOf, WITHHELD } from '../records.ts';
+import { saysMissing } from '../replica/removals.ts';
 import type { CallOptions, Native } from '../upstream/port.ts';
 import { type Asked, callOptions } from './asked.ts';
 import { type Backing, whole } from './backing.ts';
@@ -105,7 +106,7 @@ async function askNow<K extends PostKind>(backing: Backing, kind: K, id: number,
     if (error.status === 401 || error.status === 403) throw notAccessible(kind);
     if (error.status !== 404 || error.code === NO_ROUTE)
       throw translate(error, { kind, id, anonymous: !asked.caller.account });
-    await backing.keeping.keep({ remove: [{ kind, ids: [id] }] }, moment);
+    if (saysMissing(error)) await backing.keeping.keep({ remove: [{ kind, ids: [id] }] }, moment);
     if (kind !== 'event') backing.unknown.missing(`${kind} ${id}`);
     else if (await isOfAnotherType(backing, id, asked)) throw notAnEvent();
     throw unknownId(kind, id);

@@ -49,6 +49,9 @@ const LAST_SAMPLE = 100;
 /** WordPress's word for an id that is no record of the collection. */
 const MISSING = new Set(['rest_post_invalid_id', 'rest_term_invalid']);
 
+/** Whether the CMS itself says that there is no such record: any other 404 may come from a plugin, or from what stands before the CMS. */
+export const saysMissing = ({ status, code }: UpstreamRefused): boolean => status === 404 && MISSING.has(code);
+
 interface Waiting {
   base: string;
   ids: Set<number>;
@@ -90,7 +93,7 @@ export function createRemovals({ asking, nowMs, count, isComplete }: RemovalsOpt
     } catch (error) {
       if (!(error instanceof UpstreamRefused)) throw error;
       const hidden = asking.asService().credentials === undefined && error.code === 'rest_forbidden';
-      return hidden || (error.status === 404 && MISSING.has(error.code));
+      return hidden || saysMissing(error);
     }
   }
 

@@ -47,6 +47,20 @@ describe('an answer to a read that is older than the replica', () => {
     expect(readAgain).to.deep.include({ collection: 'events', id });
   });
 
+  it('of 404 takes the record out of the replica only in the own words of WordPress', async () => {
+    for (const [code, isHeld] of [
+      ['rest_disabled', true],
+      ['rest_upstream_error', true],
+      ['rest_post_invalid_id', false],
+    ] as const) {
+      cms.read = async () => {
+        throw new UpstreamRefused(404, code, 'No.');
+      };
+      await gateway.ask(`/events/${id}`, { as: 'editor' });
+      expect(gateway.backing.replica.get('event', id) !== undefined, code).to.equal(isHeld);
+    }
+  });
+
   it('is taken when it is of the same second or newer', async () => {
     cms.edit(id, { title: 'Newest' });
     await gateway.ask(`/events/${id}`, { as: 'editor' });
