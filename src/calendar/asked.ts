@@ -22,6 +22,11 @@ export interface Input {
 export interface Rollback {
   /** The CMS answered that this request created the record; `record` is its state then. An image has no record here: the rollback leaves it. */
   created(kind: CreatedKind, id: number, record?: object): void;
+  /**
+   * To be called before the gateway writes again to a record that the CMS answered a create with. Throws `UpstreamAway`, with an unknown
+   * outcome, if the record was known before that create: then another request made it.
+   */
+  assertOwn(kind: CreatedKind, id: number): void;
   /** The CMS may have kept a record of this request: `find` looks for candidates when the request fails. */
   mayHaveCreated(kind: CreatedKind, find: () => Promise<number[]>): void;
   /** Notes that a record of this request will refer to this one. Resolves with false if a rollback has just removed it. */

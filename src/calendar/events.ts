@@ -188,6 +188,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
   ): Promise<EventRecord> {
     const created = await createPost(backing, writer(input), fields, asked, rollback);
     if (!fields.sticky || (fields.date ?? fields.dateUtc) === undefined) return created;
+    rollback.assertOwn('event', created.id);
     const touched = await updatePost(backing, writer(input), created.id, { sticky: true }, asked);
     rollback.created('event', touched.id, touched);
     return touched;
@@ -214,7 +215,7 @@ export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked
         const created = await createAndTouch(fields, input, asked, rollback);
         if (input.fields.status !== 'trash') return created;
         const slug = String(fields.slug ?? fields.title);
-        return trashNew(backing, writer(input), created, slug, asked);
+        return trashNew(backing, writer(input), created, slug, asked, rollback);
       });
       return { status: 201, body: present.event(record, audience, { unlocked: true }) };
     },

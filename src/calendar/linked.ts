@@ -118,7 +118,9 @@ export function createLinked(backing: Backing, kind: LinkedKind) {
     const twin = await findTwin(title, fields, asked);
     if (twin && (await rollback.use(kind, twin.id))) return twin;
     const record = await createPost(backing, writer(input), fields, asked, rollback);
-    return input.fields.status === 'trash' ? trashNew(backing, writer(input), record, record.slug, asked) : record;
+    return input.fields.status === 'trash'
+      ? trashNew(backing, writer(input), record, record.slug, asked, rollback)
+      : record;
   }
 
   /**

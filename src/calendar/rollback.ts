@@ -89,6 +89,11 @@ export function createRollback(backing: Backing, asked: Asked): Rollback {
       const key = `${kind} ${id}`;
       made.set(key, { kind, id, ...(record ? { record } : {}) });
     },
+    assertOwn(kind, id) {
+      if (made.get(`${kind} ${id}`)?.record) return;
+      const message = 'The CMS answered a create with a record that was there before.';
+      throw new UpstreamAway('incomplete', message, { outcomeUnknown: true });
+    },
     mayHaveCreated: (kind, find) => void looks.push({ kind, find }),
     use: (kind, id) => references.use(holder, kind, id),
     async guard(body) {

@@ -120,6 +120,7 @@ export async function createPost<K extends PostKind>(
     mapping.read(whole(backing, kind, native, true), backing.site(), backing.sync.joins()),
   );
   if (mapping.touchAfterCreate.length > 0) {
+    rollback.assertOwn(kind, id);
     moment = backing.keeping.moment();
     try {
       native = await backing.upstream.update(mapping.base, id, only(body, mapping.touchAfterCreate), options);
@@ -226,7 +227,9 @@ export async function trashNew<K extends PostKind>(
   record: RecordOf[K],
   slug: string,
   asked: Asked,
+  rollback: Rollback,
 ): Promise<RecordOf[K]> {
+  rollback.assertOwn(writer.kind, record.id);
   await trashPost(backing, writer.kind, record, asked);
   return updatePost(backing, writer, record.id, { slug } as Partial<FieldsOf[K]>, asked);
 }

@@ -1158,7 +1158,7 @@ export const PROTECTIONS: Protection[] = [
     line: 'if (!isKnown) rollback.created(kind, id, record);',
     without: 'rollback.created(kind, id, record);',
     test: 'test/calendar/left-behind.test.ts',
-    title: 'is no proof',
+    title: 'shows no record of this create',
   },
   {
     what: 'a create with a key is sent only by the gateway that holds the key',
