@@ -98,7 +98,7 @@ export function assemble(parts: AssemblyParts): Assembly {
   };
   const backing: Backing = {
     ...{ replica, upstream, service, mapping, sync, nowMs, observe },
-    keeping: keepingDespite(others ?? keepingAlone(replica, sync), replica, readLater),
+    keeping: keepingDespite(others ?? keepingAlone(replica, sync, mapping), replica, readLater),
     ...(others ? { others } : {}),
     unknown: createUnknown({
       isComplete: () => sync.standing().complete,

@@ -1,5 +1,6 @@
 // What the operations stand on: the copy, the CMS, and the mapping between them.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LRUCache } from 'lru-cache';
 import { ReplicaFailure } from '../errors.ts';
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
@@ -35,10 +36,15 @@ export interface Keeping {
   keep(change: Change, moment: number): Promise<void>;
   /** What a write of that moment made: no older answer undoes it. */
   wrote(change: Change, moment: number): Promise<void>;
+  /** A write changed the record, and nobody knows how everybody is shown it now: it is read again, as far as the CMS answers. Never rejects. */
+  readAgain(kind: Kind, id: number): Promise<void>;
 }
 
+/** The longest that a write waits for its record to be read again. */
+const READ_AGAIN_MS = 5000;
+
 /** The way of a gateway that stands alone: at once. */
-export const keepingAlone = (replica: Replica, sync: Sync): Keeping => ({
+export const keepingAlone = (replica: Replica, sync: Sync, mapping: Mapping): Keeping => ({
   moment: () => 0,
   async keep(change) {
     applyChange(replica, change);
@@ -47,6 +53,11 @@ export const keepingAlone = (replica: Replica, sync: Sync): Keeping => ({
     applyChange(replica, change);
     for (const { kind, id } of change.put ?? []) sync.wrote(kind, id);
     for (const { kind, ids } of change.remove ?? []) if (kind !== 'image') for (const id of ids) sync.wrote(kind, id);
+  },
+  async readAgain(kind, id) {
+    sync.wrote(kind, id);
+    const read = sync.changed([{ collection: mapping.kinds[kind]!.base, id }]).catch(() => undefined);
+    await Promise.race([read, sleep(READ_AGAIN_MS, undefined, { ref: false })]);
   },
 });
 
@@ -87,6 +98,7 @@ export function keepingDespite(keeping: Keeping, replica: Replica, readLater: (c
         () => keeping.wrote(change, moment),
         () => readLater(change),
       ),
+    readAgain: (kind, id) => keeping.readAgain(kind, id),
   };
 }
 

@@ -141,8 +141,8 @@ async function askNative(
 
 /**
  * Gives back the record that the CMS answered this caller at `moment`, and puts it into the replica, with the image it shows. What the CMS
- * rendered for the caller is for the caller alone: the replica gets the rendering for an anonymous reader, and keeps what it has while the
- * CMS does not tell that. The poller reads such a record again at once. `as`: how the CMS was called; `listed`: the record is from a list that
+ * rendered for the caller is for the caller alone: the replica gets the rendering for an anonymous reader. While the CMS does not tell
+ * that, the replica withholds a record that was written, and keeps what it has of one that was read; such a record is read again at once. `as`: how the CMS was called; `listed`: the record is from a list that
  * the CMS gave an anonymous reader.
  */
 export async function keep<K extends Kind>(
@@ -154,10 +154,12 @@ export async function keep<K extends Kind>(
   const mapping = backing.mapping.kinds[kind]!;
   const site = backing.site();
   const record = mapping.read(whole(backing, kind, native, wrote), site, backing.sync.joins()) as RecordOf[K];
-  const shown = as === 'listed' ? native : await backing.sync.shown(kind, native, as);
+  // What the CMS accepted and does not show to an anonymous reader now is withheld: everybody else would see the record as it was before.
+  const withheld = wrote ? { ...native, status: WITHHELD } : undefined;
+  const shown = as === 'listed' ? native : await backing.sync.shown(kind, native, as).catch(() => withheld);
   if (!shown) {
-    if (wrote) backing.sync.wrote(kind, record.id);
-    void backing.sync.changed([{ collection: mapping.base, id: record.id }]);
+    if (wrote) await backing.keeping.readAgain(kind, record.id);
+    else void backing.sync.changed([{ collection: mapping.base, id: record.id }]);
     return record;
   }
   const inline = Object.values(mapping.inline ?? {}).flatMap((inside) => inside(shown, site) ?? []);
@@ -166,6 +168,7 @@ export async function keep<K extends Kind>(
   const isHidden = shown.status === WITHHELD && backing.service === undefined;
   const change = isHidden ? { remove: [{ kind, ids: [record.id] }] } : { put };
   await backing.keeping[wrote ? 'wrote' : 'keep'](change, moment);
+  if (shown === withheld) void backing.keeping.readAgain(kind, record.id);
   if ('image' in record && record.image && !backing.replica.image(record.image)) {
     // An image that cannot be read now is fetched by the next round; the record must not wait for it.
     const options: CallOptions = { credentials: backing.service, lane: wrote ? 'callers' : 'anonymous' };

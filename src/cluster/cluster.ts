@@ -38,7 +38,7 @@ export interface ClusterStatus {
   beside: number | 'many';
 }
 
-export interface Cluster extends Pick<Keeping, 'moment' | 'keep' | 'wrote'>, Versions {
+export interface Cluster extends Pick<Keeping, 'moment' | 'keep' | 'wrote' | 'readAgain'>, Versions {
   company: Company;
   /**
    * Connects, and goes on alone where the engine does not answer. Throws `ConfigError` where the engine is shared with gateways of another

@@ -19,6 +19,8 @@ export interface Keeping {
   keep(change: Change, moment: number): Promise<void>;
   /** The same for what was written; what crossed another change is read again before this resolves. */
   wrote(change: Change, moment: number): Promise<void>;
+  /** A write changed the record, and nobody knows how everybody is shown it now: it is read again, for all. Never rejects. */
+  readAgain(kind: Kind, id: number): Promise<void>;
   /** Has the records read from the CMS again, for all, that this copy has beside the stream. Never rejects; what fails is tried with the next call. */
   mend(): Promise<void>;
 }
@@ -42,10 +44,15 @@ export function createKeeping(member: Member): Keeping {
   });
 
   /** Has records read from the CMS again, and waits until they are here. */
-  async function readAgain(keys: readonly string[]): Promise<boolean> {
+  async function askAgain(keys: readonly string[]): Promise<boolean> {
     if (member.role.name === 'leading') return readForAll(member, keys);
     const at = await member.asks?.ask({ type: 'read', keys }, ASK_WAIT_MS);
     return at !== undefined && journal.reached(at, ASK_WAIT_MS);
+  }
+
+  async function readOrRemember(keys: ReadonlySet<string>): Promise<void> {
+    const isRead = await askAgain([...keys]).catch(() => false);
+    if (!isRead) journal.drifted(keys);
   }
 
   async function mendNow(): Promise<void> {
@@ -55,7 +62,7 @@ export function createKeeping(member: Member): Keeping {
     try {
       for (let from = 0; from < records.length; from += MEND_AT_ONCE) {
         const some = new Map(records.slice(from, from + MEND_AT_ONCE));
-        if (await readAgain([...some.keys()])) journal.mended(some);
+        if (await askAgain([...some.keys()])) journal.mended(some);
         else {
           notBeforeMs = performance.now() + member.leaseMs;
           return;
@@ -83,10 +90,9 @@ export function createKeeping(member: Member): Keeping {
     async wrote(change, moment) {
       const crossed = new Set<string>();
       await journal.commit('write', () => onlyFresh(change, moment, (key) => crossed.add(key)));
-      if (crossed.size === 0) return;
-      const isRead = await readAgain([...crossed]).catch(() => false);
-      if (!isRead) journal.drifted(crossed);
+      if (crossed.size > 0) await readOrRemember(crossed);
     },
+    readAgain: (kind, id) => readOrRemember(new Set([keyOf(kind, id)])),
     mend() {
       const leads = member.role.name === 'leading';
       if (mending && (mending.leads || !leads)) return mending.done;

@@ -45,8 +45,8 @@ export interface Rendering {
    */
   shown(collection: Collection, natives: readonly Native[], how?: { byId?: boolean }): Promise<Native[]>;
   /**
-   * The same for one record that a caller was answered. Undefined: the CMS does not tell now. What the caller was shown stays with them
-   * also where the site refuses anonymous readers: then the service account reads the record.
+   * The same for one record that a caller was answered. Undefined: the public rendering is older than the record. What the caller was shown
+   * stays with them also where the site refuses anonymous readers: then the service account reads the record. Throws what the CMS throws.
    */
   shownTo(collection: Collection, native: Native, options: CallOptions): Promise<Native | undefined>;
   /** Asks whether kinds that are not rendered for the public could be now. True if one could, so that everything is to be read again. */
@@ -193,18 +193,14 @@ export function createRendering(options: RenderingOptions): Rendering {
       if (native.status !== 'publish' || !collection.posts) return native;
       const signal = AbortSignal.any([asking.asService().signal!, AbortSignal.timeout(WRITE_WAIT_MS)]);
       const as = { ...call, signal };
-      try {
-        const known = kinds[collection.kind] ?? 'public';
-        if (known === 'withheld') return merged(collection, native, undefined);
-        if (known === 'public') {
-          return merged(collection, native, (await open(collection, [native], as)).get(idOf(native)));
-        }
-        const { scope } = collection;
-        const [own] = await byIds(collection, [idOf(native)], { scope, options: { ...as, credentials: service } });
-        return own;
-      } catch {
-        return undefined;
+      const known = kinds[collection.kind] ?? 'public';
+      if (known === 'withheld') return merged(collection, native, undefined);
+      if (known === 'public') {
+        return merged(collection, native, (await open(collection, [native], as)).get(idOf(native)));
       }
+      const { scope } = collection;
+      const [own] = await byIds(collection, [idOf(native)], { scope, options: { ...as, credentials: service } });
+      return own;
     },
     async recheck() {
       let isOpened = false;

@@ -86,7 +86,7 @@ describe('a gateway on a full disk', function () {
       throw new ReplicaFailure('unwritable', 'database or disk is full');
     };
     const later: unknown[] = [];
-    const alone = { moment: () => 0, keep: failing, wrote: failing };
+    const alone = { moment: () => 0, keep: failing, wrote: failing, readAgain: failing };
     const replica = openReplica({ identity: 'test' });
     const keeping = keepingDespite(alone, replica, (change) => later.push(change));
     const change = { remove: [{ kind: 'event' as const, ids: [7] }] };

@@ -266,12 +266,13 @@ describe('the public rendering', () => {
       expect(site.cms.requests, 'of a draft').to.deep.equal([]);
     });
 
-    it('is withheld where the CMS does not show it, and unknown where the CMS does not tell', async () => {
+    it('is withheld where the CMS does not show it, and an error where the CMS does not answer', async () => {
       await synced();
       expect((await shown(make({ hiddenFromPublic: true })))?.status).to.equal(WITHHELD);
       const post = make();
       beforeRendering(isAway);
-      expect(await shown(post)).to.equal(undefined);
+      const error = await shown(post).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(UpstreamAway);
     });
 
     it('is unknown when a later write came between', async () => {
