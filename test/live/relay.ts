@@ -29,6 +29,15 @@ const shifted = (text: string, skewMs: number): string =>
     return `"${key}":"${later}"`;
   });
 
+/** Bounds of a query, on the clock that the answers show: the CMS takes them on its own. */
+const BOUNDS = /(modified_(?:after|before)=)([^&]+)/g;
+
+const unshifted = (path: string, skewMs: number): string =>
+  path.replace(BOUNDS, (_, name: string, date: string) => {
+    const earlier = new Date(Date.parse(decodeURIComponent(date)) - skewMs).toISOString();
+    return `${name}${encodeURIComponent(earlier.replace('.000Z', 'Z'))}`;
+  });
+
 /** A relay before the site at `target`, which goes on believing that it is asked under its own name. */
 export async function startRelay(target: string, options: RelayOptions = {}): Promise<Relay> {
   const { hostname, port, host } = new URL(target);
@@ -36,7 +45,8 @@ export async function startRelay(target: string, options: RelayOptions = {}): Pr
   const open = new Set<ClientRequest>();
   const server = createServer((request, response) => {
     const { skewMs = 0, delayMs = 0 } = relay.options;
-    const { method = 'GET', url: path = '/', headers } = request;
+    const { method = 'GET', url = '/', headers } = request;
+    const path = unshifted(url, skewMs);
     const behind = send({ hostname, port, method, path, headers: { ...headers, host } }, async (answer) => {
       const chunks: Buffer[] = [];
       for await (const chunk of answer) chunks.push(chunk as Buffer);

@@ -1,5 +1,6 @@
 // `npm run test:live`: a real WordPress, the gateway in front of it as a process, the live tests, and the recorded answers where they are at hand.
 // `--database mariadb` runs the tests of freshness alone, on MariaDB: nothing else depends on how a database orders its rows.
+// `--grep TEXT` runs the live tests with this text in their title.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +29,12 @@ async function run(command: string[], env: NodeJS.ProcessEnv): Promise<number> {
 }
 
 /** The project's own live tests; mocha writes its counts where we ask. */
-async function ownTests(sandbox: Sandbox, gateway: GatewayProcess, files: string[]): Promise<Tally> {
+async function ownTests(
+  sandbox: Sandbox,
+  gateway: GatewayProcess,
+  files: string[],
+  grep: string | undefined,
+): Promise<Tally> {
   const report = join(mkdtempSync(join(tmpdir(), 'calendar-mocha-')), 'report.json');
   const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js');
   const told = {
@@ -48,6 +54,7 @@ async function ownTests(sandbox: Sandbox, gateway: GatewayProcess, files: string
       'json',
       '--reporter-option',
       `output=${report}`,
+      ...(grep === undefined ? [] : ['--grep', grep]),
       ...files,
     ],
     told,
@@ -93,7 +100,9 @@ async function conformance(
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { database: { type: 'string', default: 'sqlite' } } });
+  const { values } = parseArgs({
+    options: { database: { type: 'string', default: 'sqlite' }, grep: { type: 'string' } },
+  });
   const database = values.database === 'mariadb' ? 'mariadb' : 'sqlite';
   if (values.database !== database) throw new Error(`--database is sqlite or mariadb, not "${values.database}"`);
   const dir = mkdtempSync(join(tmpdir(), 'calendar-site-'));
@@ -104,7 +113,9 @@ async function main(): Promise<number> {
     // The changes that the live tests make to the site itself, its time zone above all, are behind the second gateway.
     const tested = await startGateway(sandbox, { service: true });
     try {
-      tallies.push(await ownTests(sandbox, tested, database === 'sqlite' ? ['test/live/**/*.test.ts'] : FRESHNESS));
+      tallies.push(
+        await ownTests(sandbox, tested, database === 'sqlite' ? ['test/live/**/*.test.ts'] : FRESHNESS, values.grep),
+      );
     } finally {
       await tested.stop();
     }
