@@ -132,7 +132,7 @@ export const CLUSTER_PROTECTIONS: Protection[] = [
   {
     what: 'several gateways: of writes that cross, what the CMS has is read again',
     file: KEEPING,
-    line: 'await readAgain([...crossed]).catch(() => false)',
+    line: 'await askAgain([...keys]).catch(() => false)',
     without: 'true',
     test: VERSIONS,
     title: 'loses no write',
