@@ -19,7 +19,8 @@ export const TARGETS: Record<string, { least: number } | { most: number }> = {
   event_warm_cpu_ratio: { least: 0.7 },
   event_304_cpu_ratio: { least: 0.8 },
   list50_cold_cpu_ratio: { least: 0.4 },
-  write_time_ratio: { most: 1.15 },
+  // Two requests to the CMS: the write, and what an anonymous reader is shown of it.
+  write_time_ratio: { most: 2 },
   create_cms_requests: { most: 1 },
   read_after_write_cms_requests: { most: 0 },
   authenticated_event_cms_requests: { most: 1 },
