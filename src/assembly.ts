@@ -136,7 +136,7 @@ export function assemble(parts: AssemblyParts): Assembly {
     ...reads,
     ...{ observe, addresses, addressOf },
     identity: createIdentity({
-      upstream,
+      ...{ upstream, service },
       logins: createLoginLimit(limits, counts),
       ...(clocks ? { clockMs: clocks.loginsMs } : {}),
     }),

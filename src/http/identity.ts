@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { credentialsRefused } from '../calendar/translate.ts';
 import { ANONYMOUS, type Caller } from '../calendar/visibility.ts';
 import { GatewayError, UpstreamRefused } from '../errors.ts';
-import type { Account, LaneName, Upstream } from '../upstream/port.ts';
+import type { Account, Credentials, LaneName, Upstream } from '../upstream/port.ts';
 import { type LoginLimit, networkOf } from './limits.ts';
 import { accountOf, basicUser } from './login-names.ts';
 
@@ -13,6 +13,8 @@ const KEPT_MS = 60_000;
 /** Wrong credentials may be mended at any moment. */
 const REFUSED_KEPT_MS = 5000;
 const MAX_KEPT = 10_000;
+/** An account has few e-mail addresses, and they change rarely. */
+const EMAIL_KEPT_MS = 10 * 60_000;
 const UNREADABLE = new UpstreamRefused(401, 'incorrect_password', 'These credentials cannot be read.');
 
 export interface Identity {
@@ -29,17 +31,34 @@ type Found = { account: Account } | { refused: GatewayError };
  */
 export function createIdentity({
   upstream,
+  service,
   logins,
   clockMs = () => performance.now(),
 }: {
   upstream: Upstream;
+  /** The service account, which says whose an e-mail address is; without one, its failures count under the address. */
+  service?: Credentials;
   logins: LoginLimit;
   /** Milliseconds of a clock that never goes back. */
   clockMs?: () => number;
 }): Identity {
   const key = randomBytes(32);
   const kept = new LRUCache<string, Promise<Found>>({ max: MAX_KEPT, ttl: KEPT_MS, perf: { now: clockMs } });
+  /** User names by e-mail address, as far as failed logins asked for them. */
+  const names = new LRUCache<string, string>({ max: MAX_KEPT, ttl: EMAIL_KEPT_MS, perf: { now: clockMs } });
   let purgedMs = 0;
+
+  /** The name under which failures of this user count: WordPress finds an account by its e-mail address as well. */
+  async function countedName(user: string, share: string): Promise<string> {
+    const email = user.trim().toLowerCase();
+    const known = names.get(email);
+    if (known !== undefined) return known;
+    if (service === undefined || !email.includes('@')) return user;
+    const options = { credentials: service, lane: 'logins', share } as const;
+    const name = (await upstream.userNameOf?.(email, options).catch(() => undefined)) ?? user;
+    names.set(email, name);
+    return name;
+  }
 
   /** What is over its time would stay until it is asked for, and nobody asks for a wrong guess again. */
   function purge(): void {
@@ -71,7 +90,8 @@ export function createIdentity({
       const hash = createHmac('sha256', key).update(authorization!).digest('base64');
       let found = kept.get(hash);
       if (!found) {
-        const allowed = await logins.allowed(address, user);
+        const name = names.get(user.trim().toLowerCase()) ?? user;
+        const allowed = await logins.allowed(address, name);
         if (!allowed.ok) {
           throw new GatewayError(429, 'rest_too_many_logins', 'Too many failed logins. Try again later.', {
             headers: { 'Retry-After': String(allowed.retryAfterS) },
@@ -83,14 +103,14 @@ export function createIdentity({
         kept.set(hash, found);
         found
           .then(
-            (result) => {
-              if ('account' in result) return logins.succeeded(address, user);
+            async (result) => {
+              if ('account' in result) return logins.succeeded(address, name);
               kept.set(hash, found!, { ttl: REFUSED_KEPT_MS });
-              return logins.failed(address, user);
+              return logins.failed(address, await countedName(user, networkOf(address)));
             },
             () => {
               kept.delete(hash);
-              return logins.unanswered(address, user);
+              return logins.unanswered(address, name);
             },
           )
           // A count that cannot be kept must not end the process.

@@ -70,6 +70,11 @@ export interface Upstream {
   site(options?: CallOptions): Promise<Site>;
   /** Who the credentials belong to. Throws `UpstreamRefused` (401) for bad ones. */
   account(options: CallOptions): Promise<Account>;
+  /**
+   * The user name of the account with this e-mail address, where accounts can sign in with either; undefined where there is none, or where
+   * the credentials may not list accounts.
+   */
+  userNameOf?(email: string, options: CallOptions): Promise<string | undefined>;
   facts(base: string, options?: CallOptions): Promise<CollectionFacts>;
   list(base: string, query: Query, options?: CallOptions): Promise<NativePage>;
   read(base: string, id: number, query: Query, options?: CallOptions): Promise<Native>;

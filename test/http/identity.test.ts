@@ -72,6 +72,59 @@ describe('who calls', () => {
   });
 });
 
+describe('failed logins by e-mail address', () => {
+  const SERVICE = basic('service', 'right');
+  const PER_USER = 4;
+  let lookUps: { email: string; credentials: string | undefined }[];
+  let known: string | undefined;
+  let identity: Identity;
+  beforeEach(() => {
+    lookUps = [];
+    known = 'Editor';
+    const upstream = {
+      account: async () => {
+        throw new UpstreamRefused(401, 'incorrect_password', 'No.');
+      },
+      userNameOf: async (email: string, { credentials }: CallOptions) => {
+        lookUps.push({ email, credentials });
+        return known;
+      },
+    };
+    const logins = createLoginLimit({ ...MANY, failedLoginsPerUser: PER_USER });
+    identity = createIdentity({ upstream: upstream as unknown as Upstream, service: SERVICE, logins });
+  });
+
+  /** The status of a guess, each from another address and with another password. */
+  let guesses = 0;
+  async function guess(user: string): Promise<number> {
+    guesses += 1;
+    const request = {
+      authorization: basic(user, `guess ${guesses}`),
+      nonce: undefined,
+      address: `203.0.113.${guesses}`,
+    };
+    const refused = (await identity.callerOf(request).catch((error: unknown) => error)) as GatewayError;
+    // The failure is counted after the caller has been answered.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((done) => setImmediate(done));
+    return refused.status;
+  }
+
+  it('count for the account that the address belongs to', async () => {
+    for (const user of ['editor@example.org', 'EDITOR@example.org', 'editor', 'editor@example.org'])
+      expect(await guess(user), user).to.equal(401);
+    for (const user of ['editor', 'editor@example.org', 'Editor']) expect(await guess(user), user).to.equal(429);
+    expect(lookUps).to.deep.equal([{ email: 'editor@example.org', credentials: SERVICE }]);
+  });
+
+  it('count for the address where the service account is not told whose it is', async () => {
+    known = undefined;
+    for (let n = 0; n < PER_USER; n += 1) expect(await guess('editor@example.org')).to.equal(401);
+    expect(await guess('editor@example.org')).to.equal(429);
+    expect(await guess('editor')).to.equal(401);
+    expect(lookUps).to.have.length(1);
+  });
+});
+
 describe('credentials', () => {
   const RIGHT = basic('editor', 'right');
   let calls: CallOptions[];

@@ -4,10 +4,10 @@ import { UpstreamAway, UpstreamRefused } from '../../errors.ts';
 import { trimmedEnd } from '../../text/trim.ts';
 import type { CallOptions, Native, Upstream } from '../port.ts';
 import type { Call } from './calls.ts';
-import { isNative, nativeOf, recordOr } from './refusals.ts';
+import { isNative, nativeOf, nativesOf, recordOr } from './refusals.ts';
 
 /** Who, where and by which rules (upstream-wordpress 6: auth, time, discovery). */
-export function createAccount(call: Call): Pick<Upstream, 'site' | 'account' | 'facts'> {
+export function createAccount(call: Call): Pick<Upstream, 'site' | 'account' | 'userNameOf' | 'facts'> {
   return {
     async site(options) {
       const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces' };
@@ -31,6 +31,18 @@ export function createAccount(call: Call): Pick<Upstream, 'site' | 'account' | '
         roles: Array.isArray(me.roles) ? me.roles.map(String) : [],
         capabilities: new Set(granted.map(([name]) => name)),
       };
+    },
+
+    async userNameOf(email, options) {
+      const query = { search: email, context: 'edit', _fields: 'username,email', per_page: 100 };
+      try {
+        const users = nativesOf(await call('GET', 'wp/v2/users', { query }, options));
+        const name = users.find((user) => String(user.email).toLowerCase() === email.toLowerCase())?.username;
+        return typeof name === 'string' ? name : undefined;
+      } catch (error) {
+        if (error instanceof UpstreamRefused) return undefined;
+        throw error;
+      }
     },
 
     async facts(base, options) {
