@@ -343,9 +343,17 @@ export const PROTECTIONS: Protection[] = [
     title: 'of logins',
   },
   {
+    what: 'guesses by e-mail address count for the account',
+    file: 'src/http/identity.ts',
+    line: '(await upstream.userNameOf?.(email, options).catch(() => undefined)) ?? user',
+    without: 'user',
+    test: 'test/http/identity.test.ts',
+    title: 'count for the account that the address belongs to',
+  },
+  {
     what: 'guesses are counted',
     file: IDENTITY,
-    line: 'return logins.failed(address, user);',
+    line: 'return logins.failed(address, await countedName(user, networkOf(address)));',
     without: 'return logins.unanswered(address, user);',
     test: ALL_LIMITS,
     title: 'of logins',
