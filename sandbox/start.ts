@@ -233,11 +233,11 @@ async function installWordPress(
   runtime: Runtime,
   progress: Progress,
 ): Promise<void> {
-  const anew = await site.fillDatabase(dataDir, database, (file) => {
+  const isFilled = await site.fillDatabase(dataDir, database, (file) => {
     progress('installing WordPress');
     return runtime.runPhp(file);
   });
-  progress(anew ? 'WordPress is installed' : 'WordPress is there (a copy of an earlier installation)');
+  progress(isFilled ? 'WordPress is installed' : 'WordPress is there (a copy of an earlier installation)');
 }
 
 /** The plugin that registers what a mapping needs, printed by the gateway's own `snippet` command. */

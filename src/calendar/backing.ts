@@ -36,7 +36,7 @@ export interface Keeping {
   keep(change: Change, moment: number): Promise<void>;
   /** What a write of that moment made: no older answer undoes it. */
   wrote(change: Change, moment: number): Promise<void>;
-  /** A write changed the record, and nobody knows how everybody is shown it now: it is read again, as far as the CMS answers. Never rejects. */
+  /** Reads a written record again, whose public rendering the CMS did not give. Waits 5 s at most. Never rejects. */
   readAgain(kind: Kind, id: number): Promise<void>;
 }
 

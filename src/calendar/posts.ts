@@ -141,9 +141,9 @@ async function askNative(
 
 /**
  * Gives back the record that the CMS answered this caller at `moment`, and puts it into the replica, with the image it shows. What the CMS
- * rendered for the caller is for the caller alone: the replica gets the rendering for an anonymous reader. While the CMS does not tell
- * that, the replica withholds a record that was written, and keeps what it has of one that was read; such a record is read again at once. `as`: how the CMS was called; `listed`: the record is from a list that
- * the CMS gave an anonymous reader.
+ * rendered for the caller is for the caller alone: the replica gets the rendering for an anonymous reader. While the CMS does not answer
+ * with that rendering, the replica withholds a record that was written and leaves one that was read as it is; the gateway reads either
+ * again at once. `as`: how the CMS was called; `listed`: the record is from a list that the CMS gave an anonymous reader.
  */
 export async function keep<K extends Kind>(
   backing: Backing,
@@ -154,7 +154,7 @@ export async function keep<K extends Kind>(
   const mapping = backing.mapping.kinds[kind]!;
   const site = backing.site();
   const record = mapping.read(whole(backing, kind, native, wrote), site, backing.sync.joins()) as RecordOf[K];
-  // What the CMS accepted and does not show to an anonymous reader now is withheld: everybody else would see the record as it was before.
+  // The CMS accepted the write, but does not answer with the public rendering: without this, others would see the record as it was.
   const withheld = wrote ? { ...native, status: WITHHELD } : undefined;
   const shown = as === 'listed' ? native : await backing.sync.shown(kind, native, as).catch(() => withheld);
   if (!shown) {

@@ -19,7 +19,7 @@ export interface Keeping {
   keep(change: Change, moment: number): Promise<void>;
   /** The same for what was written; what crossed another change is read again before this resolves. */
   wrote(change: Change, moment: number): Promise<void>;
-  /** A write changed the record, and nobody knows how everybody is shown it now: it is read again, for all. Never rejects. */
+  /** Reads a written record again for all gateways, since the CMS did not give its public rendering. Never rejects. */
   readAgain(kind: Kind, id: number): Promise<void>;
   /** Has the records read from the CMS again, for all, that this copy has beside the stream. Never rejects; what fails is tried with the next call. */
   mend(): Promise<void>;

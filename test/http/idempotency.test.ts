@@ -173,7 +173,7 @@ describe('Idempotency-Key on creates', () => {
     });
   });
 
-  it('a long answer is made anew from the record', async () => {
+  it('a retry of a create with a long answer is answered from the record', async () => {
     const long = { ...event, description: 'x'.repeat(20_000) };
     const first = await create('/events', long, 'k');
     const again = await create('/events', long, 'k');

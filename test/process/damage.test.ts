@@ -86,7 +86,7 @@ describe('a replica that is damaged while the gateway runs', function () {
         'the damage is noticed',
         30_000,
       );
-      await until(async () => (await gateway.admin('/ready')).status === 200, 'copied anew', 60_000);
+      await until(async () => (await gateway.admin('/ready')).status === 200, 'the second initial sync', 60_000);
       expect([...seen].filter((status) => status !== 200 && status !== 503)).to.deep.equal([]);
       expect([...reachable]).to.deep.equal([true]);
       expect(await total()).to.equal(before);

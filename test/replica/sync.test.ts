@@ -705,7 +705,7 @@ describe('sync', () => {
   });
 
   describe('a large part of a collection', () => {
-    /** The lists leave these out; asked for by itself, each of them is there. */
+    /** Lists leave these records out; single reads find them. */
     function leaveOut(hidden: (id: number) => boolean): () => void {
       site.cms.leftOut = hidden;
       return () => {
