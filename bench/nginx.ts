@@ -1,11 +1,11 @@
-// nginx with a cache of one second in front of raw node:http, where nginx is installed.
+// Starts nginx with a one-second cache in front of raw node:http, if nginx is installed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { end, listening, SERVER_CORE, type Server, withChildren } from './processes.ts';
+import { endProcess, processTree, SERVER_CORE, type Server, untilListening } from './processes.ts';
 
-/** Started by root, its workers would be somebody who may not read a folder of root's. */
+/** If root starts nginx, its workers run as a user who cannot read root's folders. */
 const USER = process.getuid?.() === 0 ? 'user root;' : '';
 
 const configuration = (dir: string, port: number, origin: number) => `
@@ -31,19 +31,17 @@ http {
 
 const PLACES = ['nginx', '/usr/sbin/nginx'];
 
-/** Undefined where there is no nginx. */
+/** Undefined if nginx is not installed. */
 export async function startMicrocache(origin: number, port: number, dir: string): Promise<Server | undefined> {
-  const command = PLACES.find((place) => spawnSync(place, ['-v']).status === 0);
+  const command = PLACES.find((path) => spawnSync(path, ['-v']).status === 0);
   if (!command) return undefined;
-  const own = join(dir, 'nginx');
-  mkdirSync(own, { recursive: true });
-  const file = join(own, 'nginx.conf');
-  writeFileSync(file, configuration(own, port, origin));
-  const child = spawn('taskset', ['-c', SERVER_CORE, command, '-c', file, '-p', own], { stdio: 'ignore' });
-  await listening(port, child);
-  // The others are the master, and the cache's loader, which ends by itself.
-  const pids = withChildren(child.pid!).filter((pid) =>
-    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('worker'),
-  );
-  return { name: 'nginx', port, pids, stop: () => end(child) };
+  const prefix = join(dir, 'nginx');
+  mkdirSync(prefix, { recursive: true });
+  const file = join(prefix, 'nginx.conf');
+  writeFileSync(file, configuration(prefix, port, origin));
+  const child = spawn('taskset', ['-c', SERVER_CORE, command, '-c', file, '-p', prefix], { stdio: 'ignore' });
+  await untilListening(port, child);
+  // The other processes are the master and the cache loader, which exits.
+  const pids = processTree(child.pid!).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('worker'));
+  return { name: 'nginx', port, pids, stop: () => endProcess(child) };
 }

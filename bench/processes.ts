@@ -1,16 +1,21 @@
-// The processes of the bench: each pinned to its core, its time on the processor and its memory read from the operating system.
+// Processes of a benchmark: pins each to its core and reads its CPU time and memory from the operating
+// system.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import type { LoadResult, LoadTask } from './load.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LoadResult, LoadTask } from './load-generator.ts';
 
-/** Servers run on the one, the load generator on the other. */
+/** Servers run on one core, the load generator on the other. */
 export const SERVER_CORE = '0';
 export const LOAD_CORE = '1';
 
-/** Time that these processes were on a processor, milliseconds: as the scheduler counts it, to the nanosecond (`proc(5)`; `stat` counts ticks of 10 ms). */
+/**
+ * CPU time of these processes, milliseconds, from the scheduler's nanosecond count (`proc(5)`; `stat` counts
+ * ticks of 10 ms).
+ */
 export function cpuMs(pids: readonly number[]): number {
   let spentNs = 0;
   for (const pid of pids) {
@@ -27,20 +32,20 @@ export function residentMiB(pid: number): number {
   return Number(kib) / 1024;
 }
 
-/** A process and everything below it. */
-export function withChildren(pid: number): number[] {
+/** A process and its descendants. */
+export function processTree(pid: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
       parents.set(Number(name), Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]!.split(' ')[1]));
     } catch {
-      // It has just ended.
+      // The process has just exited.
     }
   }
-  const found = [pid];
-  for (const one of found) for (const [child, parent] of parents) if (parent === one) found.push(child);
-  return found;
+  const tree = [pid];
+  for (const ancestor of tree) for (const [child, parent] of parents) if (parent === ancestor) tree.push(child);
+  return tree;
 }
 
 export interface Server {
@@ -50,7 +55,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export async function listening(port: number, child?: ChildProcess): Promise<void> {
+export async function untilListening(port: number, child?: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     const socket = connect({ port, host: '127.0.0.1' });
     const heard = await new Promise((resolve) => {
@@ -64,20 +69,20 @@ export async function listening(port: number, child?: ChildProcess): Promise<voi
   throw new Error(`nothing listens on port ${port}`);
 }
 
-export async function end(child: ChildProcess): Promise<void> {
+export async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
   await once(child, 'exit');
 }
 
-/** Starts one server of `rivals.ts` on the servers' core. */
-export async function startRival(name: string, port: number, ...more: string[]): Promise<Server> {
-  const script = `${import.meta.dirname}/rivals.ts`;
+/** Starts one server of `baseline-servers.ts` on the servers' core. */
+export async function startBaseline(name: string, port: number, ...more: string[]): Promise<Server> {
+  const script = `${import.meta.dirname}/baseline-servers.ts`;
   const child = spawn('taskset', ['-c', SERVER_CORE, process.execPath, script, name, String(port), ...more], {
     stdio: 'inherit',
   });
-  await listening(port, child);
-  return { name, port, pids: [child.pid!], stop: () => end(child) };
+  await untilListening(port, child);
+  return { name, port, pids: [child.pid!], stop: () => endProcess(child) };
 }
 
 export interface Load {
@@ -86,7 +91,7 @@ export interface Load {
 }
 
 export function startLoad(): Load {
-  const script = `${import.meta.dirname}/load.ts`;
+  const script = `${import.meta.dirname}/load-generator.ts`;
   const child = spawn('taskset', ['-c', LOAD_CORE, process.execPath, script], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
@@ -101,42 +106,44 @@ export function startLoad(): Load {
         });
         child.send(task);
       }),
-    stop: () => end(child),
+    stop: () => endProcess(child),
   };
 }
 
-/** What the gateway answers to more than it can take. */
-export const REFUSED = '503';
+/** Status by which the gateway sheds load. */
+export const OVERLOADED_STATUS = '503';
 
-export interface Measured {
+export interface Measurement {
   cpuUs: number;
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
 }
 
-const TRIES = 6;
+const TRIES = 20;
+const RETRY_MS = 500;
 
 /**
- * One run of load on one server. One in which the gateway refused some as too much at once (something else had the core for a tenth of
- * a second) is made again. Throws when an answer had any other status, or after six such runs.
+ * Runs load on one server. Repeats a run in which the gateway shed load (another process had the core for a
+ * tenth of a second). Throws on a response with any other status, or after `TRIES` such runs.
  */
 export async function measure(
   load: Load,
   server: Server,
   task: Omit<LoadTask, 'port'>,
   status: number,
-): Promise<Measured> {
+): Promise<Measurement> {
   for (let tries = 1; ; tries += 1) {
     const before = cpuMs(server.pids);
     const result = await load.run({ ...task, port: server.port });
     const spentMs = cpuMs(server.pids) - before;
     const { requests, elapsedMs, p50Ms, p99Ms, failures } = result;
-    const others = Object.keys(result.statuses).filter((one) => one !== String(status));
+    const others = Object.keys(result.statuses).filter((code) => code !== String(status));
     if (others.length === 0 && failures === 0 && requests > 0)
       return { cpuUs: (spentMs * 1000) / requests, perSecond: (requests * 1000) / elapsedMs, p50Ms, p99Ms };
-    if (tries === TRIES || failures > 0 || others.some((one) => one !== REFUSED))
+    if (tries === TRIES || failures > 0 || others.some((code) => code !== OVERLOADED_STATUS))
       throw new Error(`${server.name} ${task.path}: ${JSON.stringify(result)}`);
+    await pause(RETRY_MS);
   }
 }
 

@@ -1,4 +1,4 @@
-// Makes the package's `dist/`: compiled JavaScript with types, and beside it the files that are read at run time.
+// Builds `dist/` of the package: compiled JavaScript with types, and the files that the gateway reads at run time.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, rmSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const [src, dist] = [join(ROOT, 'src'), join(ROOT, 'dist')];
-const READ_AT_RUN_TIME = /\.(json|mjs|css|html|svg)$/;
+const READ_AT_RUN_TIME = /\.(json|mjs|css|html|php|svg)$/;
 
 rmSync(dist, { recursive: true, force: true });
 execFileSync(

@@ -1,4 +1,4 @@
-// `npm run demo`: a real WordPress, the gateway in front of it, a town's calendar in both, and where to look.
+// `npm run demo`: starts a real WordPress with a town's calendar and the gateway in front of it.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,51 +6,51 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PROJECT_ROOT } from './paths.ts';
 import { run } from './processes.ts';
-import { printedProgress } from './progress.ts';
-import { type Sandbox, startSandbox, type Way } from './start.ts';
+import { printProgress } from './progress.ts';
+import { type PhpRuntime, type Sandbox, startSandbox } from './start.ts';
 import { townCalendar, townToday } from './town/content.ts';
 import { fillTown, requestsFor } from './town/fill.ts';
-import { endOf, freePortFrom, startDemoGateway } from './town/gateway.ts';
+import { freePortFrom, logTail, startDemoGateway } from './town/gateway.ts';
 
 const HELP = `npm run demo -- [options]: the gateway in front of a real WordPress with a town's calendar
 
   --fresh     start over: remove what an earlier start left
-  --native    run WordPress by the php of this machine (taken by itself where one fits)
-  --wasm      run it by PHP compiled to WebAssembly (needs nothing but npm)
-  --port N    the gateway's port (default: the last one, else 3000 or the next free one)
+  --native    run WordPress with the php of this machine (the default if that is suitable)
+  --wasm      run it with PHP as WebAssembly (needs only npm)
+  --port N    the gateway's port (default: the last one, or 3000, or the next free one)
   --dir DIR   the data folder (default: .demo)
   --help      this
 
-The first start fills the calendar; later ones keep everything and take seconds. Ctrl-C ends it.
+The first start fills the calendar; later ones keep it and take seconds. Ctrl-C stops it.
 `;
 
 const NATIVE_PATH = '/calendar/events/v1';
 const SECOND_MOUNT = '/wp-json/tribe/events/v1';
-const SECONDS_A_REQUEST: Record<Way, number> = { native: 0.13, wasm: 1.4 };
-const PARALLEL: Record<Way, number> = { native: 4, wasm: 1 };
-/** A WordPress on WebAssembly answers one request at a time and after most of a second: that is no failure of it. */
-const PATIENCE = {
+const SECONDS_A_REQUEST: Record<PhpRuntime, number> = { native: 0.13, wasm: 1.4 };
+const PARALLEL: Record<PhpRuntime, number> = { native: 4, wasm: 1 };
+/** WordPress on WebAssembly answers one request at a time, each in about a second. */
+const WASM_CONFIG = {
   upstream: { limits: { connections: 2, headersTimeoutMs: 60_000, deadlineMs: 90_000 } },
   limits: { requestTimeoutMs: 120_000 },
 };
 
-const AGAIN = 'npm run demo starts both again with the same data; npm run demo -- --fresh starts over.';
+const RESTART_HINT = 'npm run demo starts both again with the same data; npm run demo -- --fresh starts over.';
 
-/** What a demo remembers from one start to the next. It is in the site's own folder and goes with the site. */
-interface Memory {
+/** What the demo keeps between starts, in the site's folder. */
+interface DemoState {
   port: number;
   adminPort: number;
-  noticeSecret: string;
-  /** Where the site was: another address makes the gateway's copy worthless. */
+  webhookSecret: string;
+  /** With another address the gateway's replica is useless. */
   siteUrl: string;
-  /** The calendar has been filled to its end. */
+  /** The first start was complete. */
   filled: boolean;
 }
 
 interface Options {
   dir: string;
   fresh: boolean;
-  way: Way | undefined;
+  phpRuntime: PhpRuntime | undefined;
   port: number | undefined;
 }
 
@@ -70,65 +70,70 @@ function optionsFrom(argv: readonly string[]): Options | 'help' {
   if (values.native && values.wasm) throw new Error('--native and --wasm exclude each other');
   const port = values.port === undefined ? undefined : Number(values.port);
   if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65536)) {
-    throw new Error(`--port is a number from 1 to 65535, not "${values.port}"`);
+    throw new Error(`--port must be a number from 1 to 65535, not "${values.port}"`);
   }
   return {
     dir: values.dir,
     fresh: values.fresh,
-    way: values.native ? 'native' : values.wasm ? 'wasm' : undefined,
+    phpRuntime: values.native ? 'native' : values.wasm ? 'wasm' : undefined,
     port,
   };
 }
 
-const memoryFile = (dir: string): string => join(dir, 'demo.json');
+const stateFile = (dir: string): string => join(dir, 'demo.json');
 
-function readMemory(dir: string): Memory | undefined {
-  const file = memoryFile(dir);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Memory) : undefined;
+function readDemoState(dir: string): DemoState | undefined {
+  const file = stateFile(dir);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DemoState) : undefined;
 }
 
-const keep = (dir: string, memory: Memory): void =>
-  writeFileSync(memoryFile(dir), `${JSON.stringify(memory, null, 2)}\n`, { mode: 0o600 });
+const writeDemoState = (dir: string, state: DemoState): void =>
+  writeFileSync(stateFile(dir), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
 
-const say = printedProgress(process.stderr, 'demo');
+const progress = printProgress(process.stderr, 'demo');
 
-/** A phase's counter: in place on a terminal, elsewhere its beginning and its end. */
+/** Prints the progress of a phase: on a terminal in place, elsewhere its start and end. */
 function count(phase: string, done: number, total: number): void {
   const line = `demo: ${phase} ${done} of ${total}`;
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}${done === total ? '\n' : ''}`);
   else if (done === 0 || done === total) process.stderr.write(`${line}\n`);
 }
 
-const inWords = (seconds: number): string =>
+const durationText = (seconds: number): string =>
   seconds < 90 ? `${Math.ceil(seconds / 10) * 10} seconds` : `${Math.round(seconds / 60)} minutes`;
 
 async function fill(sandbox: Sandbox, calendar: string): Promise<void> {
   const town = townCalendar(townToday());
   const requests = requestsFor(town);
-  say(`filling the calendar: ${requests} requests, about ${inWords(requests * SECONDS_A_REQUEST[sandbox.way])}`);
+  progress(
+    `filling the calendar: ${requests} requests, about ${durationText(requests * SECONDS_A_REQUEST[sandbox.phpRuntime])}`,
+  );
   const { user, applicationPassword } = sandbox.credentials.editor;
   await fillTown(town, {
-    ...{ calendar, siteUrl: sandbox.url, user, applicationPassword },
-    parallel: PARALLEL[sandbox.way],
+    calendar,
+    siteUrl: sandbox.url,
+    user,
+    applicationPassword,
+    parallel: PARALLEL[sandbox.phpRuntime],
     onProgress: count,
   });
 }
 
-function whereToLook(sandbox: Sandbox, url: string, adminUrl: string): string {
+function startupText(sandbox: Sandbox, url: string, adminUrl: string): string {
   const { admin, editor } = sandbox.credentials;
   const calendar = `${url}${NATIVE_PATH}`;
   const login = `'${editor.user}:${editor.applicationPassword}'`; // letters, digits and blanks
   return `
-  The interface        ${calendar}/events
-  Its documentation    ${url}/docs
-  The landing page     ${url}/
-  The second mount     ${url}${SECOND_MOUNT}/events
+  API                  ${calendar}/events
+  Documentation        ${url}/docs
+  Landing page         ${url}/
+  Second mount         ${url}${SECOND_MOUNT}/events
   For operators        ${adminUrl}/status
 
   wp-admin             ${sandbox.url}/wp-admin/
                        user ${admin.user}, password ${admin.password}
 
-Three lines to paste:
+Try:
 
 curl '${calendar}/events?per_page=5'
 
@@ -136,70 +141,70 @@ curl '${calendar}/events?categories=concerts&start_date=today&end_date=%2B6+mont
 
 curl -u ${login} '${calendar}/events' -d title='Soup on the pier' -d status=publish -d start_date='tomorrow 18:00' -d end_date='tomorrow 20:00'
 
-PHP runs ${sandbox.way === 'native' ? 'natively' : 'as WebAssembly: the first answers take a while'}; the data are in ${sandbox.dataDir}
-Ctrl-C ends it; npm run demo starts it again as it was, npm run demo -- --fresh starts over.
+PHP runs ${sandbox.phpRuntime === 'native' ? 'natively' : 'as WebAssembly: the first responses are slow'}; the data folder is ${sandbox.dataDir}
+Ctrl-C stops it; npm run demo starts it again with the same data, npm run demo -- --fresh starts over.
 
 `;
 }
 
-async function demo(options: Options, ends: (() => Promise<void>)[]): Promise<void> {
-  const before = options.fresh ? undefined : readMemory(options.dir);
-  const interrupted = before?.filled === false;
-  if (interrupted) say('the last first start did not come to its end: starting over');
-  const port = await freePortFrom(options.port ?? before?.port ?? 3000);
+async function demo(options: Options, stops: (() => Promise<void>)[]): Promise<void> {
+  const previous = options.fresh ? undefined : readDemoState(options.dir);
+  const interrupted = previous?.filled === false;
+  if (interrupted) progress('the first start was interrupted: starting over');
+  const port = await freePortFrom(options.port ?? previous?.port ?? 3000);
   if (options.port !== undefined && port !== options.port) throw new Error(`port ${options.port} is in use`);
-  const adminPort = await freePortFrom(before?.adminPort ?? port + 1, port);
+  const adminPort = await freePortFrom(previous?.adminPort ?? port + 1, port);
   const [url, adminUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`];
-  const noticeSecret = before?.noticeSecret ?? randomBytes(24).toString('base64url');
-  const notices = ['--notice-url', `${adminUrl}/-/changes`, '--notice-secret', noticeSecret];
+  const webhookSecret = previous?.webhookSecret ?? randomBytes(24).toString('base64url');
+  const webhook = ['--webhook-url', `${adminUrl}/-/changes`, '--webhook-secret', webhookSecret];
   const main = join(PROJECT_ROOT, 'src/main.ts');
-  const snippet = await run([process.execPath, main, 'snippet', '--mapping', 'wordpress-meta', ...notices]);
+  const companionPlugin = await run([process.execPath, main, 'plugin', '--mapping', 'wordpress-meta', ...webhook]);
 
   const sandbox = await startSandbox({
     dir: options.dir,
     fresh: options.fresh || interrupted,
-    mapping: false, // its snippet comes with the change notices instead
-    muPlugins: { 'calendar-gateway.php': snippet },
-    onProgress: say,
-    ...(options.way === undefined ? {} : { way: options.way }),
+    mapping: false, // installed below, with webhooks
+    muPlugins: { 'calendar-gateway-companion.php': companionPlugin },
+    onProgress: progress,
+    ...(options.phpRuntime === undefined ? {} : { phpRuntime: options.phpRuntime }),
   });
-  ends.unshift(() => sandbox.stop());
+  stops.unshift(() => sandbox.stop());
   const { dataDir } = sandbox;
-  const copy = join(dataDir, 'gateway');
-  if (before?.siteUrl !== sandbox.url) rmSync(copy, { recursive: true, force: true });
-  const filled = before?.filled ?? false;
-  const memory: Memory = { port, adminPort, noticeSecret, siteUrl: sandbox.url, filled };
-  keep(dataDir, memory);
+  const replicaDir = join(dataDir, 'gateway');
+  if (previous?.siteUrl !== sandbox.url) rmSync(replicaDir, { recursive: true, force: true });
+  const filled = previous?.filled ?? false;
+  const state: DemoState = { port, adminPort, webhookSecret, siteUrl: sandbox.url, filled };
+  writeDemoState(dataDir, state);
 
-  say('starting the gateway');
-  const patience = join(dataDir, 'gateway.json');
-  writeFileSync(patience, JSON.stringify(sandbox.way === 'wasm' ? PATIENCE : {}));
+  progress('starting the gateway');
+  const configFile = join(dataDir, 'gateway.json');
+  writeFileSync(configFile, JSON.stringify(sandbox.phpRuntime === 'wasm' ? WASM_CONFIG : {}));
   const log = join(dataDir, 'gateway.log');
   const gateway = await startDemoGateway(
     sandbox,
-    { port, adminPort, configFile: patience, logFile: log },
+    { port, adminPort, configFile, logFile: log },
     {
-      CALENDAR_DATA_DIR: copy,
+      CALENDAR_DATA_DIR: replicaDir,
       CALENDAR_MOUNTS: SECOND_MOUNT,
       CALENDAR_SYNC_INTERVAL: '10',
-      CALENDAR_NOTICE_SECRET: noticeSecret,
+      CALENDAR_WEBHOOK_SECRET: webhookSecret,
     },
-    (percent) => say('the gateway copies the site', percent / 100),
+    (percent) => progress('initial sync', percent / 100),
   );
-  ends.unshift(() => gateway.stop());
+  stops.unshift(() => gateway.stop());
 
   const died = Promise.race([
-    sandbox.ended.then(() => `WordPress ended by itself:\n${endOf(join(dataDir, 'server.log'))}\n${AGAIN}`),
-    gateway.ended.then(() => `the gateway ended by itself:\n${endOf(log)}\n${AGAIN}`),
+    sandbox.ended.then(() => `WordPress exited:\n${logTail(join(dataDir, 'server.log'))}\n${RESTART_HINT}`),
+    gateway.ended.then(() => `the gateway exited:\n${logTail(log)}\n${RESTART_HINT}`),
   ]).then((reason) => {
     throw new Error(reason);
   });
-  died.catch(() => {}); // looked at below, and not before the calendar is filled
-  if (!memory.filled || interrupted) {
+  died.catch(() => {}); // handled below, after the calendar is filled
+  if (!state.filled || interrupted) {
     await Promise.race([fill(sandbox, `${url}${NATIVE_PATH}`), died]);
-    keep(dataDir, { ...memory, filled: true });
+    writeDemoState(dataDir, { ...state, filled: true });
   }
-  process.stdout.write(whereToLook(sandbox, url, adminUrl));
+  process.stdout.write(startupText(sandbox, url, adminUrl));
   await died;
 }
 
@@ -209,24 +214,24 @@ async function main(): Promise<void> {
     process.stdout.write(HELP);
     return;
   }
-  /** What has to be ended, the last one first; what still starts is ended with this process. */
-  const ends: (() => Promise<void>)[] = [];
+  /** Stop functions, the last started first. What is still starting stops with this process. */
+  const stops: (() => Promise<void>)[] = [];
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopping ??= (async () => {
-      for (const end of ends) await end();
+      for (const stopService of stops) await stopService();
     })();
     return stopping;
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (stopping) return;
-      process.stderr.write('\ndemo: ending\n');
+      process.stderr.write('\ndemo: stopping\n');
       void stop().then(() => process.exit(0));
     });
   }
   try {
-    await demo(options, ends);
+    await demo(options, stops);
   } catch (error) {
     if (stopping) return;
     await stop();

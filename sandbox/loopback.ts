@@ -1,4 +1,4 @@
-// Preloaded into the WebAssembly server: it would listen on every address of the machine, a sandbox listens on loopback only.
+// Preloaded into the WebAssembly server, which would listen on all addresses: makes it listen on the loopback address only.
 
 import { Server } from 'node:net';
 

@@ -1,4 +1,4 @@
-// The sandbox's own npm packages: installed on first use, and only as much of them as the way taken needs.
+// Installs the sandbox's own npm packages on first use: only those that the PHP runtime needs.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,10 +10,10 @@ import type { Progress } from './progress.ts';
 const MODULES = join(SANDBOX_ROOT, 'node_modules');
 const MARK = join(MODULES, '.sandbox-lock');
 
-/** What is needed: `lean` unpacks WordPress, `full` also has PHP as WebAssembly (about 200 MB). */
-export type Extent = 'lean' | 'full';
+/** `lean` is enough to unpack WordPress, `full` also has PHP as WebAssembly (about 200 MB). */
+export type PackageSet = 'lean' | 'full';
 
-const NEEDED: Record<Extent, readonly string[]> = {
+const NEEDED: Record<PackageSet, readonly string[]> = {
   lean: ['tar'],
   full: ['tar', '@wp-playground/cli', '@php-wasm/node-8-3'],
 };
@@ -21,50 +21,50 @@ const NEEDED: Record<Extent, readonly string[]> = {
 let installing: Promise<void> = Promise.resolve();
 
 /**
- * Sees to it that the packages are there in the versions of the lock file.
- * @throws Error with npm's own words when they cannot be installed
+ * Installs the packages in the versions of the lock file.
+ * @throws Error with npm's message if that fails
  */
-export function ensurePackages(extent: Extent, progress: Progress): Promise<void> {
+export function ensurePackages(extent: PackageSet, progress: Progress): Promise<void> {
   installing = installing.catch(() => {}).then(() => installPackages(extent, progress));
   return installing;
 }
 
-async function installPackages(extent: Extent, progress: Progress): Promise<void> {
+async function installPackages(extent: PackageSet, progress: Progress): Promise<void> {
   const lock = createHash('sha256')
     .update(readFileSync(join(SANDBOX_ROOT, 'package-lock.json')))
     .digest('hex');
-  const installed = existsSync(MARK) ? readFileSync(MARK, 'utf8') : lock; // no mark: installed by hand, taken as it is
+  const installed = existsSync(MARK) ? readFileSync(MARK, 'utf8') : lock; // no mark: the user installed it
   const complete = (): boolean => NEEDED[extent].every((name) => existsSync(join(MODULES, name, 'package.json')));
   if (complete() && installed === lock) return;
 
   const size = extent === 'full' ? ', with PHP as WebAssembly, about 200 MB' : '';
   const startMs = performance.now();
-  const say = (): void => progress(`installing packages (npm ci${size}): ${seconds(startMs)}`);
-  say();
-  const ticking = setInterval(say, 5000);
+  const report = (): void => progress(`installing packages (npm ci${size}): ${seconds(startMs)}`);
+  report();
+  const timer = setInterval(report, 5000);
   try {
     const omit = extent === 'lean' ? ['--omit=optional'] : [];
     await npm(['ci', '--no-audit', '--no-fund', ...omit], SANDBOX_ROOT);
   } finally {
-    clearInterval(ticking);
+    clearInterval(timer);
   }
   if (!complete()) {
     throw new Error(
-      `npm ci in ${SANDBOX_ROOT} left out ${NEEDED[extent].join(' or ')}: the WebAssembly way needs Node >= 24.18 ` +
+      `npm ci in ${SANDBOX_ROOT} left out ${NEEDED[extent].join(' or ')}: PHP as WebAssembly needs Node >= 24.18 ` +
         `(this is ${process.versions.node})`,
     );
   }
   writeFileSync(MARK, lock);
 }
 
-/** Runs npm, the one that runs us where there is one, under this process's own Node. */
+/** Runs npm (the one that started this process, if any) with this process's Node. */
 export function npm(args: readonly string[], cwd: string): Promise<string> {
   const script = process.env.npm_execpath;
   const own = script !== undefined && /npm-cli\.[cm]?js$/.test(script) && existsSync(script);
   return run(own ? [process.execPath, script, ...args] : ['npm', ...args], { cwd, env: ownNodeFirst() });
 }
 
-/** Loads one of the sandbox's packages. Its types are not there before it is installed, so the caller says them. */
+/** Imports one of the sandbox's packages. The caller declares its type, because it is not installed when types are checked. */
 export async function loadPackage<T>(name: string): Promise<T> {
   return (await import(name)) as T;
 }

@@ -1,4 +1,4 @@
-// Where the sandbox keeps its things, and which versions it is made of.
+// The folders of the sandbox, and the version of WordPress.
 
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,12 +21,12 @@ export const WORDPRESS_PACKAGE = {
   integrity: 'sha512-boMtahkhgWDKKyNTBA1uTK5ghnAmxXhDY6KeQCO9FmcI3/o+YOSq8JwYW5ZYnxHCxH14Jf/mD6CJTBvTWl2Ytw==',
 };
 
-/** The cache folder: `.cache/` of the project, or what `CALENDAR_SANDBOX_CACHE` names. */
+/** The cache folder: `.cache/` of the project, or the folder in `CALENDAR_SANDBOX_CACHE`. */
 export function cacheRoot(): string {
   return resolve(PROJECT_ROOT, process.env.CALENDAR_SANDBOX_CACHE ?? '.cache');
 }
 
-/** The data folder used when none is named. */
+/** The default data folder. */
 export function defaultDataDir(): string {
   return join(PROJECT_ROOT, '.sandbox');
 }

@@ -1,22 +1,22 @@
-// Child processes that never outlive this one: each is its own process group, ended as a whole.
+// Child processes that never outlive this one: each is a process group of its own, which is stopped as a whole.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /** A running process group. */
-export interface Group {
+export interface ProcessGroup {
   readonly pid: number;
-  /** The exit code once the group's first process has ended (null when a signal ended it); undefined while it runs. */
+  /** Of the group's first process; null after a signal, undefined while it runs. */
   exitCode(): number | null | undefined;
-  /** Settles when the group's first process has ended. */
+  /** Settles when the group's first process has exited. */
   ended: Promise<void>;
-  /** Ends every process of the group: asks, and after five seconds does not ask. */
+  /** Sends SIGTERM to the group, and SIGKILL after five seconds. */
   stop(): Promise<void>;
 }
 
-// The shell keeps our end of a pipe as its descriptor 3. When this process ends in any way, even by SIGKILL, the pipe
-// closes, `cat` ends, and the whole group is told to stop: PHP's worker processes would otherwise stay behind.
+// The shell has a pipe from this process as descriptor 3. When this process exits, even by SIGKILL, the pipe closes, `cat`
+// exits, and the shell stops the whole group: PHP's worker processes would otherwise keep running.
 const GUARD = [
   'exec 3<&0',
   '"$@" </dev/null 3<&- & child=$!',
@@ -26,20 +26,20 @@ const GUARD = [
 ].join('\n');
 
 const running = new Set<ChildProcess>();
-const errands = new Set<ChildProcess>();
+const shortCommands = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) signalGroup(child, 'SIGKILL');
-  for (const child of errands) child.kill();
+  for (const child of shortCommands) child.kill();
 });
 
 /**
- * Starts a command in a process group of its own; its output goes to the end of a log file.
+ * Starts a command in a process group of its own, and appends its output to a log file.
  * @param logFile an absolute path
  */
 export function startGroup(
   command: readonly string[],
   options: { cwd: string; env: NodeJS.ProcessEnv; logFile: string },
-): Group {
+): ProcessGroup {
   const log = openSync(options.logFile, 'a');
   const child = spawn('/bin/sh', ['-c', GUARD, 'sandbox', ...command], {
     cwd: options.cwd,
@@ -61,7 +61,7 @@ export function startGroup(
   });
   running.add(child);
   void ended.then(() => running.delete(child));
-  child.stdin?.on('error', () => {}); // the group may be gone before the pipe is closed
+  child.stdin?.on('error', () => {}); // the group may exit before the pipe is closed
 
   return {
     pid: child.pid ?? -1,
@@ -77,19 +77,19 @@ export function startGroup(
   };
 }
 
-/** Signals a whole group; a group that is gone already is no error. */
+/** Signals a whole group. An exited group is not an error. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // nobody is left in the group
+    // all processes of the group have exited
   }
 }
 
 /**
- * Runs a command to its end and gives its standard output.
- * @throws Error with the command's standard error (or output) when it fails
+ * Runs a command. Resolves with its standard output.
+ * @throws Error with the command's standard error (or output) if it fails
  */
 export function run(
   command: readonly [string, ...string[]],
@@ -107,19 +107,19 @@ export function run(
         maxBuffer: 256 * 1024 * 1024,
       },
       (error, stdout, stderr) => {
-        errands.delete(child);
+        shortCommands.delete(child);
         if (error === null) return resolve(stdout);
-        const said = (stderr.trim() || stdout.trim() || error.message).slice(-4000);
-        // of a Node program that ended by an uncaught error, the line that says so is enough
-        const reason = /^\w*Error: .*$/m.exec(said)?.[0] ?? said;
+        const output = (stderr.trim() || stdout.trim() || error.message).slice(-4000);
+        // for an uncaught error in a Node program its first line is enough
+        const reason = /^\w*Error: .*$/m.exec(output)?.[0] ?? output;
         reject(new Error(`${[basename(file), ...args].slice(0, 4).join(' ')} failed: ${reason}`, { cause: error }));
       },
     );
-    errands.add(child);
+    shortCommands.add(child);
   });
 }
 
-/** An environment whose `node` is the one that runs this process. */
+/** An environment with the `node` of this process first on the PATH. */
 export function ownNodeFirst(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}` };
 }

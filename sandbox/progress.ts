@@ -1,16 +1,15 @@
-// How the sandbox tells a person what it is doing: lines on stderr, with a share done where one is known.
+// Prints the progress of the sandbox to stderr.
 
-/** Told what is going on; `share` is how much of it is done, from 0 to 1, where that is known. */
+/** `share`: how much of the step is done, from 0 to 1, if known. */
 export type Progress = (text: string, share?: number) => void;
 
-/** Says nothing. */
-export const silent: Progress = () => {};
+export const noProgress: Progress = () => {};
 
 /**
- * A progress that writes to a stream: on a terminal a step's share is updated in place, elsewhere each quarter is a line.
- * @param name stands before each line, to tell several programs' lines apart
+ * On a terminal it updates a step's line in place; elsewhere it prints a line for each quarter.
+ * @param name the prefix of each line
  */
-export function printedProgress(stream: NodeJS.WriteStream = process.stderr, name = 'sandbox'): Progress {
+export function printProgress(stream: NodeJS.WriteStream = process.stderr, name = 'sandbox'): Progress {
   let lastText = '';
   let lastQuarter = -1;
   let openLine = false;

@@ -1,4 +1,4 @@
-// `npm run sandbox`: starts the sandbox, says where it is and how to sign in, and stays until it is told to stop.
+// `npm run sandbox`: starts the sandbox, prints its address and credentials, and runs until a signal.
 
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,17 +8,17 @@ import { type Sandbox, type SandboxOptions, startSandbox } from './start.ts';
 
 const HELP = `npm run sandbox -- [options]: a real WordPress to try the gateway against
 
-  --native            run it by the php of this machine (taken by itself where one fits)
-  --wasm              run it by PHP compiled to WebAssembly (needs nothing but npm)
+  --native            run it with the php of this machine (the default if that is suitable)
+  --wasm              run it with PHP as WebAssembly (needs only npm)
   --fresh             start over: remove the data folder's site first
-  --port N            listen on this port (default: the last one, else 8881; 0: any free one)
+  --port N            listen on this port (default: the last one, or 8881; 0: any free one)
   --dir DIR           the data folder (default: .sandbox)
-  --mapping NAME      put in the snippet of this mapping (default: wordpress-meta; none: no snippet)
-  --site FILE.php     put in this PHP file as a must-use plugin too; may be given several times
-  --database KIND     sqlite (default) or mariadb, a server of the sandbox's own (needs mariadb-server and php-mysql)
+  --mapping NAME      install the companion plugin of this mapping (default: wordpress-meta; none: none)
+  --site FILE.php     install this PHP file as a must-use plugin too; may be repeated
+  --database KIND     sqlite (default) or mariadb, a server for this sandbox (needs mariadb-server and php-mysql)
   --permalinks KIND   pretty or plain
   --timezone ZONE     the site's time zone, for instance Europe/Berlin
-  --json              print one line of JSON on standard output when ready, and nothing else there
+  --json              print one line of JSON on standard output when ready
   --quiet             no progress on stderr
   --help              this
 `;
@@ -61,7 +61,7 @@ function optionsFrom(argv: readonly string[]): { help: boolean; json: boolean; s
       fresh: values.fresh,
       quiet: values.quiet,
       muPlugins: Object.fromEntries(values.site.map((file) => [basename(file), readFileSync(file, 'utf8')])),
-      ...(values.native || values.wasm ? { way: values.native ? 'native' : 'wasm' } : {}),
+      ...(values.native || values.wasm ? { phpRuntime: values.native ? 'native' : 'wasm' } : {}),
       ...(port === undefined ? {} : { port }),
       ...(values.dir === undefined ? {} : { dir: values.dir }),
       ...(values.mapping === undefined ? {} : { mapping: values.mapping === 'none' ? false : values.mapping }),
@@ -74,7 +74,7 @@ function optionsFrom(argv: readonly string[]): { help: boolean; json: boolean; s
 
 function asJson(sandbox: Sandbox): string {
   const users = Object.entries(sandbox.credentials).map(([role, credentials]) => ({ role, ...credentials }));
-  return `${JSON.stringify({ url: sandbox.url, way: sandbox.way, database: sandbox.database, dataDir: sandbox.dataDir, users })}\n`;
+  return `${JSON.stringify({ url: sandbox.url, php: sandbox.phpRuntime, database: sandbox.database, dataDir: sandbox.dataDir, users })}\n`;
 }
 
 function asText(sandbox: Sandbox): string {
@@ -86,13 +86,13 @@ function asText(sandbox: Sandbox): string {
     `WordPress   ${sandbox.url}/`,
     `wp-admin    ${sandbox.url}/wp-admin/`,
     `REST        ${sandbox.url}/wp-json/`,
-    `PHP runs    ${sandbox.way === 'native' ? 'natively' : 'as WebAssembly'}; the data are in ${sandbox.dataDir}`,
+    `PHP         ${sandbox.phpRuntime === 'native' ? 'native' : 'WebAssembly'}; the data folder is ${sandbox.dataDir}`,
     `Database    ${sandbox.database === 'mariadb' ? `MariaDB, socket ${mariaDbSocket(sandbox.dataDir)}` : 'SQLite'}`,
     '',
     `  ${'user'.padEnd(12)} ${'password'.padEnd(18)} application password (for REST)`,
     ...rows,
     '',
-    'Ctrl-C ends it.',
+    'Ctrl-C stops it.',
     '',
   ].join('\n');
 }
@@ -104,7 +104,7 @@ async function main(): Promise<void> {
     return;
   }
   let stopping = false;
-  let stop = async (): Promise<void> => {}; // before it runs, ending this process ends its children
+  let stop = async (): Promise<void> => {}; // until it runs, exiting this process stops its children
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       stopping = true;
@@ -117,7 +117,7 @@ async function main(): Promise<void> {
   await sandbox.ended;
   if (!stopping) {
     await stop();
-    throw new Error(`the server ended by itself: see ${sandbox.dataDir}/server.log`);
+    throw new Error(`the server exited: see ${sandbox.dataDir}/server.log`);
   }
 }
 

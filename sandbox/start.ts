@@ -1,60 +1,60 @@
-// startSandbox: a real WordPress, from nothing to answering requests.
+// Starts a real WordPress: installs it if needed, runs it, and waits until it answers.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { wordPressFiles } from './files.ts';
-import { mariaDbLack, startMariaDb } from './mariadb.ts';
-import { nativePhpLack, nativeRuntime, type Runtime } from './native.ts';
+import { mariaDbProblem, startMariaDb } from './mariadb.ts';
+import { nativePhpProblem, nativePhpRunner, type PhpRunner } from './native-php.ts';
 import { ensurePackages } from './packages.ts';
 import { defaultDataDir, PROJECT_ROOT, WORDPRESS_PACKAGE } from './paths.ts';
-import { type Group, run } from './processes.ts';
-import { type Progress, printedProgress, silent } from './progress.ts';
+import { type ProcessGroup, run } from './processes.ts';
+import { noProgress, type Progress, printProgress } from './progress.ts';
 import * as site from './site.ts';
-import { wasmLack, wasmRuntime } from './wasm.ts';
+import { wasmPhpProblem, wasmPhpRunner } from './wasm-php.ts';
+import { wordPressFiles } from './wordpress-files.ts';
 import { type DatabaseKind, siteUrl } from './wp-config.ts';
 
-/** How PHP is run: by the machine's own, or as WebAssembly. */
-export type Way = 'native' | 'wasm';
+/** PHP of this machine, or PHP as WebAssembly. */
+export type PhpRuntime = 'native' | 'wasm';
 
 export interface SandboxOptions {
-  /** Default: native where a fit php is on the path, else WebAssembly. */
-  way?: Way;
-  /** Default: the port of the last start, else 8881, or a free one when that is taken. 0 asks for a free one. */
+  /** Default: native if a suitable php is on the path, otherwise WebAssembly. */
+  phpRuntime?: PhpRuntime;
+  /** Default: the port of the last start or 8881, or another one if that is in use. 0: any free port. */
   port?: number;
   /** The data folder; default `.sandbox/` of the project. */
   dir?: string;
-  /** Start over: the folder's site is removed first. */
+  /** Removes the folder's site first. */
   fresh?: boolean;
-  /** Whose `snippet` to put in, `false` for none; default `wordpress-meta`. */
+  /** The mapping of the companion plugin to install, `false` for none; default `wordpress-meta`. */
   mapping?: string | false;
   /** Further must-use plugins: PHP source by file name. */
   muPlugins?: Record<string, string>;
-  /** Default `sqlite`, or what the site has; `mariadb` needs the machine's own php and MariaDB. */
+  /** Default: that of the site, or `sqlite`. `mariadb` needs php and MariaDB on this machine. */
   database?: DatabaseKind;
-  /** Default `pretty`, or what the site has. */
+  /** Default: that of the site, or `pretty`. */
   permalinks?: 'pretty' | 'plain';
-  /** An IANA name; default America/New_York, or what the site has. */
+  /** An IANA name. Default: that of the site, or America/New_York. */
   timezone?: string;
-  /** Say nothing on stderr. */
+  /** No progress on stderr. */
   quiet?: boolean;
-  /** Told what goes on, in place of stderr. */
+  /** Receives the progress instead of stderr. */
   onProgress?: Progress;
 }
 
 export interface Sandbox {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
-  way: Way;
+  phpRuntime: PhpRuntime;
   database: DatabaseKind;
   dataDir: string;
   credentials: Record<site.Role, site.Credentials>;
-  /** Runs WP-CLI on the site and gives what it printed. As WebAssembly this takes seconds. */
+  /** Runs WP-CLI on the site. Resolves with its output. As WebAssembly this takes seconds. */
   wp(args: readonly string[]): Promise<string>;
-  /** Settles when the server has ended, by {@link Sandbox.stop} or by itself. */
+  /** Settles when the server has exited, for whatever reason. */
   ended: Promise<void>;
-  /** Ends the server and all its processes; the data stay. */
+  /** Stops the server and all its processes. Keeps the data. */
   stop(): Promise<void>;
 }
 
@@ -63,12 +63,11 @@ const READY_TIMEOUT_MS = 180_000;
 const CRON_EVERY_MS = 60_000;
 
 /**
- * Starts a WordPress with the users {@link site.ROLES}, made new where the data folder has none.
- * @throws Error when neither way of running PHP is there, a fetch fails, the port or folder is in use, or WordPress does
- *   not answer
+ * Starts the site of a data folder, or a new one with the users {@link site.ROLES}.
+ * @throws Error if there is no PHP runtime, a download fails, the port or folder is in use, or WordPress does not answer
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const progress = options.onProgress ?? (options.quiet ? silent : printedProgress());
+  const progress = options.onProgress ?? (options.quiet ? noProgress : printProgress());
   const dataDir = resolve(options.dir ?? defaultDataDir());
   const before = options.fresh ? undefined : site.readState(dataDir);
   const database = options.database ?? before?.database ?? 'sqlite';
@@ -77,13 +76,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       `the site in ${dataDir} does not run on ${database}: start over with --fresh, or name another folder`,
     );
   }
-  const way = await chooseWay(options.way, database, progress);
+  const phpRuntime = await choosePhpRuntime(options.phpRuntime, database, progress);
   const unlock = lock(dataDir, options.fresh ?? false);
   let stopDatabase = async (): Promise<void> => {};
   try {
-    await ensurePackages(way === 'wasm' ? 'full' : 'lean', progress);
+    await ensurePackages(phpRuntime === 'wasm' ? 'full' : 'lean', progress);
     const files = await wordPressFiles(progress);
-    const runtime = way === 'native' ? nativeRuntime(dataDir, files.wpCli) : wasmRuntime(dataDir, files.wpCli);
+    const runtime =
+      phpRuntime === 'native' ? nativePhpRunner(dataDir, files.wpCli) : wasmPhpRunner(dataDir, files.wpCli);
 
     const state: site.SiteState = {
       wordpress: WORDPRESS_PACKAGE.wordpress,
@@ -102,20 +102,25 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       [databaseEnded, stopDatabase] = [started.ended, () => started.stop()];
     };
     if (before === undefined) {
-      progress('laying out a new site');
-      site.removeLeftovers(dataDir);
-      site.layFiles(dataDir, files, database);
+      progress('installing the files of WordPress');
+      site.removeIncompleteSite(dataDir);
+      site.installFiles(dataDir, files, database);
       site.configure(dataDir, state);
       await startDatabase();
       await installWordPress(dataDir, database, runtime, progress);
     } else await startDatabase();
-    site.moveDatabase(dataDir);
-    const plugins = { ...(await mappingPlugin(options.mapping ?? 'wordpress-meta', progress)), ...options.muPlugins };
+    site.moveOldDatabase(dataDir);
+    const plugins = {
+      ...(await companionPluginFor(options.mapping ?? 'wordpress-meta', progress)),
+      ...options.muPlugins,
+    };
     state.muPlugins = site.writeMuPlugins(dataDir, plugins, state.muPlugins);
     site.configure(dataDir, state);
     site.writeState(dataDir, state);
 
-    progress(way === 'native' ? 'starting WordPress' : 'starting WordPress on WebAssembly (about half a minute)');
+    progress(
+      phpRuntime === 'native' ? 'starting WordPress' : 'starting WordPress on WebAssembly (about half a minute)',
+    );
     const server = runtime.serve(state.port);
     const url = siteUrl(state.port);
     try {
@@ -128,7 +133,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     cron.unref();
     return {
       url,
-      way,
+      phpRuntime,
       database,
       dataDir,
       credentials: site.readCredentials(dataDir),
@@ -148,38 +153,45 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-async function chooseWay(wanted: Way | undefined, database: DatabaseKind, progress: Progress): Promise<Way> {
+async function choosePhpRuntime(
+  requested: PhpRuntime | undefined,
+  database: DatabaseKind,
+  progress: Progress,
+): Promise<PhpRuntime> {
   if (database === 'mariadb') {
-    const lack = wanted === 'wasm' ? '--wasm excludes it' : ((await nativePhpLack(database)) ?? (await mariaDbLack()));
-    if (lack === undefined) return 'native';
+    const problem =
+      requested === 'wasm' ? '--wasm excludes it' : ((await nativePhpProblem(database)) ?? (await mariaDbProblem()));
+    if (problem === undefined) return 'native';
     throw new Error(
-      `MariaDB needs the native way, and ${lack}; on Debian: apt-get install mariadb-server php-cli php-mysql ` +
+      `MariaDB needs native PHP, and ${problem}; on Debian: apt-get install mariadb-server php-cli php-mysql ` +
         'php-xml php-mbstring php-gd php-curl php-intl php-zip',
     );
   }
-  const noNative = wanted === 'wasm' ? 'not asked' : await nativePhpLack(database);
-  if (noNative === undefined) return 'native';
-  if (wanted === 'native') {
+  const nativeProblem = requested === 'wasm' ? 'not requested' : await nativePhpProblem(database);
+  if (nativeProblem === undefined) return 'native';
+  if (requested === 'native') {
     throw new Error(
-      `the native way needs php >= 8.1 with pdo_sqlite, and ${noNative}; on Debian: apt-get install ` +
+      `native PHP must be php >= 8.1 with pdo_sqlite, and ${nativeProblem}; on Debian: apt-get install ` +
         'php-cli php-sqlite3 php-xml php-mbstring php-gd php-curl php-intl php-zip',
     );
   }
-  const noWasm = wasmLack();
-  if (noWasm !== undefined) {
-    throw new Error(`the WebAssembly way needs Node >= 24.18, and ${noWasm}; npm ci in the project's root brings one`);
+  const wasmProblem = wasmPhpProblem();
+  if (wasmProblem !== undefined) {
+    throw new Error(
+      `PHP as WebAssembly needs Node >= 24.18, and ${wasmProblem}; npm ci in the project's root brings one`,
+    );
   }
-  if (wanted === undefined) progress(`${noNative}: PHP runs as WebAssembly, slower but complete`);
+  if (requested === undefined) progress(`${nativeProblem}: PHP runs as WebAssembly, slower but complete`);
   return 'wasm';
 }
 
-/** One process a data folder: two servers with different ports would fight over its configuration. */
+/** One process for each data folder: two servers with different ports would overwrite its configuration. */
 function lock(dataDir: string, fresh: boolean): () => void {
   const file = join(dataDir, 'running.pid');
   if (existsSync(file)) {
     const pid = Number(readFileSync(file, 'utf8'));
     if (pid === process.pid || isAlive(pid))
-      throw new Error(`a sandbox runs in ${dataDir} already (process ${pid}); if it does not, remove ${file}`);
+      throw new Error(`another sandbox runs in ${dataDir} (process ${pid}); if not, remove ${file}`);
   }
   if (fresh) site.removeSite(dataDir);
   mkdirSync(dataDir, { recursive: true });
@@ -199,23 +211,23 @@ function isAlive(pid: number): boolean {
     return false;
   }
   try {
-    // a process that has ended keeps its number until its parent looks: state Z, after the name in brackets
+    // an exited process keeps its id until its parent reaps it: state Z, after the name in brackets
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return true; // no /proc here
   }
 }
 
-async function choosePort(wanted: number | undefined, last: number | undefined): Promise<number> {
-  if (wanted !== undefined && wanted !== 0) {
-    if (await freePort(wanted)) return wanted;
-    throw new Error(`port ${wanted} is in use: name another with --port`);
+async function choosePort(requested: number | undefined, last: number | undefined): Promise<number> {
+  if (requested !== undefined && requested !== 0) {
+    if (await freePort(requested)) return requested;
+    throw new Error(`port ${requested} is in use: name another with --port`);
   }
-  const found = wanted === 0 ? undefined : await freePort(last ?? FIRST_PORT);
-  return found ?? (await freePort(0))!;
+  const free = requested === 0 ? undefined : await freePort(last ?? FIRST_PORT);
+  return free ?? (await freePort(0))!;
 }
 
-/** The port when it can be listened on (0: any), else undefined. */
+/** Resolves with the port if it is free (0: any port), otherwise with undefined. */
 function freePort(port: number): Promise<number | undefined> {
   return new Promise((settle) => {
     const server = createServer();
@@ -230,50 +242,50 @@ function freePort(port: number): Promise<number | undefined> {
 async function installWordPress(
   dataDir: string,
   database: DatabaseKind,
-  runtime: Runtime,
+  runtime: PhpRunner,
   progress: Progress,
 ): Promise<void> {
   const isFilled = await site.fillDatabase(dataDir, database, (file) => {
     progress('installing WordPress');
     return runtime.runPhp(file);
   });
-  progress(isFilled ? 'WordPress is installed' : 'WordPress is there (a copy of an earlier installation)');
+  progress(isFilled ? 'WordPress is installed' : 'WordPress is installed (a copy of an earlier installation)');
 }
 
-/** The plugin that registers what a mapping needs, printed by the gateway's own `snippet` command. */
-async function mappingPlugin(mapping: string | false, progress: Progress): Promise<Record<string, string>> {
+/** The companion plugin of a mapping, from the gateway's `plugin` command. */
+async function companionPluginFor(mapping: string | false, progress: Progress): Promise<Record<string, string>> {
   if (mapping === false) return {};
   try {
-    const source = await run([process.execPath, join(PROJECT_ROOT, 'src/main.ts'), 'snippet', '--mapping', mapping], {
+    const source = await run([process.execPath, join(PROJECT_ROOT, 'src/main.ts'), 'plugin', '--mapping', mapping], {
       cwd: PROJECT_ROOT,
       timeoutMs: 30_000,
     });
-    if (!source.startsWith('<?php')) throw new Error('snippet printed no PHP');
-    return { 'calendar-gateway.php': source };
+    if (!source.startsWith('<?php')) throw new Error('the plugin command printed no PHP');
+    return { 'calendar-gateway-companion.php': source };
   } catch (error) {
-    progress(`warning: the site gets no snippet for mapping "${mapping}": ${(error as Error).message}`);
+    progress(`warning: the site gets no companion plugin for mapping "${mapping}": ${(error as Error).message}`);
     return {};
   }
 }
 
-/** Waits for the site's REST interface; its first answers also build the rewrite rules. */
-async function untilReady(url: string, server: Group, dataDir: string): Promise<void> {
+/** Waits for the site's REST API. The first requests also build the rewrite rules. */
+async function untilReady(url: string, server: ProcessGroup, dataDir: string): Promise<void> {
   const deadlineMs = performance.now() + READY_TIMEOUT_MS;
-  let last = 'no answer';
+  let lastError = 'no answer';
   while (performance.now() < deadlineMs) {
-    if (server.exitCode() !== undefined) throw new Error(`the server ended: ${tail(join(dataDir, 'server.log'))}`);
+    if (server.exitCode() !== undefined) throw new Error(`the server exited: ${tail(join(dataDir, 'server.log'))}`);
     try {
       const response = await fetch(`${url}/?rest_route=/`, { signal: AbortSignal.timeout(60_000) });
       const text = await response.text();
       if (response.ok && text.startsWith('{')) return;
-      last = `${response.status} ${text.slice(0, 300)}`;
+      lastError = `${response.status} ${text.slice(0, 300)}`;
     } catch (error) {
-      last = String((error as Error).cause ?? error);
+      lastError = String((error as Error).cause ?? error);
     }
     await new Promise((later) => setTimeout(later, 100));
   }
   throw new Error(
-    `WordPress did not answer within ${READY_TIMEOUT_MS / 1000} s (${last}): ${tail(join(dataDir, 'php.log'))}`,
+    `WordPress did not answer within ${READY_TIMEOUT_MS / 1000} s (${lastError}): ${tail(join(dataDir, 'php.log'))}`,
   );
 }
 

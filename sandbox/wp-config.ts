@@ -2,10 +2,9 @@
 
 import { createHash } from 'node:crypto';
 
-/** The database under a site: SQLite through WordPress's drop-in, or a MariaDB server of its own. */
+/** SQLite through WordPress's drop-in, or a MariaDB server of its own. */
 export type DatabaseKind = 'sqlite' | 'mariadb';
 
-/** What wp-config.php says of a site. */
 export interface SiteSettings {
   port: number;
   timezone: string;
@@ -20,9 +19,9 @@ const KEYS = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'].flatMap((name) => [`$
 const PERMALINKS = { pretty: '/%postname%/', plain: '' };
 
 /**
- * The text of wp-config.php. Constants that the way of running PHP has set already are left alone.
- * @param rulesMark changes whenever the rewrite rules have to be built again
- * @param socket of MariaDB's server; SQLite needs none
+ * The text of wp-config.php. It keeps constants that the PHP runtime defines before.
+ * @param rulesMark changes whenever WordPress must rebuild the rewrite rules
+ * @param socket of the MariaDB server
  */
 export function wpConfig(state: SiteSettings, rulesMark: string, socket: string): string {
   const url = siteUrl(state.port);
@@ -37,13 +36,13 @@ export function wpConfig(state: SiteSettings, rulesMark: string, socket: string)
     ...Object.fromEntries(KEYS.map((key) => [key, derived(state.secret, key)])),
     WP_HOME: url,
     WP_SITEURL: url,
-    // application passwords are offered over plain http only on a site that calls itself local
+    // over plain http WordPress offers application passwords only on a local site
     WP_ENVIRONMENT_TYPE: 'local',
     WP_DEBUG: true,
     WP_DEBUG_DISPLAY: false,
     WP_DEBUG_LOG: false,
     WP_MEMORY_LIMIT: '256M',
-    // a sandbox asks nobody outside for anything; scheduled posts are published by a call of wp-cron.php once a minute
+    // no requests to other servers; the sandbox calls wp-cron.php once a minute, which publishes scheduled posts
     WP_HTTP_BLOCK_EXTERNAL: true,
     WP_ACCESSIBLE_HOSTS: '127.0.0.1,localhost',
     DISABLE_WP_CRON: true,
@@ -58,7 +57,7 @@ export function wpConfig(state: SiteSettings, rulesMark: string, socket: string)
     ([name, value]) => `defined( '${name}' ) || define( '${name}', ${php(value)} );`,
   );
   return `<?php
-// Written by the sandbox at every start: changes made here do not last.
+// Written by the sandbox at every start: it overwrites changes.
 ${lines.join('\n')}
 defined( 'DB_DIR' ) || define( 'DB_DIR', rtrim( dirname( __DIR__ ), '/' ) . '/database' );
 
@@ -71,7 +70,6 @@ require_once ABSPATH . 'wp-settings.php';
 `;
 }
 
-/** The address of a site. */
 export function siteUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }

@@ -1,121 +1,132 @@
-// The errors of the gateway: what a caller may be told, with the few kinds that code branches on.
+// The gateway's error classes: API errors for clients, and the failures that code branches on.
 
-export interface GatewayErrorOptions {
-  /** Goes into the answer's `data` beside `status`. */
+export interface ApiErrorOptions {
+  /** Merged into `data` of the error body, beside `status`. */
   data?: Record<string, unknown>;
-  /** Keys of the answer beside `code`, `message` and `data`. */
-  beside?: Record<string, unknown>;
+  /** Top-level keys of the error body beside `code`, `message` and `data`. */
+  extra?: Record<string, unknown>;
   headers?: Record<string, string>;
-  /** The one kind of answer that has no `data` at all. */
-  withoutData?: boolean;
+  /** Leaves `data` out of the error body (only `rest_callback_invalid`). */
+  omitData?: boolean;
   cause?: unknown;
 }
 
-/** Anything that a caller may be told: an interface error code, an HTTP status and a sentence. The cause is for the log alone. */
-export class GatewayError extends Error {
+/** An error that a client gets: HTTP status, error code and message. `cause` goes to the log only. */
+export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly data: Record<string, unknown>;
-  readonly beside: Record<string, unknown>;
+  readonly extra: Record<string, unknown>;
   readonly headers: Record<string, string>;
-  readonly withoutData: boolean;
+  readonly omitData: boolean;
 
-  constructor(status: number, code: string, message: string, options: GatewayErrorOptions = {}) {
+  constructor(status: number, code: string, message: string, options: ApiErrorOptions = {}) {
     super(message, { cause: options.cause });
-    this.name = 'GatewayError';
+    this.name = 'ApiError';
     this.status = status;
     this.code = code;
     this.data = options.data ?? {};
-    this.beside = options.beside ?? {};
+    this.extra = options.extra ?? {};
     this.headers = options.headers ?? {};
-    this.withoutData = options.withoutData ?? false;
+    this.omitData = options.omitData ?? false;
   }
 }
 
-/** The CMS answered, and the answer is no: its status, code, message and data, still in its own words. */
-export class UpstreamRefused extends Error {
+/** The CMS responded with an error: its status, code, message and data, not yet mapped to an API error. */
+export class CmsRejected extends Error {
   readonly status: number;
   readonly code: string;
   readonly data: Record<string, unknown>;
 
   constructor(status: number, code: string, message: string, data: Record<string, unknown> = {}) {
     super(message);
-    this.name = 'UpstreamRefused';
+    this.name = 'CmsRejected';
     this.status = status;
     this.code = code;
     this.data = data;
   }
 }
 
-export type AwayReason =
+export type UnavailableReason =
   | 'refused'
   | 'timeout'
   | 'reset'
   | 'status'
   | 'not-json'
-  /** Rows without the fields that were asked for. */
+  /** Records lack fields that the request asked for. */
   | 'incomplete'
   | 'too-large'
   | 'busy'
   | 'breaker-open';
 
-/** The CMS gave no usable answer. `outcomeUnknown`: a write may or may not have been carried out. `status`: the HTTP status, where one came. */
-export class UpstreamAway extends Error {
-  readonly reason: AwayReason;
+/**
+ * The CMS gave no usable response. `outcomeUnknown`: the CMS may or may not have executed the write. `status`: the HTTP status, if the CMS
+ * sent one.
+ */
+export class CmsUnavailable extends Error {
+  readonly reason: UnavailableReason;
   readonly retryAfterS: number;
   readonly outcomeUnknown: boolean;
   readonly status: number | undefined;
-  /** Whether `retryAfterS` was said by somebody who knows, rather than assumed. */
-  readonly saysWhen: boolean;
+  /** True if the CMS or the circuit breaker gave `retryAfterS`; otherwise it is the default. */
+  readonly hasRetryAfter: boolean;
 
   constructor(
-    reason: AwayReason,
+    reason: UnavailableReason,
     message: string,
-    options: { retryAfterS?: number; outcomeUnknown?: boolean; status?: number; cause?: unknown } = {},
+    options: { retryAfterS?: number | undefined; outcomeUnknown?: boolean; status?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
-    this.name = 'UpstreamAway';
+    this.name = 'CmsUnavailable';
     this.reason = reason;
     this.retryAfterS = options.retryAfterS ?? 5;
     this.outcomeUnknown = options.outcomeUnknown ?? false;
     this.status = options.status;
-    this.saysWhen = options.retryAfterS !== undefined;
+    this.hasRetryAfter = options.retryAfterS !== undefined;
   }
 }
 
-/** The operator's mistake, found before anything is served: which key or place, why, and what to do. Ends the process with exit code 2. */
+/** A mistake in the operator's configuration: its location, the reason and the remedy. Ends the process with exit code 2. */
 export class ConfigError extends Error {
-  readonly place: string;
-  readonly advice: string;
+  readonly location: string;
+  readonly remedy: string;
 
-  constructor(place: string, reason: string, advice = '') {
-    super(`${place}: ${reason}${advice ? `\n  ${advice}` : ''}`);
+  constructor(location: string, reason: string, remedy = '') {
+    super(`${location}: ${reason}${remedy ? `\n  ${remedy}` : ''}`);
     this.name = 'ConfigError';
-    this.place = place;
-    this.advice = advice;
+    this.location = location;
+    this.remedy = remedy;
   }
 }
 
-/** Why a JSON file cannot be taken: `error` is what reading or parsing it threw. Its contents are not quoted, which may be secret. */
-export function unreadable(place: string, error: unknown): ConfigError {
+/** The error for a JSON file that cannot be read or parsed. Does not quote the contents, which may be secret. */
+export function unreadableFile(location: string, error: unknown): ConfigError {
   if (error instanceof SyntaxError) {
-    const at = /line \d+ column \d+/.exec(error.message)?.[0];
-    return new ConfigError(place, `is not JSON${at ? `: ${at}` : ''}`, 'The file has to hold one JSON object.');
+    const position = /line \d+ column \d+/.exec(error.message)?.[0];
+    return new ConfigError(
+      location,
+      `is not JSON${position ? `: ${position}` : ''}`,
+      'The file must contain one JSON object.',
+    );
   }
   const { code } = error as NodeJS.ErrnoException;
-  return new ConfigError(place, `cannot be read (${code ?? 'unknown reason'})`, 'Check the path and who may read it.');
+  return new ConfigError(
+    location,
+    `cannot be read (${code ?? 'unknown reason'})`,
+    'Check the path and who may read it.',
+  );
 }
 
 /**
- * The replica could not do what was asked of it. `damaged`: its file is corrupt; `unwritable`: the disk is full, or may not be written;
- * `closed`: a new one is replacing it. Callers get 503: neither they nor the CMS caused any of these.
+ * The replica failed. `damaged`: its file is corrupt. `unwritable`: the disk is full or read-only. `closed`: a new replica is replacing it.
+ * Clients get 503.
  */
-export class ReplicaFailure extends Error {
+export class ReplicaError extends Error {
   readonly reason: 'damaged' | 'unwritable' | 'closed';
 
-  constructor(reason: ReplicaFailure['reason'], message: string, cause?: unknown) {
+  constructor(reason: ReplicaError['reason'], message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = 'ReplicaFailure';
+    this.name = 'ReplicaError';
     this.reason = reason;
   }
 }

@@ -1,118 +1,130 @@
-// The composition root: sees everything, decides nothing.
+// The composition root: creates the CMS client, the replica, its sync and the application, and opens both HTTP servers.
 
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { assemble } from './assembly.ts';
+import { createApplication } from './application.ts';
+import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { type Config, publicUrlOf, serviceCredentials } from './config.ts';
 import { createAdmin } from './http/admin.ts';
-import { ADMIN_PORT, MAIN_PORT, openPort, type Port } from './http/port.ts';
-import { fittedId, fittedUpstream } from './mapping/fitting.ts';
+import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { loadMapping } from './mapping/load.ts';
-import { fingerprintOf } from './mapping/mapping.ts';
-import { type Observe, observers } from './observe/events.ts';
-import { createMetrics } from './observe/metrics.ts';
-import { openReplica, type Replica, type ReplicaOptions } from './replica/store.ts';
-import { createSync } from './replica/sync.ts';
-import { createWordPress } from './upstream/wordpress/wordpress.ts';
+import { mappingFingerprint } from './mapping/mapping.ts';
+import { gatewayId, normalizedCms } from './mapping/normalized-cms.ts';
+import { combineObservers, type Observe } from './observability/events.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { openReplica, type Replica, type ReplicaOptions } from './store/replica.ts';
+import { createSync } from './sync/sync.ts';
 
-/** What several gateways need beyond what one does. */
-type Several = Pick<typeof import('./cluster/cluster.ts'), 'createCluster'> &
-  Pick<typeof import('./cluster/shared-counts.ts'), 'openSharedCounts'> &
-  Pick<typeof import('./cluster/shared-create-keys.ts'), 'openSharedCreateKeys'>;
+/** The entry points of `cluster/`, which only a gateway with `redisUrl` loads. */
+type ClusterModule = Pick<typeof import('./cluster/cluster.ts'), 'createCluster'> &
+  Pick<typeof import('./cluster/redis-rate-limit.ts'), 'openRedisRateLimit'> &
+  Pick<typeof import('./cluster/redis-idempotency-keys.ts'), 'openRedisIdempotencyStore'>;
 
 export interface Gateway {
-  /** Opens both ports and begins to copy. Throws `ConfigError` when a port cannot be had; then everything is released again. */
+  /** Opens both ports and starts the sync. Throws `ConfigError` if a port cannot be opened, after releasing everything. */
   start(): Promise<{ url: string; adminUrl: string }>;
-  /** Says on the admin port that it is not ready, lets the requests in flight end (within the drain time), and closes everything. */
+  /** Graceful shutdown: reports not ready, waits for requests in flight (at most the drain time), and closes everything. */
   stop(): Promise<void>;
-  /** Resolves, with the error, when the gateway cannot go on and has to be stopped: a damaged replica that cannot be replaced. */
+  /** Resolves with an error after which the gateway must be stopped: a damaged replica could not be replaced. */
   failed: Promise<unknown>;
 }
 
-/** `createGateway` with what several gateways need, which is loaded only where they are several. */
+/** Creates a gateway, with the cluster module if the configuration has a `redisUrl`. */
 export async function openGateway(config: Config, log: Observe): Promise<Gateway> {
   if (config.redisUrl === undefined) return createGateway(config, log);
   const { createCluster } = await import('./cluster/cluster.ts');
-  const { openSharedCounts } = await import('./cluster/shared-counts.ts');
-  const { openSharedCreateKeys } = await import('./cluster/shared-create-keys.ts');
-  return createGateway(config, log, { createCluster, openSharedCounts, openSharedCreateKeys });
+  const { openRedisRateLimit } = await import('./cluster/redis-rate-limit.ts');
+  const { openRedisIdempotencyStore } = await import('./cluster/redis-idempotency-keys.ts');
+  return createGateway(config, log, { createCluster, openRedisRateLimit, openRedisIdempotencyStore });
 }
 
 /**
- * Puts the gateway together.
- * @param log where observations go beside the metrics
- * @param several what speaks with other gateways through `config.redisUrl`
- * @throws ConfigError for a mapping that cannot be read or a data directory that cannot be used; ReplicaInUse
+ * Creates the gateway without opening a port.
+ * @param log receives every observation, as the metrics do
+ * @throws ConfigError for an unreadable mapping or an unusable data directory; ReplicaInUse
  */
-export function createGateway(config: Config, log: Observe, several?: Several): Gateway {
+export function createGateway(config: Config, log: Observe, clusterModule?: ClusterModule): Gateway {
   const metrics = createMetrics();
-  const observe = observers(log, metrics.observe);
-  const { upstream: site, sync: pace, limits, listen } = config;
+  const observe = combineObservers(log, metrics.observe);
+  const { upstream: site, limits, listen } = config;
   const mapping = loadMapping(config.mapping);
   const service = serviceCredentials(config);
-  const upstream = fittedUpstream(createWordPress({ url: site.url, observe, limits: site.limits }), mapping);
-  const file = config.dataDir === undefined ? {} : { file: join(config.dataDir, 'calendar.sqlite') };
-  const intervalMs = pace.intervalS * 1000;
+  const cms = normalizedCms(createWordPress({ url: site.url, observe, limits: site.limits }), mapping);
+  const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
+  const intervalMs = config.sync.intervalS * 1000;
   const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: site.url };
-  const secret = site.password ?? config.notices.secret ?? '';
+  const secret = site.password ?? config.webhook.secret ?? '';
   const failure = Promise.withResolvers<unknown>();
-  let counts: ReturnType<Several['openSharedCounts']> | undefined;
-  let createKeys: ReturnType<Several['openSharedCreateKeys']> | undefined;
+  let sharedCounters: ReturnType<ClusterModule['openRedisRateLimit']> | undefined;
+  let createKeys: ReturnType<ClusterModule['openRedisIdempotencyStore']> | undefined;
 
-  /** The replica with all that stands on it: replaced as a whole when its file turns out to be damaged. */
-  function openOverReplica(again: Pick<ReplicaOptions, 'discard' | 'leastVersion'> = {}) {
+  /** Opens the replica and everything built on it; a damaged replica is replaced together with all of that. */
+  function openReplicaStack(options: Pick<ReplicaOptions, 'quarantine' | 'minVersion'> = {}) {
     const replica = openReplica({
-      ...file,
-      ...again,
-      identity: `${site.url} ${mapping.name} ${fingerprintOf(mapping)} ${service ? 'all' : 'public'}`,
-      answerBytes: config.cache.recordBytes,
-      damaged: (reason) => setImmediate(() => replaceReplica(reason)),
+      ...(file === undefined ? {} : { file }),
+      ...options,
+      identity: `${site.url} ${mapping.name} ${mappingFingerprint(mapping)} ${service ? 'all' : 'public'}`,
+      renderedBytes: config.cache.recordBytes,
+      onDamage: (reason) => setImmediate(() => replaceReplica(reason)),
     });
     try {
-      tellOf(replica);
-      counts ??= shared && several?.openSharedCounts({ ...shared, secret });
-      createKeys ??= shared && several?.openSharedCreateKeys(shared);
-      const cluster = shared && several?.createCluster({ ...shared, mapping, service, replica, intervalMs, observe });
-      const keeper = createSync({
-        ...{ replica, upstream, mapping, service, intervalMs, observe },
-        ...(cluster ? { company: cluster.company } : {}),
+      reportOpening(replica);
+      sharedCounters ??= shared && clusterModule?.openRedisRateLimit({ ...shared, secret });
+      createKeys ??= shared && clusterModule?.openRedisIdempotencyStore(shared);
+      const cluster =
+        shared && clusterModule?.createCluster({ ...shared, mapping, service, replica, intervalMs, observe });
+      const ownSync = createSync({
+        replica,
+        cms,
+        mapping,
+        service,
+        intervalMs,
+        observe,
+        ...(cluster ? { peers: cluster } : {}),
       });
-      const sync = cluster ? { ...keeper, look: cluster.look, changed: cluster.changed } : keeper;
-      const { listener, publicStatus } = assemble({
-        ...{ config, mapping, upstream, service, replica, sync, observe },
-        ...(cluster ? { others: cluster } : {}),
-        ...(counts ? { counts } : {}),
-        ...(createKeys ? { createKeys } : {}),
+      // In a cluster the leader polls and fetches for all gateways.
+      const sync = cluster ? { ...ownSync, poll: cluster.poll, fetchChanged: cluster.fetchChanged } : ownSync;
+      const { listener, publicStatus } = createApplication({
+        config,
+        mapping,
+        cms,
+        service,
+        replica,
+        sync,
+        observe,
+        peers: cluster,
+        sharedCounters,
+        createKeys,
       });
-      return { replica, cluster, keeper, sync, listener, publicStatus };
+      return { replica, cluster, ownSync, sync, listener, publicStatus };
     } catch (error) {
       replica.close();
       throw error;
     }
   }
 
-  function tellOf({ setAside, tightened }: Replica): void {
-    if (setAside !== undefined && file.file !== undefined)
-      observe({ type: 'replica-quarantined', file: `${file.file}.aside`, reason: setAside });
-    if (tightened.length > 0)
+  function reportOpening({ quarantined, restrictedPaths }: Replica): void {
+    if (quarantined !== undefined && file !== undefined)
+      observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: quarantined });
+    if (restrictedPaths.length > 0)
       observe({
-        type: 'notice',
+        type: 'message',
         level: 'warn',
-        message: `other users could read ${tightened.join(', ')}: now only the owner can`,
+        message: `other users could read ${restrictedPaths.join(', ')}: now only the owner can`,
       });
   }
 
-  async function closeOverReplica({ cluster, keeper, replica }: ReturnType<typeof openOverReplica>): Promise<void> {
+  async function closeReplicaStack({ cluster, ownSync, replica }: ReturnType<typeof openReplicaStack>): Promise<void> {
     await cluster?.stop();
-    await keeper.stop();
+    await ownSync.stop();
     replica.close();
   }
 
-  let over = openOverReplica();
-  /** Requests that wait while the replica is replaced: `undefined` at all other times. */
-  let waiting: (() => void)[] | undefined;
+  let current = openReplicaStack();
+  /** Requests that wait for the new replica; undefined unless the replica is being replaced. */
+  let pendingRequests: (() => void)[] | undefined;
   let replacing: Promise<void> | undefined;
-  /** Why the new replica is damaged too, found while it was being put in place. */
+  /** Why the new replica is damaged as well, if that shows before it is in use. */
   let damagedAgain: string | undefined;
   let stopping: Promise<void> | undefined;
 
@@ -122,62 +134,67 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
       damagedAgain = reason;
       return;
     }
-    const held: (() => void)[] = [];
-    waiting = held;
-    const goOn = () => {
-      waiting = undefined;
+    const waiting: (() => void)[] = [];
+    pendingRequests = waiting;
+    const resumeRequests = () => {
+      pendingRequests = undefined;
       replacing = undefined;
-      for (const go of held) go();
+      for (const resume of waiting) resume();
     };
-    const { replica } = over;
-    replacing = closeOverReplica(over)
+    const { replica } = current;
+    replacing = closeReplicaStack(current)
       .then(() => {
-        over = openOverReplica({ discard: `it is damaged: ${reason}`, leastVersion: replica.version + 1 });
-        if (file.file === undefined) observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
-        return over.cluster?.start(over.keeper);
+        current = openReplicaStack({ quarantine: `it is damaged: ${reason}`, minVersion: replica.version + 1 });
+        if (file === undefined) observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
+        return current.cluster?.start(current.ownSync);
       })
       .then(() => {
-        over.keeper.start();
-        goOn();
-        const again = damagedAgain;
+        current.ownSync.start();
+        resumeRequests();
+        const nextReason = damagedAgain;
         damagedAgain = undefined;
-        if (again !== undefined) replaceReplica(again);
+        if (nextReason !== undefined) replaceReplica(nextReason);
       })
       .catch((error: unknown) => {
         failure.resolve(error);
-        // Without a replica these get 503. Otherwise they would wait until the process ends, and be cut off.
-        goOn();
+        // Without a replica these requests get 503 instead of waiting until the process ends.
+        resumeRequests();
       });
   }
 
   const admin = createAdmin({
     metrics,
-    noticeSecret: config.notices.secret,
+    webhookSecret: config.webhook.secret,
     status: () => ({
-      ...{ ...over.sync.status(), ...over.publicStatus(), mapping: mapping.name, version: over.replica.version },
-      ...(over.cluster ? { gateways: over.cluster.status() } : {}),
+      ...current.sync.status(),
+      ...current.publicStatus(),
+      mapping: mapping.name,
+      version: current.replica.version,
+      ...(current.cluster ? { cluster: current.cluster.status() } : {}),
     }),
-    complete: () => !replacing && over.sync.status().complete,
-    inStep: () => over.sync.status().state === 'live',
-    changed: (changes) =>
-      over.sync.changed(changes.map((one) => ({ ...one, id: fittedId(mapping, one.collection, one.id) }))),
+    isComplete: () => !replacing && current.sync.status().complete,
+    isInSync: () => current.sync.status().state === 'live',
+    onWebhook: (changes) =>
+      current.sync.fetchChanged(
+        changes.map(({ collection, id }) => ({ collection, id: gatewayId(mapping, collection, id) })),
+      ),
   });
-  /** In the order in which they are closed: who asks whether the gateway is ready is answered until the last request has ended. */
-  const ports: Port[] = [];
+  /** In the order of closing: the admin port answers `/ready` until the last request has ended. */
+  const servers: HttpServer[] = [];
 
-  const listener: RequestListener = (request, response) => {
-    if (waiting) waiting.push(() => over.listener(request, response));
-    else over.listener(request, response);
+  const listener: RequestListener = (req, res) => {
+    if (pendingRequests) pendingRequests.push(() => current.listener(req, res));
+    else current.listener(req, res);
   };
 
   async function close(): Promise<void> {
-    admin.draining();
+    admin.startDraining();
     await replacing;
-    for (const port of ports) await port.close();
-    await closeOverReplica(over);
-    counts?.close();
+    for (const server of servers) await server.close();
+    await closeReplicaStack(current);
+    sharedCounters?.close();
     createKeys?.close();
-    await upstream.close();
+    await cms.close();
   }
 
   function stop(): Promise<void> {
@@ -189,13 +206,18 @@ export function createGateway(config: Config, log: Observe, several?: Several): 
     async start() {
       const { host, port, adminHost, adminPort } = listen;
       try {
-        // What can be refused comes first: nothing is asked of the CMS by a gateway that cannot serve.
-        const second = await openPort(admin.listener, { host: adminHost, port: adminPort, ...limits, ...ADMIN_PORT });
-        ports.push(second);
-        await over.cluster?.start(over.keeper);
-        ports.unshift(await openPort(listener, { host, port, ...limits, ...MAIN_PORT }));
-        over.keeper.start();
-        return { url: publicUrlOf(config), adminUrl: `http://${adminHost}:${second.port}` };
+        // Both ports before the sync: a gateway that cannot serve must not call the CMS.
+        const adminServer = await openServer(admin.listener, {
+          ...limits,
+          ...ADMIN_SERVER,
+          host: adminHost,
+          port: adminPort,
+        });
+        servers.push(adminServer);
+        await current.cluster?.start(current.ownSync);
+        servers.unshift(await openServer(listener, { ...limits, ...MAIN_SERVER, host, port }));
+        current.ownSync.start();
+        return { url: publicUrlOf(config), adminUrl: `http://${adminHost}:${adminServer.port}` };
       } catch (error) {
         await stop();
         throw error;

@@ -1,21 +1,22 @@
-#!/usr/bin/env -S node --max-semi-space-size=4 --heap-growing-percent=25 --v8-pool-size=1 --no-parallel-scavenge
-// The process: finds the command, runs it, and turns the operator's mistakes into one clear line and exit code 2.
+#!/usr/bin/env -S node --max-semi-space-size=16 --heap-growing-percent=25 --v8-pool-size=1 --no-parallel-scavenge
+// Entry point: runs the command of the command line. A ConfigError becomes one clear message and exit code 2.
 
 import { ConfigError } from './errors.ts';
 
-// Date texts are read on the site's clock, never on this machine's; locutus reads the process's zone.
+// locutus parses dates in the time zone of the process; the gateway parses them in the site's.
 process.env.TZ = 'UTC';
 
-const OLDEST_NODE = [22, 20] as const;
+/** `engines` in package.json says the same. Node 23 never had all that later 22 versions got, and is no longer maintained. */
+const isSupported = (major: number, minor: number): boolean => major >= 24 || (major === 22 && minor >= 20);
 
-/** Older versions lack what the copy is kept with (`node:sqlite`) or do not read these sources: said before anything is loaded. */
+/** Older versions lack `node:sqlite` or cannot strip types. Runs before any import that would fail. */
 function checkNode(): void {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  if (isSupported(major, minor)) return;
   throw new ConfigError(
     'Node.js',
-    `${process.versions.node} is too old`,
-    `Use ${OLDEST_NODE.join('.')} or newer; 24 is what this is tested with.`,
+    `${process.versions.node} is not supported`,
+    'Use 22.20 or a newer 22, or 24 or newer; the tests run with 22, 24 and 26.',
   );
 }
 
@@ -30,28 +31,28 @@ async function run([name = 'help', ...args]: string[]): Promise<number> {
   return 0;
 }
 
-/** One line without a stack, which does not help an operator; the first place in the sources helps a developer who gets the report. */
+/** One line for the operator, with the first source position of the stack for a bug report. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const at = error.stack?.split(/[\s()]+/).find((word) => /^(?:file:|\/)/.test(word) && /:\d+:\d+$/.test(word));
-  return `${error.name}: ${error.message.replaceAll('\n', ' ')}${at === undefined ? '' : ` (${at})`}`;
+  const position = error.stack?.split(/[\s()]+/).find((word) => /^(?:file:|\/)/.test(word) && /:\d+:\d+$/.test(word));
+  return `${error.name}: ${error.message.replaceAll('\n', ' ')}${position === undefined ? '' : ` (${position})`}`;
 }
 
-/** Says why the process ends, and ends it: nothing that is still open keeps it. */
+/** Prints the error and exits, whatever handles are still open. */
 function fail(error: unknown): never {
-  const isMistake = error instanceof ConfigError;
-  process.stderr.write(`calendar-gateway: ${isMistake ? error.message : `unexpected error: ${describe(error)}`}\n`);
-  process.exit(isMistake ? 2 : 1);
+  const isConfigError = error instanceof ConfigError;
+  process.stderr.write(`calendar-gateway: ${isConfigError ? error.message : `unexpected error: ${describe(error)}`}\n`);
+  process.exit(isConfigError ? 2 : 1);
 }
 
-// The reader of the output has closed it (`| head`): a gateway goes on without output, and a command has printed what was wanted.
+// After EPIPE (`| head`) a command exits with 0. A gateway, which logs to stderr, runs on without its log.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   fail(error);
 });
 process.on('uncaughtException', (error) => {
-  // `serve` has its own way to end.
+  // `serve` registers its own handler.
   if (process.listenerCount('uncaughtException') === 1) fail(error);
 });
 

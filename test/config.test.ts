@@ -1,4 +1,4 @@
-// Shows where a configuration comes from, what its defaults are, and that each mistake is refused by key, reason and remedy.
+// Sources and defaults of the configuration; every mistake is reported with key, reason and remedy.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ type Rule = {
   items?: Rule;
 };
 
-/** Every key of the schema that is no group of keys: `listen.port` -> its rule. */
+/** The schema of every leaf key: `listen.port` -> its schema. */
 function leaves(rule: Rule, path: string[] = []): [string, Rule][] {
   if (!rule.properties) return [[path.join('.'), rule]];
   return Object.entries(rule.properties).flatMap(([key, below]) => leaves(below, [...path, key]));
@@ -36,12 +36,12 @@ const OPTIONAL = [
   'upstream.password',
   'publicUrl',
   'dataDir',
-  'notices.secret',
+  'webhook.secret',
   'redisUrl',
   'log.pretty',
 ];
 
-describe('the configuration', () => {
+describe('configuration', () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'calendar-config-'));
@@ -53,17 +53,17 @@ describe('the configuration', () => {
     writeFileSync(name, typeof content === 'string' ? content : JSON.stringify(content));
     return name;
   }
-  function refusal(options: { file?: string; env?: Record<string, string> }): ConfigError {
+  function loadError(options: { file?: string; env?: Record<string, string> }): ConfigError {
     try {
       loadConfig({ ...options, env: { ...SITE, ...options.env } });
     } catch (error) {
       expect(error).to.be.instanceOf(ConfigError);
       return error as ConfigError;
     }
-    throw new Error('was accepted');
+    throw new Error('the configuration was accepted');
   }
 
-  it('has a default or a reason to have none for every key, and says what each means', () => {
+  it('has a description for every key, and a default unless the key is optional', () => {
     const config = loadConfig({ env: SITE });
     for (const [key, rule] of keys) {
       expect(rule.description, key).to.be.a('string').that.is.not.empty;
@@ -71,7 +71,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('has the defaults that are promised', () => {
+  it('has the documented defaults', () => {
     const config = loadConfig({ env: SITE });
     expect(config.listen).to.include({ port: 3000, adminPort: 3001, adminHost: '127.0.0.1', trustProxies: false });
     expect(config.sync.intervalS).to.equal(10);
@@ -83,14 +83,14 @@ describe('the configuration', () => {
     expect(serviceCredentials(config)).to.equal(undefined);
   });
 
-  it('takes proxies by address and network', () => {
+  it('accepts proxies as addresses and networks', () => {
     const trustProxies = ['10.0.0.0/8', '::1', '2001:db8::/32'];
     expect(loadConfig({ file: file({ listen: { trustProxies } }), env: SITE }).listen).to.deep.include({
       trustProxies,
     });
   });
 
-  it('lets the file change the defaults and the environment the file', () => {
+  it('lets the file override the defaults, and the environment the file', () => {
     const site = file({
       $schema: 'config.schema.json',
       listen: { port: 4000, adminPort: 4001 },
@@ -110,7 +110,7 @@ describe('the configuration', () => {
     expect(config).not.to.have.property('$schema');
   });
 
-  it('reads every variable', () => {
+  it('reads every environment variable', () => {
     const env = {
       CALENDAR_UPSTREAM_URL: 'http://127.0.0.1:8080/blog',
       CALENDAR_UPSTREAM_USER: 'gateway',
@@ -124,7 +124,7 @@ describe('the configuration', () => {
       CALENDAR_MOUNTS: '/a/v1, /b/v1,',
       CALENDAR_DATA_DIR: '/var/lib/x',
       CALENDAR_SYNC_INTERVAL: '2.5',
-      CALENDAR_NOTICE_SECRET: 'at-least-eight',
+      CALENDAR_WEBHOOK_SECRET: 'at-least-eight',
       CALENDAR_REDIS_URL: 'redis://:pw@cache:6379',
       CALENDAR_SANDBOX_CACHE: 'not ours',
     };
@@ -139,14 +139,14 @@ describe('the configuration', () => {
     expect(config.mounts).to.deep.equal(['/calendar/events/v1', '/a/v1', '/b/v1']);
     expect(config).to.include({ mapping: './mine.json', dataDir: '/var/lib/x', redisUrl: 'redis://:pw@cache:6379' });
     expect(config.sync.intervalS).to.equal(2.5);
-    expect(config.notices.secret).to.equal('at-least-eight');
+    expect(config.webhook.secret).to.equal('at-least-eight');
     expect(publicUrlOf(config)).to.equal('https://calendar.test/sub');
     const [scheme, encoded] = serviceCredentials(config)!.split(' ');
     expect(scheme).to.equal('Basic');
     expect(Buffer.from(encoded!, 'base64').toString()).to.equal('gateway:abcd efgh ijkl');
   });
 
-  it('is frozen all the way down', () => {
+  it('is deeply frozen', () => {
     const config = loadConfig({ env: SITE });
     expect(() => {
       (config as { mapping: string }).mapping = 'x';
@@ -157,31 +157,31 @@ describe('the configuration', () => {
     }).to.throw(TypeError);
   });
 
-  describe('refuses, naming the key, the reason and what to do:', () => {
+  describe('rejects, with key, reason and remedy:', () => {
     for (const [key, rule] of keys) {
-      it(`${key} of another type`, () => {
+      it(`a wrong type of ${key}`, () => {
         const wrong = rule.type === 'string' || rule.enum ? 5 : rule.type === 'array' ? 'x' : 'yes';
         const site = file(nested(key, wrong));
-        const error = refusal({ file: site });
-        expect(error.place).to.equal(`${site}, ${key}`);
+        const error = loadError({ file: site });
+        expect(error.location).to.equal(`${site}, ${key}`);
         expect(error.message).to.match(/must be/);
-        expect(error.advice).to.equal(rule.description);
-        expect(refusal({ file: file(nested(key, null)) }).place).to.equal(`${site}, ${key}`);
+        expect(error.remedy).to.equal(rule.description);
+        expect(loadError({ file: file(nested(key, null)) }).location).to.equal(`${site}, ${key}`);
       });
 
-      it(`a stranger beside ${key}`, () => {
+      it(`an unknown key beside ${key}`, () => {
         const group = key.split('.').slice(0, -1);
-        const stranger = [...group, 'strange'].join('.');
-        const site = file(nested(stranger, 1));
-        const error = refusal({ file: site });
-        expect(error.place).to.equal(`${site}, ${stranger}`);
-        expect(error.advice).to.contain(key.split('.').at(-1));
+        const unknown = [...group, 'unknown'].join('.');
+        const site = file(nested(unknown, 1));
+        const error = loadError({ file: site });
+        expect(error.location).to.equal(`${site}, ${unknown}`);
+        expect(error.remedy).to.contain(key.split('.').at(-1));
       });
 
       if (rule.type === 'integer' || rule.type === 'number') {
-        it(`${key} below its least`, () => {
+        it(`${key} below its minimum`, () => {
           const site = file(nested(key, -1));
-          expect(refusal({ file: site }).place).to.equal(`${site}, ${key}`);
+          expect(loadError({ file: site }).location).to.equal(`${site}, ${key}`);
         });
       }
     }
@@ -197,82 +197,82 @@ describe('the configuration', () => {
       ['CALENDAR_PUBLIC_URL', 'calendar.test', /http:\/\//],
       ['CALENDAR_SYNC_INTERVAL', 'often', /number/],
       ['CALENDAR_SYNC_INTERVAL', '0', />= 0.1/],
-      ['CALENDAR_NOTICE_SECRET', 'short', /8 characters/],
-      ['CALENDAR_REDIS_URL', 'cache:6379', /written/],
+      ['CALENDAR_WEBHOOK_SECRET', 'short', /8 characters/],
+      ['CALENDAR_REDIS_URL', 'cache:6379', /invalid format/],
       ['CALENDAR_PROT', '3000', /no such variable/],
     ] as const) {
       it(`${name}=${value}`, () => {
-        const error = refusal({ env: { [name]: value } });
-        expect(error.place).to.equal(name);
+        const error = loadError({ env: { [name]: value } });
+        expect(error.location).to.equal(name);
         expect(error.message).to.match(reason);
-        expect(error.advice).not.to.equal('');
+        expect(error.remedy).not.to.equal('');
       });
     }
 
     for (const network of ['10.0.0.0/33', '10.0.0', 'proxy.internal', '::1/129', '10.0.0.0/8/8', '']) {
       it(`the proxy ${JSON.stringify(network)}`, () => {
-        const error = refusal({ file: file({ listen: { trustProxies: ['10.0.0.0/8', network] } }) });
-        expect(error.place).to.contain('listen.trustProxies.1');
+        const error = loadError({ file: file({ listen: { trustProxies: ['10.0.0.0/8', network] } }) });
+        expect(error.location).to.contain('listen.trustProxies.1');
         expect(error.message).to.match(/network such as/);
       });
     }
 
     for (const mount of ['calendar', '/', '/a/', '//a', '/a b', '/-/x', '/../x', '/docs', '/a?b']) {
       it(`the mount ${mount}`, () =>
-        expect(refusal({ env: { CALENDAR_MOUNTS: mount } }).place).to.equal('CALENDAR_MOUNTS'));
+        expect(loadError({ env: { CALENDAR_MOUNTS: mount } }).location).to.equal('CALENDAR_MOUNTS'));
     }
 
-    it('no site at all', () => {
+    it('a missing site URL', () => {
       expect(() => loadConfig({ env: {} })).to.throw(ConfigError, /CALENDAR_UPSTREAM_URL: is missing/);
     });
 
     for (const [what, change, key] of [
-      ['a user without a password', { upstream: { user: 'x' } }, 'CALENDAR_UPSTREAM_PASSWORD'],
-      ['a password without a user', { upstream: { password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
-      ['a user with a colon', { upstream: { user: 'a:b', password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
-      ['a page larger than the largest', { lists: { perPage: 51 } }, 'lists.perPage'],
-      ['one port for both', { listen: { adminPort: 3000 } }, 'listen.adminPort'],
-      ['a public address with a query', { publicUrl: 'https://a.test/?b' }, 'publicUrl'],
+      ['a service account without a password', { upstream: { user: 'x' } }, 'CALENDAR_UPSTREAM_PASSWORD'],
+      ['a service account without a user name', { upstream: { password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
+      ['a user name with a colon', { upstream: { user: 'a:b', password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
+      ['a default page size above the maximum', { lists: { perPage: 51 } }, 'lists.perPage'],
+      ['the same port twice', { listen: { adminPort: 3000 } }, 'listen.adminPort'],
+      ['a public URL with a query', { publicUrl: 'https://a.test/?b' }, 'publicUrl'],
     ] as const) {
-      it(what, () => expect(refusal({ file: file(change) }).place).to.contain(key));
+      it(what, () => expect(loadError({ file: file(change) }).location).to.contain(key));
     }
 
-    it('a site address with credentials, a query or a fragment', () => {
+    it('a site URL with credentials, a query or a fragment', () => {
       for (const url of ['https://u:s3cret@site.test', 'https://site.test/?a=b', 'https://site.test/#a']) {
-        const error = refusal({ env: { CALENDAR_UPSTREAM_URL: url } });
-        expect(error.place).to.contain('CALENDAR_UPSTREAM_URL');
+        const error = loadError({ env: { CALENDAR_UPSTREAM_URL: url } });
+        expect(error.location).to.contain('CALENDAR_UPSTREAM_URL');
         expect(error.message).not.to.contain('s3cret');
       }
     });
 
-    it('keys that would reach a prototype', () => {
-      expect(refusal({ file: file('{"__proto__": {"polluted": 1}}') }).message).to.contain('no such key');
-      expect(refusal({ file: file('{"listen": {"__proto__": {"polluted": 1}}}') }).message).to.contain('no such key');
+    it('keys that would pollute a prototype', () => {
+      expect(loadError({ file: file('{"__proto__": {"polluted": 1}}') }).message).to.contain('no such key');
+      expect(loadError({ file: file('{"listen": {"__proto__": {"polluted": 1}}}') }).message).to.contain('no such key');
       expect({}).not.to.have.property('polluted');
     });
 
-    it('a file that is missing, broken or no object', () => {
-      expect(refusal({ file: join(folder, 'none.json') }).message).to.contain('ENOENT');
-      expect(refusal({ file: file('[]') }).message).to.contain('no JSON object');
-      expect(refusal({ file: file('{"mapping": ') }).message).to.contain('not JSON');
+    it('a file that is missing, malformed or not an object', () => {
+      expect(loadError({ file: join(folder, 'none.json') }).message).to.contain('ENOENT');
+      expect(loadError({ file: file('[]') }).message).to.contain('not a JSON object');
+      expect(loadError({ file: file('{"mapping": ') }).message).to.contain('not JSON');
     });
 
-    it('without ever quoting a secret', () => {
+    it('without quoting a secret', () => {
       for (const broken of [
         '{"upstream": {"password": "hunter2secret" "user": "x"}}',
         '{"upstream": {"password": hunter2secret}}',
         'hunter2secret',
         '{"upstream": {"password": ["hunter2secret"]}}',
-        '{"notices": {"secret": "hunter"}}',
+        '{"webhook": {"secret": "hunter"}}',
       ]) {
-        const error = refusal({ file: file(broken) });
+        const error = loadError({ file: file(broken) });
         expect(`${error.message} ${error.stack} ${error.cause}`).not.to.contain('hunter');
       }
-      expect(refusal({ env: { CALENDAR_REDIS_URL: 'http://:hunter@x' } }).message).not.to.contain('hunter');
+      expect(loadError({ env: { CALENDAR_REDIS_URL: 'http://:hunter@x' } }).message).not.to.contain('hunter');
     });
   });
 
-  it('comes with an example that is accepted', () => {
+  it('accepts config/example.json', () => {
     const example = new URL('../config/example.json', import.meta.url).pathname;
     expect(loadConfig({ file: example, env: {} }).upstream.url).to.equal('https://www.example.org');
   });

@@ -1,4 +1,4 @@
-// A port on loopback that nobody listens on.
+// Finds a free TCP port on loopback.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// What the composition root alone decides.
+// The composition root: which replica file a gateway may use.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { loadConfig } from '../src/config.ts';
 import { createGateway } from '../src/gateway.ts';
 
-describe('a gateway with a copy on disk', () => {
+describe('a gateway with a replica file', () => {
   let dir: string;
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'calendar-gateway-'));
@@ -17,10 +17,10 @@ describe('a gateway with a copy on disk', () => {
   async function open(mapping: string): Promise<boolean> {
     const env = { CALENDAR_UPSTREAM_URL: 'https://cms.example', CALENDAR_MAPPING: mapping, CALENDAR_DATA_DIR: dir };
     await createGateway(loadConfig({ env }), () => {}).stop();
-    return existsSync(join(dir, 'calendar.sqlite.aside'));
+    return existsSync(join(dir, 'calendar.sqlite.quarantined'));
   }
 
-  it('sets it aside when the mapping says something else, though it is called the same', async () => {
+  it('quarantines the file if the mapping changed under the same name', async () => {
     const shipped = readFileSync('mappings/wordpress-meta.json', 'utf8');
     const mapping = join(dir, 'mine.json');
     const write = (title: string) => {

@@ -1,8 +1,8 @@
-// Pictures for tests and recordings.
+// Creates PNG images for tests and recordings.
 
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A grey picture (https://www.w3.org/TR/png-3/). */
+/** Creates a grey PNG image (https://www.w3.org/TR/png-3/). */
 export function pngOf(width: number, height: number): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -14,7 +14,7 @@ export function pngOf(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header.writeUInt8(8, 8); // bits a sample; one grey channel follows from the zero after it
+  header.writeUInt8(8, 8); // bits per sample; the following zero means one grey channel
   const rows = Buffer.alloc((width + 1) * height, 128);
   for (let row = 0; row < height; row += 1) rows[row * (width + 1)] = 0; // no filter
   return Buffer.concat([

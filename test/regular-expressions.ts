@@ -1,34 +1,34 @@
-// `npm run test:regex`: every regular expression of the sources takes time in proportion to a text's length, whatever the text.
+// `npm run test:regex`: every regular expression of the sources takes linear time for every text.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from '@babel/parser';
 
-// The pure checker: the others are programs of their own, for some platforms alone.
+// The other backends are native programs for some platforms only.
 process.env.RECHECK_BACKEND = 'pure';
 const { checkSync } = await import('recheck');
 
 const SOURCES = join(import.meta.dirname, '../src');
-/** The checker is allowed this long for one expression. */
+/** For one expression. */
 const TIMEOUT_MS = 60_000;
 
 interface Expression {
   source: string;
   flags: string;
-  place: string;
+  location: string;
 }
 
-/** Expressions as they are written, and the places that make one when the program runs. */
-function inSources(): { written: Expression[]; made: string[] } {
-  const written: Expression[] = [];
-  const made: string[] = [];
+/** The literals, and the locations of expressions that are created at runtime. */
+function collectFromSources(): { literals: Expression[]; dynamicLocations: string[] } {
+  const literals: Expression[] = [];
+  const dynamicLocations: string[] = [];
   for (const file of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).sort()) {
     if (file.endsWith('.json')) {
-      // The patterns of JSON Schemas, which ajv makes expressions of.
+      // ajv creates expressions from the patterns of JSON Schemas.
       const text = readFileSync(join(SOURCES, file), 'utf8');
       for (const [, pattern = '""'] of text.matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g))
-        written.push({ source: JSON.parse(pattern) as string, flags: 'u', place: file });
+        literals.push({ source: JSON.parse(pattern) as string, flags: 'u', location: file });
     }
     if (!/\.(ts|mjs)$/.test(file)) continue;
     const tree = parse(readFileSync(join(SOURCES, file), 'utf8'), {
@@ -36,12 +36,13 @@ function inSources(): { written: Expression[]; made: string[] } {
       plugins: file.endsWith('.ts') ? ['typescript'] : [],
     });
     visit(tree, (node) => {
-      const place = `${file}:${node.loc?.start.line}`;
-      if (node.type === 'RegExpLiteral') written.push({ source: node.pattern!, flags: node.flags!, place });
-      else if (/^(New|Call)Expression$/.test(node.type) && node.callee?.name === 'RegExp') made.push(place);
+      const location = `${file}:${node.loc?.start.line}`;
+      if (node.type === 'RegExpLiteral') literals.push({ source: node.pattern!, flags: node.flags!, location });
+      else if (/^(New|Call)Expression$/.test(node.type) && node.callee?.name === 'RegExp')
+        dynamicLocations.push(location);
     });
   }
-  return { written, made };
+  return { literals, dynamicLocations };
 }
 
 interface Node {
@@ -58,36 +59,38 @@ function visit(value: unknown, see: (node: Node) => void): void {
   for (const [key, child] of Object.entries(value)) if (key !== 'loc' && key !== 'tokens') visit(child, see);
 }
 
-/** What `new RegExp` made while `run` ran, by the place in the sources that asked for it. */
-async function whileRunning(run: () => Promise<void>): Promise<Expression[]> {
-  const found: Expression[] = [];
+/** The expressions that the sources create at runtime while `run` runs. */
+async function collectWhile(run: () => Promise<void>): Promise<Expression[]> {
+  const created: Expression[] = [];
   const { RegExp: original } = globalThis;
-  const note = (target: typeof RegExp, args: [string | RegExp, string?]): RegExp => {
+  const record = (target: typeof RegExp, args: [string | RegExp, string?]): RegExp => {
     const expression = new target(...args);
-    const line = new Error().stack?.split('\n').find((one) => one.includes('/src/') && !one.includes('/node_modules/'));
-    const [, url = '', at = ''] = /(file:[^)]*?):(\d+):\d+\)?$/.exec(line ?? '') ?? [];
+    const line = new Error().stack
+      ?.split('\n')
+      .find((frame) => frame.includes('/src/') && !frame.includes('/node_modules/'));
+    const [, url = '', lineNumber = ''] = /(file:[^)]*?):(\d+):\d+\)?$/.exec(line ?? '') ?? [];
     if (url !== '') {
-      const place = `${relative(SOURCES, fileURLToPath(url))}:${at}`;
-      found.push({ source: expression.source, flags: expression.flags, place });
+      const location = `${relative(SOURCES, fileURLToPath(url))}:${lineNumber}`;
+      created.push({ source: expression.source, flags: expression.flags, location });
     }
     return expression;
   };
   globalThis.RegExp = new Proxy(original, {
-    construct: (target, args) => note(target, args as [string]),
-    apply: (target, _, args) => note(target, args as [string]),
+    construct: (target, args) => record(target, args as [string]),
+    apply: (target, _, args) => record(target, args as [string]),
   });
   try {
     await run();
   } finally {
     globalThis.RegExp = original;
   }
-  return found;
+  return created;
 }
 
-/** Loads what makes expressions when it is loaded, and calls what makes them of its input, with what the most of it can be. */
-async function samples(): Promise<void> {
-  await import('../src/http/routing.ts');
-  await import('../src/cli/words.ts');
+/** Runs all code that creates expressions at runtime, with the most complex input. */
+async function runSamples(): Promise<void> {
+  await import('../src/http/routes.ts');
+  await import('../src/cli/init/field-synonyms.ts');
   const { isEntryId } = await import('../src/cluster/messages.ts');
   isEntryId('1-0');
   const { parseDateFormat } = await import('../src/mapping/date-format.ts');
@@ -100,27 +103,33 @@ async function samples(): Promise<void> {
     'jnYGis',
     'd.m.y (H.i)*+?',
   ]) {
-    const read = parseDateFormat(format);
-    if (typeof read === 'string') throw new Error(`${format}: ${read}`);
+    const parsed = parseDateFormat(format);
+    if (typeof parsed === 'string') throw new Error(`${format}: ${parsed}`);
   }
 }
 
-const { written, made } = inSources();
-const run = await whileRunning(samples);
-const unseen = made.filter((place) => !run.some((one) => one.place === place));
-for (const place of unseen) console.error(`not checked  ${place}: makes an expression that no sample above leads to`);
+const { literals, dynamicLocations } = collectFromSources();
+const created = await collectWhile(runSamples);
+const unchecked = dynamicLocations.filter(
+  (location) => !created.some((expression) => expression.location === location),
+);
+for (const location of unchecked) console.error(`not checked  ${location}: no sample creates this expression`);
 
-const unique = new Map([...written, ...run].map((one) => [`/${one.source}/${one.flags}`, one]));
-let bad = unseen.length;
-for (const [text, { source, flags, place }] of unique) {
-  const found = checkSync(source, flags, { timeout: TIMEOUT_MS });
-  if (found.status === 'safe') continue;
-  bad += 1;
-  const why =
-    found.status === 'vulnerable'
-      ? `${found.complexity.summary}, for example ${found.attack.pattern}`
-      : found.error.kind;
-  console.error(`${found.status.padEnd(11)}  ${place}: ${text}: ${why}`);
+const unique = new Map(
+  [...literals, ...created].map((expression) => [`/${expression.source}/${expression.flags}`, expression]),
+);
+let failures = unchecked.length;
+for (const [text, { source, flags, location }] of unique) {
+  const result = checkSync(source, flags, { timeout: TIMEOUT_MS });
+  if (result.status === 'safe') continue;
+  failures += 1;
+  const reason =
+    result.status === 'vulnerable'
+      ? `${result.complexity.summary}, for example ${result.attack.pattern}`
+      : result.error.kind;
+  console.error(`${result.status.padEnd(11)}  ${location}: ${text}: ${reason}`);
 }
-console.log(`${unique.size} expressions, ${written.length + made.length} places, ${bad} not shown to be safe`);
-process.exitCode = bad === 0 ? 0 : 1;
+console.log(
+  `${unique.size} expressions in ${literals.length + dynamicLocations.length} locations, ${failures} not proven safe`,
+);
+process.exitCode = failures === 0 ? 0 : 1;

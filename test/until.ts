@@ -1,21 +1,21 @@
-// How tests wait for what is to come: again and again, and not for ever.
+// Polls a condition with a deadline: how tests wait.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const STEP_MS = 10;
-/** Far longer than it takes, and less than the 10 s that mocha gives a test, which would not say what was waited for. */
-const WITHIN_MS = 8000;
+/** Less than mocha's own timeout of 10 s, whose message would not name the condition. */
+const TIMEOUT_MS = 8000;
 
-/** Waits until it is so. Throws, with what was waited for, when it never came to that. */
+/** Waits until the condition holds. Throws an error that names it after `timeoutMs`. */
 export async function until(
-  isSo: () => boolean | Promise<boolean>,
-  what: string | (() => string),
-  withinMs = WITHIN_MS,
+  condition: () => boolean | Promise<boolean>,
+  description: string | (() => string),
+  timeoutMs = TIMEOUT_MS,
 ): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs)
-      throw new Error(`it never came to that: ${typeof what === 'string' ? what : what()}`);
+  const deadlineMs = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadlineMs)
+      throw new Error(`timed out: ${typeof description === 'string' ? description : description()}`);
     await sleep(STEP_MS);
   }
 }

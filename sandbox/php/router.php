@@ -1,5 +1,5 @@
 <?php
-// The router of PHP's built-in server: files as they are, everything else to WordPress, as its .htaccess would.
+// The router of PHP's built-in server: serves existing files, and passes everything else to WordPress, as its .htaccess does.
 
 $root = $_SERVER['DOCUMENT_ROOT'];
 $path = rawurldecode( (string) parse_url( $_SERVER['REQUEST_URI'], PHP_URL_PATH ) );

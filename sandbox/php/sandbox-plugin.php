@@ -1,8 +1,8 @@
 <?php
 // Plugin Name: Sandbox
-// Description: What makes this WordPress a sandbox: no news from outside, and rewrite rules that follow the must-use plugins.
+// Description: Makes this WordPress a sandbox: no requests to other servers, and rewrite rules that follow the must-use plugins.
 
-// No server is asked for updates, so the places that would ask are told that it was done just now.
+// Prevents update checks: WordPress believes that the last one was just now.
 foreach ( array( 'update_core', 'update_plugins', 'update_themes' ) as $what ) {
 	add_filter(
 		"pre_site_transient_$what",
@@ -19,8 +19,8 @@ foreach ( array( 'update_core', 'update_plugins', 'update_themes' ) as $what ) {
 }
 add_filter( 'pre_wp_mail', '__return_true' );
 
-// What the start of the sandbox wishes for is done once; what is changed in wp-admin afterwards stays changed. This runs
-// before WordPress reads the permalink structure, so that this very request already registers its post types by the new one.
+// Applies the options of the sandbox once, so that later changes in wp-admin stay. Runs before WordPress reads the permalink
+// structure, so that this request already registers its post types with the new one.
 if ( ! wp_installing() && defined( 'SANDBOX_OPTIONS' ) && get_option( 'sandbox_options' ) !== SANDBOX_OPTIONS ) {
 	foreach ( json_decode( SANDBOX_OPTIONS, true ) as $name => $value ) {
 		update_option( $name, $value );
@@ -28,7 +28,7 @@ if ( ! wp_installing() && defined( 'SANDBOX_OPTIONS' ) && get_option( 'sandbox_o
 	update_option( 'sandbox_options', SANDBOX_OPTIONS );
 }
 
-// A new set of must-use plugins may bring post types with addresses of their own.
+// Another set of must-use plugins may have post types with other URLs.
 add_action(
 	'init',
 	static function () {

@@ -1,26 +1,26 @@
 <?php
-// Installs WordPress into the database once: the site, one user a role, each with an application password.
-// Its argument is a file with the wish as JSON, which is replaced by what came of it.
+// Installs WordPress: the site and a user for each role, each with an application password.
+// Reads the title and the passwords from a JSON file, and replaces it with the credentials.
 
 $_SERVER['HTTP_HOST']      = '127.0.0.1';
 $_SERVER['REQUEST_METHOD'] = 'GET';
 define( 'WP_INSTALLING', true );
 
-$wish_file = __DIR__ . '/sandbox-wish.json';
-$wish      = json_decode( file_get_contents( $wish_file ), true );
+$settings_file = __DIR__ . '/sandbox-setup.json';
+$settings      = json_decode( file_get_contents( $settings_file ), true );
 
 require __DIR__ . '/wp-load.php';
 require_once ABSPATH . 'wp-admin/includes/upgrade.php';
 require_once ABSPATH . 'wp-admin/includes/user.php';
 
-$users     = $wish['users'];
-$installed = wp_install( $wish['title'], 'admin', 'admin@example.org', true, '', $users['admin'] );
+$users     = $settings['users'];
+$installed = wp_install( $settings['title'], 'admin', 'admin@example.org', true, '', $users['admin'] );
 
 foreach ( get_posts( array( 'post_type' => 'any', 'post_status' => 'any', 'numberposts' => -1 ) ) as $post ) {
 	wp_delete_post( $post->ID, true );
 }
 
-$made = array();
+$credentials = array();
 foreach ( $users as $role => $password ) {
 	$id = 'admin' === $role ? $installed['user_id'] : wp_insert_user(
 		array(
@@ -38,12 +38,12 @@ foreach ( $users as $role => $password ) {
 	if ( is_wp_error( $application ) ) {
 		throw new RuntimeException( $application->get_error_message() );
 	}
-	$made[ $role ] = array(
+	$credentials[ $role ] = array(
 		'user'                => 'admin' === $role ? 'admin' : $role,
 		'password'            => $password,
 		'applicationPassword' => WP_Application_Passwords::chunk_password( $application[0] ),
 	);
 }
 
-file_put_contents( $wish_file, json_encode( $made ) );
+file_put_contents( $settings_file, json_encode( $credentials ) );
 echo "sandbox: installed\n";

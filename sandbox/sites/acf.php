@@ -1,12 +1,12 @@
 <?php
 // Plugin Name: Site: Advanced Custom Fields
-// Description: Stands for post types with ACF 6.8 field groups that are shown in REST (upstream-wordpress 3, ACF). In its words:
+// Description: Behaves like post types with ACF 6.8 field groups that are shown in REST. Observed there:
 // - "acf object beside meta"; "an array [] when no group is exposed" (taxonomies and pages have none here)
 // - "date_time_picker | "2027-05-01 19:30:00" raw"; "Dates are not validated: ... is stored as is and read back"
 // - "true_false | true | boolean only; "yes" -> 400"; "text fields for cost stay strings"
 // - "relationship | [60] | [ids]; [] -> 400 (min 1); use null to clear | reads back null"; "wrong post id -> 400"
 // - "Unknown or hidden field names are ignored silently"
-// Not in the reference: what a field reads as that was never set. Here: null for dates and relationships, "" for texts, false for switches.
+// Not observed: what a field reads as that was never set. Here: null for dates and relationships, "" for texts, false for switches.
 
 const SITE_FIELDS = array(
 	'event'     => array(
@@ -81,7 +81,7 @@ add_action(
 	}
 );
 
-/** True, or the refusal of an id that is no post of the field's type. */
+/** True, or an error for an id that is not a post of the field's type. */
 function site_check_relations( array $relations, array $values ) {
 	foreach ( $relations as $name => $type ) {
 		foreach ( (array) ( $values[ $name ] ?? array() ) as $id ) {
@@ -124,7 +124,7 @@ function site_write( int $id, array $fields, array $values ): void {
 	}
 	foreach ( array_keys( $fields['relation'] ?? array() ) as $name ) {
 		if ( array_key_exists( $name, $values ) ) {
-			// ACF keeps ids as texts.
+			// ACF stores ids as strings.
 			update_post_meta( $id, $name, null === $values[ $name ] ? '' : array_map( 'strval', $values[ $name ] ) );
 		}
 	}

@@ -1,6 +1,6 @@
 <?php
 // Plugin Name: Site: Event Organiser
-// Description: Stands for Event Organiser 3.12 (upstream-wordpress 2, 2.1, 2.2). In its words:
+// Description: Behaves like Event Organiser 3.12. Observed there:
 // - "event": in wp/v2 "no; only taxonomy event-venue (and event-tag when on) is"; "event-category / event-tag (no REST by default)"
 // - "_eventorganiser_schedule_start_start / _start_finish local string (first occurrence); _last_finish"; "site zone only"
 // - all day "inside object _eventorganiser_event_schedule.all_day (0/1)"; "term event-venue (one per event)"; "address/lat/lng in
@@ -8,7 +8,7 @@
 // - "list joins wp_eo_events, so a weekly event appears once per occurrence with the same id (5 rows), X-WP-Total counts occurrences, and a
 //   REST-made post without a row is published yet never listed (GET by id works)"
 // - Capabilities: "use their own capability names (edit_events, manage_venues, ...)"; only administrators have them here
-// The gateway's snippet opens the type and registers the meta.
+// The companion plugin opens the type and registers the meta.
 
 sandbox_grant( array_merge( sandbox_caps( 'events' ), array( 'manage_venues', 'manage_event_categories' ) ) );
 
@@ -39,7 +39,7 @@ add_filter(
 	10,
 	2
 );
-// One row an occurrence.
+// One row for each occurrence.
 add_filter( 'posts_groupby', static fn( string $groups, WP_Query $query ) => 'event' === $query->get( 'post_type' ) ? '' : $groups, 10, 2 );
 
 function sandbox_seed( array $event ): int {

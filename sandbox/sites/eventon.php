@@ -1,13 +1,13 @@
 <?php
 // Plugin Name: Site: EventON
-// Description: Stands for EventON Lite 2.2 (upstream-wordpress 2, 2.1). In its words:
+// Description: Behaves like EventON Lite 2.2. Observed there:
 // - "ajde_events": in wp/v2 "post yes, meta []"; "plain meta, "wall clock as UTC" unix"
 // - "evcal_srow, evcal_erow unix of the wall clock read as UTC; _unix_start_ev/_unix_end_ev real UTC"; "_evo_tz"; "evcal_allday yes/no";
 //   "evcal_lmlink"; evo_exclude_ev "yes" (EventON Lite 2.2.21, "Exclude from calendar"): in none of its calendars
 // - "term event_location; address in WordPress option evo_tax_meta[tax][term]: unreachable"; "term event_organizer same"
 // - "event_type, event_type_2 (REST yes) / post_tag"
 // - Capabilities: "use their own capability names (... manage_eventon_terms...)"; only administrators have them here
-// The gateway's snippet opens what is closed and registers the meta.
+// The companion plugin opens its types and registers the meta.
 
 sandbox_grant( array_merge( sandbox_caps( 'eventons' ), array( 'manage_eventon_terms' ) ) );
 

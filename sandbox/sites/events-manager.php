@@ -1,6 +1,6 @@
 <?php
 // Plugin Name: Site: Events Manager
-// Description: Stands for Events Manager 7.2 (upstream-wordpress 2, 2.1, 2.2). In its words:
+// Description: Behaves like Events Manager 7.2. Observed there:
 // - "event, location": in wp/v2 "no (404)"; "event-categories / event-tags"; "_event_* meta mirror + table"
 // - "_event_start_date + _event_start_time (split), or _event_start_local; _event_start is UTC"; "_event_timezone"; "_event_all_day "1""
 // - "_location_id = location table id, not the post id; location post meta _location_id joins back, _location_address, _town, _state, _postcode,
@@ -8,7 +8,7 @@
 // - "content.rendered is the whole event page HTML (2.6-5.5 kB for a 4-letter body), so use context=edit and content.raw"
 // - "REST never runs its save code: _event_id stays empty, no table row" (so the seeding stands for its edit form)
 // - Capabilities: "use their own capability names (edit_events, ...)"; only administrators have them here
-// The gateway's snippet opens the types and registers the meta.
+// The companion plugin opens the types and registers the meta.
 
 sandbox_grant( array_merge( sandbox_caps( 'events' ), sandbox_caps( 'locations' ), array( 'edit_event_categories', 'delete_event_categories' ) ) );
 
@@ -54,7 +54,7 @@ function sandbox_seed( array $event ): int {
 	return $id;
 }
 
-/** The number of a location in the plugin's own table. */
+/** The id of a location in the plugin's own table. */
 function site_location( array $venue ): string {
 	$found = get_posts( array( 'post_type' => 'location', 'title' => $venue['name'] ) );
 	if ( $found ) {

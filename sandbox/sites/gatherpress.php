@@ -1,6 +1,6 @@
 <?php
 // Plugin Name: Site: GatherPress
-// Description: Stands for GatherPress 0.34 (upstream-wordpress 2, 2.1, 2.2). In its words:
+// Description: Behaves like GatherPress 0.34. Observed there:
 // - "gatherpress_event -> gatherpress_events; gatherpress_venue -> gatherpress_venues", in wp/v2 "yes, with meta"; "All meta is readable anonymously"
 // - "write meta.gatherpress_datetime = JSON string {dateTimeStart, dateTimeEnd, timezone}; read gatherpress_datetime_start/_end (local) and _gmt"
 // - "GET returns upcoming events only, even with status=any or context=edit: its own REST arg gatherpress_event_query defaults to upcoming";
@@ -34,7 +34,7 @@ add_action(
 	}
 );
 
-// What is derived cannot be written.
+// Derived keys are not writable.
 add_filter(
 	'rest_request_before_callbacks',
 	static function ( $response, $handler, WP_REST_Request $request ) {
@@ -53,7 +53,7 @@ function site_derive( $row, int $id, string $key, $value ): void {
 	if ( ! is_array( $when ) ) {
 		return;
 	}
-	// Throws for an unknown zone, when the text is already stored.
+	// Throws for an unknown zone, after the text is stored.
 	$zone = new DateTimeZone( $when['timezone'] ?? wp_timezone_string() );
 	update_post_meta( $id, 'gatherpress_timezone', $zone->getName() );
 	foreach ( array( 'start' => 'dateTimeStart', 'end' => 'dateTimeEnd' ) as $end => $name ) {
@@ -82,7 +82,7 @@ add_filter(
 	2
 );
 
-// The shadow of a venue: a term with its slug, by which events name it.
+// Each venue has a term with its slug, and events have that term.
 add_action(
 	'save_post_gatherpress_venue',
 	static function ( int $id, WP_Post $post ) {

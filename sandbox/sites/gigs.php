@@ -1,8 +1,7 @@
 <?php
-// Plugin Name: Site: types of one's own
-// Description: Stands for a site whose developer made the types by hand (upstream-wordpress 3, register_post_meta): gigs with dates, ticket and the id
-// of a hall in registered meta, the core's categories and tags. docs/mapping.md has the mapping of twenty lines for it, and the contract runs that very
-// one.
+// Plugin Name: Site: custom post types
+// Description: A site whose developer registered the post types: gigs with dates, ticket and the id of a hall in registered meta, and
+// WordPress's own categories and tags. docs/mapping.md has a mapping for it, which the site contract uses.
 
 add_action(
 	'init',

@@ -1,13 +1,13 @@
 <?php
 // Plugin Name: Site: Modern Events Calendar
-// Description: Stands for Modern Events Calendar Lite 5.21 (upstream-wordpress 2, 2.1). In its words:
+// Description: Behaves like Modern Events Calendar Lite 5.21. Observed there:
 // - "mec-events": in wp/v2 "post yes, no meta property at all (no custom-fields support)"
 // - "mec_start_date + mec_start_time_hour (1-12) + _minutes + _ampm; plus mec_start_day_seconds; same for end"
 // - "mec_timezone ('global' = site)"; "mec_allday 0/1"; "mec_cost / mec_read_more"
 // - "mec_location_id = term id in mec_location (term meta address, latitude, longitude, url), term often not assigned"; "mec_organizer_id = term id
 //   in mec_organizer (term meta tel, email, url)"; "mec_category (REST yes), mec_label / core post_tag"
-// Not in the reference: whether minutes have two digits. Here they have as many as they need ("5"), which is the harder case to read.
-// The gateway's snippet opens what is closed and registers the meta.
+// Not observed: whether minutes have two digits. Here they have as many as they need ("5"), which is the harder case to read.
+// The companion plugin opens its types and registers the meta.
 
 add_action(
 	'init',

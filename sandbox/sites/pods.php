@@ -1,12 +1,12 @@
 <?php
 // Plugin Name: Site: Pods
-// Description: Stands for post types made with Pods 3.3, fields with REST read and write on (upstream-wordpress 3, Pods). In its words:
+// Description: Behaves like post types made with Pods 3.3, fields with REST read and write on. Observed there:
 // - "values are top-level properties"; "OPTIONS schema lists none of them"
 // - "datetime "Y-m-d H:i:s", boolean reads "1"/"0" string, currency string"
 // - "relationships read as array of whole post objects even when single (venue[0].ID), write ids"; "empty multi reads false"
 // - "null does not clear a single relation"; ""01/05/2027 8:00 pm" is reparsed as US m/d"
 // - "garbage -> 500 with {"message":...} and no code"
-// Not in the reference: what a never set field reads as ("" here, false for relationships), and whether [] clears a single relation (here it does).
+// Not observed: what a never set field reads as ("" here, false for relationships), and whether [] clears a single relation (here it does).
 
 const SITE_FIELDS = array(
 	'event'     => array(

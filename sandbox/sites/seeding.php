@@ -1,8 +1,8 @@
 <?php
 // Plugin Name: Sandbox: seeding
-// Description: For sites whose events no REST write can make: POST sandbox/v1/events {title, slug, content, start, end, timezone, all_day, cost,
+// Description: For sites whose events the REST API cannot create: POST sandbox/v1/events {title, slug, content, start, end, timezone, all_day, cost,
 // website, venue {name, address, city, ...}, organizer {name, phone, ...}, categories, tags, weeks} stores an event the way the site's own plugin
-// does (each site defines sandbox_seed); with "id" it changes one. GET sandbox/v1/stored/ID tells what the database and wp-admin have of a post.
+// does (each site defines sandbox_seed); with "id" it updates one. GET sandbox/v1/stored/ID shows a post's meta rows and whether wp-admin uses the block editor.
 
 add_action(
 	'rest_api_init',
@@ -32,7 +32,7 @@ add_action(
 	}
 );
 
-/** The post of a seeded record with its meta, made or changed. */
+/** Creates or updates the post of a seeded record, with its meta. */
 function sandbox_post( string $type, array $given, array $meta ): int {
 	$post = array_filter(
 		array(
@@ -53,7 +53,7 @@ function sandbox_post( string $type, array $given, array $meta ): int {
 	return $id;
 }
 
-/** The id of the term with this name, made where there is none; `meta` is set on a new one. */
+/** The id of the term with this name. Creates it with `meta` if there is none. */
 function sandbox_term( string $taxonomy, string $name, array $meta = array() ): int {
 	$found = get_term_by( 'name', $name, $taxonomy );
 	if ( $found ) {
@@ -69,24 +69,24 @@ function sandbox_term( string $taxonomy, string $name, array $meta = array() ): 
 	return $made['term_id'];
 }
 
-/** Assigns terms by name, where the record names any. */
+/** Assigns the terms that the record names. */
 function sandbox_assign( int $id, string $taxonomy, ?array $names ): void {
 	if ( null !== $names ) {
 		wp_set_object_terms( $id, array_map( static fn( $name ) => sandbox_term( $taxonomy, $name ), $names ), $taxonomy );
 	}
 }
 
-/** Part of a wall-clock time `2031-05-01 19:30:00`, in PHP's letters. */
+/** Formats a part of a local time `2031-05-01 19:30:00`, as `date()` does. */
 function sandbox_part( string $wall, string $format ): string {
 	return ( new DateTimeImmutable( $wall, new DateTimeZone( 'UTC' ) ) )->format( $format );
 }
 
-/** The moment of a wall-clock time in a zone. */
+/** The instant of a local time in a zone. */
 function sandbox_moment( string $wall, ?string $zone ): DateTimeImmutable {
 	return new DateTimeImmutable( $wall, $zone ? new DateTimeZone( $zone ) : wp_timezone() );
 }
 
-/** Administrators get a plugin's own capabilities, as on its activation; no other role does. */
+/** Gives administrators a plugin's own capabilities, as its activation does. */
 function sandbox_grant( array $names ): void {
 	add_action(
 		'init',
@@ -100,7 +100,7 @@ function sandbox_grant( array $names ): void {
 	);
 }
 
-/** The capabilities that a type with `capability_type` and `map_meta_cap` asks for. */
+/** The capabilities of a type with `capability_type` and `map_meta_cap`. */
 function sandbox_caps( string $plural ): array {
 	$actions = array( 'edit', 'edit_others', 'edit_private', 'edit_published', 'publish', 'delete', 'delete_others', 'delete_private', 'delete_published', 'read_private' );
 	return array_map( static fn( $action ) => $action . '_' . $plural, $actions );

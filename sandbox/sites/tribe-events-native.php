@@ -1,6 +1,6 @@
 <?php
 // Plugin Name: Site: The Events Calendar
-// Description: Stands for The Events Calendar 6.17 through wp/v2 (upstream-wordpress 2, 2.1, 2.2). In its words:
+// Description: Behaves like The Events Calendar 6.17 through wp/v2. Observed there:
 // - "tribe_events, tribe_venue, tribe_organizer (same bases)", in wp/v2 "yes, with meta"
 // - "All _Event*, _Venue*, _Organizer* keys appear on all three types, with defaults; a venue answer has _EventStartDate: """
 // - registers its keys for all posts, without a subtype, at priority 15 of init (6.17.2, src/Tribe/Editor/Meta.php): texts, booleans, and

@@ -1,13 +1,13 @@
 <?php
 // Plugin Name: Site: WP Event Manager
-// Description: Stands for WP Event Manager 3.1 (upstream-wordpress 2, 2.1, 2.2). In its words:
+// Description: Behaves like WP Event Manager 3.1. Observed there:
 // - "event_listing (event_organizer, event_venue optional, not in REST)"; in wp/v2 "post yes, meta []"; "plain meta only"
 // - "_event_start_date "Y-m-d H:i:s" AND _event_start_time "H:i:s""; "_event_timezone"; "_event_venue_ids single post id"
 // - "_event_organizer_ids serialized array"; "_featured 0/1"; "_event_online yes/no"
 // - "event_listing_category, event_listing_type (admin options switch them on)" (here they are on, and in REST)
 // - "extra statuses expired, preview"; "Past events turn to status expired by cron: ask status=publish,expired or they vanish"
 // - Capabilities: "use their own capability names"; only administrators have them here
-// The gateway's snippet opens the types and registers the meta.
+// The companion plugin opens the types and registers the meta.
 
 sandbox_grant( sandbox_caps( 'event_listings' ) );
 

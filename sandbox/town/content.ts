@@ -1,17 +1,17 @@
-// The town's calendar as bodies of the interface's create routes; other records are named by key until their ids are known.
+// The demo calendar as bodies for the API's create routes. Links are keys until the ids are known.
 
 import { Temporal } from 'temporal-polyfill';
 import events from './events.json' with { type: 'json' };
-import { occasionsOf, type When } from './occasions.ts';
 import type { Picture } from './pictures.ts';
 import places from './places.json' with { type: 'json' };
+import { occurrencesOf, type When } from './recurrence.ts';
 
-/** A body to send, and which keys stand for which ids in it. */
+/** A body, and the keys of the records that it links to. */
 export interface Entry {
-  /** What other entries name it by; events need none. */
+  /** For links from other entries; events have none. */
   key?: string;
   body: Record<string, unknown>;
-  /** Field -> keys of the records that it names. */
+  /** Keys of the linked records. */
   categories?: readonly string[];
   tags?: readonly string[];
   organizers?: readonly string[];
@@ -30,7 +30,7 @@ export interface Town {
 
 interface EventText {
   title?: string;
-  /** Taken in turn by the dates of a series. */
+  /** The dates of a series use them in turn. */
   titles?: string[];
   when: When;
   zone?: string;
@@ -51,14 +51,11 @@ interface EventText {
   hidden?: boolean;
 }
 
-/** The zone of the site: where an event does not say its own, it is at home. */
+/** The site's time zone, and the default for events. */
 export const HOME_ZONE = 'America/New_York';
 const ANNOUNCED_DAYS_BEFORE = 40;
 
-/**
- * Everything there is to create.
- * @param today on the site's clock; the same day always gives the same town
- */
+/** @param today on the site's clock: the same day gives the same calendar */
 export function townCalendar(today: Temporal.PlainDate): Town {
   const { categories, tags, venues, organizers } = places;
   const dated = (events as EventText[]).flatMap((event) => entriesOf(event, today));
@@ -67,11 +64,10 @@ export function townCalendar(today: Temporal.PlainDate): Town {
     tags: tags.map(entry),
     venues: venues.map(entry),
     organizers: organizers.map(entry),
-    events: dated.sort((one, other) => (String(one.body.start_date) < String(other.body.start_date) ? -1 : 1)),
+    events: dated.sort((a, b) => (String(a.body.start_date) < String(b.body.start_date) ? -1 : 1)),
   };
 }
 
-/** Today where the town is. */
 export const townToday = (): Temporal.PlainDate => Temporal.Now.plainDateISO(HOME_ZONE);
 
 function entry(record: object & { key: string; parent?: string; image?: string }): Entry {
@@ -86,11 +82,11 @@ function entry(record: object & { key: string; parent?: string; image?: string }
 
 function entriesOf(event: EventText, today: Temporal.PlainDate): Entry[] {
   const { title, titles = [title ?? ''], when, zone = HOME_ZONE, text, categories, tags, organizers } = event;
-  return occasionsOf(when, today).map(({ allDay, start, end, year, daysAway }, place) => {
+  return occurrencesOf(when, today).map(({ allDay, start, end, year, daysAway }, index) => {
     const announced = today.add({ days: Math.min(daysAway, 0) - ANNOUNCED_DAYS_BEFORE });
     return {
       body: {
-        title: titles[place % titles.length]!.replace('{year}', String(year)),
+        title: titles[index % titles.length]!.replace('{year}', String(year)),
         excerpt: event.excerpt,
         description: text.join('\n\n'),
         start_date: start,

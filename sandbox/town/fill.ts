@@ -1,27 +1,27 @@
-// Fills an empty site with the town's calendar: pictures into the media library, everything else through the gateway's create routes.
+// Fills an empty site with the demo calendar: uploads the images to WordPress, and creates everything else through the gateway.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Entry, Town } from './content.ts';
 import { drawPicture, PICTURES } from './pictures.ts';
 
 export interface FillOptions {
-  /** The interface, such as `http://127.0.0.1:3000/calendar/events/v1`. */
+  /** The API, such as `http://127.0.0.1:3000/calendar/events/v1`. */
   calendar: string;
-  /** The WordPress site, for the uploads. */
+  /** The WordPress site, for uploads. */
   siteUrl: string;
-  /** Somebody who may write everything. */
+  /** May write everything. */
   user: string;
   applicationPassword: string;
-  /** Requests under way at once. */
+  /** Concurrent requests. */
   parallel: number;
-  /** Told before the first and after each request of a phase. */
+  /** Called before the first and after each request of a phase. */
   onProgress: (phase: string, done: number, total: number) => void;
 }
 
-/** How many requests {@link fillTown} makes. */
+/** The number of requests of {@link fillTown}. */
 export const requestsFor = (town: Town): number => PICTURES.length + Object.values(town).flat().length;
 
-interface Sent {
+interface RequestBody {
   headers: Record<string, string>;
   body: string | Uint8Array<ArrayBuffer>;
 }
@@ -29,7 +29,7 @@ interface Sent {
 const TRIES = 4;
 const TIMEOUT_MS = 120_000;
 
-/** @throws Error naming the record, what was answered and what to do */
+/** @throws Error with the record, the response and advice */
 export async function fillTown(town: Town, options: FillOptions): Promise<void> {
   const { calendar, siteUrl } = options;
   const headers = {
@@ -38,14 +38,14 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
   const ids = new Map<string, number>();
   const idOf = (kind: string, key: string): number => {
     const id = ids.get(`${kind} ${key}`);
-    if (id === undefined) throw new Error(`the town's ${kind} "${key}" is named before it is made`);
+    if (id === undefined) throw new Error(`the ${kind} "${key}" of the demo is linked before it is created`);
     return id;
   };
 
   async function phase<T>(
     name: string,
     items: readonly T[],
-    make: (item: T) => Promise<void>,
+    create: (item: T) => Promise<void>,
     parallel = options.parallel,
   ): Promise<void> {
     const queue = [...items];
@@ -54,9 +54,9 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
     const work = async (): Promise<void> => {
       for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
         try {
-          await make(item);
+          await create(item);
         } catch (error) {
-          queue.length = 0; // the others finish what they are at
+          queue.length = 0; // running requests finish
           throw error;
         }
         options.onProgress(name, ++done, items.length);
@@ -66,18 +66,18 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  async function make(kind: string, { key, body, parent, venue, image, ...lists }: Entry): Promise<void> {
+  async function createRecord(kind: string, { key, body, parent, venue, image, ...lists }: Entry): Promise<void> {
     const json = {
       ...body,
       ...(parent === undefined ? {} : { parent: idOf('categories', parent) }),
       ...(venue === undefined ? {} : { venue: [idOf('venues', venue)] }),
       ...(image === undefined ? {} : { image: String(idOf('pictures', image)) }),
-      ...(lists.organizers ? { organizer: lists.organizers.map((one) => idOf('organizers', one)) } : {}),
-      ...(lists.categories ? { categories: lists.categories.map((one) => idOf('categories', one)) } : {}),
-      ...(lists.tags ? { tags: lists.tags.map((one) => idOf('tags', one)) } : {}),
+      ...(lists.organizers ? { organizer: lists.organizers.map((each) => idOf('organizers', each)) } : {}),
+      ...(lists.categories ? { categories: lists.categories.map((each) => idOf('categories', each)) } : {}),
+      ...(lists.tags ? { tags: lists.tags.map((each) => idOf('tags', each)) } : {}),
     };
-    const what = `${kind}, "${String(body.title ?? body.venue ?? body.organizer ?? body.name)}"`;
-    const id = await create(what, `${calendar}/${kind}`, {
+    const title = `${kind}, "${String(body.title ?? body.venue ?? body.organizer ?? body.name)}"`;
+    const id = await create(title, `${calendar}/${kind}`, {
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(json),
     });
@@ -95,34 +95,35 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
     });
     ids.set(`pictures ${name}`, id);
   };
-  // One after the other: two at once both make the month's folder, and WordPress refuses the one that comes second.
+  // Sequentially: two concurrent uploads both create the month's folder, and WordPress rejects the second.
   await phase('pictures', PICTURES, upload, 1);
-  const [tops, subs] = [town.categories.filter((one) => !one.parent), town.categories.filter((one) => one.parent)];
-  await phase('categories', tops, (one) => make('categories', one));
-  await phase('subcategories', subs, (one) => make('categories', one));
-  await phase('tags', town.tags, (one) => make('tags', one));
-  await phase('venues', town.venues, (one) => make('venues', one));
-  await phase('organizers', town.organizers, (one) => make('organizers', one));
-  await phase('events', town.events, (one) => make('events', one));
+  const roots = town.categories.filter(({ parent }) => parent === undefined);
+  const children = town.categories.filter(({ parent }) => parent !== undefined);
+  await phase('categories', roots, (entry) => createRecord('categories', entry));
+  await phase('subcategories', children, (entry) => createRecord('categories', entry));
+  await phase('tags', town.tags, (entry) => createRecord('tags', entry));
+  await phase('venues', town.venues, (entry) => createRecord('venues', entry));
+  await phase('organizers', town.organizers, (entry) => createRecord('organizers', entry));
+  await phase('events', town.events, (entry) => createRecord('events', entry));
 }
 
-/** Creates one record; a server that is busy for the moment is asked again. */
-async function create(what: string, url: string, sent: Sent): Promise<number> {
+/** Sends a create request, again if the server is busy. */
+async function create(title: string, url: string, request: RequestBody): Promise<number> {
   for (let attempt = 1; ; attempt++) {
-    const { status, text, retryAfterS } = await post(url, sent);
+    const { status, text, retryAfterS } = await post(url, request);
     if (status === 201) return Number((JSON.parse(text) as { id: number }).id);
     if (attempt < TRIES && (status === 429 || status === 503)) {
       await pause(Math.min(retryAfterS, 10) * 1000);
       continue;
     }
     throw new Error(
-      `creating one of the ${what} was answered with ${status}: ${text.slice(0, 400)}\n` +
-        'The logs in the data folder (gateway.log, php.log) tell more; npm run demo -- --fresh starts over.',
+      `creating one of the ${title} failed with status ${status}: ${text.slice(0, 400)}\n` +
+        'See the logs in the data folder (gateway.log, php.log); npm run demo -- --fresh starts over.',
     );
   }
 }
 
-async function post(url: string, { headers, body }: Sent) {
+async function post(url: string, { headers, body }: RequestBody) {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { method: 'POST', headers, body, signal });

@@ -1,4 +1,4 @@
-// The demo's gateway: the `serve` command as a process of its own that never outlives the demo.
+// Runs the demo's gateway: the `serve` command as a child process that never outlives the demo.
 
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
@@ -8,17 +8,16 @@ import { PROJECT_ROOT } from '../paths.ts';
 import type { Sandbox } from '../start.ts';
 
 export interface DemoGateway {
-  /** Settles when it has ended, by itself or by {@link DemoGateway.stop}. */
+  /** Settles when the process has exited, for whatever reason. */
   ended: Promise<void>;
-  /** Ends it the gentle way; after eight seconds the other way. */
+  /** Lets the gateway finish, and kills it after eight seconds. */
   stop(): Promise<void>;
 }
 
-/** The site before which it stands; its administrator is the service account. */
+/** The administrator is the service account. */
 type Site = Pick<Sandbox, 'url' | 'credentials'>;
 
-interface Places {
-  /** On loopback, as the next. */
+interface GatewayAddresses {
   port: number;
   adminPort: number;
   configFile: string;
@@ -29,8 +28,8 @@ interface Places {
 const READY_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 8000;
 
-// Descriptor 3 is our end of a pipe. When it closes, by `stop` or because this process has ended in any way, the gateway
-// is told to finish: it gets the time to close its database, which the end of a whole group would not give it.
+// Descriptor 3 is a pipe from this process. When it closes, by `stop` or because this process exits, the shell sends SIGTERM to
+// the gateway only, which then has time to close its database.
 const GUARD = [
   'exec 3<&0',
   '"$@" </dev/null 3<&- & child=$!',
@@ -39,14 +38,14 @@ const GUARD = [
 ].join('\n');
 
 /**
- * Starts it and waits until its copy of the site is complete.
- * @param settings more variables `CALENDAR_*`, which go before those that follow from the site and the places
- * @param onProgress told how much of the site is copied, from 0 to 100, whenever that changes
- * @throws Error with the end of the log when it ends before that or takes too long
+ * Starts the gateway and waits for the end of its initial sync.
+ * @param settings more `CALENDAR_*` variables, which override the defaults of the demo
+ * @param onProgress called with the percentage of the initial sync when it changes
+ * @throws Error with the end of the log if the gateway exits or takes too long
  */
 export async function startDemoGateway(
   site: Site,
-  { port, adminPort, configFile, logFile }: Places,
+  { port, adminPort, configFile, logFile }: GatewayAddresses,
   settings: Record<string, string>,
   onProgress: (percent: number) => void,
 ): Promise<DemoGateway> {
@@ -76,7 +75,7 @@ export async function startDemoGateway(
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // nobody is left in it
+      // the group has exited
     }
   };
   const ended = new Promise<void>((resolve) => {
@@ -88,7 +87,7 @@ export async function startDemoGateway(
     child.once('error', end);
     child.once('exit', end);
   });
-  child.stdin?.on('error', () => {}); // the pipe may be gone first
+  child.stdin?.on('error', () => {}); // the pipe may close first
 
   const gateway: DemoGateway = {
     ended,
@@ -102,21 +101,21 @@ export async function startDemoGateway(
   const untilMs = performance.now() + READY_TIMEOUT_MS;
   let shown: number | undefined;
   for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined);
-    if (answer?.ok) return gateway;
-    const { percent } = ((await answer?.json().catch(() => undefined)) ?? {}) as { percent?: number };
+    const response = await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined);
+    if (response?.ok) return gateway;
+    const { percent } = ((await response?.json().catch(() => undefined)) ?? {}) as { percent?: number };
     if (percent !== undefined && percent !== shown) onProgress(percent);
     shown = percent ?? shown;
-    if (hasEnded) throw new Error(`the gateway did not start:\n${endOf(logFile)}`);
+    if (hasEnded) throw new Error(`the gateway did not start:\n${logTail(logFile)}`);
     if (performance.now() > untilMs) {
       await gateway.stop();
-      throw new Error(`the gateway was not ready within ${READY_TIMEOUT_MS / 1000} s:\n${endOf(logFile)}`);
+      throw new Error(`the gateway was not ready within ${READY_TIMEOUT_MS / 1000} s:\n${logTail(logFile)}`);
     }
     await pause(100);
   }
 }
 
-/** This port, or the next one above it that nobody listens on. */
+/** The first free port from `first` on, other than `taken`. */
 export async function freePortFrom(first: number, taken?: number): Promise<number> {
   for (let port = first; port < first + 100; port++) {
     const free = await new Promise<boolean>((settle) => {
@@ -129,7 +128,6 @@ export async function freePortFrom(first: number, taken?: number): Promise<numbe
   throw new Error(`no port from ${first} to ${first + 99} is free: name another with --port`);
 }
 
-/** The last lines of a log. */
-export function endOf(logFile: string): string {
+export function logTail(logFile: string): string {
   return existsSync(logFile) ? readFileSync(logFile, 'utf8').trim().split('\n').slice(-8).join('\n') : '(no log)';
 }

@@ -1,9 +1,9 @@
-// The town's pictures, drawn point by point: the demo uploads real images without any in the project.
+// Draws the demo's images, so that the demo uploads real images without image files in the project.
 
 import { crc32, deflateSync } from 'node:zlib';
 
 type Colour = readonly [red: number, green: number, blue: number];
-/** The colour at a point; x runs from 0 to 4/3, y from 0 (top) to 1. */
+/** The colour of a pixel. x is from 0 to 4/3, y from 0 (top) to 1. */
 type Scene = (x: number, y: number) => Colour;
 
 interface Disc {
@@ -16,22 +16,22 @@ const WIDTH = 800;
 const HEIGHT = 600;
 
 const clamp = (value: number): number => Math.min(1, Math.max(0, value));
-/** 0 below the edge, 1 above it, with a soft step about one point wide. */
+/** 0 below the edge, 1 above it, with a soft step about a pixel wide. */
 const above = (edge: number, value: number, softness = 0.003): number => clamp((value - edge) / softness + 0.5);
 const mix = (from: Colour, to: Colour, share: number): Colour => {
   if (share <= 0.001) return from;
   if (share >= 0.999) return to;
-  const kept = 1 - share;
-  return [from[0] * kept + to[0] * share, from[1] * kept + to[1] * share, from[2] * kept + to[2] * share];
+  const rest = 1 - share;
+  return [from[0] * rest + to[0] * share, from[1] * rest + to[1] * share, from[2] * rest + to[2] * share];
 };
 const glow = (x: number, y: number, centreX: number, centreY: number, size: number): number =>
   Math.exp(-((x - centreX) ** 2 + (y - centreY) ** 2) / size ** 2);
-/** A number from 0 to 1 that is always the same for the same seed. */
+/** A number from 0 to 1, the same for the same seed. */
 const chance = (seed: number): number => {
   const value = Math.sin(seed * 127.1 + 11.7) * 43758.5453;
   return value - Math.floor(value);
 };
-/** Small discs of one colour; nearly every point is far from nearly every disc. */
+/** Small discs of the same colour. */
 function dots(ground: Colour, x: number, y: number, discs: readonly Disc[], colour: Colour): Colour {
   for (const { x: left, y: top, size } of discs) {
     const [right, down] = [Math.abs(x - left), Math.abs(y - top)];
@@ -252,13 +252,13 @@ const scenes = {
 export type Picture = keyof typeof scenes;
 export const PICTURES = Object.keys(scenes) as Picture[];
 
-/** One of the pictures as the bytes of a PNG, 800 by 600 points. */
+/** An image as PNG, 800 by 600 pixels. */
 export function drawPicture(name: Picture): Buffer {
   const scene: Scene = scenes[name];
   const stride = 1 + WIDTH * 3;
   const rows = Buffer.alloc(stride * HEIGHT);
   for (let row = 0; row < HEIGHT; row++) {
-    rows[row * stride] = 1; // filter "sub": each point as its difference from the one before, which compresses well
+    rows[row * stride] = 1; // filter "sub": the difference from the pixel before, which compresses well
     let before: Colour = [0, 0, 0];
     for (let column = 0; column < WIDTH; column++) {
       const colour = scene((column + 0.5) / HEIGHT, (row + 0.5) / HEIGHT);
@@ -273,7 +273,7 @@ export function drawPicture(name: Picture): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(WIDTH, 0);
   header.writeUInt32BE(HEIGHT, 4);
-  header.set([8, 2, 0, 0, 0], 8); // eight bits a channel, red-green-blue
+  header.set([8, 2, 0, 0, 0], 8); // 8 bits per channel, RGB
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   const parts = [chunk('IHDR', header), chunk('IDAT', deflateSync(rows, { level: 6 })), chunk('IEND', Buffer.alloc(0))];
   return Buffer.concat([signature, ...parts]);

@@ -1,103 +1,100 @@
-// The list of events: its parameters as a question to the copy, and as its links repeat them (interface-behaviour 2.1, 3).
+// The list of events: its parameters become a replica filter and the parameters of its links.
 
-import type { PostKind, TermKind } from '../records.ts';
-import type { EventFilter, Visibilities } from '../replica/filters.ts';
-import type { Input } from './asked.ts';
-import { findTerm } from './attach.ts';
-import type { Backing } from './backing.ts';
+import type { Input } from '../interface/input.ts';
+import type { PostKind } from '../model/records.ts';
+import { columnFilter, type EventFilter } from '../store/event-filter.ts';
+import type { Visibilities } from '../store/filters.ts';
 import type { DateWindow } from './dates.ts';
-import { type Echo, links, type Page } from './paging.ts';
-import { searchWords } from './search.ts';
-import { shows } from './visibility.ts';
+import { type LinkParam, linkOrder, type Page, pageLinks } from './pagination.ts';
+import { isVisibleLink } from './permissions.ts';
+import { searchWords } from './search-query.ts';
+import type { Services } from './services.ts';
 
 /**
- * The filter without its page and dates. A venue, organizer or parent that the caller may not see finds nothing: what an event is
- * linked to is left out of its record too.
+ * The filter without page, dates and statuses. A venue, organizer or parent that the actor may not see
+ * matches no event.
  */
 export function eventFilter(
-  backing: Backing,
+  services: Services,
   values: Record<string, unknown>,
-  visibility: Visibilities,
+  visibilities: Visibilities,
 ): Omit<EventFilter, 'visibility' | 'limit' | 'offset'> {
-  const { replica } = backing;
-  const seen = (kind: PostKind, ids: number[]) => {
-    const found = replica.getMany(kind, ids);
-    return ids.filter((id) => shows(visibility[kind], found.get(id)));
+  const { replica } = services;
+  const visibleIds = (kind: PostKind, ids: number[]) => {
+    const records = replica.getMany(kind, ids);
+    return ids.filter((id) => isVisibleLink(visibilities[kind], records.get(id)));
   };
-  const terms = (kind: TermKind, texts: string[]) => texts.flatMap((text) => termId(backing, kind, text) ?? []);
+  /** Undefined if the client did not send the parameter. */
+  const condition = <T, R>(name: string, from: (value: T) => R): R | undefined =>
+    values[name] === undefined ? undefined : from(values[name] as T);
   return {
+    ...columnFilter(values),
     order: values.include === undefined ? 'start' : 'date',
-    ...(values.search === undefined ? {} : { words: searchWords(String(values.search)) }),
-    ...(values.categories === undefined
-      ? {}
-      : { categories: replica.descendants(terms('category', values.categories as string[])) }),
-    ...(values.tags === undefined ? {} : { tags: terms('tag', values.tags as string[]) }),
-    ...(values.venue === undefined ? {} : { venues: seen('venue', values.venue as number[]) }),
-    ...(values.organizer === undefined ? {} : { organizers: seen('organizer', values.organizer as number[]) }),
-    ...(values.featured === undefined ? {} : { featured: values.featured === true }),
-    ...(values.include === undefined ? {} : { include: values.include as number[] }),
-    // No event has the parent 0 for one that is asked for.
-    ...(values.post_parent === undefined ? {} : { parent: seen('event', [Number(values.post_parent)])[0] ?? 0 }),
+    words: condition('search', (text) => searchWords(String(text))),
+    categories: condition('categories', (ids: number[]) => replica.withDescendants(ids)),
+    tags: condition('tags', (ids: number[]) => ids),
+    venues: condition('venue', (ids: number[]) => visibleIds('venue', ids)),
+    organizers: condition('organizer', (ids: number[]) => visibleIds('organizer', ids)),
+    include: condition('include', (ids: number[]) => ids),
+    // If the actor may not see the parent, 0 matches no event.
+    parent: condition('post_parent', (id) => visibleIds('event', [Number(id)])[0] ?? 0),
   };
 }
-
-/** A value that is a slug of some term wins over the id, and an id over a name (3.2). */
-export function termId(backing: Backing, kind: TermKind, text: string): number | undefined {
-  const { replica } = backing;
-  const id = /^\d+$/.test(text) ? Number(text) : undefined;
-  return (
-    replica.termBySlug(kind, text) ?? (id !== undefined && replica.get(kind, id) ? id : findTerm(backing, kind, text))
-  );
-}
-
-/** Order of the original: first what it always repeats or took over, then what makes it encode the rest, then what it forgets. */
-const PLAIN = ['search', 'geoloc', 'geoloc_lat', 'geoloc_lng'] as const;
-const EDGES = ['starts_before', 'starts_after', 'ends_before', 'ends_after'] as const;
-const FORGOTTEN = ['categories', 'tags', 'strict_dates', 'ticketed'] as const;
 
 /**
- * Addresses of this page, the next and the one before (interface-behaviour 2.1). `status`: as `viewing` names it; `shown`: the
- * date parameters as the list was made with them; `base`: address of the namespace as called, without a final slash.
+ * The order of parameters in The Events Calendar's links. From `categories` on, they are only in this API's
+ * links.
  */
-export function eventLinks(
-  { sent, values }: Input,
-  {
+const LINK_ORDER = linkOrder(
+  'event',
+  [
+    ['page', 'per_page', 'start_date', 'end_date', 'search', 'geoloc', 'geoloc_lat', 'geoloc_lng', 'status'],
+    ['post_parent', 'include', 'starts_before', 'starts_after', 'ends_before', 'ends_after'],
+    ['venue', 'organizer', 'featured', 'categories', 'tags', 'strict_dates', 'ticketed'],
+  ].flat(),
+);
+
+interface LinkContext {
+  /** As `listScope` returned it. */
+  status: string;
+  /** The effective date parameters. */
+  effective: DateWindow['effective'];
+  page: Page;
+  total: number;
+  /** Without a trailing slash. */
+  baseUrl: string;
+}
+
+/** The links to this page, the next and the previous one. */
+export function eventLinks({ sent, values }: Input, context: LinkContext): Record<string, string> {
+  const { status, effective, page, total, baseUrl } = context;
+  const { start_date, end_date, starts_before, starts_after, ends_before, ends_after } = effective;
+  /** The values that links do not repeat as sent. */
+  const converted: Record<string, unknown> = {
+    page: page.page,
+    per_page: page.perPage,
+    start_date,
+    end_date,
+    starts_before,
+    starts_after,
+    ends_before,
+    ends_after,
     status,
-    shown,
-    page,
-    total,
-    base,
-  }: { status: string; shown: DateWindow['shown']; page: Page; total: number; base: string },
-): Record<string, string> {
-  const text = (value: unknown): string =>
-    Array.isArray(value) ? value.join(',') : value === true ? '1' : String(value);
-  const asSent = (names: readonly string[]): Echo[] =>
-    names
-      .filter((name) => sent[name] !== undefined)
-      .map((name) => ({ name, value: text(name === 'geoloc' ? values[name] : sent[name]) }));
-  const dates = (names: readonly (keyof DateWindow['shown'])[]): Echo[] =>
-    names.flatMap((name) => (shown[name] === undefined ? [] : [{ name, value: shown[name] }]));
-  const csv = ['venue', 'organizer']
-    .filter((name) => sent[name] !== undefined)
-    .map((name) => ({ name, value: text(values[name]), csv: true }));
-  const featured = sent.featured === undefined ? [] : [{ name: 'featured', value: values.featured ? '1' : '0' }];
-  const echoes: Echo[] = [
-    { name: 'page', value: String(page.page) },
-    { name: 'per_page', value: String(page.perPage) },
-    ...dates(['start_date', 'end_date']),
-    ...asSent(PLAIN),
-    { name: 'status', value: status },
-    ...asSent(['post_parent']),
-    ...(values.include === undefined ? [] : [{ name: 'include', value: text(values.include) }]),
-    ...dates(EDGES),
-    ...csv,
-    ...featured,
-    ...asSent(FORGOTTEN),
-  ];
-  return links(
-    `${base}/events/`,
-    echoes,
-    { page: page.page, perPage: page.perPage, total },
-    { encoded: csv.length + featured.length > 0 },
-  );
+    geoloc: values.geoloc,
+    include: values.include,
+    venue: values.venue,
+    organizer: values.organizer,
+    featured: values.featured === undefined ? undefined : Number(values.featured),
+  };
+  const params: LinkParam[] = LINK_ORDER.flatMap((name) => {
+    const value = name in converted ? converted[name] : sent[name];
+    return value === undefined ? [] : [{ name, value: linkText(value), csv: name === 'venue' || name === 'organizer' }];
+  });
+  const encoded = ['venue', 'organizer', 'featured'].some((name) => converted[name] !== undefined);
+  return pageLinks(`${baseUrl}/events/`, params, { ...page, total }, { encoded });
+}
+
+function linkText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  return value === true ? '1' : String(value);
 }

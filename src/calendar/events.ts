@@ -1,254 +1,207 @@
-// What the operations on events mean: lists out of the copy, single reads, and writes with their linked records, terms and images.
+// The use cases of events: list, read, create, update and delete.
 
-import { GatewayError } from '../errors.ts';
-import type { EventFields, EventRecord, LinkedKind } from '../records.ts';
-import type { Answer, Asked, Input, Rollback } from './asked.ts';
-import { attachLinked, attachTerms } from './attach.ts';
-import { type Backing, zoneOf } from './backing.ts';
+import { ApiError } from '../errors.ts';
+import { invalidParam } from '../interface/errors.ts';
+import type { Input } from '../interface/input.ts';
+import type { JsonObject } from '../model/json.ts';
+import { PLURALS } from '../model/kinds.ts';
+import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
 import { visibilitiesFor } from './capabilities.ts';
-import { encodeCost, normaliseCost } from './cost.ts';
-import { type DateParameter, dateWindow, eventTimes, utcOf } from './dates.ts';
+import { type DateParameter, dateWindow } from './dates.ts';
+import { createEventFields } from './event-fields.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
-import type { Linked } from './linked.ts';
-import { listAnswer, viewing } from './listing.ts';
-import { pageOf } from './paging.ts';
-import { imageField, postFields } from './post-fields.ts';
-import { readPost } from './posts.ts';
-import type { Audience, Json } from './present.ts';
-import { kept, ready, singleAnswer } from './ready.ts';
-import { invalidParam } from './refusals.ts';
+import type { LinkedRecords } from './linked-records.ts';
+import { listResponse, listScope } from './list-response.ts';
+import { pageOf } from './pagination.ts';
+import { exceedsPublic, isPublicOnly } from './permissions.ts';
+import { readPost } from './read-post.ts';
+import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
+import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';
-import { isPublicOnly, seesMore } from './visibility.ts';
+import type { Audience } from './serializer.ts';
+import { type Services, zoneOf } from './services.ts';
 import {
+  authorizeWrite,
   createPost,
-  editable,
-  mayWrite,
   readCreated,
+  readEditable,
   readForUpdate,
-  trashNew,
+  trashCreated,
   trashPost,
   updatePost,
-  type Writer,
-} from './writes.ts';
-
-const FLAGS = ['showMap', 'showMapLink', 'hidden', 'sticky', 'featured'] as const;
-const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
+  type WriteTarget,
+} from './write-post.ts';
 
 export type Events = ReturnType<typeof createEvents>;
 
 /**
- * What the routes of events do (interface-behaviour 2 to 6). `linked` makes the venues and organizers that an event's body describes.
- * Each operation throws `GatewayError` with the interface's refusal, and `UpstreamAway`; a write that fails takes back what it made on its way.
+ * Each use case throws `ApiError` and `CmsUnavailable`. `linkedRecords` creates the venues and organizers in
+ * an event's body.
  */
-export function createEvents(backing: Backing, linked: Record<LinkedKind, Linked>) {
-  const { present } = backing;
-  const entry = (record: EventRecord, audience: Audience): Json => present.event(record, audience);
-  const single = (record: EventRecord, audience: Audience): Json => present.event(record, audience, { single: true });
-  const writer = ({ parameterOf }: Input): Writer<'event'> => ({
+export function createEvents(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
+  const { serializer, replica } = services;
+  const { fieldsOf, combinesTimes } = createEventFields(services, linkedRecords);
+  const serializeEntry = (record: EventRecord, audience: Audience): JsonObject => serializer.event(record, audience);
+  const serializeSingle = (record: EventRecord, audience: Audience): JsonObject =>
+    serializer.event(record, audience, { single: true });
+  const writeTarget = ({ parameterOf }: Input): WriteTarget<'event'> => ({
     kind: 'event',
     parameterOf: (field) => parameterOf[field],
   });
 
-  const audienceOf = async (asked: Asked): Promise<Audience> => ({
-    base: asked.base,
-    visibility: await visibilitiesFor(backing, asked),
+  const audienceOf = async (request: RequestContext): Promise<Audience> => ({
+    baseUrl: request.baseUrl,
+    visibilities: await visibilitiesFor(services, request),
   });
 
-  async function list(input: Input, asked: Asked): Promise<Answer> {
-    const { values } = input;
-    const viewer = await viewing(backing, ['event', 'venue', 'organizer'], input, asked);
-    const page = pageOf(values, backing.lists);
-    const window = dateWindow(values.include === undefined ? (values as Partial<Record<DateParameter, string>>) : {}, {
-      strict: values.strict_dates === true,
-      nowMs: backing.nowMs(),
-      zone: zoneOf(backing),
-      withDefaults: values.include === undefined,
+  async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
+    const { values, sent } = input;
+    const { baseUrl } = request;
+    const scope = await listScope(services, ['event', 'venue', 'organizer'], input, request);
+    const page = pageOf(values, services.lists);
+    // `include` switches the date filters off.
+    const hasDates = values.include === undefined;
+    const { bounds, effective, validUntilMs } = dateWindow(
+      hasDates ? (values as Partial<Record<DateParameter, string>>) : {},
+      {
+        strict: values.strict_dates === true,
+        nowMs: services.nowMs(),
+        zone: zoneOf(services),
+        withDefaults: hasDates,
+      },
+    );
+    const { ids, total } = replica.listEvents({
+      ...eventFilter(services, values, scope.visibilities),
+      visibility: scope.visibility,
+      bounds,
+      limit: page.limit,
+      offset: page.offset,
     });
-    const { ids, total } = backing.replica.events({
-      ...eventFilter(backing, values, viewer.whole),
-      visibility: viewer.visibility,
-      bounds: window.bounds,
-      ...page,
-    });
-    const links = eventLinks(input, { status: viewer.status, shown: window.shown, page, total, base: asked.base });
-    const listed = {
-      kind: 'event' as const,
-      name: 'events',
-      ids,
-      total,
-      page,
-      links,
-      show: await showing(ids, seesMore(viewer.whole.event) ? input.sent.password : undefined, asked),
-      validUntilMs: window.validUntilMs,
-    };
-    return listAnswer(backing, listed, viewer, asked.base);
+    const links = eventLinks(input, { status: scope.status, effective, page, total, baseUrl });
+    const password = exceedsPublic(scope.visibilities.event) ? sent.password : undefined;
+    const serialize = await entrySerializer(ids, password, request);
+    const listPage = { kind: 'event', name: PLURALS.event, ids, total, page, links, serialize, validUntilMs } as const;
+    return listResponse(services, listPage, scope, baseUrl);
   }
 
-  /** Staff who send a password with a list see in full what it opens (3.4); everybody else sees protected events blanked. */
-  async function showing(ids: number[], password: unknown, asked: Asked): Promise<typeof entry> {
-    if (typeof password !== 'string' || password === '') return entry;
-    const open = new Map<number, EventRecord>();
-    for (const { id, protected: locked } of backing.replica.getMany('event', ids).values()) {
-      if (!locked) continue;
-      const opened = await readPost(backing, 'event', id, asked, { password }).catch((error: unknown) => {
-        if (error instanceof GatewayError) return undefined;
-        throw error;
-      });
-      if (opened) open.set(id, opened.record);
+  /**
+   * Staff who send a password with a list see the events with this password in full. Other protected events
+   * are blanked.
+   */
+  async function entrySerializer(
+    ids: number[],
+    password: unknown,
+    request: RequestContext,
+  ): Promise<typeof serializeEntry> {
+    if (typeof password !== 'string' || password === '') return serializeEntry;
+    const unlocked = new Map<number, EventRecord>();
+    for (const event of replica.getMany('event', ids).values()) {
+      if (!event.protected) continue;
+      try {
+        unlocked.set(event.id, (await readPost(services, 'event', event.id, request, { password })).record);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+      }
     }
     return (record, audience) =>
-      present.event(open.get(record.id) ?? record, audience, { unlocked: open.has(record.id) });
+      serializer.event(unlocked.get(record.id) ?? record, audience, { unlocked: unlocked.has(record.id) });
   }
 
-  async function read(id: number, input: Input, asked: Asked): Promise<Answer> {
-    const how = {
-      password: (input.values.password ?? input.sent.password) as string | undefined,
-      editing: input.sent.context === 'edit',
-    };
-    const audience = await audienceOf(asked);
-    const plain = isPublicOnly(audience.visibility) && !how.password;
-    const done = plain ? kept(backing, 'event', id, audience, 'single') : undefined;
-    if (done) return singleAnswer(done);
-    const { record, unlocked } = await readPost(backing, 'event', id, asked, how);
-    // What is kept for everybody is what the replica has: the CMS may have rendered `record` for this caller.
-    const shared = plain ? backing.replica.get('event', id) : undefined;
+  async function read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+    const password = (input.values.password ?? input.sent.password) as string | undefined;
+    const editing = input.sent.context === 'edit';
+    const audience = await audienceOf(request);
+    const isPlain = isPublicOnly(audience.visibilities) && !password;
+    const rendered = isPlain ? findRendered(services, 'event', id, audience, 'single') : undefined;
+    if (rendered) return singleResponse(rendered);
+    const { record, unlocked } = await readPost(services, 'event', id, request, { password, editing });
+    // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
+    // `record`.
+    const shared = isPlain ? replica.get('event', id) : undefined;
     if (shared?.status === 'publish' && !shared.protected) {
-      return singleAnswer(ready<'event'>(backing, shared, audience, 'single', single));
+      return singleResponse(renderRecord<'event'>(services, shared, audience, 'single', serializeSingle));
     }
-    return { status: 200, body: present.event(record, audience, { single: true, unlocked }) };
+    return { status: 200, body: serializer.event(record, audience, { single: true, unlocked }) };
   }
 
-  /** The fields that a body sets, with what it names resolved or created. `before` is absent on create. */
-  async function fieldsOf(
-    input: Input,
-    before: EventRecord | undefined,
-    how: { asked: Asked; publisher: boolean; rollback: Rollback },
-  ): Promise<Partial<EventFields>> {
-    const sent = input.fields;
-    const { asked, rollback } = how;
-    const fields: Partial<EventFields> = await postFields(backing, 'event', input, { ...how, creating: !before });
-    Object.assign(fields, timesOf(sent, before));
-    for (const flag of FLAGS) if (sent[flag] !== undefined) fields[flag] = sent[flag] === true;
-    if (sent.cost !== undefined) fields.cost = encodeCost(normaliseCost(sent.cost));
-    // Of an event that never had one, `"0"` says nothing either (interface-behaviour 1.1).
-    const hasWebsite = before ? sent.website !== undefined : sent.website && sent.website !== '0';
-    if (hasWebsite) fields.website = String(sent.website ?? '');
-    const attached = (value: unknown): unknown[] | undefined =>
-      value === undefined || value === null ? undefined : (value as unknown[]);
-    const categories = attached(sent.categories);
-    const tags = attached(sent.tags);
-    if (categories) fields.categories = await attachTerms(backing, 'category', categories, asked, rollback);
-    if (tags) fields.tags = await attachTerms(backing, 'tag', tags, asked, rollback);
-    if (sent.venues !== undefined)
-      fields.venues = await attachLinked(backing, 'venue', linked, attached(sent.venues) ?? [], asked, rollback);
-    if (sent.organizers !== undefined)
-      fields.organizers = await attachLinked(
-        backing,
-        'organizer',
-        linked,
-        attached(sent.organizers) ?? [],
-        asked,
-        rollback,
-      );
-    Object.assign(fields, await imageField(input, asked, rollback));
-    return fields;
-  }
-
-  /** Start, end and zone when any of them was sent; on update only what is not as before. */
-  function timesOf(sent: Record<string, unknown>, before: EventRecord | undefined): Partial<EventFields> {
-    if (before && TIMES.every((name) => sent[name] === undefined)) return {};
-    const zone = zoneOf(backing);
-    const { timezone: zoneName } = backing.site();
-    const times = eventTimes(sent, before, { zone, zoneName, nowMs: backing.nowMs() });
-    const utc = { startUtc: utcOf(times.start, times.timezone, zone), endUtc: utcOf(times.end, times.timezone, zone) };
-    if (!before) return { ...times, ...utc };
-    const changed: Partial<EventFields> = Object.fromEntries(
-      TIMES.filter((name) => sent[name] !== undefined || times[name] !== before[name]).map((name) => [
-        name,
-        times[name],
-      ]),
-    );
-    // The UTC of a side goes with that side, and both with the zone that they are computed in.
-    const isRezoned = changed.timezone !== undefined;
-    if (isRezoned || changed.start !== undefined) changed.startUtc = utc.startUtc;
-    if (isRezoned || changed.end !== undefined) changed.endUtc = utc.endUtc;
-    return changed;
-  }
-
-  /** Whether an update combines times that were sent with stored ones, which must not come from a replica that is behind. */
-  const combinesTimes = ({ fields: sent }: Input): boolean =>
-    TIMES.some((name) => sent[name] !== undefined) && TIMES.some((name) => sent[name] === undefined);
-
-  /** A sticky event is saved twice by the original: its `modified` is now, where that of others is the publication date that was sent. */
+  /**
+   * As in The Events Calendar, which saves a sticky event twice, its `modified` is now; that of others is the
+   * sent publication date.
+   */
   async function createAndTouch(
     fields: Partial<EventFields>,
     input: Input,
-    asked: Asked,
+    request: RequestContext,
     rollback: Rollback,
   ): Promise<EventRecord> {
-    const created = await createPost(backing, writer(input), fields, asked, rollback);
+    const created = await createPost(services, writeTarget(input), fields, request, rollback);
     if (!fields.sticky || (fields.date ?? fields.dateUtc) === undefined) return created;
     rollback.assertOwn('event', created.id);
-    const touched = await updatePost(backing, writer(input), created.id, { sticky: true }, asked);
+    const touched = await updatePost(services, writeTarget(input), created.id, { sticky: true }, request);
     rollback.created('event', touched.id, touched);
     return touched;
   }
 
-  /** Blank all over is no event. The original's own check comes from WordPress, and only after records on the way were made. */
-  function refuseBlank({ fields }: Input): void {
-    const blank = (value: unknown) => value === undefined || String(value).trim() === '';
-    if (fields.title !== undefined && blank(fields.title) && blank(fields.description) && blank(fields.excerpt))
+  /**
+   * An event without title, description and excerpt is invalid. WordPress would say so only after the linked
+   * records are created.
+   */
+  function assertNotBlank({ fields }: Input): void {
+    const isBlank = (value: unknown) => value === undefined || String(value).trim() === '';
+    if (fields.title !== undefined && [fields.title, fields.description, fields.excerpt].every(isBlank))
       throw invalidParam('title');
   }
 
   return {
     list,
     read,
-    async create(input: Input, asked: Asked): Promise<Answer> {
-      const { publisher } = await mayWrite(backing, 'event', asked);
-      refuseBlank(input);
-      // Looked up before the write, so that nothing can fail between the write and its answer.
-      const audience = await audienceOf(asked);
-      const rollback = createRollback(backing, asked);
-      const record = await rollback.guard(async () => {
-        const fields = await fieldsOf(input, undefined, { asked, publisher, rollback });
-        const created = await createAndTouch(fields, input, asked, rollback);
+    async create(input: Input, request: RequestContext): Promise<ApiResponse> {
+      const { mayPublish } = await authorizeWrite(services, 'event', request);
+      assertNotBlank(input);
+      // Before the write, so that nothing can fail between the write and its response.
+      const audience = await audienceOf(request);
+      const rollback = createRollback(services, request);
+      const record = await rollback.run(async () => {
+        const fields = await fieldsOf(input, undefined, { request, mayPublish, isCreate: true, rollback });
+        const created = await createAndTouch(fields, input, request, rollback);
         if (input.fields.status !== 'trash') return created;
         const slug = String(fields.slug ?? fields.title);
-        return trashNew(backing, writer(input), created, slug, asked, rollback);
+        return trashCreated(services, writeTarget(input), created, slug, request, rollback);
       });
-      return { status: 201, body: present.event(record, audience, { unlocked: true }) };
+      return { status: 201, body: serializer.event(record, audience, { unlocked: true }) };
     },
-    /** What `create` answers, for an event that was created before: as much of it as the actor may see now. */
-    async created(id: number, asked: Asked): Promise<Answer> {
-      const { record, unlocked } = await readCreated(backing, 'event', id, asked);
-      return { status: 201, body: present.event(record, await audienceOf(asked), { unlocked }) };
+    /** The response to a repeated `create` of an event, as far as the actor may see it now. */
+    async created(id: number, request: RequestContext): Promise<ApiResponse> {
+      const { record, unlocked } = await readCreated(services, 'event', id, request);
+      return { status: 201, body: serializer.event(record, await audienceOf(request), { unlocked }) };
     },
-    async update(id: number, input: Input, asked: Asked): Promise<Answer> {
-      const { publisher } = await mayWrite(backing, 'event', asked);
-      const before = await editable(backing, 'event', id, asked);
-      refuseBlank(input);
-      const audience = await audienceOf(asked);
-      const rollback = createRollback(backing, asked);
-      const record = await rollback.guard(async () => {
-        const now = combinesTimes(input) ? await readForUpdate(backing, 'event', id, asked) : undefined;
-        const fields = await fieldsOf(input, now?.record ?? before, { asked, publisher, rollback });
-        const changed =
-          Object.keys(fields).length > 0
-            ? await updatePost(backing, writer(input), id, fields, asked, now?.native)
-            : before;
-        return input.fields.status === 'trash' && changed.status !== 'trash'
-          ? trashPost(backing, 'event', changed, asked)
-          : changed;
+    async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+      const { mayPublish } = await authorizeWrite(services, 'event', request);
+      const stored = await readEditable(services, 'event', id, request);
+      assertNotBlank(input);
+      const audience = await audienceOf(request);
+      const rollback = createRollback(services, request);
+      const record = await rollback.run(async () => {
+        // The replica may be older than the CMS.
+        const current = combinesTimes(input) ? await readForUpdate(services, 'event', id, request) : undefined;
+        const context = { request, mayPublish, isCreate: false, rollback };
+        const fields = await fieldsOf(input, current?.record ?? stored, context);
+        const hasChanges = Object.keys(fields).length > 0;
+        const updated = hasChanges
+          ? await updatePost(services, writeTarget(input), id, fields, request, current?.cmsRecord)
+          : stored;
+        return input.fields.status === 'trash' && updated.status !== 'trash'
+          ? trashPost(services, 'event', updated, request)
+          : updated;
       });
-      return { status: 200, body: present.event(record, audience, { unlocked: true }) };
+      return { status: 200, body: serializer.event(record, audience, { unlocked: true }) };
     },
-    async remove(id: number, _input: Input, asked: Asked): Promise<Answer> {
-      const record = await editable(backing, 'event', id, asked);
-      const audience = await audienceOf(asked);
-      const rollback = createRollback(backing, asked);
-      const trashed = await rollback.guard(() => trashPost(backing, 'event', record, asked));
-      return { status: 200, body: present.event(trashed, audience, { unlocked: true }) };
+    async remove(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
+      const record = await readEditable(services, 'event', id, request);
+      const audience = await audienceOf(request);
+      const rollback = createRollback(services, request);
+      const trashed = await rollback.run(() => trashPost(services, 'event', record, request));
+      return { status: 200, body: serializer.event(trashed, audience, { unlocked: true }) };
     },
   };
 }

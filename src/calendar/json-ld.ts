@@ -1,28 +1,27 @@
-// The `json_ld` of single reads: schema.org's Event, Place and Person as the original writes them (interface-behaviour 1.8).
+// The `json_ld` of single reads: schema.org's Event, Place and Person as The Events Calendar writes them.
 
-import type { EventRecord, OrganizerRecord, VenueRecord } from '../records.ts';
-import { replaceTags } from '../text/html.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { EventRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
+import { escapeHtmlOnce, replaceTags } from '../text/html.ts';
 import { offsetMinutes, parseZone, utcZone } from '../time/zones.ts';
-import type { CostAnswer } from './cost.ts';
-
-type Json = Record<string, unknown>;
+import type { CostFields } from './cost.ts';
 
 const EXCERPT_WORDS = 30;
 
-/** The parts of an event that its `json_ld` shows beside it. */
-export interface EventSurroundings {
-  place: VenueRecord | undefined;
-  person: OrganizerRecord | undefined;
+/** What the `json_ld` of an event shows besides the event itself. */
+export interface EventJsonLdParts {
+  venue: VenueRecord | undefined;
+  organizer: OrganizerRecord | undefined;
   image: string | undefined;
-  cost: CostAnswer;
+  cost: CostFields;
 }
 
-/** An Event with its `@context`. Dates bear the offset that the event's zone has at that moment; `person` is its first organizer. */
-export function eventJsonLd(event: EventRecord, { place, person, image, cost }: EventSurroundings): Json {
+/** An Event with its `@context`. Dates have the offset of the event's zone at that time. */
+export function eventJsonLd(event: EventRecord, { venue, organizer, image, cost }: EventJsonLdParts): JsonObject {
   return {
     '@context': 'http://schema.org',
     '@type': 'Event',
-    name: `${event.status === 'private' ? 'Private: ' : ''}${replaceTags(event.title, escapeHtml)}`,
+    name: `${event.status === 'private' ? 'Private: ' : ''}${replaceTags(event.title, escapeHtmlOnce)}`,
     description: description(event),
     ...(image ? { image } : {}),
     url: event.url,
@@ -30,25 +29,28 @@ export function eventJsonLd(event: EventRecord, { place, person, image, cost }: 
     eventStatus: 'https://schema.org/EventScheduled',
     startDate: withOffset(event.start, event.startUtc, event.timezone),
     endDate: withOffset(event.end, event.endUtc, event.timezone),
-    ...(place ? { location: venueJsonLd(place) } : {}),
-    ...(person ? { organizer: organizerJsonLd(person) } : {}),
+    ...(venue ? { location: venueJsonLd(venue) } : {}),
+    ...(organizer ? { organizer: organizerJsonLd(organizer) } : {}),
     ...(cost.cost === '' ? {} : { offers: offers(event, cost) }),
     performer: 'Organization',
   };
 }
 
-/** A Place without `@context`, alone or in an event: empty parts of the address are left out, other empty parts are `''`. */
-export function venueJsonLd(venue: VenueRecord, image?: string): Json {
+/**
+ * A Place without `@context`, alone or in an event. Empty parts of the address are omitted; other empty
+ * values are `''`.
+ */
+export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
   const address = {
-    streetAddress: escapeHtml(venue.address),
-    addressLocality: escapeHtml(venue.city),
+    streetAddress: escapeHtmlOnce(venue.address),
+    addressLocality: escapeHtmlOnce(venue.city),
     addressRegion: venue.stateprovince,
-    postalCode: escapeHtml(venue.zip),
-    addressCountry: escapeHtml(venue.country),
+    postalCode: escapeHtmlOnce(venue.zip),
+    addressCountry: escapeHtmlOnce(venue.country),
   };
   return {
     '@type': 'Place',
-    name: escapeHtml(venue.title),
+    name: escapeHtmlOnce(venue.title),
     description: description(venue),
     ...(image ? { image } : {}),
     url: '',
@@ -56,26 +58,26 @@ export function venueJsonLd(venue: VenueRecord, image?: string): Json {
       '@type': 'PostalAddress',
       ...Object.fromEntries(Object.entries(address).filter(([, part]) => part !== '')),
     },
-    telephone: escapeHtml(venue.phone),
+    telephone: escapeHtmlOnce(venue.phone),
     sameAs: venue.website,
   };
 }
 
-/** A Person without `@context`. Its e-mail address is made of entities, and the same at every read (departures). */
-export function organizerJsonLd(organizer: OrganizerRecord, image?: string): Json {
+/** A Person without `@context`. The e-mail address is obfuscated. */
+export function organizerJsonLd(organizer: OrganizerRecord, image?: string): JsonObject {
   return {
     '@type': 'Person',
-    name: escapeHtml(organizer.title),
+    name: escapeHtmlOnce(organizer.title),
     description: description(organizer),
     ...(image ? { image } : {}),
     url: organizer.website,
-    telephone: escapeHtml(organizer.phone),
+    telephone: escapeHtmlOnce(organizer.phone),
     email: obfuscated(organizer.email),
     sameAs: organizer.website,
   };
 }
 
-function offers(event: EventRecord, { cost, cost_details }: CostAnswer): Json {
+function offers(event: EventRecord, { cost, cost_details }: CostFields): JsonObject {
   const sign = cost_details.currency_symbol || '$';
   const price = cost.split('Free').join('0').split(sign).join('').trim();
   return {
@@ -89,43 +91,54 @@ function offers(event: EventRecord, { cost, cost_details }: CostAnswer): Json {
   };
 }
 
-/** The excerpt in full, or the first thirty words, as escaped HTML in one paragraph with a literal `\n` behind. */
+/**
+ * The whole excerpt, or the first thirty words of the description: one paragraph of escaped HTML, then a
+ * literal `\n`.
+ */
 function description(record: { excerpt: string; description: string }): string {
-  const text = asWritten(replaceTags(record.excerpt || record.description, () => ''))
+  const text = undoTypography(replaceTags(record.excerpt || record.description, () => ''))
     .replace(/\s+/g, ' ')
     .trim();
   if (text === '') return '';
   const words = text.split(' ');
-  const cut = record.excerpt === '' && words.length > EXCERPT_WORDS;
-  const shown = cut ? `${words.slice(0, EXCERPT_WORDS).join(' ')} [&hellip;]` : text;
-  const escaped = shown.replace(/&(?!#?\w+;)|[<>"]/g, (sign) => ENTITIES[sign] ?? sign).replace(/['\\]/g, '\\$&');
-  return `&lt;p&gt;${escaped}&lt;/p&gt;\\n`;
+  const isCut = record.excerpt === '' && words.length > EXCERPT_WORDS;
+  const excerpt = isCut ? `${words.slice(0, EXCERPT_WORDS).join(' ')} [&hellip;]` : text;
+  // As PHP's `addslashes`: backslashes before apostrophes, which therefore do not become entities.
+  const parts = excerpt.split("'").map((part) => escapeHtmlOnce(part).replaceAll('\\', '\\\\'));
+  return `&lt;p&gt;${parts.join("\\'")}&lt;/p&gt;\\n`;
 }
 
-/** Entities that typographic conversion makes, by the signs that were written: the original describes from the source. */
-const WRITTEN: Record<string, string> = {
-  ...{ 38: '&', 215: 'x', 8211: '-', 8212: '--', 8230: '...' },
-  ...{ 8216: "'", 8217: "'", 8242: "'", 8220: '"', 8221: '"', 8243: '"' },
-};
+/**
+ * WordPress's typography writes these entities instead of the typed characters, which The Events Calendar
+ * puts into `json_ld`.
+ */
+const TYPED = new Map([
+  [38, '&'],
+  [215, 'x'],
+  [8211, '-'],
+  [8212, '--'],
+  [8216, "'"],
+  [8217, "'"],
+  [8220, '"'],
+  [8221, '"'],
+  [8230, '...'],
+  [8242, "'"],
+  [8243, '"'],
+]);
 
-const asWritten = (text: string): string =>
-  text.replace(/&#(\d{1,20});/g, (entity, code: string) => WRITTEN[Number(code)] ?? entity);
+const undoTypography = (html: string): string =>
+  html.replace(/&#(\d{1,20});/g, (entity, code: string) => TYPED.get(Number(code)) ?? entity);
 
-/** `2027-01-10T10:00:00-05:00`: wall-clock time with the zone's offset at that moment. */
+/** For example `2027-01-10T10:00:00-05:00`. */
 function withOffset(wall: string, utc: string, timezone: string): string {
   const minutes = offsetMinutes(utc, parseZone(timezone) ?? utcZone);
-  const size = Math.abs(minutes);
-  const digits = (n: number) => String(n).padStart(2, '0');
-  return `${wall.replace(' ', 'T')}${minutes < 0 ? '-' : '+'}${digits(Math.trunc(size / 60))}:${digits(size % 60)}`;
+  const absolute = Math.abs(minutes);
+  const twoDigits = (n: number) => String(n).padStart(2, '0');
+  const offset = `${twoDigits(Math.trunc(absolute / 60))}:${twoDigits(absolute % 60)}`;
+  return `${wall.replace(' ', 'T')}${minutes < 0 ? '-' : '+'}${offset}`;
 }
 
-/** Every second sign as an HTML entity: harvesters see no address, and the same address reads the same each time. */
+/** Writes every second character as an HTML entity against address harvesters, the same way each time. */
 function obfuscated(email: string): string {
-  return [...email].map((sign, i) => (i % 2 ? sign : `&#${sign.codePointAt(0)};`)).join('');
-}
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#039;' };
-
-function escapeHtml(text: string): string {
-  return text.replace(/&(?!#?\w+;)|[<>"']/g, (sign) => ENTITIES[sign] ?? sign);
+  return [...email].map((character, i) => (i % 2 ? character : `&#${character.codePointAt(0)};`)).join('');
 }

@@ -1,43 +1,76 @@
-// What events, venues and organizers share when they are written: author, publication date, status and image.
+// The fields that events, venues and organizers share in a write: author, publication date, status and image.
 
-import type { PostFields, PostKind } from '../records.ts';
+import { forbidden } from '../interface/errors.ts';
+import type { Input } from '../interface/input.ts';
+import type { PostFields, PostKind } from '../model/records.ts';
 import { utcZone } from '../time/zones.ts';
-import type { Asked, Input, Rollback } from './asked.ts';
-import { type Backing, zoneOf } from './backing.ts';
-import { writtenWall } from './dates.ts';
-import { mayGiveAuthor, statusFor } from './writes.ts';
+import { capabilityNamesForWrite } from './capabilities.ts';
+import { parseWrittenDate } from './dates.ts';
+import { can } from './permissions.ts';
+import type { RequestContext, Rollback } from './request-context.ts';
+import { type Services, zoneOf } from './services.ts';
 
-const AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
+const UNCHANGED = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
+
+/** The context in which a body becomes fields. */
+export interface FieldsContext {
+  request: RequestContext;
+  /** The actor may publish records of the kind. */
+  mayPublish: boolean;
+  isCreate: boolean;
+  rollback: Rollback;
+}
 
 /**
- * The common fields of a body, ready for the mapping. A status `trash` is no status to store: whoever writes moves the record there
+ * The common fields of a body. The status `trash` is not stored: the caller moves the record to the trash
  * afterwards.
  */
 export async function postFields(
-  backing: Backing,
+  services: Services,
   kind: PostKind,
   { fields: sent }: Input,
-  { asked, publisher, creating }: { asked: Asked; publisher: boolean; creating: boolean },
+  { request, mayPublish, isCreate }: FieldsContext,
 ): Promise<Partial<PostFields>> {
-  await mayGiveAuthor(backing, kind, sent.author, asked);
+  await assertMaySetAuthor(services, kind, sent.author, request);
   const fields: Record<string, unknown> = {};
-  for (const name of AS_SENT) if (sent[name] !== undefined) fields[name] = sent[name];
-  const nowMs = backing.nowMs();
-  if (sent.date !== undefined) fields.date = writtenWall('date', String(sent.date), { nowMs, zone: zoneOf(backing) });
+  for (const name of UNCHANGED) if (sent[name] !== undefined) fields[name] = sent[name];
+  const nowMs = services.nowMs();
+  if (sent.date !== undefined)
+    fields.date = parseWrittenDate('date', String(sent.date), { nowMs, zone: zoneOf(services) });
   if (sent.dateUtc !== undefined)
-    fields.dateUtc = writtenWall('date_utc', String(sent.dateUtc), { nowMs, zone: utcZone });
-  const status = statusFor(sent.status as string | undefined, publisher, creating);
-  if (status === 'trash') {
-    if (creating) fields.status = 'draft';
-  } else if (status !== undefined) fields.status = status;
+    fields.dateUtc = parseWrittenDate('date_utc', String(sent.dateUtc), { nowMs, zone: utcZone });
+  const status = storedStatus(sent.status as string | undefined, mayPublish, isCreate);
+  if (status !== undefined) fields.status = status;
   return fields;
 }
 
-/** The image of a body, uploaded if necessary. Call it last: no rollback removes an upload. */
+/** Throws 403 if the actor may not give a record another author. */
+async function assertMaySetAuthor(
+  services: Services,
+  kind: PostKind,
+  author: unknown,
+  request: RequestContext,
+): Promise<void> {
+  if (author === undefined || Number(author) === request.actor.account?.userId) return;
+  const names = await capabilityNamesForWrite(services, kind, request.actor);
+  if (!can(request.actor, 'editOthers', names)) throw forbidden(false);
+}
+
+/** The status to store. Undefined: an update does not change it. */
+function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: boolean): string | undefined {
+  if (sent === 'trash') return isCreate ? 'draft' : undefined;
+  if (sent === undefined) {
+    if (!isCreate) return undefined;
+    return mayPublish ? 'publish' : 'draft';
+  }
+  if (!mayPublish && ['publish', 'future', 'private'].includes(sent)) return 'pending';
+  return sent;
+}
+
+/** The image of a body, uploaded if necessary. Call it last, because no rollback removes an upload. */
 export async function imageField(
   { fields: sent }: Input,
-  asked: Asked,
-  rollback: Rollback,
+  { request, rollback }: FieldsContext,
 ): Promise<Pick<PostFields, 'image'> | undefined> {
-  return sent.image === undefined ? undefined : { image: await asked.images.idOf(String(sent.image), rollback) };
+  return sent.image === undefined ? undefined : { image: await request.images.idOf(String(sent.image), rollback) };
 }

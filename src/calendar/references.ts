@@ -1,83 +1,86 @@
-// Which records requests in flight refer to, so that the rollback of one request never removes what another one uses.
+// Tracks which records the requests in flight refer to, so that the rollback of one request never removes a
+// record that another one uses.
 
 import { LRUCache } from 'lru-cache';
-import { UpstreamRefused } from '../errors.ts';
-import type { Kind } from '../records.ts';
+import { CmsRejected } from '../errors.ts';
+import type { Kind } from '../model/records.ts';
 
 export type CreatedKind = Kind | 'image';
 
-/** One request in flight; compared by identity. */
-export type Holder = object;
+/** One request in flight, compared by identity. */
+export type RequestHandle = object;
 
 export interface References {
-  /** `holder` created this record. To be called before any other request can learn its id from the replica. */
-  created(holder: Holder, kind: CreatedKind, id: number): void;
+  /** The request created this record. Call it before other requests can learn the id from the replica. */
+  markCreated(request: RequestHandle, kind: CreatedKind, id: number): void;
   /**
-   * `holder` will refer to this record. Waits while a rollback removes the record. Resolves with false when the record was removed: the
-   * caller then looks for another one.
+   * The request will refer to this record. Waits while a rollback is removing the record. Resolves with false
+   * if the record was removed; the caller then needs another one.
    */
-  use(holder: Holder, kind: CreatedKind, id: number): Promise<boolean>;
+  use(request: RequestHandle, kind: CreatedKind, id: number): Promise<boolean>;
   /**
-   * Removes what `holder` created, unless another request has referred to it since. Resolves with whether `remove` did so; a `remove`
-   * that fails counts as not done.
+   * Calls `remove` for a record that the request created, unless another request has referred to it since.
+   * Resolves with whether the record was removed; false if `remove` fails.
    */
-  removeUnused(holder: Holder, kind: CreatedKind, id: number, remove: () => Promise<boolean>): Promise<boolean>;
-  /** The request is over. */
-  release(holder: Holder): void;
+  removeUnused(request: RequestHandle, kind: CreatedKind, id: number, remove: () => Promise<boolean>): Promise<boolean>;
+  /** The request has ended. */
+  release(request: RequestHandle): void;
 }
 
-interface Fresh {
-  creator: Holder;
-  shared: boolean;
-  removal?: Promise<boolean>;
+interface CreatedEntry {
+  creator: RequestHandle;
+  /** Another request refers to the record. */
+  isShared: boolean;
+  removal?: Promise<boolean> | undefined;
 }
 
-/** Removed ids stay known for a while: a request may have checked an id long before it uses it. */
-const REMOVED_KEPT_MS = 5 * 60_000;
-const REMOVED_KEPT = 10_000;
+/** A request may have checked an id long before it uses the record. */
+const REMOVED_TTL_MS = 5 * 60_000;
+const MAX_REMOVED = 10_000;
 
-/** References of one gateway; what it holds is bounded by the requests in flight. */
+/** Its size is bounded by the number of requests in flight. */
 export function createReferences(): References {
-  const fresh = new Map<string, Fresh>();
-  const used = new Map<Holder, Set<string>>();
-  const removed = new LRUCache<string, true>({ max: REMOVED_KEPT, ttl: REMOVED_KEPT_MS });
+  const created = new Map<string, CreatedEntry>();
+  const used = new Map<RequestHandle, Set<string>>();
+  const removed = new LRUCache<string, true>({ max: MAX_REMOVED, ttl: REMOVED_TTL_MS });
   const keyOf = (kind: CreatedKind, id: number) => `${kind} ${id}`;
-  const usedByAnother = (holder: Holder, key: string) =>
-    [...used].some(([other, keys]) => other !== holder && keys.has(key));
+  const isUsedByOthers = (request: RequestHandle, key: string) =>
+    [...used].some(([other, keys]) => other !== request && keys.has(key));
 
   return {
-    created(holder, kind, id) {
+    markCreated(request, kind, id) {
       const key = keyOf(kind, id);
-      // Another request may have got the id from the CMS first.
-      if (fresh.get(key)?.creator !== holder) fresh.set(key, { creator: holder, shared: usedByAnother(holder, key) });
+      if (created.get(key)?.creator === request) return;
+      // Another request may have learned the id from the CMS first.
+      created.set(key, { creator: request, isShared: isUsedByOthers(request, key) });
     },
-    async use(holder, kind, id) {
+    async use(request, kind, id) {
       const key = keyOf(kind, id);
-      const record = fresh.get(key);
-      await record?.removal;
+      const entry = created.get(key);
+      await entry?.removal;
       if (removed.has(key)) return false;
-      const keys = used.get(holder) ?? new Set();
-      used.set(holder, keys.add(key));
-      if (record && record.creator !== holder) record.shared = true;
+      const keys = used.get(request) ?? new Set();
+      used.set(request, keys.add(key));
+      if (entry && entry.creator !== request) entry.isShared = true;
       return true;
     },
-    async removeUnused(holder, kind, id, remove) {
+    async removeUnused(request, kind, id, remove) {
       const key = keyOf(kind, id);
-      const record = fresh.get(key);
-      if (record?.creator !== holder || record.shared) return false;
-      let isSure = true;
-      record.removal = remove().catch((error: unknown) => {
-        isSure = error instanceof UpstreamRefused;
+      const entry = created.get(key);
+      if (entry?.creator !== request || entry.isShared) return false;
+      let isCertain = true;
+      entry.removal = remove().catch((error: unknown) => {
+        isCertain = error instanceof CmsRejected;
         return false;
       });
-      const isRemoved = await record.removal;
-      if (isRemoved || !isSure) removed.set(key, true);
-      delete record.removal;
+      const isRemoved = await entry.removal;
+      if (isRemoved || !isCertain) removed.set(key, true);
+      entry.removal = undefined;
       return isRemoved;
     },
-    release(holder) {
-      used.delete(holder);
-      for (const [key, { creator }] of fresh) if (creator === holder) fresh.delete(key);
+    release(request) {
+      used.delete(request);
+      for (const [key, { creator }] of created) if (creator === request) created.delete(key);
     },
   };
 }

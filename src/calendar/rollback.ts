@@ -1,121 +1,135 @@
-// What one request created in the CMS: removed with proof when a later step is refused, named in the error when it stays.
+// Rolls back a failed request: removes the records that it provably created, and names in the error those
+// that stay in the CMS.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError, UpstreamAway, UpstreamRefused } from '../errors.ts';
-import type { Asked, Rollback } from './asked.ts';
-import type { Backing } from './backing.ts';
+import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
+import { mapCmsError, unavailableError } from './cms-errors.ts';
 import type { CreatedKind } from './references.ts';
-import { removeCreated } from './removal.ts';
-import { away, translate } from './translate.ts';
+import { removeCreated } from './remove-created.ts';
+import type { RequestContext, Rollback } from './request-context.ts';
+import type { Services } from './services.ts';
 
-/** A record as an error names it. */
-export interface Named {
+/** A record in an error's `data.created`. */
+export interface CreatedRecord {
   kind: CreatedKind;
   id: number;
 }
 
-/** A record that this request may have created. Without an id: there may be one, and the gateway could not look for it. */
+/** A record in an error's `data.possibly_created`. Without an id, the gateway could not look for orphans. */
 export interface PossiblyCreated {
   kind: CreatedKind;
   id?: number;
 }
 
-/** The longest that a failed write waits for the poll and the look that follow it. */
-const LOOK_LIMIT_MS = 3000;
+interface OrphanSearch {
+  kind: CreatedKind;
+  find: () => Promise<number[]>;
+}
 
-/** One for each request that writes. */
-export function createRollback(backing: Backing, asked: Asked): Rollback {
-  const holder = {};
-  const { references } = backing;
-  const made = new Map<string, Named & { record?: object }>();
-  const looks: { kind: CreatedKind; find: () => Promise<number[]> }[] = [];
+/**
+ * The longest that a failed write waits for its poll, and for its search for orphans if the CMS does not
+ * respond.
+ */
+const WAIT_LIMIT_MS = 3000;
 
-  async function removeAll(): Promise<Named[]> {
-    const left: Named[] = [];
-    for (const one of [...made.values()].reverse()) {
-      const { kind, id, record } = one;
-      // Another gateway may be about to refer to what this one cannot see: only events are never referred to.
-      const isShareable = kind !== 'event' && backing.others !== undefined;
-      const remove = () => removeCreated(backing, kind, id, record!, asked);
-      const isRemoved = record && !isShareable && (await references.removeUnused(holder, kind, id, remove));
-      if (!isRemoved) left.unshift({ kind, id });
+const keyOf = (kind: CreatedKind, id: number) => `${kind} ${id}`;
+
+/** Each request that writes needs its own. */
+export function createRollback(services: Services, request: RequestContext): Rollback {
+  const handle = {};
+  const { references, recentlyCreated, pendingPolls } = services;
+  const created = new Map<string, CreatedRecord & { record: object | undefined }>();
+  const searches: OrphanSearch[] = [];
+
+  /** Removes what it can, newest first. Resolves with the records that stay. */
+  async function removeAll(): Promise<CreatedRecord[]> {
+    const orphans: CreatedRecord[] = [];
+    for (const { kind, id, record } of [...created.values()].reverse()) {
+      // A peer may be about to refer to the record, which this gateway cannot see. Nothing refers to events.
+      const mayBeShared = kind !== 'event' && services.peers !== undefined;
+      const remove = () => removeCreated(services, kind, id, record!, request);
+      const isRemoved = record && !mayBeShared && (await references.removeUnused(handle, kind, id, remove));
+      if (!isRemoved) orphans.unshift({ kind, id });
     }
-    return left;
+    return orphans;
   }
 
-  /** A site that refuses answers, in its own time; one that was silent may stay so. */
-  async function lookFor({ kind, find }: (typeof looks)[number], isSilent: boolean): Promise<PossiblyCreated[]> {
-    const found = find().catch(() => undefined);
-    const ids = await (isSilent ? withinLimit(found) : found);
+  /**
+   * A CMS that rejected the write responds at its own pace. One that did not respond may stay silent, so the
+   * search has a time limit.
+   */
+  async function search({ kind, find }: OrphanSearch, isSilent: boolean): Promise<PossiblyCreated[]> {
+    const search = find().catch(() => undefined);
+    const ids = await (isSilent ? withinLimit(search) : search);
     return ids ? ids.map((id) => ({ kind, id })) : [{ kind }];
   }
 
-  /** Polls the CMS. Reads of this user that come before the poll is over wait for it. */
+  /** Reads of this user wait until the poll is complete. */
   function poll(): Promise<unknown> {
-    const userId = asked.caller.account?.userId ?? 0;
-    const polled = backing.sync.look();
-    backing.unsettled.set(userId, polled);
-    return polled.finally(() => {
-      if (backing.unsettled.get(userId) === polled) backing.unsettled.delete(userId);
+    const userId = request.actor.account?.userId ?? 0;
+    const pending = services.sync.poll();
+    pendingPolls.set(userId, pending);
+    return pending.finally(() => {
+      if (pendingPolls.get(userId) === pending) pendingPolls.delete(userId);
     });
   }
 
-  async function explained(error: unknown): Promise<unknown> {
-    const isUnknown = error instanceof UpstreamAway && error.outcomeUnknown;
-    const created = isUnknown ? [...made.values()].map(({ kind, id }) => ({ kind, id })) : await removeAll();
-    const found = (await Promise.all(looks.map((look) => lookFor(look, isUnknown)))).flat();
-    if (!isUnknown && created.length === 0 && found.length === 0) return error;
-    // So that the caller's next read shows what the CMS has.
+  /** Rolls back, and resolves with the error of the request. */
+  async function rollBack(error: unknown): Promise<unknown> {
+    const isUnknown = error instanceof CmsUnavailable && error.outcomeUnknown;
+    const orphans = isUnknown ? [...created.values()].map(({ kind, id }) => ({ kind, id })) : await removeAll();
+    const candidates = (await Promise.all(searches.map((entry) => search(entry, isUnknown)))).flat();
+    if (!isUnknown && orphans.length === 0 && candidates.length === 0) return error;
+    // So that the actor's next read shows what the CMS has.
     await withinLimit(poll());
-    // By now the CMS may have answered another request whose record was among the newest.
-    const possibly = found.filter(({ kind, id }) => !backing.acknowledged.has(`${kind} ${id}`));
-    const said = sayable(error);
-    if (created.length > 0) said.data.created = created;
-    if (possibly.length > 0) said.data.possibly_created = possibly;
-    const names = [...created, ...possibly].map(({ kind, id = 'of unknown id' }) => `${kind} ${id}`).join(', ');
-    if (names !== '')
-      backing.observe({
-        type: 'notice',
-        level: 'warn',
-        message: `a failed write left in the CMS, or may have: ${names}`,
-      });
-    return said;
+    // By now the CMS may have responded to another request that created one of the candidates.
+    const possibleOrphans = candidates.filter(
+      ({ kind, id }) => id === undefined || !recentlyCreated.has(keyOf(kind, id)),
+    );
+    const apiError = toApiError(error);
+    if (orphans.length > 0) apiError.data.created = orphans;
+    if (possibleOrphans.length > 0) apiError.data.possibly_created = possibleOrphans;
+    const names = [...orphans, ...possibleOrphans].map(({ kind, id = 'of unknown id' }) => `${kind} ${id}`);
+    if (names.length > 0) {
+      const message = `a failed write left records in the CMS, or may have: ${names.join(', ')}`;
+      services.observe({ type: 'message', level: 'warn', message });
+    }
+    return apiError;
   }
 
   return {
     created(kind, id, record) {
-      references.created(holder, kind, id);
-      backing.acknowledged.set(`${kind} ${id}`, true);
-      const key = `${kind} ${id}`;
-      made.set(key, { kind, id, ...(record ? { record } : {}) });
+      references.markCreated(handle, kind, id);
+      recentlyCreated.set(keyOf(kind, id), true);
+      created.set(keyOf(kind, id), { kind, id, record });
     },
     assertOwn(kind, id) {
-      if (made.get(`${kind} ${id}`)?.record) return;
+      if (created.get(keyOf(kind, id))?.record) return;
       const message = 'The CMS answered a create with a record that was there before.';
-      throw new UpstreamAway('incomplete', message, { outcomeUnknown: true });
+      throw new CmsUnavailable('incomplete', message, { outcomeUnknown: true });
     },
-    mayHaveCreated: (kind, find) => void looks.push({ kind, find }),
-    use: (kind, id) => references.use(holder, kind, id),
-    async guard(body) {
+    mayHaveCreated: (kind, find) => void searches.push({ kind, find }),
+    use: (kind, id) => references.use(handle, kind, id),
+    async run(steps) {
       try {
-        return await body();
+        return await steps();
       } catch (error) {
-        throw await explained(error);
+        throw await rollBack(error);
       } finally {
-        references.release(holder);
+        references.release(handle);
       }
     },
   };
 }
 
-/** The error as one that can name records. */
-function sayable(error: unknown): GatewayError {
-  if (error instanceof GatewayError) return error;
-  if (error instanceof UpstreamAway) return away(error);
-  if (error instanceof UpstreamRefused) return translate(error, { kind: 'event', anonymous: false }) as GatewayError;
+/** `data` of the result can name records. */
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof CmsUnavailable) return unavailableError(error);
+  if (error instanceof CmsRejected) return mapCmsError(error, { kind: 'event', anonymous: false }) as ApiError;
   const message = 'The gateway could not complete this request.';
-  return new GatewayError(500, 'internal_server_error', message, { cause: error });
+  return new ApiError(500, 'internal_server_error', message, { cause: error });
 }
 
 const withinLimit = <T>(work: Promise<T>): Promise<T | undefined> =>
-  Promise.race([work, sleep(LOOK_LIMIT_MS, undefined, { ref: false })]);
+  Promise.race([work, sleep(WAIT_LIMIT_MS, undefined, { ref: false })]);

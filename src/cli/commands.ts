@@ -1,105 +1,122 @@
-// The operator's commands: what each is for, its help, and what runs it.
+// The operator's commands: the options and the help of each, and the function that runs it.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
-import { CHECK_HELP, CHECK_OPTIONS } from './check-options.ts';
-import { INIT_HELP, INIT_OPTIONS, initOptions } from './init-options.ts';
-import { wrapped } from './table.ts';
+import { INIT_HELP, INIT_OPTIONS, parseInitOptions } from './init/options.ts';
+import { wrapText } from './table.ts';
 
 export interface Command {
-  about: string;
+  summary: string;
   help: string;
-  /** Runs it; resolves with the exit code, or never for what stays up. */
+  /** Resolves with the exit code. */
   run(args: string[]): Promise<number>;
 }
 
-/** Options of a command. Throws `ConfigError` for unknown ones. */
-export function optionsOf<T extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: T) {
+/** Throws `ConfigError` for unknown options. */
+export function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: T) {
   try {
     return parseArgs({ args, options, allowPositionals: true });
   } catch (error) {
-    // Node's advice on positional arguments, which follows the first sentence, does not fit these commands.
+    // After the first sentence Node advises on positional arguments, which these commands do not have.
     const [reason = ''] = String(error instanceof Error ? error.message : error).split('. ');
     throw new ConfigError('command line', reason, 'Try --help.');
   }
 }
 
-/** Each loads what it alone needs when it runs: `serve` keeps all that is loaded in memory for good. */
+const mappingList = (indent: number): string => wrapText(mappingNames().join(', '), 90).join(`\n${' '.repeat(indent)}`);
+
+export const CHECK_OPTIONS = {
+  config: { type: 'string' },
+  write: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
+
+/** Each imports its code when it runs: `serve` would keep that of the others in memory. */
 export const commands: Record<string, Command> = {
   init: {
-    about: 'look at a site, propose a mapping, write the configuration',
+    summary: 'probe a site, propose a mapping, write the configuration',
     help: INIT_HELP,
     async run(args) {
-      const { values, positionals } = optionsOf(args, INIT_OPTIONS);
-      const { init } = await import('./init.ts');
-      return init(initOptions(values, positionals, process.env));
+      const { values, positionals } = parseOptions(args, INIT_OPTIONS);
+      const { init } = await import('./init/init.ts');
+      return init(parseInitOptions(values, positionals, process.env));
     },
   },
   check: {
-    about: 'verify configuration, mapping and site, and say what to do',
-    help: CHECK_HELP,
+    summary: 'verify configuration, mapping and site, with advice on each problem',
+    help: `calendar-gateway check [--config FILE] [--write] [--json]
+
+Verifies that the site, the service account and the mapping fit together: clock, time zone, capabilities, lists that repeat or omit
+records, each field of the mapping in a few records, keys that WordPress would silently drop, webhooks. It reads the same
+configuration as serve: config/default.json, FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
+
+  --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good
+  --json    machine-readable: {"ok": ..., "counts": ..., "rows": [{"area", "name", "state", "message", "advice"}]}
+
+  calendar-gateway check --config calendar-gateway/config.json --write     after init, with secrets.env in the environment
+
+Exit code: 0 nothing failed (there may be warnings), 1 something failed, 2 the checks could not run: a mistake in the
+configuration, or a site that does not answer.
+`,
     async run(args) {
-      const { values } = optionsOf(args, CHECK_OPTIONS);
-      const { check } = await import('./check.ts');
+      const { values } = parseOptions(args, CHECK_OPTIONS);
+      const { check } = await import('./check/check.ts');
       return check(values);
     },
   },
   serve: {
-    about: 'serve the calendar interface',
+    summary: 'serve the calendar API',
     help: `calendar-gateway serve [--config FILE]
 
-Serves calendar/events/v1 in front of the site that the configuration names. Settings come from config/default.json, then from
-FILE, then from the environment; the last one counts.
+Serves calendar/events/v1 in front of the site in the configuration. Settings come from config/default.json, then from FILE, then
+from the environment; the last one wins.
 
   CALENDAR_UPSTREAM_URL        the site's address, such as https://example.org
-  CALENDAR_UPSTREAM_USER       a service account, so that non-public records are copied too
+  CALENDAR_UPSTREAM_USER       a service account, so that the replica has non-public records too
   CALENDAR_UPSTREAM_PASSWORD   its application password
   CALENDAR_MAPPING             a name in mappings/ or a path
   CALENDAR_HOST, CALENDAR_PORT             where to listen (port 3000)
-  CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT /live, /ready, /metrics, /status, change notices (127.0.0.1, port 3001)
-  CALENDAR_PUBLIC_URL                      the address that answers name
+  CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT /live, /ready, /metrics, /status, webhooks (127.0.0.1, port 3001)
+  CALENDAR_PUBLIC_URL                      the address in the links of responses
   CALENDAR_MOUNTS                          further prefixes, separated by commas
-  CALENDAR_DATA_DIR                        keep the copy in a file here, for a start without waiting
-  CALENDAR_SYNC_INTERVAL                   seconds between two looks at the site (10)
-  CALENDAR_NOTICE_SECRET                   shared with the snippet's change notices
-  CALENDAR_REDIS_URL                       a Redis or Valkey, where several gateways stand before one site
+  CALENDAR_DATA_DIR                        keep the replica in a file here, to start without an initial sync
+  CALENDAR_SYNC_INTERVAL                   seconds between two polls of the site (10)
+  CALENDAR_WEBHOOK_SECRET                  shared with the companion plugin, which signs its webhooks
+  CALENDAR_REDIS_URL                       a Redis or Valkey, for several gateways in front of one site
 
-SIGTERM or SIGINT finishes what is under way and ends with 0; a second one ends at once. Exit code 2: a mistake in the configuration.
+SIGTERM or SIGINT finishes requests in flight and exits with 0; a second one exits immediately. Exit code 2: a mistake in the configuration.
 `,
     async run(args) {
-      const { values } = optionsOf(args, { config: { type: 'string' } });
+      const { values } = parseOptions(args, { config: { type: 'string' } });
       const { serve } = await import('./serve.ts');
       return serve(values.config);
     },
   },
-  snippet: {
-    about: 'print the PHP file that a WordPress site needs for a mapping',
-    help: `calendar-gateway snippet [--mapping NAME] [--notice-url URL --notice-secret SECRET]
+  plugin: {
+    summary: 'print the companion plugin that a WordPress site needs for a mapping',
+    help: `calendar-gateway plugin [--mapping NAME] [--webhook-url URL --webhook-secret SECRET]
 
-Prints one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the mapping. With a notice
-URL (http://GATEWAY:3001/-/changes) and the secret that the gateway has in CALENDAR_NOTICE_SECRET, the site also tells the
-gateway of every change at once.
+Prints one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the mapping. With a webhook
+URL (http://GATEWAY:3001/-/changes) and the gateway's CALENDAR_WEBHOOK_SECRET, the site also tells the gateway of every change
+immediately.
 
-  --mapping NAME        one that comes with the gateway, or the path of a file (default: wordpress-meta):
-                        ${wrapped(mappingNames().join(', '), 90).join(`\n${' '.repeat(24)}`)}
-  --notice-url URL      where the site reaches the gateway's second port
-  --notice-secret TEXT  what both know
+  --mapping NAME         one that comes with the gateway, or the path of a file (default: wordpress-meta):
+                         ${mappingList(25)}
+  --webhook-url URL      where the site reaches the gateway's admin port
+  --webhook-secret TEXT  signs the webhooks
 
-  calendar-gateway snippet --mapping wordpress-meta > calendar-gateway.php
+  calendar-gateway plugin --mapping wordpress-meta > calendar-gateway-companion.php
 `,
     async run(args) {
-      const { values } = optionsOf(args, {
+      const { values } = parseOptions(args, {
         mapping: { type: 'string', default: 'wordpress-meta' },
-        'notice-url': { type: 'string' },
-        'notice-secret': { type: 'string' },
+        'webhook-url': { type: 'string' },
+        'webhook-secret': { type: 'string' },
       });
-      const notices = {
-        ...(values['notice-url'] === undefined ? {} : { noticeUrl: values['notice-url'] }),
-        ...(values['notice-secret'] === undefined ? {} : { noticeSecret: values['notice-secret'] }),
-      };
-      const { snippet } = await import('./snippet.ts');
-      process.stdout.write(snippet(loadMapping(values.mapping), notices));
+      const { companionPlugin } = await import('./plugin/companion-plugin.ts');
+      const webhook = { webhookUrl: values['webhook-url'], webhookSecret: values['webhook-secret'] };
+      process.stdout.write(companionPlugin(loadMapping(values.mapping), webhook));
       return 0;
     },
   },
@@ -107,6 +124,6 @@ gateway of every change at once.
 
 /** What `--help` prints: the commands, in the order in which an operator needs them. */
 export function usage(): string {
-  const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
-  return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more. In this order they lead from a site's address to a gateway in front of it; docs/setup.md goes through it.\n`;
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`);
+  return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more. In this order they lead from a site's address to a gateway in front of it: see docs/setup.md.\n`;
 }

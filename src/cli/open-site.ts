@@ -1,84 +1,85 @@
-// A site opened for looking at: the port that the gateway uses, and single calls for what the port does not tell.
+// A connection to a site for the commands: the CMS adapter, and single REST calls for what the adapter does not offer.
 
-import { ConfigError, UpstreamRefused } from '../errors.ts';
-import type { Site } from '../records.ts';
-import { trimmedEnd } from '../text/trim.ts';
-import { createClient } from '../upstream/client.ts';
-import type { Credentials, Upstream } from '../upstream/port.ts';
-import { type Call, createCall } from '../upstream/wordpress/calls.ts';
-import { createDiscovery } from '../upstream/wordpress/discovery.ts';
-import { createWordPress } from '../upstream/wordpress/wordpress.ts';
+import { createCmsClient } from '../cms/client.ts';
+import type { Cms, Credentials } from '../cms/port.ts';
+import { createDiscovery } from '../cms/wordpress/discovery.ts';
+import { createRestCall, type RestCall } from '../cms/wordpress/rest-calls.ts';
+import { createWordPress } from '../cms/wordpress/wordpress.ts';
+import { CmsRejected, ConfigError } from '../errors.ts';
+import type { Site } from '../model/records.ts';
+import { trimCharactersEnd } from '../text/trim.ts';
 
-export interface OpenSite {
+export interface SiteConnection {
   url: string;
   credentials: Credentials;
-  upstream: Upstream;
-  /** A route of the REST API with the site's credentials (or others). */
-  call: Call;
+  cms: Cms;
+  /** Calls a route of the REST API, by default with the connection's credentials. */
+  call: RestCall;
   close(): Promise<void>;
 }
 
-/** Nothing is asked before the first call. `url` is the site's address as a browser knows it. */
-export function openSite(url: string, credentials: Credentials, limits: Record<string, number> = {}): OpenSite {
+/** Sends no request before the first call. `url` is the site's address in a browser. */
+export function openSite(url: string, credentials: Credentials, limits: Record<string, number> = {}): SiteConnection {
   const address = new URL(url);
   const observe = () => undefined;
-  const upstream = createWordPress({ url: address, observe, limits });
-  const client = createClient({ origin: address, observe, limits });
-  const call = createCall(client, createDiscovery(client, address));
+  const cms = createWordPress({ url: address, observe, limits });
+  const client = createCmsClient({ origin: address, observe, limits });
+  const call = createRestCall(client, createDiscovery(client, address));
   return {
-    url: trimmedEnd(url, '/'),
+    url: trimCharactersEnd(url, '/'),
     credentials,
-    upstream,
-    call: (method, route, parts, options = {}) =>
-      call(method, route, parts, 'credentials' in options ? options : { ...options, credentials }),
+    cms,
+    call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
     async close() {
-      await Promise.all([upstream.close(), client.close()]);
+      await Promise.all([cms.close(), client.close()]);
     },
   };
 }
 
 /**
- * What is wrong with the access to a site that answered 401 or 403.
- * @param withAccount whether credentials went along
+ * For a site that answered 401 or 403.
+ * @param setting the option or variable that the error names
  */
-export function accessRefused({ status, code }: UpstreamRefused, withAccount: boolean, place: string): ConfigError {
-  if (withAccount)
+export function accessRefusedError({ status, code }: CmsRejected, hasAccount: boolean, setting: string): ConfigError {
+  if (hasAccount)
     return new ConfigError(
-      place,
+      setting,
       `the site does not accept this user with this application password (${code})`,
-      'Make an application password in wp-admin under Users > Profile (it is not the one for logging in), or leave user and password out to copy public records only.',
+      'Make an application password in wp-admin under Users > Profile (it is not the login password), or leave user and password out to replicate public records only.',
     );
   return new ConfigError(
-    place,
+    setting,
     `the site's REST API answers only signed-in users (status ${status}, ${code})`,
     'Give a service account: a user and an application password of that user (wp-admin > Users > Profile).',
   );
 }
 
-/** Whether the site refused this account, or refused because no account was given. */
-export const isAccessRefused = (error: unknown): error is UpstreamRefused =>
-  error instanceof UpstreamRefused && (error.status === 401 || error.status === 403);
+export const isAccessRefused = (error: unknown): error is CmsRejected =>
+  error instanceof CmsRejected && (error.status === 401 || error.status === 403);
 
-/** The site's own description; read with the service account if the site refuses anonymous readers. Throws `UpstreamRefused` and `UpstreamAway`. */
-export async function siteFacts({ upstream, credentials }: Pick<OpenSite, 'upstream' | 'credentials'>): Promise<Site> {
+/**
+ * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws `CmsRejected` and
+ * `CmsUnavailable`.
+ */
+export async function readSite({ cms, credentials }: Pick<SiteConnection, 'cms' | 'credentials'>): Promise<Site> {
   try {
-    return await upstream.site();
+    return await cms.site();
   } catch (error) {
     if (credentials === undefined || !isAccessRefused(error)) throw error;
-    return upstream.site({ credentials });
+    return cms.site({ credentials });
   }
 }
 
-/** The value, or `fallback` where the site refuses (404, 401 ...). What is no refusal is thrown on. */
-export async function unlessRefused<T>(asked: Promise<T>, fallback: T): Promise<T> {
+/** Resolves with `fallback` if the CMS rejects the call (404, 401 ...). Other errors are thrown. */
+export async function orIfRefused<T, F>(response: Promise<T>, fallback: F): Promise<T | F> {
   try {
-    return await asked;
+    return await response;
   } catch (error) {
-    if (error instanceof UpstreamRefused) return fallback;
+    if (error instanceof CmsRejected) return fallback;
     throw error;
   }
 }
 
 /** The `Authorization` header for a user and an application password. */
-export const basic = (user: string, password: string): string =>
+export const basicAuth = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

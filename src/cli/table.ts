@@ -1,33 +1,34 @@
-// Text in columns for a terminal: as wide as what is in them, coloured only where somebody sees it.
+// Text in columns for a terminal, and the table of `check`.
 
 import { styleText } from 'node:util';
 
 const GAP = '  ';
-/** Columns before the last are cut at this width. */
-const WIDEST = 60;
+const MAX_COLUMN_WIDTH = 60;
+const MIN_MESSAGE_WIDTH = 40;
+const ADVICE_INDENT = ' '.repeat(6);
 
-/** Rows as lines: every column but the last is padded to its widest cell, and after a cell that is too wide the row goes on below. */
+/** Pads every column but the last to its widest cell. After a cell wider than `MAX_COLUMN_WIDTH` the row continues on the next line. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)
-    row.slice(0, -1).forEach((cell, at) => {
-      if (cell.length <= WIDEST) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+    row.slice(0, -1).forEach((cell, index) => {
+      if (cell.length <= MAX_COLUMN_WIDTH) widths[index] = Math.max(widths[index] ?? 0, cell.length);
     });
   return rows.flatMap((row) => {
     const lines = [''];
-    let before = 0;
-    row.forEach((cell, at) => {
-      const line = lines.length - 1;
-      lines[line] = (lines[line] ?? '').padEnd(before) + cell;
-      before += (widths[at] ?? 0) + GAP.length;
-      if (at < row.length - 1 && cell.length > (widths[at] ?? 0)) lines.push('');
+    let offset = 0;
+    row.forEach((cell, index) => {
+      const width = widths[index] ?? 0;
+      lines.push((lines.pop() ?? '').padEnd(offset) + cell);
+      offset += width + GAP.length;
+      if (index < row.length - 1 && cell.length > width) lines.push('');
     });
     return lines.map((line) => line.trimEnd());
   });
 }
 
-/** Text broken at spaces to lines of at most `width` signs; a longer word stays whole. */
-export function wrapped(text: string, width: number): string[] {
+/** Breaks text at spaces into lines of at most `width` characters; a longer word stays whole. */
+export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
@@ -37,51 +38,50 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-export type State = 'ok' | 'warn' | 'fail';
+export type RowState = 'ok' | 'warn' | 'fail';
 
 export interface Row {
   area: string;
-  what: string;
-  state: State;
-  /** What was found. */
-  says: string;
-  /** What to do about it. */
-  todo?: string;
+  name: string;
+  state: RowState;
+  message: string;
+  /** What the operator can do about it. */
+  advice?: string;
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
-/** The rows as a table with what is to be done below it, and a last line that counts. */
-export function tableText(rows: readonly Row[], { colour, width }: { colour: boolean; width: number }): string {
-  const word = (state: State): string =>
-    colour ? styleText(COLOURS[state], state.padEnd(4), { validateStream: false }) : state.padEnd(4);
-  const [areas, names] = [rows.map(({ area }) => area.length), rows.map(({ what }) => what.length)];
-  const [area, name] = [Math.max(0, ...areas), Math.max(0, ...names)];
-  const before = 4 + area + name + 3 * GAP.length;
+/** The rows, below them each piece of advice once, and a line of totals. */
+export function renderTable(rows: readonly Row[], { hasColour, width }: { hasColour: boolean; width: number }): string {
+  const stateText = (state: RowState): string =>
+    hasColour ? styleText(COLOURS[state], state.padEnd(4), { validateStream: false }) : state.padEnd(4);
+  const areaWidth = Math.max(0, ...rows.map(({ area }) => area.length));
+  const nameWidth = Math.max(0, ...rows.map(({ name }) => name.length));
+  const indent = 4 + areaWidth + nameWidth + 3 * GAP.length;
   const lines: string[] = [];
-  rows.forEach((row, at) => {
-    const shownArea = rows[at - 1]?.area === row.area ? '' : row.area;
-    const [first = '', ...rest] = wrapped(row.says, Math.max(40, width - before));
-    lines.push([word(row.state), shownArea.padEnd(area), row.what.padEnd(name), first].join(GAP).trimEnd());
-    for (const more of rest) lines.push(' '.repeat(before) + more);
+  rows.forEach(({ area, name, state, message }, index) => {
+    const shownArea = rows[index - 1]?.area === area ? '' : area;
+    const [first = '', ...rest] = wrapText(message, Math.max(MIN_MESSAGE_WIDTH, width - indent));
+    const cells = [stateText(state), shownArea.padEnd(areaWidth), name.padEnd(nameWidth), first];
+    lines.push(cells.join(GAP).trimEnd(), ...rest.map((line) => ' '.repeat(indent) + line));
   });
-  const due = rows.filter(({ state, todo }) => state !== 'ok' && todo !== undefined);
-  if (due.length > 0) lines.push('', 'What to do');
-  for (const advice of new Set(due.map(({ todo }) => todo as string))) {
-    const about = namesOf(due.filter(({ todo }) => todo === advice));
-    const state = due.some((row) => row.todo === advice && row.state === 'fail') ? 'fail' : 'warn';
-    const [first = '', ...rest] = wrapped(about, width - 6);
-    lines.push('', `${word(state)}${GAP}${first}`, ...rest.map((line) => `      ${line}`));
+  const problems = rows.filter(({ state, advice }) => state !== 'ok' && advice !== undefined);
+  if (problems.length > 0) lines.push('', 'What to do');
+  for (const [advice = '', affected] of Map.groupBy(problems, (row) => row.advice)) {
+    const state = affected.some((row) => row.state === 'fail') ? 'fail' : 'warn';
+    const [first = '', ...rest] = wrapText(affectedChecks(affected), width - ADVICE_INDENT.length);
+    lines.push('', `${stateText(state)}${GAP}${first}`, ...rest.map((line) => ADVICE_INDENT + line));
     for (const line of advice.split('\n'))
-      for (const part of line.startsWith(' ') ? [line] : wrapped(line, width - 6)) lines.push(`      ${part}`);
+      for (const part of line.startsWith(' ') ? [line] : wrapText(line, width - ADVICE_INDENT.length))
+        lines.push(ADVICE_INDENT + part);
   }
-  const count = (state: State): number => rows.filter((row) => row.state === state).length;
+  const count = (state: RowState): number => rows.filter((row) => row.state === state).length;
   lines.push('', `${count('ok')} ok, ${count('warn')} warn, ${count('fail')} fail`);
   return `${lines.join('\n')}\n`;
 }
 
 /** `event fields cost, venue; lists events`: each area once. */
-function namesOf(rows: readonly Row[]): string {
+function affectedChecks(rows: readonly Row[]): string {
   const byArea = Map.groupBy(rows, ({ area }) => area);
-  return [...byArea].map(([area, those]) => `${area} ${those.map(({ what }) => what).join(', ')}`).join('; ');
+  return [...byArea].map(([area, those]) => `${area} ${those.map(({ name }) => name).join(', ')}`).join('; ');
 }

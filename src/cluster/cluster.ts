@@ -1,16 +1,18 @@
-// Several gateways before one CMS: what the rest of the gateway sees of the others. docs/scaling.md tells what holds.
+// Several gateways in front of one CMS, as the rest of the gateway sees them. docs/scaling.md states the
+// guarantees.
 
+import type { Credentials } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import type { Observe } from '../observe/events.ts';
-import type { Replica } from '../replica/store.ts';
-import type { Company, Sync } from '../replica/sync.ts';
-import type { Credentials } from '../upstream/port.ts';
-import { EngineAway } from './engine.ts';
-import { ASK_WAIT_MS, createKeeping, type Keeping } from './keeping.ts';
-import { createMember } from './member.ts';
-import type { RoleName } from './roles.ts';
-import { createSessions } from './session.ts';
-import { createVersions, type Versions } from './versions.ts';
+import type { Observe } from '../observability/events.ts';
+import type { Replica } from '../store/replica.ts';
+import type { Peers } from '../sync/peers.ts';
+import type { Sync } from '../sync/sync.ts';
+import { createConsistencyTokens } from './consistency-token.ts';
+import { createNode } from './node.ts';
+import { RedisUnavailable } from './redis.ts';
+import { createRedisSession } from './redis-session.ts';
+import type { RoleName } from './role-state.ts';
+import { createWriteThrough, RPC_TIMEOUT_MS } from './write-through.ts';
 
 export interface ClusterOptions {
   url: string;
@@ -18,89 +20,85 @@ export interface ClusterOptions {
   mapping: Mapping;
   service: Credentials;
   replica: Replica;
-  /** Of the CMS's rounds: the lock holds as long, and is renewed four times in it. */
+  /** The poll interval. The lock holds as long, and is renewed four times in it. */
   intervalMs: number;
   observe: Observe;
-  /** Longest wait for one answer of the engine; a second. */
+  /** Longest wait for one reply of Redis; default 1 s. */
   deadlineMs?: number;
 }
 
 export interface ClusterStatus {
   role: RoleName;
   sinceMs: number;
-  /** Whether the engine is heard. */
-  engine: boolean;
-  /** The entry that the copy stands at. */
-  at: string;
+  /** Whether Redis is connected. */
+  redis: boolean;
+  /** The replica's offset in the change log. */
+  offset: string;
   /** Entries applied since the start. */
   entries: number;
-  /** Records that this copy has otherwise than the stream says, until that is mended. */
-  beside: number | 'many';
+  /** Records of this replica that differ from the change log, until they are repaired. */
+  unpublished: number | 'unknown';
 }
 
-export interface Cluster extends Pick<Keeping, 'moment' | 'keep' | 'wrote' | 'readAgain'>, Versions {
-  company: Company;
+export interface Cluster extends Peers {
   /**
-   * Connects, and goes on alone where the engine does not answer. Throws `ConfigError` where the engine is shared with gateways of another
-   * kind before the same site.
+   * Connects, or continues standalone if Redis is unavailable. Throws `ConfigError` if gateways with another
+   * configuration share the Redis for the same site.
    */
   start(sync: Sync): Promise<void>;
-  /** Lets the lock go and leaves. */
+  /** Releases the lock and disconnects. */
   stop(): Promise<void>;
   status(): ClusterStatus;
-  /** Hands a change notice to the gateway that asks the CMS; resolves with whether it was followed. */
-  changed(changes: readonly { collection: string; id: number }[]): Promise<boolean>;
 }
 
 const DEADLINE_MS = 1000;
 
-/** Puts one gateway among the others. Nothing happens before `start`. */
+/** Does nothing before `start`. */
 export function createCluster(options: ClusterOptions): Cluster {
   const { url, siteUrl, service, intervalMs: leaseMs, deadlineMs = DEADLINE_MS } = options;
-  const member = createMember({ ...options, leaseMs });
-  const { journal } = member;
-  const { mend, ...keeping } = createKeeping(member);
-  const sessions = createSessions(member, { url, siteUrl, service, deadlineMs, mend });
+  const node = createNode({ ...options, leaseMs });
+  const { changeLog } = node;
+  const writeThrough = createWriteThrough(node);
+  const { repair } = writeThrough;
+  const session = createRedisSession(node, { url, siteUrl, service, deadlineMs, repair });
 
   return {
-    ...keeping,
-    ...createVersions(member),
-    company: {
-      commit: (make) => journal.commit('look', make),
-      async leads() {
-        if (!member.beginRound()) return false;
-        // What this copy alone has is told first: whoever leads next goes on from the marks of this look, which passed it.
-        if (member.role.name === 'leading') await mend();
-        return true;
-      },
-      async looked() {
-        const { role, engine } = member;
-        if (role.name !== 'founding' || !engine || role.token === undefined) return;
-        if (member.roundToken() !== role.token) return;
-        try {
-          if (await journal.begin(engine, role.token)) member.happened({ type: 'founded' });
-        } catch (error) {
-          if (!(error instanceof EngineAway)) throw error;
-        }
-      },
+    ...createConsistencyTokens(node),
+    writeThrough,
+    commit: (make) => changeLog.commit('poll', make),
+    async isLeader() {
+      if (!node.startPoll()) return false;
+      // Before the poll: the next leader resumes from this poll's watermarks, which are past these changes.
+      if (node.role.name === 'leader') await repair();
+      return true;
+    },
+    async polled() {
+      const { role, redis } = node;
+      if (role.name !== 'bootstrapping' || !redis || role.token === undefined) return;
+      if (node.pollToken() !== role.token) return;
+      try {
+        if (await changeLog.writeBaseline(redis, role.token)) node.dispatch({ type: 'bootstrapped' });
+      } catch (error) {
+        if (!(error instanceof RedisUnavailable)) throw error;
+      }
+    },
+    async fetchChanged(changes) {
+      if (node.mayPoll() && node.sync) return node.sync.fetchChanged(changes);
+      const offset = await node.rpc?.call({ type: 'fetchChanged', changes }, RPC_TIMEOUT_MS).catch(() => undefined);
+      return offset !== undefined;
     },
     async start(sync) {
-      member.sync = sync;
-      await sessions.start();
+      node.sync = sync;
+      await session.start();
     },
-    stop: sessions.stop,
+    stop: session.stop,
     status: () => ({
-      role: member.role.name,
-      sinceMs: member.roleSinceMs,
-      engine: member.engine !== undefined,
-      at: journal.at,
-      entries: journal.applied,
-      beside: journal.drift === 'much' ? 'many' : journal.drift.size,
+      role: node.role.name,
+      sinceMs: node.roleSinceMs,
+      redis: node.redis !== undefined,
+      offset: changeLog.offset,
+      entries: changeLog.appliedCount,
+      unpublished: changeLog.unpublished === 'unknown' ? 'unknown' : changeLog.unpublished.size,
     }),
-    async changed(changes) {
-      if (member.mayAsk() && member.sync) return member.sync.changed(changes);
-      const at = await member.asks?.ask({ type: 'changed', changes }, ASK_WAIT_MS).catch(() => undefined);
-      return at !== undefined;
-    },
   };
 }

@@ -1,108 +1,122 @@
-// What comes out of the engine, which others can write to: checked for its shape before anything is done with it.
+// Validates what comes out of Redis, which others can write to, before the gateway uses it.
 
 import { Ajv, type JSONSchemaType } from 'ajv';
-import { KINDS } from '../records.ts';
-import { TRANSITIONS } from '../replica/sync-state.ts';
+import { KINDS } from '../model/records.ts';
+import { TRANSITIONS } from '../sync/sync-state.ts';
 
-/** Text of the engine that is no message of a gateway. The message tells where it is wrong, and quotes nothing. */
-export class Malformed extends Error {
-  constructor(what: string, why: string) {
-    super(`${what}: ${why}`);
-    this.name = 'Malformed';
+/** Data in Redis that no gateway wrote. The error names the location of the defect and quotes nothing. */
+export class MalformedMessage extends Error {
+  constructor(name: string, reason: string) {
+    super(`${name}: ${reason}`);
+    this.name = 'MalformedMessage';
   }
 }
 
-/** Characters: more than the largest change notice or list of keys. */
+/** Characters: more than the largest webhook or list of keys. */
 const MAX_MESSAGE = 1024 * 1024;
 const MAX_ITEMS = 20_000;
 
 const text = { type: 'string', maxLength: 1000 };
 const id = { type: 'integer', minimum: 1 };
 const flag = { type: 'boolean' };
+const number = { type: 'number' };
 const list = (items: object) => ({ type: 'array', items, maxItems: MAX_ITEMS });
 const object = (properties: Record<string, object>, required = Object.keys(properties)) => ({
-  ...{ type: 'object', properties, required },
+  type: 'object',
+  properties,
+  required,
 });
-const recordOf = (kinds: readonly string[]) => object({ kind: { enum: kinds }, id });
 
+const records = list(object({ kind: { enum: KINDS }, id }));
 const images = list(object({ id, sizes: { type: 'object' } }));
-const records = list(recordOf(KINDS));
 const state = { type: 'object', additionalProperties: { type: 'string' } };
 const change = object(
   {
-    put: records,
+    upserts: records,
     images,
+    deletes: list(object({ kind: { enum: [...KINDS, 'image'] }, ids: list(id) })),
     state,
-    remove: list(object({ kind: { enum: [...KINDS, 'image'] }, ids: list(id) })),
   },
   [],
 );
 const keys = list(text);
 const entryId = { type: 'string', pattern: '^\\d{1,15}-\\d{1,20}$' };
-const ask = {
+const request = {
   oneOf: [
-    object({ type: { const: 'look' } }),
-    object({ type: { const: 'changed' }, changes: list(object({ collection: text, id })) }),
-    object({ type: { const: 'read' }, keys }),
-    object({ type: { const: 'copy' }, list: text }),
+    object({ type: { const: 'poll' } }),
+    object({ type: { const: 'fetchChanged' }, changes: list(object({ collection: text, id })) }),
+    object({ type: { const: 'refetch' }, keys }),
+    object({ type: { const: 'snapshot' }, list: text }),
   ],
 };
-const standing = object(
+const syncState = object(
   {
-    ...{ state: { enum: Object.keys(TRANSITIONS) }, sinceMs: { type: 'number' }, complete: flag },
-    ...{ failures: { type: 'integer', minimum: 0 }, lastInStepMs: { type: 'number' }, reason: { type: 'string' } },
+    state: { enum: Object.keys(TRANSITIONS) },
+    sinceMs: number,
+    complete: flag,
+    failures: { type: 'integer', minimum: 0 },
+    lastCaughtUpMs: number,
+    reason: { type: 'string' },
   },
   ['state', 'sinceMs', 'complete', 'failures'],
 );
 
 const SCHEMAS = {
-  ask: object({ from: text, nonce: text, ask }),
-  told: object({ nonce: text, at: entryId }, ['nonce']),
-  entry: object({ from: text, type: { enum: ['look', 'write', 'begin'] }, change }),
-  word: object({ founding: flag, standing }),
-  piece: {
+  request: object({ from: text, id: text, request }),
+  response: object({ id: text, offset: entryId }, ['id']),
+  entry: object({ from: text, type: { enum: ['poll', 'write', 'baseline'] }, change }),
+  leaderStatus: object({ bootstrapping: flag, syncState }),
+  snapshotPart: {
     oneOf: [
-      object({ type: { const: 'begin' }, at: entryId, state }),
+      object({ type: { const: 'start' }, offset: entryId, state }),
       object({ type: { const: 'records' }, records }),
       object({ type: { const: 'images' }, images }),
-      object({ type: { const: 'end' }, beside: keys }),
+      object({ type: { const: 'end' }, unpublished: keys }),
     ],
   },
-  identity: { type: 'object' },
-  createKey: object(
+  compatibility: { type: 'object' },
+  idempotencyEntry: object(
     {
-      ...{ fingerprint: text, state: { enum: ['running', 'done', 'unknown'] }, atMs: { type: 'number' }, by: text, id },
-      answer: object({ status: { type: 'integer' }, headers: { type: 'object' } }, ['status']),
+      fingerprint: text,
+      state: { enum: ['running', 'done', 'unknown'] },
+      startedMs: number,
+      holder: text,
+      id,
+      response: object({ status: { type: 'integer' }, headers: { type: 'object' } }, ['status']),
     },
-    ['fingerprint', 'state', 'atMs', 'by'],
+    ['fingerprint', 'state', 'startedMs', 'holder'],
   ),
 };
 
+const SHORT_MESSAGES: ReadonlySet<string> = new Set(['request', 'response', 'leaderStatus']);
+
 const ajv = new Ajv({ strict: false });
 const validators = new Map(
-  Object.entries(SCHEMAS).map(([name, schema]) => [name, ajv.compile(schema as unknown as JSONSchemaType<unknown>)]),
+  Object.entries(SCHEMAS).map(([name, schema]) => [name, ajv.compile(schema as object as JSONSchemaType<unknown>)]),
 );
 
 /**
- * A message of another gateway out of its text. The caller names the type that the schema stands for.
- * @throws Malformed
+ * Parses and validates a message. The caller names the type that the schema describes.
+ * @throws MalformedMessage
  */
-export function readMessage<T>(name: keyof typeof SCHEMAS, json: unknown): T {
-  if (typeof json !== 'string') throw new Malformed(name, 'is not text');
-  const isLong = (name === 'ask' || name === 'told' || name === 'word') && json.length > MAX_MESSAGE;
-  if (isLong) throw new Malformed(name, `is longer than ${MAX_MESSAGE} characters`);
+export function parseMessage<T>(name: keyof typeof SCHEMAS, json: unknown): T {
+  if (typeof json !== 'string') throw new MalformedMessage(name, 'is not text');
+  if (SHORT_MESSAGES.has(name) && json.length > MAX_MESSAGE)
+    throw new MalformedMessage(name, `is longer than ${MAX_MESSAGE} characters`);
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
-    throw new Malformed(name, 'is not JSON');
+    throw new MalformedMessage(name, 'is not JSON');
   }
-  const validator = validators.get(name)!;
-  if (!validator(value)) {
-    const [error] = validator.errors ?? [];
-    throw new Malformed(name, `${error?.instancePath || 'the whole'} ${error?.message ?? 'is not as expected'}`);
+  const validate = validators.get(name)!;
+  if (!validate(value)) {
+    const [error] = validate.errors ?? [];
+    throw new MalformedMessage(name, `${error?.instancePath || 'the root'} ${error?.message ?? 'is not valid'}`);
   }
   return value as T;
 }
 
-export const isEntryId = (value: string): boolean => new RegExp(entryId.pattern).test(value);
+const ENTRY_ID = new RegExp(entryId.pattern);
+
+export const isEntryId = (value: string): boolean => ENTRY_ID.test(value);

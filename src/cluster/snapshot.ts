@@ -1,30 +1,31 @@
-// Handing a copy over through the engine: in pieces, never more of them at once than a few megabytes, without the CMS.
+// Sends a replica to a joining gateway through a Redis list, in compressed parts of which only a few wait in
+// Redis; the CMS is not called.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
-import { ReplicaFailure } from '../errors.ts';
-import type { CalendarRecord, ImageRecord, Kind } from '../records.ts';
-import { POST_KINDS, TERM_KINDS } from '../records.ts';
-import type { Replica } from '../replica/store.ts';
-import { type Engine, EngineAway } from './engine.ts';
-import type { Journal } from './journal.ts';
-import { Malformed, readMessage } from './messages.ts';
+import { ReplicaError } from '../errors.ts';
+import type { CalendarRecord, ImageRecord, Kind } from '../model/records.ts';
+import { POST_KINDS, TERM_KINDS } from '../model/records.ts';
+import type { Replica } from '../store/replica.ts';
+import type { ChangeLog } from './change-log.ts';
+import { MalformedMessage, parseMessage } from './messages.ts';
+import { type Redis, RedisUnavailable } from './redis.ts';
 
-/** Records a piece: about 300 KiB before they are packed, 30 after. */
-const PIECE = 200;
-/** Records that are put in at a time, with a turn of the event loop between. */
-const SLICE = 25;
-/** Pieces that wait in the engine: the giver waits for whoever takes. */
-const MAX_WAITING = 16;
+/** About 300 KiB, 30 KiB compressed. */
+const RECORDS_PER_PART = 200;
+/** Records per transaction of the receiver; between two of them it handles requests. */
+const RECORDS_PER_BATCH = 25;
+/** The sender waits while more parts are in Redis. */
+const MAX_WAITING_PARTS = 16;
 const FULL_PAUSE_MS = 20;
-/** A side that hears nothing for so long gives up. */
+/** Sender and receiver give up when the other side is silent for so long. */
 const SILENCE_MS = 10_000;
 const POP_MS = 1000;
-/** Of one piece: two pages of records as large as the CMS may answer with. */
-const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
-/** What the next gateway that asks the CMS goes on from. */
-const STATE = /^sync\./;
+/** Of one part: two pages of records of the largest size that the CMS client accepts. */
+const MAX_PART_BYTES = 32 * 1024 * 1024;
+/** What the sync resumes from. */
+const STATE_PREFIX = /^sync\./;
 const STATE_KEYS = [
   'sync.site',
   'sync.watermarks',
@@ -35,179 +36,195 @@ const STATE_KEYS = [
   'sync.rendering',
 ];
 
-type Piece =
-  | { type: 'begin'; at: string; state: Record<string, string> }
+type SnapshotPart =
+  | { type: 'start'; offset: string; state: Record<string, string> }
   | { type: 'records'; records: CalendarRecord[] }
   | { type: 'images'; images: ImageRecord[] }
-  | { type: 'end'; beside: string[] };
+  | { type: 'end'; unpublished: string[] };
 
-const pack = promisify(deflateRaw);
-const unpack = promisify(inflateRaw);
-const ORDER: readonly Kind[] = [...TERM_KINDS, ...POST_KINDS];
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+/** Terms first, since posts refer to them. */
+const KIND_ORDER: readonly Kind[] = [...TERM_KINDS, ...POST_KINDS];
 
-/** What is in the pieces without being in the stream: whoever takes them has it beside the stream as well. */
-function besideOf({ drift }: Pick<Journal, 'drift'>): string[] {
-  if (drift === 'much') throw new Error('a copy that is not what the stream says is not handed over');
-  return [...drift.keys()];
+/** The unpublished records of the sender are in the snapshot too, and unpublished at the receiver as well. */
+function unpublishedKeys({ unpublished }: Pick<ChangeLog, 'unpublished'>): string[] {
+  if (unpublished === 'unknown') throw new Error('the replica differs from the change log in unknown records');
+  return [...unpublished.keys()];
 }
 
 /**
- * Writes the copy into a list of the engine (Redis documentation, "Redis lists": a queue with RPUSH and BLPOP). It may change meanwhile:
- * who takes it applies the stream from its beginning on, which leads every record to the same end. Throws `EngineAway`.
+ * Pushes the replica to a Redis list. The replica may change meanwhile: the receiver then applies the change
+ * log from the snapshot's offset on, and every record ends up the same. Throws `RedisUnavailable`.
  */
-export async function giveSnapshot(
-  engine: Engine,
+export async function sendSnapshot(
+  redis: Redis,
   list: string,
   replica: Replica,
-  journal: Pick<Journal, 'at' | 'drift'>,
+  changeLog: Pick<ChangeLog, 'offset' | 'unpublished'>,
 ): Promise<void> {
-  async function push(piece: Piece): Promise<void> {
-    const packed = await pack(JSON.stringify(piece), { level: 1 });
-    let waiting = await engine.push(list, packed, SILENCE_MS * 2);
-    const until = performance.now() + SILENCE_MS;
-    while (waiting > MAX_WAITING) {
-      if (performance.now() > until) throw new Error('nobody takes the copy');
+  async function push(part: SnapshotPart): Promise<void> {
+    const compressed = await deflate(JSON.stringify(part), { level: 1 });
+    let waiting = await redis.push(list, compressed, SILENCE_MS * 2);
+    const untilMs = performance.now() + SILENCE_MS;
+    while (waiting > MAX_WAITING_PARTS) {
+      if (performance.now() > untilMs) throw new Error('no gateway receives the snapshot');
       await sleep(FULL_PAUSE_MS);
-      waiting = await engine.listLength(list);
+      waiting = await redis.listLength(list);
     }
   }
 
-  const beside = besideOf(journal);
-  const state = Object.fromEntries(STATE_KEYS.flatMap((key) => stateOf(replica, key)));
+  const unpublishedAtStart = unpublishedKeys(changeLog);
   try {
-    await push({ type: 'begin', at: journal.at, state });
-    for (const kind of ORDER) {
-      for (let after = 0; ; ) {
-        const ids = replica.ids(kind, { after, limit: PIECE }).map(({ id }) => id);
-        if (ids.length === 0) break;
+    await push({ type: 'start', offset: changeLog.offset, state: syncStateOf(replica) });
+    for (const kind of KIND_ORDER) {
+      for (const ids of pagesOf(replica, kind))
         await push({ type: 'records', records: [...replica.getMany(kind, ids).values()] });
-        after = ids.at(-1)!;
-      }
     }
-    for (let after = 0; ; ) {
-      const ids = replica.imageIds(after, PIECE);
-      if (ids.length === 0) break;
-      await push({ type: 'images', images: [...replica.images(ids).values()] });
-      after = ids.at(-1)!;
-    }
-    await push({ type: 'end', beside: [...beside, ...besideOf(journal)] });
+    for (const ids of pagesOf(replica, 'image'))
+      await push({ type: 'images', images: [...replica.getImages(ids).values()] });
+    await push({ type: 'end', unpublished: [...unpublishedAtStart, ...unpublishedKeys(changeLog)] });
   } catch (error) {
-    await engine.drop(list).catch(() => {});
+    await redis.deleteList(list).catch(() => {});
     throw error;
   }
 }
 
-const stateOf = (replica: Replica, key: string): [string, string][] => {
-  const value = replica.state(key);
-  return value === undefined ? [] : [[key, value]];
-};
+function syncStateOf(replica: Replica): Record<string, string> {
+  const state: Record<string, string> = {};
+  for (const key of STATE_KEYS) {
+    const value = replica.state(key);
+    if (value !== undefined) state[key] = value;
+  }
+  return state;
+}
 
-export interface Taking {
+/** The ids of all records of a kind, ascending, in pages. */
+function* pagesOf(replica: Replica, kind: Kind | 'image'): Generator<number[]> {
+  for (let after = 0; ; ) {
+    const limit = RECORDS_PER_PART;
+    const ids =
+      kind === 'image' ? replica.imageIds(after, limit) : replica.stamps(kind, { after, limit }).map(({ id }) => id);
+    if (ids.length === 0) return;
+    yield ids;
+    after = ids.at(-1)!;
+  }
+}
+
+export interface ReceiveOptions {
   replica: Replica;
-  /** Asks for it: again and again until it begins, since others may come first and who gives may be replaced. */
-  ask(): Promise<void>;
-  /** Whether it is not wanted any more, or nobody could give it. */
-  isOff(): boolean;
-  /** Told of a piece that is none of a gateway: the copy is not taken. */
-  ignored?: ((error: unknown) => void) | undefined;
+  /**
+   * Requests the snapshot. Repeated until it starts, because others may be served first and the leader may
+   * change.
+   */
+  request(): Promise<void>;
+  /** Whether the snapshot is no longer wanted, or no gateway can send it. */
+  isCancelled(): boolean;
+  /** Receives the error of a part that no gateway wrote; the snapshot is then discarded. */
+  reportInvalid?: ((error: unknown) => void) | undefined;
+}
+
+export interface ReceivedSnapshot {
+  /** The offset from which the change log continues. */
+  offset: string;
+  /** Keys of the records that differ from the change log. */
+  unpublished: string[];
 }
 
 /**
- * Takes such a copy into this one, which goes on answering meanwhile, and removes what it does not have. Resolves with the id of the
- * entry from which the stream goes on, and the keys of what the copy has beside the stream; undefined when it is off, or ends in the
- * middle. Throws `EngineAway`.
+ * Stores a snapshot in the replica, which serves reads meanwhile, and deletes all other records. Undefined if
+ * it is cancelled or ends early. Throws `RedisUnavailable`.
  */
-async function takePieces(
-  engine: Engine,
+async function receiveParts(
+  redis: Redis,
   list: string,
-  { replica, ask, isOff }: Taking,
-): Promise<{ at: string; beside: string[] } | undefined> {
-  const seen = new Map<Kind | 'image', Set<number>>();
-  const see = (kind: Kind | 'image', id: number) => {
-    const ids = seen.get(kind) ?? new Set();
-    seen.set(kind, ids.add(id));
+  { replica, request, isCancelled }: ReceiveOptions,
+): Promise<ReceivedSnapshot | undefined> {
+  const received = new Map<Kind | 'image', Set<number>>();
+  const markReceived = (kind: Kind | 'image', id: number) => {
+    const ids = received.get(kind) ?? new Set();
+    received.set(kind, ids.add(id));
   };
 
-  async function pop(): Promise<Piece | undefined> {
-    const packed = await engine.pop(list, POP_MS);
-    return packed && readMessage<Piece>('piece', await unpacked(packed));
+  async function pop(): Promise<SnapshotPart | undefined> {
+    const compressed = await redis.pop(list, POP_MS);
+    return compressed && parseMessage<SnapshotPart>('snapshotPart', await decompress(compressed));
   }
 
-  async function begun(): Promise<Piece | undefined> {
-    while (!isOff()) {
-      await ask();
-      const piece = await pop();
-      if (piece) return piece;
+  async function firstPart(): Promise<SnapshotPart | undefined> {
+    while (!isCancelled()) {
+      await request();
+      const part = await pop();
+      if (part) return part;
     }
     return undefined;
   }
 
-  async function next(): Promise<Piece | undefined> {
-    for (let silentMs = 0; silentMs < SILENCE_MS && !isOff(); silentMs += POP_MS) {
-      const piece = await pop();
-      if (piece) return piece;
+  async function nextPart(): Promise<SnapshotPart | undefined> {
+    for (let silentMs = 0; silentMs < SILENCE_MS && !isCancelled(); silentMs += POP_MS) {
+      const part = await pop();
+      if (part) return part;
     }
     return undefined;
   }
 
-  const first = await begun();
-  if (first?.type !== 'begin') return undefined;
-  let beside: string[];
-  for (;;) {
-    const piece = await next();
-    if (!piece || piece.type === 'begin') return undefined;
-    if (piece.type === 'end') {
-      beside = piece.beside;
-      break;
-    }
-    const records = piece.type === 'records' ? piece.records : [];
-    const images = piece.type === 'images' ? piece.images : [];
-    for (const { kind, id } of records) see(kind, id);
-    for (const { id } of images) see('image', id);
-    for (let from = 0; from < Math.max(records.length, images.length); from += SLICE) {
-      replica.put(records.slice(from, from + SLICE), images.slice(from, from + SLICE));
+  async function store(records: CalendarRecord[], images: ImageRecord[]): Promise<void> {
+    for (const { kind, id } of records) markReceived(kind, id);
+    for (const { id } of images) markReceived('image', id);
+    for (let from = 0; from < Math.max(records.length, images.length); from += RECORDS_PER_BATCH) {
+      const to = from + RECORDS_PER_BATCH;
+      replica.upsert(records.slice(from, to), images.slice(from, to));
       await nextTurn();
-      while (replica.tidy()) await nextTurn();
+      while (replica.mergeFts()) await nextTurn();
     }
   }
-  for (const kind of [...ORDER, 'image'] as const) await removeOthers(replica, kind, seen.get(kind) ?? new Set());
-  for (const [key, value] of Object.entries(first.state)) if (STATE.test(key)) replica.setState(key, value);
-  replica.dropAnswers();
-  return { at: first.at, beside };
+
+  const start = await firstPart();
+  if (start?.type !== 'start') return undefined;
+  let part = await nextPart();
+  for (; part && part.type !== 'end'; part = await nextPart()) {
+    if (part.type === 'start') return undefined;
+    if (part.type === 'records') await store(part.records, []);
+    else await store([], part.images);
+  }
+  if (!part) return undefined;
+  for (const kind of [...KIND_ORDER, 'image'] as const)
+    await deleteOthers(replica, kind, received.get(kind) ?? new Set());
+  for (const [key, value] of Object.entries(start.state)) if (STATE_PREFIX.test(key)) replica.setState(key, value);
+  replica.clearRendered();
+  return { offset: start.offset, unpublished: part.unpublished };
 }
 
-async function unpacked(packed: Buffer): Promise<string> {
+async function decompress(compressed: Buffer): Promise<string> {
   try {
-    return (await unpack(packed, { maxOutputLength: MAX_UNPACKED_BYTES })).toString('utf8');
+    return (await inflate(compressed, { maxOutputLength: MAX_PART_BYTES })).toString('utf8');
   } catch (error) {
-    throw new Malformed('piece', error instanceof Error ? error.message : String(error));
+    throw new MalformedMessage('snapshotPart', error instanceof Error ? error.message : String(error));
   }
 }
 
-/** As `takePieces`; undefined also if a piece cannot be read or stored, which it reports to `ignored`. */
-export async function takeSnapshot(engine: Engine, list: string, taking: Taking): ReturnType<typeof takePieces> {
+/** As `receiveParts`; undefined also if a part cannot be read or stored, which `reportInvalid` receives. */
+export async function receiveSnapshot(
+  redis: Redis,
+  list: string,
+  options: ReceiveOptions,
+): Promise<ReceivedSnapshot | undefined> {
   try {
-    return await takePieces(engine, list, taking);
+    return await receiveParts(redis, list, options);
   } catch (error) {
-    if (error instanceof EngineAway || error instanceof ReplicaFailure) throw error;
-    taking.ignored?.(error);
+    if (error instanceof RedisUnavailable || error instanceof ReplicaError) throw error;
+    options.reportInvalid?.(error);
     return undefined;
   }
 }
 
-async function removeOthers(replica: Replica, kind: Kind | 'image', given: ReadonlySet<number>): Promise<void> {
-  for (let after = 0; ; ) {
-    const ids =
-      kind === 'image'
-        ? replica.imageIds(after, PIECE)
-        : replica.ids(kind, { after, limit: PIECE }).map(({ id }) => id);
-    if (ids.length === 0) return;
-    const gone = ids.filter((id) => !given.has(id));
-    for (let from = 0; from < gone.length; from += SLICE) {
-      replica.remove(kind, gone.slice(from, from + SLICE));
+async function deleteOthers(replica: Replica, kind: Kind | 'image', received: ReadonlySet<number>): Promise<void> {
+  for (const ids of pagesOf(replica, kind)) {
+    const others = ids.filter((id) => !received.has(id));
+    for (let from = 0; from < others.length; from += RECORDS_PER_BATCH) {
+      replica.delete(kind, others.slice(from, from + RECORDS_PER_BATCH));
       await nextTurn();
     }
-    after = ids.at(-1)!;
     await nextTurn();
   }
 }

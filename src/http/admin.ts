@@ -1,99 +1,99 @@
-// The second port, for operators: live, ready, metrics, status, and the CMS's signed change notices.
+// The admin port, for operators: liveness, readiness, metrics, status, and the CMS's signed webhooks.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import type { Metrics } from '../observe/metrics.ts';
-
-/** A record that changed: its collection's name in the CMS (`rest_base`) and its id. */
-export interface Change {
-  collection: string;
-  id: number;
-}
+import type { Metrics } from '../observability/metrics.ts';
+import type { ChangedRecord } from '../sync/fetch-changed.ts';
 
 export interface AdminOptions {
   metrics: Pick<Metrics, 'contentType' | 'text'>;
-  /** What operators are told. Must not hold secrets. */
+  /** The body of `/status`. Must not contain secrets. */
   status: () => object;
-  /** Whether there is a whole copy to answer from. */
-  complete: () => boolean;
-  /** Whether the copy is in step with the CMS now: what `/ready?strict=1` asks for. */
-  inStep: () => boolean;
-  changed: (changes: Change[]) => Promise<unknown>;
-  /** Without one there are no change notices. */
-  noticeSecret: string | undefined;
+  /** True after the initial sync. */
+  isComplete: () => boolean;
+  /** True while the replica is live: `/ready?strict=1` requires it. */
+  isInSync: () => boolean;
+  onWebhook: (changes: ChangedRecord[]) => Promise<unknown>;
+  /** Without it the gateway accepts no webhooks. */
+  webhookSecret: string | undefined;
   nowMs?: () => number;
 }
 
 export interface Admin {
   listener: RequestListener;
-  /** From now on `/ready` says no: a balancer stops sending requests here. */
-  draining(): void;
+  /** From now on `/ready` responds 503, so that a load balancer stops sending requests. */
+  startDraining(): void;
 }
 
-const MAX_NOTICE_BYTES = 256 * 1024;
-const NOTICE_WINDOW_MS = 5 * 60_000;
-/** A hundred a second for the whole time that a signature may be valid: only the site can make one. */
-const MAX_SEEN = 60_000;
+const MAX_WEBHOOK_BYTES = 256 * 1024;
+const SIGNATURE_WINDOW_MS = 5 * 60_000;
+/** A hundred per second for as long as a signature may be valid; only the site can create one. */
+const MAX_SEEN_SIGNATURES = 60_000;
 
 type Reply = { status: number; body: object | string; type?: string; headers?: Record<string, string> };
-const refusal = (status: number, error: string, headers: Record<string, string> = {}): Reply => ({
+const errorReply = (status: number, error: string, headers: Record<string, string> = {}): Reply => ({
   status,
   body: { error },
   headers,
 });
 
-/** Answers below `/-/` and, for short, below `/`. */
+/** Serves its endpoints below `/-/` and below `/`. */
 export function createAdmin(options: AdminOptions): Admin {
-  const { metrics, status, complete, inStep, changed, noticeSecret, nowMs = Date.now } = options;
+  const { metrics, status, isComplete, isInSync, onWebhook, webhookSecret, nowMs = Date.now } = options;
   let draining = false;
-  /** Signatures of notices that were taken, for as long as they would be valid again. */
-  const seen = new LRUCache<string, true>({ max: MAX_SEEN, ttl: 2 * NOTICE_WINDOW_MS });
+  /** Signatures of accepted webhooks, for as long as they stay valid: protects against replays. */
+  const seen = new LRUCache<string, true>({ max: MAX_SEEN_SIGNATURES, ttl: 2 * SIGNATURE_WINDOW_MS });
 
-  const reads: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
+  const endpoints: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
     '/live': () => ({ status: 200, body: { live: true } }),
     '/ready': (query) => {
-      const ready = !draining && complete() && (query.get('strict') !== '1' || inStep());
+      const ready = !draining && isComplete() && (query.get('strict') !== '1' || isInSync());
       return { status: ready ? 200 : 503, body: { ...status(), ready, draining } };
     },
     '/status': () => ({ status: 200, body: { ...status(), draining } }),
     '/metrics': async () => ({ status: 200, body: await metrics.text(), type: metrics.contentType }),
   };
 
-  async function reply(request: IncomingMessage): Promise<Reply> {
-    const address = request.url ?? '/';
-    if (!URL.canParse(address, 'http://admin')) return refusal(400, 'the address cannot be read');
-    const { pathname, searchParams } = new URL(address, 'http://admin');
+  async function reply(req: IncomingMessage): Promise<Reply> {
+    const url = req.url ?? '/';
+    if (!URL.canParse(url, 'http://admin')) return errorReply(400, 'the URL is malformed');
+    const { pathname, searchParams } = new URL(url, 'http://admin');
     const path = pathname.replace(/^\/-\//, '/');
-    if (path === '/changes') return request.method === 'POST' ? notice(request) : refusal(405, 'POST only', POST);
-    const read = Object.hasOwn(reads, path) ? reads[path] : undefined;
-    if (!read) return refusal(404, 'there are /-/live, /-/ready, /-/status, /-/metrics and POST /-/changes');
-    return request.method === 'GET' || request.method === 'HEAD' ? read(searchParams) : refusal(405, 'GET only', GET);
+    if (path === '/changes') return req.method === 'POST' ? webhook(req) : errorReply(405, 'POST only', POST);
+    const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
+    if (!endpoint)
+      return errorReply(404, 'the endpoints are /-/live, /-/ready, /-/status, /-/metrics and POST /-/changes');
+    return req.method === 'GET' || req.method === 'HEAD' ? endpoint(searchParams) : errorReply(405, 'GET only', GET);
   }
 
-  async function notice(request: IncomingMessage): Promise<Reply> {
-    if (noticeSecret === undefined) return refusal(404, 'no notice secret is configured (CALENDAR_NOTICE_SECRET)');
-    const body = await bodyOf(request);
-    if (body === undefined) return refusal(413, `more than ${MAX_NOTICE_BYTES} bytes`, { Connection: 'close' });
-    const signed = signatureIn(request.headers['x-calendar-signature'], body, noticeSecret, nowMs());
-    if (!signed)
-      return refusal(401, 'there is no valid X-Calendar-Signature, or its time is more than five minutes off');
-    if (seen.has(signed)) return refusal(409, 'this webhook was received before: each is accepted once');
-    seen.set(signed, true);
-    const changes = changesIn(body);
-    if (!changes) return refusal(400, 'not a change notice: {"changes": [{"collection": "events", "id": 12}]}');
-    // The site does not wait for what follows; a failed look is mended by the next round.
-    changed(changes).catch(() => undefined);
+  async function webhook(req: IncomingMessage): Promise<Reply> {
+    if (webhookSecret === undefined)
+      return errorReply(404, 'no webhook secret is configured (CALENDAR_WEBHOOK_SECRET)');
+    const body = await readBody(req);
+    if (body === undefined) return errorReply(413, `more than ${MAX_WEBHOOK_BYTES} bytes`, { Connection: 'close' });
+    const signature = verifySignature(req.headers['x-calendar-signature'], body, webhookSecret, nowMs());
+    if (!signature)
+      return errorReply(
+        401,
+        'X-Calendar-Signature is missing or invalid, or its time differs by more than five minutes',
+      );
+    if (seen.has(signature)) return errorReply(409, 'this webhook was received before: each is accepted once');
+    seen.set(signature, true);
+    const changes = parseChanges(body);
+    if (!changes) return errorReply(400, 'not a webhook: {"changes": [{"collection": "events", "id": 12}]}');
+    // The site does not wait for the sync. If this fails, the next poll finds the changes.
+    onWebhook(changes).catch(() => undefined);
     return { status: 202, body: { accepted: changes.length } };
   }
 
   return {
-    listener(request, response) {
-      reply(request)
-        .catch(() => refusal(500, 'this could not be answered'))
-        .then((answer) => send(response, answer));
+    listener(req, res) {
+      reply(req)
+        .catch(() => errorReply(500, 'internal error'))
+        .then((response) => send(res, response));
     },
-    draining() {
+    startDraining() {
       draining = true;
     },
   };
@@ -102,57 +102,57 @@ export function createAdmin(options: AdminOptions): Admin {
 const GET = { Allow: 'GET, HEAD' };
 const POST = { Allow: 'POST' };
 
-function send(response: ServerResponse, { status, body, type, headers }: Reply): void {
-  if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, {
+function send(res: ServerResponse, { status, body, type, headers }: Reply): void {
+  if (res.headersSent || res.destroyed) return;
+  res.writeHead(status, {
     'Content-Type': type ?? 'application/json; charset=utf-8',
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     ...headers,
   });
-  response.end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
+  res.end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
 }
 
-/** The body's bytes; undefined when there are too many. What is left of those is not read, and not kept. */
-function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+/** Reads the body; undefined if it is too large. */
+function readBody(req: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    // One that announced no body (`optimizeEmptyRequests` in `port.ts`).
-    if (request.readableEnded) return resolve(Buffer.alloc(0));
-    request.on('data', (chunk: Buffer) => {
+    // The request has no body (`optimizeEmptyRequests` in `server.ts`).
+    if (req.readableEnded) return resolve(Buffer.alloc(0));
+    req.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= MAX_NOTICE_BYTES) chunks.push(chunk);
+      if (size <= MAX_WEBHOOK_BYTES) chunks.push(chunk);
       else {
         chunks.length = 0;
-        // Not destroyed: the refusal still has to go out on this connection.
-        request.pause();
+        // Not destroyed, because the error response needs the connection.
+        req.pause();
         resolve(undefined);
       }
     });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
-    request.on('error', reject);
+    req.on('end', () => resolve(Buffer.concat(chunks)));
+    req.on('error', reject);
   });
 }
 
 /**
- * The signature, when it is one: `t=UNIX,v1=HEX` where HEX is the HMAC-SHA256 of `t.body`. A time more than five minutes off is as good as
- * forged.
+ * Returns the signature if it is valid: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. A time that differs by more than five
+ * minutes is invalid.
  */
-function signatureIn(
+function verifySignature(
   header: string | string[] | undefined,
   body: Buffer,
   secret: string,
   nowMs: number,
 ): string | undefined {
-  const [, time, given] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
-  if (time === undefined || given === undefined) return undefined;
-  const right = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
-  const isTimely = Math.abs(nowMs - Number(time) * 1000) <= NOTICE_WINDOW_MS;
-  return timingSafeEqual(right, Buffer.from(given, 'hex')) && isTimely ? given : undefined;
+  const [, time, signature] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
+  if (time === undefined || signature === undefined) return undefined;
+  const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
+  const isTimely = Math.abs(nowMs - Number(time) * 1000) <= SIGNATURE_WINDOW_MS;
+  return timingSafeEqual(expected, Buffer.from(signature, 'hex')) && isTimely ? signature : undefined;
 }
 
-function changesIn(body: Buffer): Change[] | undefined {
+function parseChanges(body: Buffer): ChangedRecord[] | undefined {
   try {
     const { changes } = JSON.parse(body.toString('utf8')) as { changes?: unknown };
     return Array.isArray(changes) && changes.every(isChange)
@@ -163,7 +163,7 @@ function changesIn(body: Buffer): Change[] | undefined {
   }
 }
 
-function isChange(value: unknown): value is Change {
+function isChange(value: unknown): value is ChangedRecord {
   if (typeof value !== 'object' || value === null) return false;
   const { collection, id } = value as Record<string, unknown>;
   return typeof collection === 'string' && collection !== '' && Number.isSafeInteger(id) && Number(id) > 0;

@@ -1,7 +1,9 @@
-// Headers that every answer of the interface carries (interface-behaviour 9), and those that say how long it may be kept.
+// Headers of API responses: those of every response, CORS, and caching.
 
-/** Sent whatever the answer is. */
-export const STANDING: Readonly<Record<string, string>> = {
+import type { Services } from '../calendar/services.ts';
+
+/** Sent with every response of the API. */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json; charset=UTF-8',
   'X-Robots-Tag': 'noindex',
   'X-Content-Type-Options': 'nosniff',
@@ -10,11 +12,11 @@ export const STANDING: Readonly<Record<string, string>> = {
   Vary: 'Origin, Authorization, Accept-Encoding',
 };
 
-/** On a create: a retry with the same key gets the same record, and the second header with it. */
-export const KEY_HEADER = 'Idempotency-Key';
+/** Of a create: a retry with the same key returns the same record, with the second header. */
+export const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key';
 export const REPLAYED_HEADER = 'Idempotent-Replayed';
 
-/** For browsers that call from another origin. */
+/** For requests of browsers from another origin. */
 export const corsHeaders = (origin: string): Record<string, string> => ({
   'Access-Control-Allow-Origin': origin,
   'Access-Control-Allow-Methods': 'OPTIONS, GET, POST, PUT, PATCH, DELETE',
@@ -26,30 +28,35 @@ export interface Freshness {
   staleWhileRevalidateS: number;
 }
 
-/** `Cache-Control` of a public answer (RFC 9111, 5.2.2; RFC 5861, 3). */
-export const publicCaching = ({ maxAgeS, staleWhileRevalidateS }: Freshness): string =>
+/** `Cache-Control` of a public response (RFC 9111, 5.2.2; RFC 5861, 3). */
+export const publicCacheControl = ({ maxAgeS, staleWhileRevalidateS }: Freshness): string =>
   `public, max-age=${maxAgeS}, stale-while-revalidate=${staleWhileRevalidateS}`;
 
-/** As WordPress answers whoever is logged in. */
-export const PRIVATE: Readonly<Record<string, string>> = {
+/** Of responses that no cache may store, as WordPress sends them to authenticated callers. */
+export const PRIVATE_HEADERS: Readonly<Record<string, string>> = {
   Expires: 'Wed, 11 Jan 1984 05:00:00 GMT',
   'Cache-Control': 'no-cache, must-revalidate, max-age=0, no-store, private',
 };
 
 const MAX_TAGS = 300;
 
-/**
- * Record names for purging a CDN by record, names and values by turns. Fastly and Varnish read the one,
- * Cloudflare and others the other. What is more than 300 names is left out.
- */
-export function purgeTags(tags: readonly string[]): string[] {
+/** Cache tags for purging a CDN by record, names and values in turn: Fastly and Varnish read the first header, Cloudflare the second. */
+export function purgeTagHeaders(tags: readonly string[]): string[] {
   if (tags.length === 0) return [];
-  const named = tags.length > MAX_TAGS ? tags.slice(0, MAX_TAGS) : tags;
-  return ['Surrogate-Key', named.join(' '), 'Cache-Tag', named.join(',')];
+  const sent = tags.slice(0, MAX_TAGS);
+  return ['Surrogate-Key', sent.join(' '), 'Cache-Tag', sent.join(',')];
 }
 
-/** Says that the copy has not been compared with the CMS for a while (RFC 9111, 5.1; `Warning` for older readers). */
-export const staleness = (ageS: number): Record<string, string> => ({
+/** Tells that the replica has not caught up with the CMS for a while (RFC 9111, 5.1; `Warning` for older clients). */
+export const staleHeaders = (ageS: number): Record<string, string> => ({
   Age: String(ageS),
   Warning: '110 - "Response is Stale"',
 });
+
+/** Links to the REST API of the site, as WordPress does in every response. A URL may have characters that a header may not. */
+export function apiLink({ site }: Pick<Services, 'site'>): string {
+  const url = `${site().url}/wp-json/`;
+  return `<${VISIBLE_ASCII.test(url) ? url : new URL(url).href}>; rel="https://api.w.org/"`;
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]*$/;

@@ -1,34 +1,34 @@
-// The polls that `Cache-Control: no-cache` asks for: one a second for all callers together, and none while the CMS is left alone.
+// Polls on demand (`Cache-Control: no-cache`): at most one per second for all clients, and none while polls fail.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sync } from '../replica/sync.ts';
+import type { Sync } from '../sync/sync.ts';
 
 export interface OnDemandPollOptions {
-  sync: Pick<Sync, 'look' | 'standing'>;
-  /** Milliseconds of a clock that never goes back. */
+  sync: Pick<Sync, 'poll' | 'state'>;
+  /** A monotonic clock. */
   clockMs?: () => number;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after this many milliseconds. */
   wait?: (ms: number) => Promise<unknown>;
 }
 
 const SECOND_MS = 1000;
-/** The longest that a caller waits, in milliseconds; the gateway then answers from the replica as it is. */
-const LONGEST_WAIT_MS = 5000;
+/** After this time the gateway responds from the replica as it is. */
+const MAX_WAIT_MS = 5000;
 
 /**
- * Resolves when the latest poll is over that was asked for within the last second, which is asked for now if there is none; after five
- * seconds in any case. Resolves at once while polls fail: they are repeated with growing pauses that no caller may shorten.
+ * Returns a function that polls, or joins the poll that another client requested within the last second. It resolves after the poll, after
+ * five seconds at the latest, and immediately while polls fail: no client may shorten the delays between retries.
  */
 export function createOnDemandPoll(options: OnDemandPollOptions): () => Promise<void> {
   const { sync, clockMs = () => performance.now(), wait = (ms) => sleep(ms, undefined, { ref: false }) } = options;
-  let latest: { askedMs: number; over: Promise<unknown> } | undefined;
+  let latest: { requestedMs: number; done: Promise<unknown> } | undefined;
 
   return async () => {
-    if (sync.standing().failures > 0) return;
+    if (sync.state().failures > 0) return;
     const nowMs = clockMs();
-    if (!latest || nowMs - latest.askedMs >= SECOND_MS) {
-      latest = { askedMs: nowMs, over: Promise.race([sync.look(), wait(LONGEST_WAIT_MS)]) };
+    if (!latest || nowMs - latest.requestedMs >= SECOND_MS) {
+      latest = { requestedMs: nowMs, done: Promise.race([sync.poll(), wait(MAX_WAIT_MS)]) };
     }
-    await latest.over;
+    await latest.done;
   };
 }

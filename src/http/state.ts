@@ -1,23 +1,30 @@
-// What a request carries through the middleware: where it was mounted, who asks, what was read of it, and the answer.
+// What one request carries through the middleware: `ctx.state`.
 
-import type { Answer } from '../calendar/asked.ts';
-import type { Caller } from '../calendar/visibility.ts';
-import type { CacheOutcome } from '../observe/events.ts';
+import type Koa from 'koa';
+import type { Actor } from '../calendar/permissions.ts';
+import type { ApiResponse } from '../calendar/request-context.ts';
+import type { CacheOutcome } from '../observability/events.ts';
+import type { CachedResponse } from './cached-response.ts';
 
 export interface State {
   requestId: string;
-  /** The route's name for log and metrics. */
+  /** The route's name in log and metrics: `list /events`. */
   route: string;
   cache: CacheOutcome;
-  /** The prefix under which the interface was called, and its full address. */
+  /** The prefix under which the client called the API, and its absolute URL. */
   mount: string;
-  base: string;
-  /** Path below the mount. */
+  baseUrl: string;
+  /** The path below the mount. */
   path: string;
   query: Record<string, unknown>;
-  body?: Record<string, unknown>;
-  caller: Caller;
-  answer?: Answer;
-  /** HEAD was asked for by a request that is none: the body of its answer is empty. */
-  withoutBody?: boolean;
+  actor: Actor;
+  /** The method override replaced GET by HEAD: the response has no body. */
+  omitBody: boolean;
+  /** The response, one of these three: `respond.ts` sends the first that is set. */
+  error?: ApiResponse | undefined;
+  cached?: CachedResponse | undefined;
+  apiResponse?: ApiResponse | undefined;
 }
+
+export type Context = Koa.ParameterizedContext<State>;
+export type Middleware = Koa.Middleware<State>;

@@ -1,8 +1,10 @@
-// The route table of calendar/events/v1: paths, methods, operations and their parameters. Everything that knows the interface reads it here.
+// The route table of the API: paths, methods, operations and their parameters.
 
-import type { Kind, PostKind, TermKind } from '../records.ts';
-import type { Parameter } from './parameters.ts';
-import * as parameters from './parameters.ts';
+import { PLURALS } from '../model/kinds.ts';
+import { type Kind, POST_KINDS, type PostKind, TERM_KINDS, type TermKind } from '../model/records.ts';
+import { bodyParameters, updateParameters } from './fields.ts';
+import type { Parameter } from './parameter.ts';
+import { eventSlugToUpdate, idParameters, LIST_PARAMETERS, namespaceParameters, slugParameters } from './parameters.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Operation = 'describe' | 'document' | 'list' | 'create' | 'read' | 'update' | 'delete';
@@ -21,86 +23,53 @@ export interface Route {
   endpoints: Endpoint[];
 }
 
-/** The interface's word for each kind: in paths, envelopes and error codes. */
-export const COLLECTIONS: Record<Kind, string> = {
-  event: 'events',
-  venue: 'venues',
-  organizer: 'organizers',
-  category: 'categories',
-  tag: 'tags',
-};
-
 export const NAMESPACE = 'calendar/events/v1';
 
-const get = (operation: Operation, ...parameters: Parameter[]): Endpoint => ({
+const get = (operation: Operation, parameters: Parameter[] = []): Endpoint => ({
   methods: ['GET'],
   operation,
   parameters,
 });
-const create = (fields: Parameter[]): Endpoint => ({ methods: ['POST'], operation: 'create', parameters: fields });
 
-function item(
-  path: string,
-  kind: Kind,
-  by: 'id' | 'slug',
-  key: Parameter[],
-  fields: Parameter[],
-  updateKey = key,
-): Route {
+function collectionRoute(kind: Kind): Route {
   return {
-    path,
+    path: `/${PLURALS[kind]}`,
+    kind,
+    endpoints: [
+      get('list', LIST_PARAMETERS[kind]),
+      { methods: ['POST'], operation: 'create', parameters: bodyParameters(kind) },
+    ],
+  };
+}
+
+function itemRoute(kind: Kind, by: 'id' | 'slug', key: Parameter[], updateKey = key): Route {
+  return {
+    path: `/${PLURALS[kind]}/${by === 'id' ? '{id}' : 'by-slug/{slug}'}`,
     kind,
     by,
     endpoints: [
-      get('read', ...key),
+      get('read', key),
       { methods: ['DELETE'], operation: 'delete', parameters: key },
       {
         methods: ['POST', 'PUT', 'PATCH'],
         operation: 'update',
-        parameters: [...updateKey, ...parameters.optional(fields)],
+        parameters: [...updateKey, ...updateParameters(kind)],
       },
     ],
   };
 }
 
-function posts(kind: PostKind, list: Parameter[], fields: Parameter[]): Route[] {
-  const path = `/${COLLECTIONS[kind]}`;
-  const byId = kind === 'event' ? [parameters.eventId, parameters.password] : [parameters.recordId(kind)];
-  return [
-    { path, kind, endpoints: [get('list', ...list), create(fields)] },
-    item(`${path}/{id}`, kind, 'id', byId, fields),
-    item(
-      `${path}/by-slug/{slug}`,
-      kind,
-      'slug',
-      [parameters.recordSlug(kind)],
-      fields,
-      kind === 'event' ? [parameters.eventSlugToUpdate] : undefined,
-    ),
-  ];
-}
+const postRoutes = (kind: PostKind): Route[] => [
+  collectionRoute(kind),
+  itemRoute(kind, 'id', idParameters(kind)),
+  itemRoute(kind, 'slug', slugParameters(kind), kind === 'event' ? [eventSlugToUpdate] : undefined),
+];
 
-function terms(kind: TermKind): Route[] {
-  const path = `/${COLLECTIONS[kind]}`;
-  return [
-    {
-      path,
-      kind,
-      endpoints: [
-        get('list', ...parameters.termList(kind, COLLECTIONS[kind])),
-        create(parameters.termFields(kind, 'create')),
-      ],
-    },
-    item(`${path}/{id}`, kind, 'id', [parameters.recordId(kind)], parameters.termFields(kind, 'update')),
-  ];
-}
+const termRoutes = (kind: TermKind): Route[] => [collectionRoute(kind), itemRoute(kind, 'id', idParameters(kind))];
 
 export const ROUTES: readonly Route[] = [
-  { path: '', endpoints: [get('describe', ...parameters.describe)] },
+  { path: '', endpoints: [get('describe', namespaceParameters)] },
   { path: '/doc', endpoints: [get('document')] },
-  ...posts('event', parameters.eventList, parameters.eventFields),
-  ...posts('venue', parameters.linkedList('venues'), parameters.venueFields),
-  ...posts('organizer', parameters.linkedList('organizers'), parameters.organizerFields),
-  ...terms('category'),
-  ...terms('tag'),
+  ...POST_KINDS.flatMap(postRoutes),
+  ...TERM_KINDS.flatMap(termRoutes),
 ];

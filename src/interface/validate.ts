@@ -1,137 +1,154 @@
-// Checks a request against its endpoint's parameters in the original's two stages, and reads the values (interface-behaviour, "Conventions" and 0).
+// Validates a request against the parameters of its endpoint, in the two stages of The Events Calendar, and
+// parses the values.
 
 import { Ajv, type ValidateFunction } from 'ajv';
-import type { Input } from '../calendar/asked.ts';
-import { invalidParams, missingParams, type ParamRefusal, wrongType } from '../calendar/refusals.ts';
-import type { Parameter } from './parameters.ts';
+import { invalidParams, missingParams, type ParamError, wrongType } from './errors.ts';
+import type { Input } from './input.ts';
+import type { JsonType, ParamType, ReferenceChecks, Verdict } from './param-type.ts';
+import type { Parameter } from './parameter.ts';
+import { parseBoolean, parseNumber } from './parse-values.ts';
 import type { Endpoint } from './routes.ts';
-import type { Lookups, NamedRefusal, ValueKind } from './value-kind.ts';
-import { boolean, numeric } from './values.ts';
 
-export interface Request {
-  /** Values out of the path. */
+export interface RequestValues {
   path: Record<string, string>;
   query: Record<string, unknown>;
   body: Record<string, unknown>;
 }
 
-const OF_TYPE: Record<NonNullable<ValueKind['typed']>, (value: unknown) => boolean> = {
+const JSON_TYPE_CHECKS: Record<JsonType, (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',
-  boolean: (value) => boolean(value) !== undefined,
-  integer: (value) => Number.isInteger(numeric(value)),
+  boolean: (value) => parseBoolean(value) !== undefined,
+  integer: (value) => Number.isInteger(parseNumber(value)),
 };
 
 const ajv = new Ajv({ allErrors: true });
 ajv.addKeyword({
-  keyword: 'accepted',
+  keyword: 'accepts',
   compile: (accepts: (value: unknown) => boolean) => (value: unknown) => value === null || accepts(value),
 });
-ajv.addKeyword({ keyword: 'typed', compile: (type: NonNullable<ValueKind['typed']>) => OF_TYPE[type] });
+ajv.addKeyword({ keyword: 'jsonType', compile: (type: JsonType) => JSON_TYPE_CHECKS[type] });
 
 interface Stages {
-  accepted: ValidateFunction;
-  typed: ValidateFunction;
+  accepts: ValidateFunction;
+  jsonType: ValidateFunction;
 }
 
-const compiled = new WeakMap<Endpoint, Stages>();
+const compiledStages = new WeakMap<Endpoint, Stages>();
 
 function stagesOf(endpoint: Endpoint): Stages {
-  let stages = compiled.get(endpoint);
+  let stages = compiledStages.get(endpoint);
   if (!stages) {
-    const schema = (keyword: 'accepts' | 'typed', word: string) => ({
-      type: 'object',
-      properties: Object.fromEntries(
-        endpoint.parameters
-          .filter(({ kind, inPath }) => !inPath && kind[keyword])
-          .map(({ name, kind }) => [name, { [word]: kind[keyword] }]),
-      ),
-    });
-    stages = { accepted: ajv.compile(schema('accepts', 'accepted')), typed: ajv.compile(schema('typed', 'typed')) };
-    compiled.set(endpoint, stages);
+    const compile = (keyword: keyof Stages) =>
+      ajv.compile({
+        type: 'object',
+        properties: Object.fromEntries(
+          endpoint.parameters
+            .filter(({ type, inPath }) => !inPath && type[keyword])
+            .map(({ name, type }) => [name, { [keyword]: type[keyword] }]),
+        ),
+      });
+    stages = { accepts: compile('accepts'), jsonType: compile('jsonType') };
+    compiledStages.set(endpoint, stages);
   }
   return stages;
 }
 
-function refusedBy(validate: ValidateFunction, values: Record<string, unknown>): Set<string> {
+function invalidNames(validate: ValidateFunction, values: Record<string, unknown>): Set<string> {
   if (validate(values)) return new Set();
   return new Set(validate.errors?.map((error) => error.instancePath.slice(1)));
 }
 
 /**
- * First stage: what each value must look like and refer to, reported in declared order. Second stage, reached only when the first
- * found nothing: JSON types, in the order sent.
- * @throws GatewayError `rest_missing_callback_param`, `rest_invalid_param`
+ * The first stage validates the form of each value and what it refers to, and reports errors in declared
+ * order. The second stage follows if the first found no error. It checks JSON types, and reports errors in
+ * the order sent.
+ * @throws ApiError `rest_missing_callback_param`, `rest_invalid_param`
  */
-export async function validate(endpoint: Endpoint, request: Request, lookups: Lookups): Promise<Input> {
+export async function validate(endpoint: Endpoint, request: RequestValues, checks: ReferenceChecks): Promise<Input> {
   const { parameters } = endpoint;
-  const sent = { ...request.body, ...withoutKeys(request.query, request.body) };
-  const missing = parameters.filter((one) => one.required && !one.inPath && (sent[one.name] ?? null) === null);
+  const sent = { ...request.body, ...withoutKeysOf(request.body, request.query) };
+  const missing = parameters.filter(
+    ({ name, required, inPath }) => required && !inPath && (sent[name] ?? null) === null,
+  );
   if (missing.length > 0) throw missingParams(missing.map(({ name }) => name));
 
   const stages = stagesOf(endpoint);
-  const unaccepted = refusedBy(stages.accepted, sent);
-  const refused: ParamRefusal[] = [];
-  for (const one of parameters) {
-    const value = one.inPath ? request.path[one.name] : sent[one.name];
+  const unaccepted = invalidNames(stages.accepts, sent);
+  const errors: ParamError[] = [];
+  const resolved = new Map<string, unknown>();
+  for (const parameter of parameters) {
+    const value = parameter.inPath ? request.path[parameter.name] : sent[parameter.name];
     if (value === undefined || value === null) continue;
-    const refusal = refusalOf(one, value, unaccepted, lookups);
-    // Most checks ask nobody: their answers are not waited for.
-    const told = refusal instanceof Promise ? await refusal : refusal;
-    if (told) refused.push(told);
+    const result = checkValue(parameter, value, unaccepted, checks);
+    // Most checks are synchronous.
+    const verdict = result instanceof Promise ? await result : result;
+    const error = paramError(parameter.name, verdict);
+    if (error) errors.push(error);
+    if (typeof verdict === 'object' && 'parsed' in verdict) resolved.set(parameter.name, verdict.parsed);
   }
-  if (refused.length > 0) throw invalidParams(refused);
+  if (errors.length > 0) throw invalidParams(errors);
 
-  const mistyped = refusedBy(stages.typed, sent);
-  const typeOf = (name: string) => parameters.find((one) => one.name === name && !one.inPath)!.kind.typed!;
-  const wrong = Object.keys(sent).filter((name) => mistyped.has(name));
-  if (wrong.length > 0) throw invalidParams(wrong.map((name) => wrongType(name, typeOf(name))));
-  // null has a meaning only in writes: it clears a field.
-  const writes = endpoint.operation === 'create' || endpoint.operation === 'update';
-  return read(parameters, request, writes ? sent : withoutNull(sent));
+  const mistyped = invalidNames(stages.jsonType, sent);
+  if (mistyped.size > 0) {
+    const types = new Map(parameters.filter(({ inPath }) => !inPath).map(({ name, type }) => [name, type.jsonType]));
+    const names = Object.keys(sent).filter((name) => mistyped.has(name));
+    throw invalidParams(names.map((name) => wrongType(name, types.get(name)!)));
+  }
+  // Only in a write does null have a meaning: it clears the field.
+  const isWrite = endpoint.operation === 'create' || endpoint.operation === 'update';
+  return parseInput(parameters, request.path, isWrite ? sent : withoutNull(sent), resolved);
 }
 
-function refusalOf(
-  { name, kind, inPath }: Parameter,
+function checkValue(
+  { name, type, inPath }: Parameter,
   value: unknown,
   unaccepted: Set<string>,
-  lookups: Lookups,
-): ParamRefusal | undefined | Promise<ParamRefusal | undefined> {
-  const accepted = inPath ? !kind.accepts || kind.accepts(value) : !unaccepted.has(name);
-  if (!accepted) return { name };
-  const found = kind.found ? kind.found(value, lookups) : true;
-  return found instanceof Promise ? found.then((one) => refusalFor(name, one)) : refusalFor(name, found);
+  checks: ReferenceChecks,
+): Verdict | Promise<Verdict> {
+  const isAccepted = inPath ? !type.accepts || type.accepts(value) : !unaccepted.has(name);
+  if (!isAccepted) return false;
+  return type.verify ? type.verify(value, checks) : true;
 }
 
-function refusalFor(name: string, found: boolean | NamedRefusal): ParamRefusal | undefined {
-  if (typeof found === 'boolean') return found ? undefined : { name };
-  return { name, message: found.message, detail: { ...found, data: { status: 400 } } };
+function paramError(name: string, verdict: Verdict): ParamError | undefined {
+  if (typeof verdict === 'boolean') return verdict ? undefined : { name };
+  if ('parsed' in verdict) return undefined;
+  return { name, message: verdict.message, detail: { ...verdict, data: { status: 400 } } };
 }
 
-function read(parameters: Parameter[], request: Request, sent: Record<string, unknown>): Input {
+/** @param resolved parsed values by parameter, for those that validation has parsed */
+function parseInput(
+  parameters: Parameter[],
+  path: Record<string, string>,
+  sent: Record<string, unknown>,
+  resolved: ReadonlyMap<string, unknown>,
+): Input {
   const input: Input = { path: {}, values: {}, sent, fields: {}, parameterOf: {} };
-  for (const { name, kind, inPath, field = name } of parameters) {
-    const value = inPath ? request.path[name] : sent[name];
+  for (const { name, type, inPath, recordKey = name } of parameters) {
+    const value = inPath ? path[name] : sent[name];
     if (value === undefined) continue;
-    const found = value === null || !kind.read ? value : kind.read(value);
+    const parsed = resolved.has(name) ? resolved.get(name) : parseValue(type, value);
     if (inPath) {
-      Object.assign(input.path, { [name]: found });
+      Object.assign(input.path, { [name]: parsed });
       continue;
     }
-    input.values[name] = found;
-    input.fields[field] = found;
-    input.parameterOf[field] = name;
+    input.values[name] = parsed;
+    input.fields[recordKey] = parsed;
+    input.parameterOf[recordKey] = name;
   }
   return input;
 }
 
-function withoutKeys(values: Record<string, unknown>, keys: Record<string, unknown>): Record<string, unknown> {
-  if (Object.keys(keys).length === 0) return values;
-  return Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(keys, key)));
+const parseValue = ({ parse }: ParamType, value: unknown): unknown => (value === null || !parse ? value : parse(value));
+
+/** Parses an embedded record (a venue in an event) with the parameters of its create route. */
+export function parseEmbedded(parameters: Parameter[], data: Record<string, unknown>): Input {
+  return parseInput(parameters, {}, withoutNull(data), new Map());
 }
 
-/** Reads data that stands inside another record's body (a venue in an event) with the parameters of its own create route. */
-export function readData(parameters: Parameter[], data: Record<string, unknown>): Input {
-  return read(parameters, { path: {}, query: {}, body: data }, withoutNull(data));
+function withoutKeysOf(keys: Record<string, unknown>, values: Record<string, unknown>): Record<string, unknown> {
+  if (Object.keys(keys).length === 0) return values;
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(keys, key)));
 }
 
 const withoutNull = (data: Record<string, unknown>): Record<string, unknown> =>

@@ -1,276 +1,193 @@
-// From a mapping file to functions that read and write records.
+// Compiles a mapping file to functions that read and write the records of each kind.
 
-import { GatewayError } from '../errors.ts';
-import { type EventRecord, KINDS, type Kind, type RecordOf, type Site } from '../records.ts';
-import { parseWall } from '../time/wall.ts';
-import { parseZone, utcToWall, utcZone, wallToUtc } from '../time/zones.ts';
-import type { Native } from '../upstream/port.ts';
-import { type Access, BadLine } from './access.ts';
-import { Unholdable, type Zones } from './codecs.ts';
-import { FIELDS, type FieldInfo, REFERS_TO } from './fields.ts';
-import { TERM_IDS_FROM } from './fitting.ts';
-import { type InlineReader, inlineAccess } from './inline.ts';
-import { type Join, type JoinTables, joinedIds, joinOf, storedIds } from './joins.ts';
-import { accessOf, coreAccess } from './lines.ts';
+import { FIELDS, type Field } from '../interface/fields.ts';
+import { isTermKind } from '../model/kinds.ts';
+import { KINDS, type Kind } from '../model/records.ts';
+import { type CompiledField, compileCoreField, compileField } from './compile-field.ts';
+import { CORE_LOCATIONS } from './core-locations.ts';
+import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
+import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
+import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Kinds, Mapping } from './mapping.ts';
-import { completeEvent, completePost, type PostDefaults, searchTextOf } from './record.ts';
-import { checkedSource, type KindSource, type MappingSource, refusal } from './source.ts';
-
-/** A field of a kind, under the interface's name. */
-interface Field {
-  name: string;
-  info: FieldInfo;
-  access: Access;
-}
-
-/** What only events have. */
-interface Extras {
-  inline: Record<string, InlineReader>;
-  joins: Join[];
-}
+import { type FieldSpec, type KindSpec, type MappingFile, mappingError, validateMappingFile } from './mapping-file.ts';
+import { TERM_ID_OFFSET } from './normalized-cms.ts';
+import { createReader } from './read-record.ts';
+import { createWriter } from './write-record.ts';
 
 /**
- * Compiles a mapping. `file` names it in messages. Throws `ConfigError` with the JSON path and the reason: a file that is
- * against the schema, a field that the interface lacks, a required field that is missing, a codec that does not fit.
+ * @param file names the mapping in error messages
+ * @throws ConfigError with the JSON pointer and the reason: the file violates the schema, names a field that
+ * the API lacks, lacks a required field, or names a codec that does not fit
  */
 export function compileMapping(json: unknown, file: string): Mapping {
-  const source = checkedSource(json, file);
+  const source = validateMappingFile(json, file);
   const kinds: Partial<Record<Kind, KindMapping<Kind>>> = {};
-  for (const kind of KINDS) if (source[kind]) kinds[kind] = compileKind(kind, source, file);
+  for (const kind of KINDS) if (source[kind]) kinds[kind] = compileKind(kind, source[kind], source, file);
   return {
     name: source.name,
     upstream: source.upstream,
-    requiresHelper: source.requiresHelper ?? false,
+    requiresCompanionPlugin: source.requiresCompanionPlugin ?? false,
     source,
-    // Each kind was compiled under its own name; the type system cannot follow the loop.
+    // The loop compiled each kind under its own name, which TypeScript cannot express.
     kinds: kinds as unknown as Kinds,
   };
 }
 
-/** Only the companion PHP file shows some `meta` keys: if it is removed, the site describes them no longer, and still hides events by them. */
-const isMetaPath = (path: string): boolean => path.startsWith('meta.');
-
-function compileKind(kind: Kind, mapping: MappingSource, file: string): KindMapping<Kind> {
-  const source = mapping[kind] as KindSource;
-  const extras: Extras = { inline: {}, joins: [] };
-  const { inline, joins } = extras;
-  const fields = compileFields(kind, mapping, file, extras);
-  const writable = fields.filter((field) => field.access.write && !field.info.derived && !source.readOnly);
-  const as = source.terms === undefined ? 'posts' : 'terms';
-  const type = mapping.wordpress?.posts?.[source.posts ?? ''];
-  const draftDates = mapping.requiresHelper === true && type !== undefined && !type.existing;
-  const defaults = { excerpt: source.fields?.excerpt === undefined, draftDates };
-  const read = readerOf(kind, as, fields, defaults, joins);
+function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: string): KindMapping<Kind> {
+  const { fields, embedded, linkFields } = compileFields(kind, spec, mapping, file);
+  const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
+  const storedAs = spec.terms === undefined ? 'posts' : 'terms';
+  const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
+  const read = createReader(kind, fields, linkFields, {
+    storedAs,
+    usesCoreExcerpt: spec.fields?.excerpt === undefined,
+    hasTrueDraftDates: mapping.requiresCompanionPlugin === true && postType !== undefined && !postType.existing,
+  });
   return {
     kind,
-    base: source.posts ?? source.terms ?? '',
-    as,
-    readOnly: source.readOnly ?? false,
-    ...(source.context ? { context: source.context } : {}),
-    listParams: source.listParams ?? {},
-    statuses: source.statuses ?? [],
-    dedupe: source.dedupe ?? false,
-    select: selectOf(kind, as, fields, mapping),
-    needs: fields.flatMap(({ info, access }) =>
-      info.required ? access.select : info.key === 'hidden' ? access.select.filter(isMetaPath) : [],
-    ),
-    touchAfterCreate: source.touchAfterCreate ?? [],
-    writable: new Set(writable.map((field) => field.info.key)) as KindMapping<Kind>['writable'],
-    places: new Map(writable.map((field) => [field.info.key, field.access.place])) as KindMapping<Kind>['places'],
-    ...(Object.keys(inline).length > 0 ? { inline } : {}),
-    ...(joins.length > 0 ? { joins } : {}),
+    collection: spec.posts ?? spec.terms ?? '',
+    storedAs,
+    readOnly: spec.readOnly ?? false,
+    context: spec.context,
+    listParams: spec.listParams ?? {},
+    statuses: spec.statuses ?? [],
+    dedupe: spec.dedupe ?? false,
+    selectedFields: selectedFields(kind, storedAs, fields, mapping),
+    requiredPaths: fields.flatMap(requiredPaths),
+    touchAfterCreate: spec.touchAfterCreate ?? [],
+    writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
+    locations: new Map(
+      writable.map(({ field, accessor }) => [field.key, accessor.location]),
+    ) as KindMapping<Kind>['locations'],
+    embedded,
+    linkFields,
     read,
-    ...writerOf(fields, writable, read, joins),
+    ...createWriter(fields, writable, read, linkFields),
   } as KindMapping<Kind>;
 }
 
-function compileFields(kind: Kind, mapping: MappingSource, file: string, extras: Extras): Field[] {
-  const source = mapping[kind] as KindSource;
-  const table = FIELDS[kind];
-  for (const name of Object.keys(source.fields ?? {}))
-    if (!Object.hasOwn(table, name))
-      throw refusal(
+/**
+ * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops
+ * showing the key but keeps hiding events by it, so lists need the key too.
+ */
+function requiredPaths({ field, accessor: { selectedPaths } }: CompiledField): string[] {
+  if (field.required) return selectedPaths;
+  return field.key === 'hidden' ? selectedPaths.filter((path) => path.startsWith('meta.')) : [];
+}
+
+interface CompiledFields {
+  fields: CompiledField[];
+  embedded: Record<string, EmbeddedReader>;
+  linkFields: LinkField[];
+}
+
+function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: string): CompiledFields {
+  const definitions = FIELDS[kind];
+  for (const name of Object.keys(spec.fields ?? {}))
+    if (!Object.hasOwn(definitions, name))
+      throw mappingError(
         file,
         `/${kind}/fields/${name}`,
-        `the interface has no such field of ${article(kind)} ${kind}`,
-        `Its fields are: ${Object.keys(table).join(', ')}.`,
+        `the interface has no such field of ${withArticle(kind)}`,
+        `Its fields are: ${Object.keys(definitions).join(', ')}.`,
       );
-  const fields: Field[] = [];
-  for (const [name, info] of Object.entries(table)) {
-    const place = `/${kind}/fields/${name}`;
-    const line = source.fields?.[name];
+  const compiled: CompiledFields = { fields: [], embedded: {}, linkFields: [] };
+  for (const [name, field] of Object.entries(definitions)) {
     try {
-      const refersTo = kind === 'event' ? REFERS_TO[name] : undefined;
-      if (typeof line === 'object' && line.inline) {
-        if (refersTo !== 'venue' && refersTo !== 'organizer')
-          throw new BadLine('/inline', 'only a venue or an organizer can lie inside an event');
-        const made = inlineAccess(refersTo, line.inline);
-        extras.inline[refersTo] = made.reader;
-        fields.push({ name, info, access: made.access });
-        continue;
-      }
-      const linked = refersTo && mapping[refersTo];
-      if (line !== undefined && refersTo && !linked)
-        throw new BadLine('', `the mapping does not say where ${article(refersTo)} ${refersTo} is: add "${refersTo}"`);
-      if (typeof line === 'object' && line.via) {
-        if (refersTo !== 'venue' && refersTo !== 'organizer')
-          throw new BadLine('/via', 'only a venue or an organizer is found by another key');
-        extras.joins.push(joinOf(refersTo, line.via));
-      }
-      const core = source.terms === undefined ? info.post : info.term;
-      const moves = linked?.terms !== undefined && (refersTo === 'venue' || refersTo === 'organizer');
-      const isJoined = typeof line === 'object' && line.via !== undefined;
-      if (line !== undefined) {
-        const access = accessOf(line, info);
-        fields.push({ name, info, access: moves && !isJoined ? movedIds(access) : access });
-      } else if (linked?.terms !== undefined) {
-        const access = accessOf(lastPart(linked.terms), info);
-        fields.push({ name, info, access: moves ? movedIds(access) : access });
-      } else if (core) fields.push({ name, info, access: coreAccess(info, core) });
-      else if (info.required) throw new BadLine('', 'is required: say where it is');
+      const accessor = field.references
+        ? compileReference(field.references, field, spec.fields?.[name], mapping, compiled)
+        : compileOwnField(field, spec.fields?.[name], spec);
+      if (accessor) compiled.fields.push({ name, field, accessor });
     } catch (error) {
-      if (error instanceof BadLine) throw refusal(file, place + error.below, error.message);
-      throw error;
+      if (!(error instanceof MappingFieldError)) throw error;
+      throw mappingError(file, `/${kind}/fields/${name}${error.pointer}`, error.message);
     }
   }
-  return fields;
+  return compiled;
 }
 
-/** Ids of terms that stand for venues or organizers, which have ids of their own in the interface (fitting.ts). */
-function movedIds(access: Access): Access {
-  const { read, write } = access;
-  const moved = (ids: unknown, by: number) => (ids as readonly number[]).map((id) => id + by);
+/** Returns `undefined` for a field that the site does not have. */
+function compileOwnField(
+  field: Field,
+  spec: string | FieldSpec | undefined,
+  { terms }: KindSpec,
+): FieldAccessor | undefined {
+  if (typeof spec === 'object') refuseReferenceKeys(spec);
+  if (spec !== undefined) return compileField(spec, field);
+  const core = CORE_LOCATIONS[terms === undefined ? 'posts' : 'terms'][field.key];
+  if (core) return compileCoreField(field, core);
+  if (field.required) throw new MappingFieldError('', 'is required: say where it is');
+  return undefined;
+}
+
+function refuseReferenceKeys({ embedded, via }: FieldSpec): void {
+  if (embedded) throw new MappingFieldError('/embedded', 'only a venue or an organizer can lie inside an event');
+  if (via) throw new MappingFieldError('/via', 'only a venue or an organizer is found by another key');
+}
+
+/**
+ * Compiles an event's reference to records of another kind. Returns `undefined` if the site has no such
+ * reference.
+ */
+function compileReference(
+  target: Exclude<Kind, 'event'>,
+  field: Field,
+  spec: string | FieldSpec | undefined,
+  mapping: MappingFile,
+  compiled: CompiledFields,
+): FieldAccessor | undefined {
+  const isLinked = target === 'venue' || target === 'organizer';
+  if (typeof spec === 'object' && !isLinked) refuseReferenceKeys(spec);
+  if (typeof spec === 'object' && spec.embedded && isLinked) {
+    const { accessor, reader } = embeddedAccessor(target, spec.embedded);
+    compiled.embedded[target] = reader;
+    return accessor;
+  }
+  const targetSpec = mapping[target];
+  if (spec !== undefined && !targetSpec)
+    throw new MappingFieldError('', `the mapping does not say where ${withArticle(target)} is: add "${target}"`);
+  const link = typeof spec === 'object' ? spec.via : undefined;
+  if (link && isLinked) compiled.linkFields.push(compileLinkField(target, link));
+  if (spec === undefined && targetSpec?.terms === undefined) return undefined;
+  // WordPress names the terms of a post by the last segment of their collection.
+  const accessor = compileField(spec ?? targetSpec!.terms!.split('/').at(-1)!, field);
+  return isLinked && targetSpec?.terms !== undefined && !link ? withIdOffset(accessor) : accessor;
+}
+
+/** A term that serves as a venue or organizer has an id of its own in the API (normalized-cms.ts). */
+function withIdOffset(accessor: FieldAccessor): FieldAccessor {
+  const { read, write } = accessor;
+  const shift = (ids: unknown, offset: number) => (ids as readonly number[]).map((id) => id + offset);
   return {
-    ...access,
-    read: (native, zones) => moved(read(native, zones) ?? [], TERM_IDS_FROM),
-    ...(write ? { write: (ids, target) => write(moved(ids, -TERM_IDS_FROM), target) } : {}),
+    ...accessor,
+    read: (cmsRecord, zones) => shift(read(cmsRecord, zones) ?? [], TERM_ID_OFFSET),
+    ...(write ? { write: (ids, target) => write(shift(ids, -TERM_ID_OFFSET), target) } : {}),
   };
 }
 
-function article(kind: Kind): string {
-  return /^[aeo]/.test(kind) ? 'an' : 'a';
-}
+const withArticle = (kind: Kind): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'} ${kind}`;
 
-/** A collection may lie under a namespace of its own; posts name their terms by the last part. */
-function lastPart(base: string): string {
-  return base.split('/').at(-1) ?? base;
-}
+/** For the search text and for the recognition of generated excerpts. */
+const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
+/** The public view compares the raw texts with these. */
+const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
 
-function readerOf(kind: Kind, as: 'posts' | 'terms', fields: Field[], defaults: PostDefaults, joins: Join[]) {
-  const zoneField = fields.find((field) => field.name === 'timezone');
-  return (native: Native, site: Site, tables: JoinTables = {}): RecordOf[Kind] => {
-    const record: Record<string, unknown> = {
-      kind,
-      id: typeof native.id === 'number' ? native.id : Number(native.id) || 0,
-    };
-    for (const info of Object.values(FIELDS[kind])) record[info.key] = Array.isArray(info.empty) ? [] : info.empty;
-    // What no mapping says of a tag, but a record of it has.
-    if (kind === 'tag') record.parent = 0;
-    const zones = zonesOf(zoneField, native, site);
-    for (const { info, access } of fields) {
-      const value = access.read(native, zones);
-      if (value !== undefined) record[info.key] = value;
-    }
-    for (const { field } of joins) record[field] = joinedIds(record[field] as number[], tables[field]);
-    if (as === 'posts') completePost(record, native, defaults);
-    const whole = record as unknown as RecordOf[Kind];
-    if (whole.kind === 'event') completeEvent(whole as EventRecord, site);
-    if (kind !== 'category' && kind !== 'tag') record.searchText = searchTextOf(kind, whole, native);
-    return whole;
-  };
-}
-
-function zonesOf(zoneField: Field | undefined, native: Native | undefined, site: Site): Zones {
-  const zones = { event: site.timezone, site: site.timezone };
-  const stored = native && zoneField?.access.read(native, zones);
-  return typeof stored === 'string' && stored !== '' ? { event: stored, site: site.timezone } : zones;
-}
-
-function writerOf(
-  fields: Field[],
-  writable: Field[],
-  read: (native: Native, site: Site) => RecordOf[Kind],
-  joins: Join[],
-) {
-  const zoneField = fields.find((field) => field.name === 'timezone');
-  const ownZone = writable.includes(zoneField as Field);
-  const dates = writable.filter((field) => field.info.type === 'wall');
-  const instants = dates.filter((field) => field.access.needsZone);
-
-  const write = (
-    fields: object,
-    { site, before, joins: tables }: { site: Site; before?: Native; joins?: JoinTables },
-  ): Native => {
-    const values: Record<string, unknown> = { ...fields };
-    const stored = zonesOf(zoneField, before, site);
-    const asked = typeof values.timezone === 'string' && values.timezone !== '' ? values.timezone : stored.event;
-    const zones: Zones = { event: ownZone ? asked : stored.event, site: site.timezone };
-    if (ownZone && 'timezone' in values && before) {
-      // Another zone keeps the clock time: where an instant is stored, it has to be stored anew.
-      const now = read(before, site) as unknown as Record<string, unknown>;
-      for (const { info } of instants) if (!(info.key in values)) values[info.key] = now[info.key];
-    }
-    const wholeDays = values.allDay ?? (before && (read(before, site) as Partial<EventRecord>).allDay);
-    if (!ownZone && asked !== zones.event && !wholeDays)
-      // The CMS knows one zone only: the instant is kept, on its clock. Days are days in every zone.
-      for (const { info } of dates) values[info.key] = onClockOf(zones, values[info.key], asked);
-    const body: Native = {};
-    for (const { name, info, access } of writable) {
-      const value = values[info.key];
-      if (value === undefined) continue;
-      try {
-        access.write?.(joined(info.key, value, tables), { body, before, zones });
-      } catch (error) {
-        if (error instanceof Unholdable) throw refusedValue(name, error);
-        throw error;
-      }
-    }
-    return body;
-  };
-
-  const joined = (key: string, value: unknown, tables: JoinTables | undefined): unknown => {
-    const join = joins.find(({ field }) => field === key);
-    if (!join) return value;
-    const stored = storedIds(value as number[], tables?.[join.field]);
-    if (!stored) throw new Unholdable(`the CMS cannot link this ${join.kind} (is it published?)`);
-    return stored;
-  };
-
-  const mergesInto = (fields: object): boolean => {
-    const sent = (field: Field): boolean => Object.hasOwn(fields, field.info.key);
-    if (writable.some((field) => field.access.merges && sent(field))) return true;
-    if (!zoneField || instants.length === 0) return false;
-    return sent(zoneField) ? !instants.every(sent) : instants.some(sent);
-  };
-
-  return { write, mergesInto };
-}
-
-function onClockOf(zones: Zones, wall: unknown, asked: string): unknown {
-  const from = parseZone(asked);
-  if (typeof wall !== 'string' || parseWall(wall) === undefined || !from) return wall;
-  return utcToWall(wallToUtc(wall, from), parseZone(zones.event) ?? parseZone(zones.site) ?? utcZone);
-}
-
-function refusedValue(name: string, error: Unholdable): GatewayError {
-  return new GatewayError(400, 'rest_invalid_param', `Invalid parameter(s): ${name}`, {
-    data: { params: { [name]: `${error.message}.` } },
-    cause: error,
-  });
-}
-
-/** What a search and the rules of excerpts look at, beside the fields. */
-const POST_SELECT = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
-
-function selectOf(kind: Kind, as: 'posts' | 'terms', fields: Field[], mapping: MappingSource): string {
-  const own = as === 'posts' ? POST_SELECT : kind === 'category' || kind === 'tag' ? ['id', 'count'] : ['id'];
-  // The key by which events name a record of this kind is read with it.
-  const names = Object.keys(REFERS_TO).filter((name) => REFERS_TO[name] === kind);
-  const keys = names.flatMap((name) => {
-    const line = mapping.event.fields?.[name];
-    return typeof line === 'object' && line.via?.key !== undefined ? [line.via.key] : [];
-  });
-  const all = [...own, ...fields.flatMap((field) => field.access.select), ...keys];
-  // WordPress leaves a term's `meta` out when only a key of it is asked for; a post's it cuts down to that key.
-  return [...new Set(as === 'posts' ? all : all.map((path) => path.split('.', 1)[0]))].join(',');
+function selectedFields(
+  kind: Kind,
+  storedAs: 'posts' | 'terms',
+  fields: CompiledField[],
+  mapping: MappingFile,
+): string {
+  const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
+  const basePaths = storedAs === 'posts' ? POST_PATHS : termPaths;
+  // Link tables need the key by which events refer to records of this kind.
+  const linkKeys = Object.entries(mapping.event.fields ?? {}).flatMap(([name, spec]) =>
+    FIELDS.event[name]?.references === kind && typeof spec === 'object' && spec.via?.key !== undefined
+      ? [spec.via.key]
+      : [],
+  );
+  const rendered = storedAs === 'posts' ? RENDERED_PATHS : [];
+  const paths = [...basePaths, ...fields.flatMap(({ accessor }) => accessor.selectedPaths), ...linkKeys, ...rendered];
+  // WordPress answers no `meta` of a term if `_fields` names a key of it; of a post it answers only that key.
+  return [...new Set(storedAs === 'posts' ? paths : paths.map((path) => path.split('.', 1)[0]))].join(',');
 }

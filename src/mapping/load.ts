@@ -1,18 +1,17 @@
-// Finds a mapping: by its name among those that come with the gateway, or by the path of a file.
+// Loads a mapping: a bundled one by its name, or the operator's own by its path.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ConfigError, unreadable } from '../errors.ts';
+import { ConfigError, unreadableFile } from '../errors.ts';
 import { compileMapping } from './compile.ts';
 import type { Mapping } from './mapping.ts';
 
-// The folder is found from here upwards, since the compiled file lies deeper than its source.
-const FOLDERS = ['../../mappings/', '../../../mappings/'].map((step) => fileURLToPath(new URL(step, import.meta.url)));
+// The compiled file lies one folder deeper than its source.
+const FOLDERS = ['../../mappings/', '../../../mappings/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-/** The folder of the mappings that come with the gateway. */
 const mappingsFolder = FOLDERS.find((folder) => existsSync(folder)) ?? (FOLDERS[0] as string);
 
-/** Names of the mappings that come with the gateway. */
+/** Names of the bundled mappings. */
 export function mappingNames(): string[] {
   return existsSync(mappingsFolder)
     ? readdirSync(mappingsFolder)
@@ -23,8 +22,9 @@ export function mappingNames(): string[] {
 }
 
 /**
- * Loads and compiles a mapping: a name in `mappings/`, or a path (anything with a slash or ending in `.json`).
- * Throws `ConfigError` with the file, the JSON path and the reason.
+ * Loads and compiles a mapping by the name of a file in `mappings/`, or by a path. A text with a slash or the
+ * ending `.json` is a path.
+ * @throws ConfigError with the file, the JSON pointer and the reason
  */
 export function loadMapping(nameOrPath: string): Mapping {
   const isPath = /[\\/]|\.json$/.test(nameOrPath);
@@ -39,7 +39,7 @@ export function loadMapping(nameOrPath: string): Mapping {
   try {
     json = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw unreadable(`mapping ${nameOrPath}`, error);
+    throw unreadableFile(`mapping ${nameOrPath}`, error);
   }
   return compileMapping(json, nameOrPath);
 }

@@ -1,68 +1,79 @@
-// A compiled mapping: for each record kind, the collection it lives in and the functions that read and write it.
+// A compiled mapping: for each kind, the CMS collection of its records and the functions that read and write
+// them.
 
 import { createHash } from 'node:crypto';
-import type { FieldsOf, Kind, RecordOf, Site } from '../records.ts';
-import type { Native, Query } from '../upstream/port.ts';
-import type { InlineReader } from './inline.ts';
-import type { Join, JoinTables } from './joins.ts';
-import type { MappingSource } from './source.ts';
+import type { CmsRecord, Query } from '../cms/port.ts';
+import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
+import type { EmbeddedReader } from './embedded.ts';
+import type { LinkField, LinkTables } from './link-fields.ts';
+import type { MappingFile } from './mapping-file.ts';
+
+export interface WriteContext {
+  site: Site;
+  /** The CMS record before the write. `needsCurrent` says when it is required. */
+  current?: CmsRecord | undefined;
+  linkTables?: LinkTables | undefined;
+}
 
 export interface KindMapping<K extends Kind> {
   kind: K;
-  /** The collection's own name in the CMS (`rest_base`). */
-  base: string;
-  /** Whether the CMS holds the kind as posts or as terms (a venue may be either). */
-  as: 'posts' | 'terms';
+  /** Name of the collection in the CMS (`rest_base`). */
+  collection: string;
+  /** A venue or organizer may be a post or a term. */
+  storedAs: 'posts' | 'terms';
   readOnly: boolean;
-  /** Sent with every list request. */
+  /** Parameters of every list request. */
   listParams: Query;
-  /** Statuses of the CMS that are asked for in lists, beside the usual ones. */
+  /** Statuses of a plugin that lists ask for, besides WordPress's own. */
   statuses: string[];
-  /** `edit`: the fields are only shown where the CMS is asked for editing. */
-  context?: 'view' | 'edit';
-  /** The list repeats rows or inflates totals: ids count once and totals are not trusted. */
+  /** `edit`: WordPress shows the mapped fields only to accounts that may edit the record. */
+  context: 'view' | 'edit' | undefined;
+  /** The CMS's list repeats rows and inflates totals: duplicates are dropped and totals ignored. */
   dedupe: boolean;
-  /** What `_fields` asks for: no more than the mapping reads. */
-  select: string;
+  /** Value of `_fields` in requests: only what the mapping reads. */
+  selectedFields: string;
   /**
-   * Paths of `select` without which no record of this kind can be read; and, if every record had it, the key by which the site hides
-   * events from its lists: without it the gateway would list them.
+   * Selected paths without which a record of this kind cannot be read. Includes the `meta` key that hides
+   * events from lists, because the gateway would list hidden events without it.
    */
-  needs: string[];
-  /** Body paths sent once more after a create, for plugins that only look at updates. */
+  requiredPaths: string[];
+  /** Paths of the body that are sent again after a create, for plugins that react to updates only. */
   touchAfterCreate: string[];
-  /** Interface fields that can be written. */
   writable: ReadonlySet<keyof FieldsOf[K]>;
-  /** Where a field is written, in the CMS's own words (`meta.cost`), for messages and checks. */
-  places: ReadonlyMap<keyof FieldsOf[K], string>;
+  /** Where each field is written, in the CMS's terms (`meta.cost`), for messages and checks. */
+  locations: ReadonlyMap<keyof FieldsOf[K], string>;
   /**
-   * Events only: linked records that are text inside the event, read-only. `read` gives the event their ids (made of the text, at
-   * least 2^52); whoever keeps records keeps these beside it.
+   * Events only: readers of embedded linked records. `read` puts only their ids into the event; the caller
+   * stores the records.
    */
-  inline?: { venue?: InlineReader; organizer?: InlineReader };
-  /** Events only: fields whose stored ids are not those of the linked records; their tables go into `read` and `write`. */
-  joins?: Join[];
-  /** Native record -> record. Never throws on odd content: what cannot be read is the field's empty value. */
-  read(native: Native, site: Site, joins?: JoinTables): RecordOf[K];
-  /** Fields that change -> native body. `before` is the native record, needed where `mergesInto` says so. Throws `GatewayError` for a value the CMS's format cannot hold. */
-  write(fields: Partial<FieldsOf[K]>, context: { site: Site; before?: Native; joins?: JoinTables }): Native;
-  /** Whether writing these fields needs the native record (JSON in a string that is merged). */
-  mergesInto(fields: Partial<FieldsOf[K]>): boolean;
+  embedded: { venue?: EmbeddedReader; organizer?: EmbeddedReader };
+  /** Events only: link fields, whose tables `read` and `write` need. */
+  linkFields: LinkField[];
+  /** Converts a CMS record. Never throws: a field that cannot be read gets its empty value. */
+  read(cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables): RecordOf[K];
+  /**
+   * Converts changed fields to the body of a CMS request.
+   * @throws ApiError if the CMS's stored form cannot express a value
+   */
+  write(fields: Partial<FieldsOf[K]>, context: WriteContext): CmsRecord;
+  /** True if writing these fields needs the CMS record before the write. */
+  needsCurrent(fields: Partial<FieldsOf[K]>): boolean;
 }
 
-/** A kind that the CMS does not have is absent: its lists are empty and it cannot be written. */
+/** A kind that the CMS lacks is absent: its lists are empty, and it cannot be written. */
 export type Kinds = { [K in Kind]?: KindMapping<K> } & { event: KindMapping<'event'> };
 
 export interface Mapping {
   name: string;
   upstream: 'wordpress';
-  /** The site needs the generated PHP file. */
-  requiresHelper: boolean;
-  /** The mapping as the operator wrote it (validated), for `snippet` and `check`. */
-  source: MappingSource;
+  requiresCompanionPlugin: boolean;
+  /** The mapping file, for the commands `plugin` and `check`. */
+  source: MappingFile;
   kinds: Kinds;
 }
 
-/** Short, and another for every mapping that says something else: copies made by one are nothing to another. */
-export const fingerprintOf = ({ source }: Mapping): string =>
-  createHash('sha256').update(JSON.stringify(source)).digest('hex').slice(0, 16);
+/** A hash of the mapping. A replica that was built with another mapping must not be reused. */
+export function mappingFingerprint({ source }: Mapping): string {
+  const { description: _description, preset: _preset, ...mapping } = source;
+  return createHash('sha256').update(JSON.stringify(mapping)).digest('hex').slice(0, 16);
+}

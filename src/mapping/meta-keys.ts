@@ -1,25 +1,23 @@
-// Which `meta` keys a mapping uses, and what type WordPress has to register each with.
+// The `meta` keys that a mapping uses, and the type with which WordPress must register each.
 
-import type { Kind } from '../records.ts';
-import { FIELDS, type FieldInfo, REFERS_TO } from './fields.ts';
-import { isObject, parsePath } from './paths.ts';
-import type { FieldSource, KindSource, SpotSource } from './source.ts';
+import { FIELDS, type Field } from '../interface/fields.ts';
+import { isObject } from '../model/json.ts';
+import type { Kind } from '../model/records.ts';
+import type { MetaType } from './codecs/codec.ts';
+import { selectCodec } from './codecs/registry.ts';
+import type { FieldSpec, KindSpec, LocationSpec } from './mapping-file.ts';
+import { parsePath } from './paths.ts';
 
-export interface MetaKey {
+export interface MetaKey extends MetaType {
   key: string;
-  type: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
-  /** Each value has a row of its own: `type` is one value's. Absent: one row holds everything. */
-  rows?: true;
-  /** "No" is stored as no row at all. */
-  absentIsNo?: true;
-  /** What an unset key reads as. */
+  /** Value of a key that is not set. */
   default: string | boolean | number | readonly never[];
-  /** The interface field it belongs to. */
+  /** Name of the field that uses the key first. */
   field: string;
   writable: boolean;
 }
 
-const EMPTY: Readonly<Record<MetaKey['type'], MetaKey['default']>> = {
+const DEFAULTS: Readonly<Record<MetaType['type'], MetaKey['default']>> = {
   string: '',
   boolean: false,
   integer: 0,
@@ -28,74 +26,66 @@ const EMPTY: Readonly<Record<MetaKey['type'], MetaKey['default']>> = {
   object: [],
 };
 
-/** The keys directly under `meta` that the lines of a kind read or write, each once, in the order of the fields; with the keys by which `events` find a record of the kind. */
-export function metaKeys(kind: Kind, source: KindSource, events?: KindSource): MetaKey[] {
-  const found = new Map<string, MetaKey>();
-  const take = (path: string | undefined, stored: Stored, field: string, writable: boolean): void => {
-    const keys = path === undefined ? undefined : parsePath(path);
-    const key = keys?.[0] === 'meta' ? keys[1] : undefined;
-    if (typeof key !== 'string' || keys === undefined) return;
-    const { type, ...shape }: Stored = keys.length > 2 ? { type: 'object' } : stored;
-    const info = FIELDS[kind][field];
-    const fallback = type === 'boolean' && info?.empty === true ? true : EMPTY[type];
-    const known = found.get(key);
-    if (known) known.writable ||= writable;
-    else found.set(key, { key, type, ...shape, default: fallback, field, writable });
-  };
-  for (const [field, line] of Object.entries(source.fields ?? {})) {
-    const info = FIELDS[kind][field];
-    if (!info) continue;
-    const whole: FieldSource = typeof line === 'string' ? { at: line } : line;
-    for (const path of Object.values(whole.inline ?? {})) take(path, { type: 'string' }, field, false);
-    const canWrite = !source.readOnly && !whole.readOnly;
-    const spots: [string | SpotSource, boolean][] = [];
-    if (whole.read === undefined) spots.push([whole, canWrite]);
-    else
-      spots.push(
-        [whole.read, false],
-        ...[whole.write ?? []].flat().map((spot): [string | SpotSource, boolean] => [spot, canWrite]),
-      );
-    for (const [spot, writable] of spots) takeSpot(spot, info, (path, stored) => take(path, stored, field, writable));
-  }
-  for (const [field, line] of Object.entries(events?.fields ?? {}))
-    if (REFERS_TO[field] === kind && typeof line === 'object') take(line.via?.key, { type: 'integer' }, field, false);
-  return [...found.values()];
+interface Use {
+  path: string;
+  type: MetaType;
+  writable: boolean;
 }
 
-/** How WordPress stores the values of a key. */
-type Stored = Pick<MetaKey, 'type' | 'rows' | 'absentIsNo'>;
-
-function takeSpot(
-  line: string | SpotSource,
-  info: FieldInfo,
-  take: (path: string | undefined, stored: Stored) => void,
-): void {
-  const spot: SpotSource = typeof line === 'string' ? { at: line } : line;
-  for (const part of spot.parts ?? []) take(part.at, { type: part.number ? 'integer' : 'string' });
-  take(spot.at, spot.json === undefined ? storedAs(spot, info) : { type: 'string' });
-  if (isObject(spot.as) && spot.as.currency) {
-    take(spot.as.currency.symbol, { type: 'string' });
-    take(spot.as.currency.position, { type: 'string' });
-  }
-}
-
-function storedAs(spot: SpotSource, info: FieldInfo): Stored {
-  const as = spot.as;
-  const options = isObject(as) ? as : {};
-  switch (info.type) {
-    case 'boolean': {
-      const [yes, no] = options.boolean ?? [true, false];
-      const type = typeof yes === 'boolean' ? 'boolean' : typeof yes === 'number' ? 'integer' : 'string';
-      return no === null ? { type, absentIsNo: true } : { type };
+/**
+ * The keys directly under `meta` that the fields of a kind use, each once, in the order of the fields.
+ * `events`, the mapping of events, adds the keys by which events refer to records of the kind.
+ */
+export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey[] {
+  const keys = new Map<string, MetaKey>();
+  const add = (field: string, { path, type, writable }: Use): void => {
+    const [root, key, ...rest] = parsePath(path) ?? [];
+    if (root !== 'meta' || typeof key !== 'string') return;
+    const known = keys.get(key);
+    if (known) {
+      known.writable ||= writable;
+      return;
     }
-    case 'ids':
-      if (options.ids === 'rows') return { type: 'integer', rows: true };
-      return { type: options.ids === 'one' ? 'integer' : options.ids === 'csv' ? 'string' : 'array' };
-    case 'number':
-      return { type: 'integer' };
-    case 'wall':
-      return { type: as === 'unix' || (options.unix && !options.unix.asText) ? 'integer' : 'string' };
-    default:
-      return { type: as === 'number' ? 'number' : 'string' };
+    const metaType: MetaType = rest.length > 0 ? { type: 'object' } : type;
+    const isTrueByDefault = metaType.type === 'boolean' && FIELDS[kind][field]?.empty === true;
+    keys.set(key, { key, ...metaType, default: isTrueByDefault || DEFAULTS[metaType.type], field, writable });
+  };
+  for (const [name, fieldSpec] of Object.entries(spec.fields ?? {})) {
+    const field = FIELDS[kind][name];
+    if (field) for (const use of usesOf(fieldSpec, field, spec.readOnly ?? false)) add(name, use);
   }
+  for (const [name, fieldSpec] of Object.entries(events?.fields ?? {}))
+    if (FIELDS.event[name]?.references === kind && typeof fieldSpec === 'object' && fieldSpec.via?.key !== undefined)
+      add(name, { path: fieldSpec.via.key, type: { type: 'integer' }, writable: false });
+  return [...keys.values()];
+}
+
+function usesOf(fieldSpec: string | FieldSpec, field: Field, readOnly: boolean): Use[] {
+  const spec: FieldSpec = typeof fieldSpec === 'string' ? { at: fieldSpec } : fieldSpec;
+  const writable = !readOnly && !spec.readOnly;
+  const embedded = Object.values(spec.embedded ?? {}).map((path) => ({ path, type: TEXT, writable: false }));
+  if (spec.read === undefined) return [...embedded, ...usesOfLocation(spec, field, writable)];
+  const writes = [spec.write ?? []].flat();
+  return [
+    ...embedded,
+    ...usesOfLocation(spec.read, field, false),
+    ...writes.flatMap((location) => usesOfLocation(location, field, writable)),
+  ];
+}
+
+const TEXT: MetaType = { type: 'string' };
+
+function usesOfLocation(location: string | LocationSpec, field: Field, writable: boolean): Use[] {
+  const spec: LocationSpec = typeof location === 'string' ? { at: location } : location;
+  const uses: Use[] = (spec.parts ?? []).map(({ at, number }) => ({
+    path: at,
+    type: { type: number ? 'integer' : 'string' },
+    writable,
+  }));
+  if (spec.at === undefined) return uses;
+  const { codec, options } = selectCodec(spec.as, field, '');
+  uses.push({ path: spec.at, type: spec.json === undefined ? codec.metaType(options, field.type) : TEXT, writable });
+  if (isObject(spec.as) && codec.optionPaths)
+    for (const path of codec.optionPaths(options)) uses.push({ path, type: TEXT, writable });
+  return uses;
 }

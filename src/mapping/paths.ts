@@ -1,58 +1,57 @@
-// Paths into a native record: `meta.cost`, `title.rendered`, `venue[0].ID`.
+// Paths into a CMS record: `meta.cost`, `title.rendered`, `venue[0].ID`.
 
-import type { Native } from '../upstream/port.ts';
+import type { CmsRecord } from '../cms/port.ts';
+import { isObject } from '../model/json.ts';
 
-/** Keys (text) and list positions (numbers) from the record inwards. */
+/** Keys (strings) and array indexes (numbers), the outermost first. */
 export type Path = readonly (string | number)[];
 
 const PATH = /^[^.[\]\s]+(?:\.[^.[\]\s]+|\[\d+\])*$/;
-const UNSAFE = new Set(['__proto__', 'constructor', 'prototype']);
+const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Reads the text of a path. @returns `undefined` when it is no path. */
+/** Returns `undefined` if the text is not a path. */
 export function parsePath(text: string): Path | undefined {
   if (!PATH.test(text)) return undefined;
   const path: (string | number)[] = [];
   for (const segment of text.matchAll(/\[(\d+)\]|[^.[\]]+/g)) {
     const key = segment[1] === undefined ? segment[0] : Number(segment[1]);
-    if (typeof key === 'string' && UNSAFE.has(key)) return undefined;
+    if (typeof key === 'string' && UNSAFE_KEYS.has(key)) return undefined;
     path.push(key);
   }
   return path;
 }
 
-/** What lies at a path; `undefined` where a step is missing. */
-export function valueAt(from: unknown, path: Path): unknown {
-  let here = from;
+/** Returns `undefined` if a step of the path is missing. */
+export function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
   for (const key of path) {
-    if (here === null || typeof here !== 'object' || !Object.hasOwn(here, key)) return undefined;
-    here = (here as Record<string | number, unknown>)[key];
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<string | number, unknown>)[key];
   }
-  return here;
+  return value;
 }
 
-/** Puts a value at a path of keys, making the objects on the way; what stands in the way and is no object is replaced. */
-export function putAt(into: Native, path: Path, value: unknown): void {
-  let here = into;
+/**
+ * Sets the value at a path of keys. Creates missing objects, and replaces values on the way that are not
+ * objects.
+ */
+export function setAt(root: CmsRecord, path: Path, value: unknown): void {
+  let target = root;
   for (const key of path.slice(0, -1)) {
-    const next = here[key];
-    if (isObject(next)) here = next;
+    const next = target[key];
+    if (isObject(next)) target = next;
     else {
-      const made: Native = {};
-      here[key] = made;
-      here = made;
+      const created: CmsRecord = {};
+      target[key] = created;
+      target = created;
     }
   }
   const last = path.at(-1);
-  if (last !== undefined) here[last] = value;
+  if (last !== undefined) target[last] = value;
 }
 
-/** Whether a value is a JSON object (and no list). */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
-
-/** How WordPress' `_fields` names a path: the keys as far as the first list position. */
-export function selectOf(path: Path): string {
+/** The part of a path that WordPress's `_fields` can name: the keys before the first array index. */
+export function selectorOf(path: Path): string {
   const end = path.findIndex((key) => typeof key === 'number');
   return (end < 0 ? path : path.slice(0, end)).join('.');
 }

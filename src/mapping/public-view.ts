@@ -1,78 +1,93 @@
-// A published record as the public is shown it: the CMS's answer to an anonymous reader, with what only the account's answer tells.
+// The public view of a published record: what the CMS answers an anonymous caller, completed from the service
+// account's response.
 
-import type { Native } from '../upstream/port.ts';
-import { isObject } from './paths.ts';
-import { plainText } from './record.ts';
+import type { CmsRecord } from '../cms/port.ts';
+import { isObject } from '../model/json.ts';
+import { searchableText } from './read-record.ts';
 
-/** The fields that WordPress renders, for the reader who asks: shortcodes and blocks may show a member more than the public. */
-const RENDERED = ['title', 'content', 'excerpt'] as const;
+/**
+ * WordPress renders these fields for the account that asks: a shortcode or block may show a member more than
+ * the public.
+ */
+const RENDERED_FIELDS = ['title', 'content', 'excerpt'] as const;
 
-/** What the poller compares: of the account's answer, so that a change between the two answers is seen by the next poll. */
-const COMPARED = ['id', 'status', 'modified', 'modified_gmt'] as const;
+/**
+ * The poller compares these. They come from the account's response, so that the next poll detects a change
+ * that happened between the two responses.
+ */
+const CHANGE_MARKERS = ['id', 'status', 'modified', 'modified_gmt'] as const;
 
 const WORDS = /[\p{L}\p{N}]+/gu;
-/** Longer texts are not compared word by word: that would hold up everybody. Characters. */
-const MOST_COMPARED = 100_000;
+/** Longer texts, in characters, are not compared word by word, because that would block the event loop. */
+const MAX_COMPARED = 100_000;
 
 const BLOCK_COMMENT = /<!-- \/?wp:/g;
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(WORDS) ?? [];
 
 /**
- * The native record that may enter the replica. `own` is the answer to an account, `open` the answer to an anonymous reader, of the same
- * record. Every field is that of `open`; where the mapping reads what the CMS shows to editors alone (`editing`), fields that `open`
- * lacks are those of `own`. A source (`raw`) is kept only if the public rendering shows all of its words; otherwise that rendering stands
- * for it. The content and excerpt of a protected record stay those of `own`: the gateway shows them only with the password.
+ * Merges two responses about the same record, one to the account and one to an anonymous caller, into the
+ * record that may enter the replica:
+ * - Every field comes from the anonymous response. If the mapping reads fields that the CMS shows only to
+ *   editors (`editing`), fields that the anonymous response lacks come from the account's.
+ * - A raw text is kept only if the public rendering shows all of its words. Otherwise that rendering replaces
+ *   it.
+ * - The content and excerpt of a protected record come from the account: the gateway shows them only with the
+ *   password.
  */
-export function publicNative(own: Native, open: Native, { editing }: { editing: boolean }): Native {
-  const shown: Native = editing ? filled(open, own) : { ...open };
-  for (const name of COMPARED) if (own[name] !== undefined) shown[name] = own[name];
-  const locked = isObject(own.content) && own.content.protected === true;
-  for (const name of RENDERED) {
-    const [mine, theirs] = [own[name], open[name]];
-    if (locked && name !== 'title') shown[name] = mine;
-    else if (isObject(mine) && isObject(theirs)) shown[name] = { ...theirs, ...sourceShown(mine.raw, theirs.rendered) };
+export function publicView(
+  accountRecord: CmsRecord,
+  anonymousRecord: CmsRecord,
+  { editing }: { editing: boolean },
+): CmsRecord {
+  const view: CmsRecord = editing ? fillMissing(anonymousRecord, accountRecord) : { ...anonymousRecord };
+  for (const name of CHANGE_MARKERS) if (accountRecord[name] !== undefined) view[name] = accountRecord[name];
+  const isProtected = isObject(accountRecord.content) && accountRecord.content.protected === true;
+  for (const name of RENDERED_FIELDS) {
+    const [own, shown] = [accountRecord[name], anonymousRecord[name]];
+    if (isProtected && name !== 'title') view[name] = own;
+    else if (isObject(own) && isObject(shown)) view[name] = { ...shown, ...publicRaw(own.raw, shown.rendered) };
   }
-  return shown;
+  return view;
 }
 
-function sourceShown(raw: unknown, rendered: unknown): { raw?: string } {
+function publicRaw(raw: unknown, rendered: unknown): { raw?: string } {
   if (typeof raw !== 'string') return {};
-  const source = withoutBlockComments(raw);
+  const source = removeBlockComments(raw);
   const html = typeof rendered === 'string' ? rendered : '';
-  return { raw: showsWordsOf(source, html) ? source : html };
+  return { raw: showsAllWords(html, source) ? source : html };
 }
 
-/** Whether each word of a source, its tags and attributes included, stands in the rendering of it. */
-function showsWordsOf(source: string, html: string): boolean {
-  if (html.includes(source.trim())) return true;
-  if (source.length + html.length > MOST_COMPARED) return false;
-  const shown = new Set([...wordsOf(html), ...wordsOf(plainText(html))]);
-  return wordsOf(source).every((word) => shown.has(word));
+/** True if each word of the raw text, those in tags and attributes included, appears in the rendering. */
+function showsAllWords(html: string, raw: string): boolean {
+  if (html.includes(raw.trim())) return true;
+  if (raw.length + html.length > MAX_COMPARED) return false;
+  const shown = new Set([...wordsOf(html), ...wordsOf(searchableText(html))]);
+  return wordsOf(raw).every((word) => shown.has(word));
 }
 
-/** The block editor's comments are no text of the author, and never shown. */
-function withoutBlockComments(source: string): string {
+/** The block editor writes these comments, and WordPress never shows them. */
+function removeBlockComments(raw: string): string {
   let text = '';
   let from = 0;
-  for (const { index } of source.matchAll(BLOCK_COMMENT)) {
+  for (const { index } of raw.matchAll(BLOCK_COMMENT)) {
     if (index < from) continue;
-    const end = source.indexOf('-->', index);
+    const end = raw.indexOf('-->', index);
     if (end < 0) break;
-    text += source.slice(from, index);
+    text += raw.slice(from, index);
     from = end + 3;
   }
-  return text + source.slice(from);
+  return text + raw.slice(from);
 }
 
-/** `open` with what it lacks and `own` has, at every depth. PHP writes an empty object as `[]`. */
-function filled(open: Native, own: Native): Native {
-  const all: Native = { ...own, ...open };
-  for (const [name, mine] of Object.entries(own)) {
-    const theirs = open[name];
-    if (!isObject(mine)) continue;
-    if (isObject(theirs)) all[name] = filled(theirs, mine);
-    else if (Array.isArray(theirs) && theirs.length === 0) all[name] = mine;
+/** Adds to `target` what it lacks and `source` has, at every depth. PHP writes an empty object as `[]`. */
+function fillMissing(target: CmsRecord, source: CmsRecord): CmsRecord {
+  const merged: CmsRecord = { ...source, ...target };
+  for (const [name, sourceValue] of Object.entries(source)) {
+    const targetValue = target[name];
+    if (!isObject(sourceValue)) continue;
+    if (isObject(targetValue)) merged[name] = fillMissing(targetValue, sourceValue);
+    else if (Array.isArray(targetValue) && targetValue.length === 0) merged[name] = sourceValue;
   }
-  return all;
+  return merged;
 }

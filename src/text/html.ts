@@ -1,6 +1,7 @@
-// Finds tags and scripts in HTML in time linear in its length, whatever the HTML looks like.
+// HTML in text: tags, scripts, entities and WordPress's typography. Every function takes time linear in the
+// length of the text.
 
-/** The text with each tag, from a `<` to the next `>`, replaced by what `replace` makes of it; a `<` that nothing closes stays. */
+/** Replaces each tag, from a `<` to the next `>`. A `<` without a `>` stays. */
 export function replaceTags(html: string, replace: (tag: string) => string): string {
   let result = '';
   let from = 0;
@@ -13,33 +14,90 @@ export function replaceTags(html: string, replace: (tag: string) => string): str
   return result + html.slice(from);
 }
 
-const OPENING = /<(script|style)/gi;
-const CLOSING = /<\/(script|style)>/gi;
+const OPENING_TAG = /<(script|style)/gi;
+const CLOSING_TAG = /<\/(script|style)>/gi;
 
-/** Without `script` and `style` elements and what they hold; one that nothing closes stays. */
-export function withoutScripts(html: string): string {
-  const closings = [...html.matchAll(CLOSING)];
+/** Removes `script` and `style` elements with their content. An element without a closing tag stays. */
+export function removeScripts(html: string): string {
+  const closingTags = [...html.matchAll(CLOSING_TAG)];
   const next: Record<string, number> = { script: 0, style: 0 };
-  /** The first closing tag of this name from a position on; positions only grow. */
-  function closingAfter(name: string, position: number): RegExpExecArray | undefined {
-    let at = next[name]!;
-    while (at < closings.length && (closings[at]!.index < position || closings[at]![1]!.toLowerCase() !== name))
-      at += 1;
-    next[name] = at;
-    return closings[at];
+  /**
+   * The first closing tag of this name at or after a position. Each call needs a greater position than the
+   * last.
+   */
+  function closingTagAfter(name: string, position: number): RegExpExecArray | undefined {
+    let index = next[name]!;
+    while (
+      index < closingTags.length &&
+      (closingTags[index]!.index < position || closingTags[index]![1]!.toLowerCase() !== name)
+    )
+      index += 1;
+    next[name] = index;
+    return closingTags[index];
   }
 
   let result = '';
   let from = 0;
   let tagEnd = -1;
-  for (const { index, 0: opening, 1: name } of html.matchAll(OPENING)) {
+  for (const { index, 0: opening, 1: name } of html.matchAll(OPENING_TAG)) {
     if (index < from) continue;
     if (tagEnd < index + opening.length) tagEnd = html.indexOf('>', index + opening.length);
     if (tagEnd < 0) break;
-    const closing = closingAfter(name!.toLowerCase(), tagEnd + 1);
+    const closing = closingTagAfter(name!.toLowerCase(), tagEnd + 1);
     if (!closing) continue;
     result += html.slice(from, index);
     from = closing.index + closing[0].length;
   }
   return result + html.slice(from);
 }
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  hellip: '…',
+};
+
+/** Decodes numeric entities, and the named ones that WordPress writes. Others stay. */
+export function decodeEntities(text: string): string {
+  return text.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (entity, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? entity;
+    const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : entity;
+  });
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#039;',
+};
+
+/** Escapes a text for HTML as PHP's `htmlspecialchars` does. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
+
+/** Escapes a text for HTML that may contain entities already, as WordPress's `esc_html` does. */
+export const escapeHtmlOnce = (text: string): string =>
+  text.replace(/&(?!#?\w+;)|[<>"']/g, (character) => ESCAPES[character]!);
+
+const TYPED_CHARACTERS: Readonly<Record<string, string>> = {
+  '‘': "'",
+  '’': "'",
+  '“': '"',
+  '”': '"',
+  '′': "'",
+  '″': '"',
+  '–': '--',
+  '—': '--',
+  '…': '...',
+  '×': 'x',
+};
+
+/** Undoes `wptexturize`, by which WordPress turns typed quotes, dashes and dots into typographic ones. */
+export const undoTypography = (text: string): string =>
+  text.replace(/[‘’“”′″–—…×]/g, (character) => TYPED_CHARACTERS[character]!);

@@ -1,17 +1,18 @@
-// Cuts given characters off the ends of a text in time linear in its length, which an expression such as `x+$` does not.
+// Trims given characters in linear time. A regular expression such as `x+$` needs quadratic time.
 
-/** Without leading and trailing characters that are among `signs`, single UTF-16 units. */
-export const trimmed = (text: string, signs: string): string => trimmedEnd(text.slice(leading(text, signs)), signs);
+/** Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. */
+export const trimCharacters = (text: string, characters: string): string =>
+  trimCharactersEnd(text.slice(countLeading(text, characters)), characters);
 
-/** Without trailing characters that are among `signs`, single UTF-16 units. */
-export function trimmedEnd(text: string, signs: string): string {
+/** Removes trailing characters that occur in `characters`, each a single UTF-16 code unit. */
+export function trimCharactersEnd(text: string, characters: string): string {
   let end = text.length;
-  while (end > 0 && signs.includes(text[end - 1]!)) end -= 1;
+  while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
 }
 
-function leading(text: string, signs: string): number {
-  let from = 0;
-  while (from < text.length && signs.includes(text[from]!)) from += 1;
-  return from;
+function countLeading(text: string, characters: string): number {
+  let count = 0;
+  while (count < text.length && characters.includes(text[count]!)) count += 1;
+  return count;
 }

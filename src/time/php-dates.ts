@@ -1,39 +1,37 @@
-/** Owns the reading of date texts as PHP's `strtotime` reads them, with the zone a text may name. */
+// Parses date texts as PHP's `strtotime` does, including the zone that a text may name.
 
 import { strtotimeUtc } from './strtotime.ts';
-import { dayStartMs, earliestMs, formatWall, latestMs, parseWall } from './wall.ts';
+import { dayStartMs, earliestMs, formatWallTime, latestMs, parseWallTime } from './wall-time.ts';
 import { epochToWallMs, parseZone, utcZone, wallMsToEpoch, type Zone } from './zones.ts';
 
-/** A date text that was understood. */
 export type PhpDate = {
-  /** The moment, milliseconds since 1970, in whole seconds. */
+  /** The instant in milliseconds since 1970, in whole seconds. */
   epochMs: number;
-  /** The clock reading `YYYY-MM-DD HH:MM:SS` in `zone`: what was written, rolled over where no such day or hour exists. */
+  /** The wall time in `zone`. Days and hours that do not exist have rolled over. */
   wall: string;
-  /** Whether the text itself names a zone or offset, or is `@seconds`. */
-  zoneNamed: boolean;
-  /** The zone named in the text (UTC for `@seconds`), otherwise the zone given. */
+  /** The text names a zone or offset, or is `@seconds`. */
+  hasZone: boolean;
+  /** The zone in the text (UTC for `@seconds`), else the default zone. */
   zone: Zone;
 };
 
 const DAY_MS = 86_400_000;
-const LONGEST_TEXT = 200;
+const MAX_LENGTH = 200;
 
 /**
- * Reads a date text as PHP 8.2 does (interface-behaviour 3.1, 5.1, 5.4): dates in its many spellings, relative words,
- * `@seconds`, a zone or offset in the text. Relative words go by the clock of the zone named in the text, otherwise of the
- * zone given. A text with a zone in front of the year (`Sun Mar 1 10:00:00 UTC 2026`) is read too. All digits are no special case here; whoever takes Unix seconds asks `unixSeconds` first.
+ * Parses a date text as PHP 8.2 does: absolute dates in many spellings, relative phrases, `@seconds`, a zone
+ * or offset anywhere in the text (`Sun Mar 1 10:00:00 UTC 2026`). Relative phrases refer to the wall time at
+ * `nowMs` in the zone of the text, or else in `context.zone`. Digits alone are parsed as PHP does; a caller
+ * that accepts Unix seconds tries `parseUnixSeconds` first.
  *
- * @param text the text as sent
- * @param context `nowMs`: what "now" is, milliseconds since 1970; `zone`: the zone a text without one is in
- * @returns `undefined` for what PHP refuses, and for moments outside the years 0000 to 9999
+ * Returns `undefined` if PHP refuses the text, or the date lies outside the years 0000 to 9999.
  */
 export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone }): PhpDate | undefined {
   const trimmed = text.trim();
-  const plain = readPlain(trimmed);
+  const plain = parsePlain(trimmed);
   if (plain !== undefined) return dateAt(wallMsToEpoch(plain, context.zone), context.zone, false);
-  if (trimmed === '' || trimmed.length > LONGEST_TEXT) return undefined;
-  if (trimmed.startsWith('@')) return readTimestamp(trimmed, context.nowMs);
+  if (trimmed === '' || trimmed.length > MAX_LENGTH) return undefined;
+  if (trimmed.startsWith('@')) return parseTimestamp(trimmed, context.nowMs);
   const split = splitZone(trimmed);
   if (!split) return undefined;
 
@@ -41,21 +39,20 @@ export function parsePhpDate(text: string, context: { nowMs: number; zone: Zone 
   const nowMs = Math.floor(context.nowMs / 1000) * 1000;
   const nowWall = epochToWallMs(nowMs, zone);
   const rest = split.rest === '' ? 'now' : split.rest;
-  const wall = readWall(rest, nowWall);
-  // No zone has offsets for a moment that no calendar has.
+  const wall = parseWithoutZone(rest, nowWall);
+  // Zones have no offsets outside these years.
   if (wall === undefined || !(wall >= earliestMs - DAY_MS && wall <= latestMs + DAY_MS)) return undefined;
-  // Hours, minutes and seconds from now are elapsed time, whatever the clock is set to meanwhile.
+  // Hours, minutes and seconds from now are elapsed time, across changes of the zone's offset.
   const epochMs = isElapsed(rest) ? nowMs + wall - nowWall : wallMsToEpoch(wall, zone);
   return dateAt(epochMs, zone, split.zone !== undefined);
 }
 
 /**
- * Reads a text that is nothing but a number, as PHP's `is_numeric` takes it: `1772359200`, `-5`, `12.7` (fractions are cut
- * off), `1e9`. The caller decides whether numbers count as Unix seconds (interface-behaviour 3.1, 5.1).
- *
- * @returns seconds since 1970, or `undefined` when it is no number or lies outside the years 0000 to 9999
+ * Parses a number in every form that PHP's `is_numeric` accepts: `1772359200`, `-5`, `12.7` (drops the
+ * fraction), `1e9`. Returns seconds since 1970, or `undefined` for another text or a date outside the years
+ * 0000 to 9999.
  */
-export function unixSeconds(text: string): number | undefined {
+export function parseUnixSeconds(text: string): number | undefined {
   if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text.trim())) return undefined;
   const seconds = Math.trunc(Number(text)) + 0;
   return seconds * 1000 >= earliestMs && seconds * 1000 <= latestMs ? seconds : undefined;
@@ -63,25 +60,25 @@ export function unixSeconds(text: string): number | undefined {
 
 const PLAIN = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?)?$/;
 
-/** The way most clients write dates, without the parser of all the others: `2027-03-12`, `2027-03-12 10:00`, `2027-03-12T10:00:00`. */
-function readPlain(text: string): number | undefined {
+/** Parses the most common forms quickly: `2027-03-12`, `2027-03-12 10:00`, `2027-03-12T10:00:00`. */
+function parsePlain(text: string): number | undefined {
   const [, day, minutes = '00:00', seconds = ':00'] = PLAIN.exec(text) ?? [];
-  return day === undefined || day < '0001' ? undefined : parseWall(`${day} ${minutes}${seconds}`);
+  return day === undefined || day < '0001' ? undefined : parseWallTime(`${day} ${minutes}${seconds}`);
 }
 
-/** The day of a text that names a day, and no more than a time of day beside it: what `parsePhpDate` would take the long way to. */
-export function plainDay(text: string): string | undefined {
+/** The date in one of the most common forms, without the full parser. */
+export function plainDate(text: string): string | undefined {
   const trimmed = text.trim();
-  return readPlain(trimmed) === undefined ? undefined : trimmed.slice(0, 10);
+  return parsePlain(trimmed) === undefined ? undefined : trimmed.slice(0, 10);
 }
 
-function dateAt(epochMs: number, zone: Zone, zoneNamed: boolean): PhpDate | undefined {
+function dateAt(epochMs: number, zone: Zone, hasZone: boolean): PhpDate | undefined {
   const wall = epochToWallMs(epochMs, zone);
   if (wall < earliestMs || wall > latestMs) return undefined;
-  return { epochMs, wall: formatWall(wall), zoneNamed, zone };
+  return { epochMs, wall: formatWallTime(wall), hasZone, zone };
 }
 
-function readTimestamp(text: string, nowMs: number): PhpDate | undefined {
+function parseTimestamp(text: string, nowMs: number): PhpDate | undefined {
   const parts = /^@(-?\d{1,15})(?:\.\d+)?(?=\s|$)(.*)$/s.exec(text);
   if (!parts) return undefined;
   const [, seconds = '0', rest = ''] = parts;
@@ -89,90 +86,93 @@ function readTimestamp(text: string, nowMs: number): PhpDate | undefined {
   return epochMs === undefined ? undefined : dateAt(epochMs, utcZone, true);
 }
 
-// An offset follows a time, a blank or nothing, and no unit follows it: `10:00+02:00`, `5pm -0300`, but not `+1 week`.
+// An offset follows a time, a blank or nothing, and no unit follows the offset: `10:00+02:00`, `5pm -0300`,
+// but not `+1 week`.
 const OFFSET = /(?:GMT|UTC)?[+-]\d{1,2}(?::?\d{2})?(?=$|[)\s])/gi;
 const BEFORE_OFFSET = /(?::\d{1,2}(?:\.\d{1,9})?|t\d{2,6}(?:\.\d{1,9})?|\d ?[ap]\.?m\.?|\s|\()$/i;
-const BEHIND_OFFSET = /^(?:$|\)|\s+\d)/;
-/** Longer than anything that `BEFORE_OFFSET` matches. */
-const NEAR = 20;
+const AFTER_OFFSET = /^(?:$|\)|\s+\d)/;
+/** More characters than `BEFORE_OFFSET` can match. */
+const MAX_BEFORE_OFFSET = 20;
 const WORD = /(?<![A-Za-z/])[A-Za-z]{1,6}(?![A-Za-z/])/g;
 
-/** A part of a text, and where it begins. */
 interface Part {
   text: string;
-  at: number;
+  index: number;
 }
 
 function findOffset(text: string): Part | undefined {
   for (const { 0: offset, index } of text.matchAll(OFFSET)) {
-    const isBehind = index === 0 || BEFORE_OFFSET.test(text.slice(Math.max(0, index - NEAR), index));
-    if (isBehind && BEHIND_OFFSET.test(text.slice(index + offset.length))) return { text: offset, at: index };
+    const isAfterTime = index === 0 || BEFORE_OFFSET.test(text.slice(Math.max(0, index - MAX_BEFORE_OFFSET), index));
+    if (isAfterTime && AFTER_OFFSET.test(text.slice(index + offset.length))) return { text: offset, index };
   }
   return undefined;
 }
 
-/** A name such as `Europe/Paris`: behind a blank, a bracket or a digit (`10:00Europe/Paris`), and before a blank, a bracket or nothing. */
-function findName(text: string): Part | undefined {
+/**
+ * Finds a name such as `Europe/Paris` after a blank, a bracket or a digit (`10:00Europe/Paris`), and before a
+ * blank, a bracket or the end.
+ */
+function findZoneName(text: string): Part | undefined {
   for (const { 0: token, index } of text.matchAll(/[^\s()]+/g)) {
     if (text[index + token.length] === '(') continue;
     const segments = token.split('/');
-    let at = index;
+    let start = index;
     for (const [i, segment] of segments.entries()) {
-      const first = trailing(segment, /[A-Za-z_]/);
+      const first = trailingRun(segment, /[A-Za-z_]/);
       const before = segment[segment.length - first.length - 1];
       const begins = /^[A-Za-z]/.test(first) && (before === undefined ? i === 0 : /\d/.test(before));
-      const others = segments.slice(i + 1);
-      if (begins && others.length > 0 && others.every((one) => /^[A-Za-z][\w+-]*$/.test(one))) {
-        const from = at + segment.length - first.length;
-        return { text: text.slice(from, index + token.length), at: from };
+      const rest = segments.slice(i + 1);
+      if (begins && rest.length > 0 && rest.every((part) => /^[A-Za-z][\w+-]*$/.test(part))) {
+        const from = start + segment.length - first.length;
+        return { text: text.slice(from, index + token.length), index: from };
       }
-      at += segment.length + 1;
+      start += segment.length + 1;
     }
   }
   return undefined;
 }
 
-/** The characters of one sort that a text ends with. */
-function trailing(text: string, sort: RegExp): string {
+/** The longest suffix in which each character matches. */
+function trailingRun(text: string, character: RegExp): string {
   let from = text.length;
-  while (from > 0 && sort.test(text[from - 1]!)) from -= 1;
+  while (from > 0 && character.test(text[from - 1]!)) from -= 1;
   return text.slice(from);
 }
 
-/** Takes the zone out of a text. `undefined` when it names two, which PHP refuses. */
+/** Separates the zone from a text. Returns `undefined` if there are two zones, which PHP refuses. */
 function splitZone(text: string): { rest: string; zone: Zone | undefined } | undefined {
   let rest = text;
-  const found: Zone[] = [];
-  for (const find of [findOffset, findName]) {
+  const zones: Zone[] = [];
+  for (const find of [findOffset, findZoneName]) {
     for (let part = find(rest); part; part = find(rest)) {
       const zone = parseZone(part.text.replace(/^(?:gmt|utc)/i, ''));
       if (!zone) break;
-      if (found.push(zone) > 1) return undefined;
-      rest = cut(rest, part.at, part.text.length);
+      if (zones.push(zone) > 1) return undefined;
+      rest = cut(rest, part.index, part.text.length);
     }
   }
   for (const match of [...rest.matchAll(WORD)].reverse()) {
     const zone = isZoneWord(rest, match[0], match.index) ? parseZone(match[0]) : undefined;
     if (!zone) continue;
-    if (found.push(zone) > 1) return undefined;
+    if (zones.push(zone) > 1) return undefined;
     rest = cut(rest, match.index, match[0].length);
   }
-  return { rest: rest.trim(), zone: found[0] };
+  return { rest: rest.trim(), zone: zones[0] };
 }
 
-/** Cuts a part out, together with the brackets around it. */
-function cut(text: string, at: number, length: number): string {
-  const before = text.slice(0, at);
-  const after = text.slice(at + length);
+/** Removes a part of a text, together with the brackets around it. */
+function cut(text: string, index: number, length: number): string {
+  const before = text.slice(0, index);
+  const after = text.slice(index + length);
   const bracketed = before.endsWith('(') && after.startsWith(')');
   return `${bracketed ? before.slice(0, -1) : before} ${bracketed ? after.slice(1) : after}`;
 }
 
-/** Single letters are zones (A to Z without J), but also the T of a time, Roman months and parts of `a.m.`. */
-function isZoneWord(text: string, word: string, at: number): boolean {
+/** A single letter is a zone (A to Z except J), the T of a time, a Roman month or a part of `a.m.`. */
+function isZoneWord(text: string, word: string, index: number): boolean {
   if (word.length > 1) return true;
-  const before = text.slice(0, at);
-  const after = text.slice(at + 1);
+  const before = text.slice(0, index);
+  const after = text.slice(index + 1);
   if (!/^(?:$|[\s)])/.test(after)) return false;
   if (/^z$/i.test(word)) return /(?:^|[\d\s(])$/.test(before);
   return /(?:^|\s|\()$/.test(before) && !/^\s*\d/.test(after);
@@ -180,7 +180,7 @@ function isZoneWord(text: string, word: string, at: number): boolean {
 
 const AMOUNT = /^[+-]?\d+(?:sec|second|min|minute|hour)s?$/;
 
-/** Whether a text is `now`, or an amount of hours, minutes and seconds from now or ago. */
+/** True for `now`, and for amounts of hours, minutes and seconds from now or ago. */
 function isElapsed(text: string): boolean {
   const spaced = text
     .toLowerCase()
@@ -190,7 +190,7 @@ function isElapsed(text: string): boolean {
   const amounts = spaced
     .replace(/^now ?/, '')
     .replace(/ ago$/, '')
-    // A sign and a unit belong to their number, with and without a blank.
+    // Joins a sign and a unit with their number.
     .replace(/([+-]) /g, '$1')
     .replace(/(\d) (?=[a-z])/g, '$1');
   return amounts.split(' ').every((amount) => AMOUNT.test(amount));
@@ -204,32 +204,34 @@ const DAY_OF_MONTH =
 const LOG_DATE = /^(\d{1,2})\/([a-z]{3})\/(\d{4}):/i;
 const CLOCK_TIME = /\d\s*[ap]\.?m\b|\d[:.]\d\d|\bnoon\b/i;
 
-/** Reads a text without a zone; all times here are clock readings as if in UTC. Covers what locutus leaves out. */
-function readWall(text: string, now: number): number | undefined {
+/**
+ * Parses a text without a zone to the milliseconds of its wall time in UTC. Adds forms that locutus lacks.
+ */
+function parseWithoutZone(text: string, now: number): number | undefined {
   const dayOfYear = DAY_OF_YEAR.exec(text);
   if (dayOfYear) {
     const [whole, year = '', day = ''] = dayOfYear;
     if (Number(day) >= 1 && Number(day) <= 366) {
-      const date = formatWall(dayStartMs(Number(year), 0, Number(day))).slice(0, 10);
+      const date = formatWallTime(dayStartMs(Number(year), 0, Number(day))).slice(0, 10);
       return strtotimeUtc(text.replace(whole, date), now);
     }
   }
   const dayOfMonth = DAY_OF_MONTH.exec(text);
-  if (dayOfMonth) return readDayOfMonth(text, dayOfMonth, now);
+  if (dayOfMonth) return parseDayOfMonth(text, dayOfMonth, now);
   const weekdays = findWeekdays(text);
   if (weekdays) {
-    const { amount, isWord, before, behind } = weekdays;
-    const from = strtotimeUtc(`${before}${behind}`.trim() || 'now', now);
+    const { amount, isWord, before, after } = weekdays;
+    const from = strtotimeUtc(`${before}${after}`.trim() || 'now', now);
     if (from === undefined) return undefined;
-    // PHP sets the clock to midnight for the words, unless a time follows them, and keeps the time of day for a number.
-    return addWeekdays(isWord && !CLOCK_TIME.test(behind) ? startOf(from) : from, amount);
+    // PHP resets the time of day after a word, unless a time follows, and keeps it after a number.
+    return addWeekdays(isWord && !CLOCK_TIME.test(after) ? startOf(from) : from, amount);
   }
-  // A web server's log writes a colon between date and time; locutus takes that only together with an offset.
+  // Server logs have a colon between date and time, which locutus accepts only with an offset.
   return strtotimeUtc(text.replace(LOG_DATE, '$1 $2 $3 '), now);
 }
 
-/** `first monday of january 2026`, `last friday of next month 10:00`: midnight unless a time is given. */
-function readDayOfMonth(text: string, match: RegExpExecArray, now: number): number | undefined {
+/** `first monday of january 2026`, `last friday of next month 10:00`. Midnight unless the text has a time. */
+function parseDayOfMonth(text: string, match: RegExpExecArray, now: number): number | undefined {
   const [whole, ordinal = '', dayName = ''] = match;
   const month = text.replace(whole, '').trim();
   const base = strtotimeUtc(`first day of ${month || 'this month'}`, now);
@@ -254,56 +256,58 @@ function dayOf(ms: number): number {
 
 interface Weekdays {
   amount: number;
-  /** Said by a word (`next weekday`) and not by a number. */
+  /** The amount is a word (`next weekday`) instead of a number. */
   isWord: boolean;
-  /** What else the text says. */
+  /** The rest of the text. */
   before: string;
-  behind: string;
+  after: string;
 }
 
-const MOST_DIGITS = 9;
+const MAX_DIGITS = 9;
 
-/** `+3 weekdays`, `2 weekdays ago`, `next weekday`, `last weekday`; undefined where a text has none of these. */
+/** Finds `+3 weekdays`, `2 weekdays ago`, `next weekday` or `last weekday`. */
 function findWeekdays(text: string): Weekdays | undefined {
-  for (const found of text.matchAll(/weekdays?\b/gi)) {
-    const weekdays = readWeekdays(text, found);
+  for (const match of text.matchAll(/weekdays?\b/gi)) {
+    const weekdays = parseWeekdays(text, match);
     if (weekdays) return weekdays;
   }
   return undefined;
 }
 
-function readWeekdays(text: string, found: RegExpExecArray): Weekdays | undefined {
-  let before = text.slice(0, found.index).trimEnd();
-  let behind = text.slice(found.index + found[0].length);
-  const ago = /^\s+ago\b/i.exec(behind);
-  if (ago) behind = behind.slice(ago[0].length);
+function parseWeekdays(text: string, match: RegExpExecArray): Weekdays | undefined {
+  let before = text.slice(0, match.index).trimEnd();
+  let after = text.slice(match.index + match[0].length);
+  const ago = /^\s+ago\b/i.exec(after);
+  if (ago) after = after.slice(ago[0].length);
   const word = /(?:next|last|previous)$/i.exec(before);
-  const digits = trailing(before, /\d/);
-  if (!word && (digits === '' || digits.length > MOST_DIGITS)) return undefined;
+  const digits = trailingRun(before, /\d/);
+  if (!word && (digits === '' || digits.length > MAX_DIGITS)) return undefined;
   if (word) {
     const amount = word[0].toLowerCase() === 'next' ? 1 : -1;
-    return { amount: ago ? -amount : amount, isWord: true, before: before.slice(0, word.index), behind };
+    return { amount: ago ? -amount : amount, isWord: true, before: before.slice(0, word.index), after };
   }
   before = before.slice(0, -digits.length);
   const sign = /[+-]$/.exec(before.trimEnd())?.[0];
   if (sign) before = before.trimEnd().slice(0, -1);
   const amount = Number(digits) * (sign === '-' ? -1 : 1);
-  return { amount: ago ? -amount : amount, isWord: false, before, behind };
+  return { amount: ago ? -amount : amount, isWord: false, before, after };
 }
 
-/** Counts Mondays to Fridays only, by whole weeks and a rest; the time of day stays. */
+/** Counts Mondays to Fridays only. Keeps the time of day. */
 function addWeekdays(from: number, amount: number): number {
-  // No weekdays from a weekend is the next Monday, as in PHP.
+  // `0 weekdays` on a weekend is the next Monday, as in PHP.
   if (amount === 0) return dayOf(from) % 6 === 0 ? addWeekdays(from, 1) : from;
   const direction = Math.sign(amount);
   const day = dayOf(from);
-  // Steps in the direction since the weekday that was the last one to count: 0 on a weekday itself.
-  const idle = day % 6 !== 0 ? 0 : (day === 6) === direction > 0 ? 1 : 2;
-  // Mondays are 1 going forwards, Fridays 1 going backwards.
-  const weekday = dayOf(from - idle * direction * DAY_MS);
-  const place = direction > 0 ? weekday : 6 - weekday;
+  // Days since the last weekday before `from` in this direction: 0 on a weekday.
+  const isWeekend = day % 6 === 0;
+  const isFirstWeekendDay = (day === 6) === direction > 0;
+  const idleDays = isWeekend ? (isFirstWeekendDay ? 1 : 2) : 0;
+  // The position in the week: 1 for a Monday if the direction is forwards, for a Friday if it is backwards.
+  const weekday = dayOf(from - idleDays * direction * DAY_MS);
+  const position = direction > 0 ? weekday : 6 - weekday;
   const count = Math.abs(amount);
   const rest = count % 5;
-  const weekend = place + rest > 5 ? 2 : 0;
-  return from + direction * (Math.floor(count / 5) * 7 + rest + weekend - idle) * DAY_MS;
+  const weekend = position + rest > 5 ? 2 : 0;
+  return from + direction * (Math.floor(count / 5) * 7 + rest + weekend - idleDays) * DAY_MS;
 }

@@ -1,20 +1,20 @@
-/** Owns time zones as the interface takes them: which texts are zones, their offsets, their letters, wall time to UTC and back. */
+// Time zones as The Events Calendar accepts them: parsing, offsets, abbreviations, and conversion between
+// wall time and UTC.
 
 import { LRUCache } from 'lru-cache';
 import { abbreviationMinutes } from './strtotime.ts';
-import { dayStartMs, formatWall, wallMs } from './wall.ts';
-import letterGroups from './zone-letters.json' with { type: 'json' };
+import { dayStartMs, formatWallTime, wallTimeMs } from './wall-time.ts';
+import abbreviationGroups from './zone-abbreviations.json' with { type: 'json' };
 
 /**
- * A zone that was understood: a name of the tz database in its own spelling, a fixed offset in minutes east of UTC,
- * or an abbreviation, which is a fixed offset with letters.
+ * A name of the tz database in its canonical letter case, a fixed offset in minutes east of UTC, or an
+ * abbreviation with its offset.
  */
 export type Zone =
   | { kind: 'iana'; name: string }
   | { kind: 'fixed'; minutes: number }
   | { kind: 'abbreviation'; letters: string; minutes: number };
 
-/** UTC itself. */
 export const utcZone: Zone = { kind: 'fixed', minutes: 0 };
 
 const MINUTE_MS = 60_000;
@@ -22,51 +22,53 @@ const DAY_MS = 1440 * MINUTE_MS;
 const UTC_TEXT = /^UTC(?:([+-])(\d{1,2})(?::([0-5]\d)|(\.\d{1,4}))?)?$/;
 const OFFSET_TEXT = /^(?:GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?$/;
 
-type Letters = ReadonlyMap<number, string>;
+type Abbreviations = ReadonlyMap<number, string>;
 const namesByLowerCase = new Map<string, string>();
-const lettersByName = new Map<string, Letters>();
-for (const [key, names] of Object.entries(letterGroups)) {
+const abbreviationsByName = new Map<string, Abbreviations>();
+for (const [key, names] of Object.entries(abbreviationGroups)) {
   const words = key === '' ? [] : key.split(' ');
-  const letters = new Map<number, string>();
-  for (let i = 0; i < words.length; i += 2) letters.set(Number(words[i + 1]), words[i] ?? '');
+  const abbreviations = new Map<number, string>();
+  for (let i = 0; i < words.length; i += 2) abbreviations.set(Number(words[i + 1]), words[i] ?? '');
   for (const name of names.split(' ')) {
     namesByLowerCase.set(name.toLowerCase(), name);
-    lettersByName.set(name, letters);
+    abbreviationsByName.set(name, abbreviations);
   }
 }
 
-// The texts come from callers, so every cache here has a bound.
+// The keys come from clients, so every cache has a bound.
 const zonesByText = new LRUCache<string, Zone | false>({ max: 2000 });
 const formatsByName = new LRUCache<string, Intl.DateTimeFormat>({ max: 200 });
 const spansByZoneYear = new LRUCache<string, Span[]>({ max: 5000 });
 
 /**
- * Reads the text of a `timezone` field (interface-behaviour 5.1): names of the tz database in any case, the older ones too
- * (`US/Eastern`); abbreviations (`EST`, `utc`, `Z`), which win over a name spelled alike, as in PHP; `+02:00`, `+0200`,
- * `GMT+2`; `UTC`, `UTC+2`, `UTC-3.5`, `UTC+5:30` with capital letters. `UTC+n` is a fixed offset from UTC-12 to UTC+14;
- * one beyond is still a zone, as in the original, and counts as UTC.
+ * Parses the text of a `timezone` field as The Events Calendar does:
+ * - names of the tz database in any letter case, backward names too (`US/Eastern`);
+ * - abbreviations (`EST`, `utc`, `Z`), which take precedence over names, as in PHP;
+ * - `+02:00`, `+0200`, `GMT+2`;
+ * - `UTC`, `UTC+2`, `UTC-3.5`, `UTC+5:30` in capitals. Below UTC-12 and above UTC+14 the text is valid and
+ *   means UTC.
  *
- * @returns `undefined` when the text is no zone (`local`, `utc+2`, numbers, unknown names, the empty text)
+ * Returns `undefined` for other texts (`local`, `utc+2`, numbers, unknown names, the empty text).
  */
 export function parseZone(text: string): Zone | undefined {
   const known = zonesByText.get(text);
   if (known !== undefined) return known === false ? undefined : known;
-  const zone = readZone(text);
+  const zone = parseUncached(text);
   if (text.length <= 100) zonesByText.set(text, zone ?? false);
   return zone;
 }
 
-function readZone(text: string): Zone | undefined {
+function parseUncached(text: string): Zone | undefined {
   const utc = UTC_TEXT.exec(text);
   if (utc) {
     const [, sign, hours = '0', minutes = '0', fraction = '0'] = utc;
-    const east = signed(sign, Number(hours) * 60 + Number(minutes) + Math.round(Number(fraction) * 60));
+    const east = withSign(sign, Number(hours) * 60 + Number(minutes) + Math.round(Number(fraction) * 60));
     return { kind: 'fixed', minutes: east < -12 * 60 || east > 14 * 60 ? 0 : east };
   }
   const offset = OFFSET_TEXT.exec(text);
   if (offset) {
     const [, sign, hours = '0', minutes = '0'] = offset;
-    return { kind: 'fixed', minutes: signed(sign, Number(hours) * 60 + Number(minutes)) };
+    return { kind: 'fixed', minutes: withSign(sign, Number(hours) * 60 + Number(minutes)) };
   }
   const minutes = abbreviationMinutes(text);
   if (minutes !== undefined) return { kind: 'abbreviation', letters: text.toUpperCase(), minutes };
@@ -74,36 +76,39 @@ function readZone(text: string): Zone | undefined {
   return name !== undefined && formatOf(name) ? { kind: 'iana', name } : undefined;
 }
 
-function signed(sign: string | undefined, minutes: number): number {
+function withSign(sign: string | undefined, minutes: number): number {
   return sign === '-' && minutes !== 0 ? -minutes : minutes;
 }
 
-/** Minutes east of UTC that a zone has at a moment (milliseconds since 1970). */
 function offsetMinutesAt(epochMs: number, zone: Zone): number {
   return offsetMs(epochMs, zone) / MINUTE_MS;
 }
 
-/** Minutes east of UTC that a zone has at a moment given as a UTC text. Throws `RangeError` for a bad text. */
+/**
+ * Minutes east of UTC at a UTC wall time.
+ * @throws RangeError for an invalid wall time
+ */
 export function offsetMinutes(utc: string, zone: Zone): number {
-  return offsetMinutesAt(wallMs(utc), zone);
+  return offsetMinutesAt(wallTimeMs(utc), zone);
 }
 
-/** The clock of a zone at a moment, as milliseconds that read as that wall time in UTC. */
+/** The wall time of a zone at an instant, as the milliseconds of the same wall time in UTC. */
 export function epochToWallMs(epochMs: number, zone: Zone): number {
   return epochMs + offsetMs(epochMs, zone);
 }
 
 /**
- * The moment a clock of the zone shows a wall time (milliseconds that read as it in UTC). A time the clock skips counts on
- * from before the gap (02:30 becomes 03:30). Of a time it shows twice, the first is meant west of Greenwich (interface-behaviour
- * 5.4), the second elsewhere: PHP tries the offset that the zone would have at that time in UTC.
+ * The instant of a wall time in a zone. The wall time is given as the milliseconds of the same wall time in
+ * UTC. A wall time that the clock skips continues from before the gap (02:30 becomes 03:30). If the clock
+ * shows a wall time twice, the result is the first instant west of Greenwich and the second elsewhere,
+ * because PHP starts from the offset that the zone has at that time in UTC.
  */
 export function wallMsToEpoch(wall: number, zone: Zone): number {
   if (zone.kind !== 'iana') return wall - zone.minutes * MINUTE_MS;
   const before = offsetMs(wall - DAY_MS, zone);
   const after = offsetMs(wall + DAY_MS, zone);
   if (before === after) {
-    // A pair of changes within two days does not occur, so this is the plain case.
+    // No zone changes its offset twice within two days.
     return wall - before;
   }
   for (const offset of [offsetMs(wall, zone), before, after]) {
@@ -112,21 +117,26 @@ export function wallMsToEpoch(wall: number, zone: Zone): number {
   return wall - before;
 }
 
-/** Turns a wall text of a zone into a UTC text; gaps and double times as in `wallMsToEpoch`. Throws `RangeError` for a bad text. */
+/**
+ * Converts the wall time of a zone to UTC. Skipped and repeated times are as in `wallMsToEpoch`.
+ * @throws RangeError for an invalid wall time
+ */
 export function wallToUtc(wall: string, zone: Zone): string {
-  return formatWall(wallMsToEpoch(wallMs(wall), zone));
-}
-
-/** Turns a UTC text into the wall text of a zone. Throws `RangeError` for a bad text. */
-export function utcToWall(utc: string, zone: Zone): string {
-  return formatWall(epochToWallMs(wallMs(utc), zone));
+  return formatWallTime(wallMsToEpoch(wallTimeMs(wall), zone));
 }
 
 /**
- * What `timezone_abbr` shows for a zone text at a local time (interface-behaviour 1.1): a text beginning with capital `UTC` as
- * it is, the letters of the tz database, or the offset where it has none (`-05`, `+0545`); a fixed offset as `GMT+0200`.
- *
- * @returns the empty text when the zone text is no zone
+ * Converts UTC to the wall time of a zone.
+ * @throws RangeError for an invalid wall time
+ */
+export function utcToWall(utc: string, zone: Zone): string {
+  return formatWallTime(epochToWallMs(wallTimeMs(utc), zone));
+}
+
+/**
+ * The `timezone_abbr` of an event: a text that begins with `UTC` as it is, the abbreviation of the tz
+ * database, or the offset if that has none (`-05`, `+0545`); a fixed offset as `GMT+0200`. Empty if the text
+ * is not a zone.
  */
 export function zoneAbbreviation(zoneText: string, wall: string): string {
   if (zoneText.startsWith('UTC')) return zoneText;
@@ -134,8 +144,8 @@ export function zoneAbbreviation(zoneText: string, wall: string): string {
   if (!zone) return '';
   if (zone.kind === 'fixed') return `GMT${offsetText(zone.minutes, true)}`;
   if (zone.kind === 'abbreviation') return zone.letters;
-  const minutes = offsetMinutesAt(wallMsToEpoch(wallMs(wall), zone), zone);
-  return lettersByName.get(zone.name)?.get(minutes) ?? offsetText(minutes, false);
+  const minutes = offsetMinutesAt(wallMsToEpoch(wallTimeMs(wall), zone), zone);
+  return abbreviationsByName.get(zone.name)?.get(minutes) ?? offsetText(minutes, false);
 }
 
 function offsetText(minutes: number, full: boolean): string {
@@ -145,7 +155,7 @@ function offsetText(minutes: number, full: boolean): string {
   return `${minutes < 0 ? '-' : '+'}${hours}${full || rest > 0 ? String(rest).padStart(2, '0') : ''}`;
 }
 
-/** A stretch of time with one offset, up to `untilMs`. */
+/** A period with one offset. It ends before `untilMs`. */
 type Span = { untilMs: number; offsetMs: number };
 
 function offsetMs(epochMs: number, zone: Zone): number {
@@ -165,7 +175,9 @@ function offsetMs(epochMs: number, zone: Zone): number {
   return offset;
 }
 
-/** Finds the changes of one year: a look each week, then halving to the second. Intl is too slow to be asked each time. */
+/**
+ * Finds the offset changes of a year by binary search within each week. Intl is too slow for each conversion.
+ */
 function spansOfYear(name: string, year: number): Span[] {
   const format = formatOf(name);
   if (!format) return [];
@@ -199,7 +211,7 @@ function intlOffsetMs(format: Intl.DateTimeFormat, epochMs: number): number {
   ).map(Number);
   const wall = dayStartMs(year, month - 1, day) + (hour * 3600 + minute * 60 + second) * 1000;
   const offset = wall - epochMs;
-  // Before the year 1 Intl counts years of another era; nothing there needs an offset.
+  // Before the year 1, Intl counts the years of another era. No date there needs an offset.
   return Math.abs(offset) <= DAY_MS ? offset : 0;
 }
 
@@ -220,7 +232,7 @@ function formatOf(name: string): Intl.DateTimeFormat | undefined {
     formatsByName.set(name, format);
     return format;
   } catch {
-    // The list of names may be newer than the tz database inside Node.
+    // The names may be newer than the tz database in Node.
     return undefined;
   }
 }

@@ -1,10 +1,10 @@
-// What the pages' tests look at from inside a page; put in before the page's own scripts, which know nothing of it.
+// Instrumentation inside a page, injected before the page's own scripts.
 
 globalThis.inPage = (() => {
   const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
   const channels = new Map();
 
-  /** Any CSS colour as [red, green, blue, alpha], alpha from 0 to 1. */
+  /** Converts any CSS colour to [red, green, blue, alpha], alpha from 0 to 1. */
   function rgba(colour) {
     if (!channels.has(colour)) {
       canvas.clearRect(0, 0, 1, 1);
@@ -38,7 +38,7 @@ globalThis.inPage = (() => {
     return line;
   };
 
-  /** What is behind an element's text: all backgrounds from the page's own on. Things laid over it by position are not seen. */
+  /** The colour behind an element's text: all backgrounds of its ancestors. Ignores positioned overlays. */
   function ground(element) {
     const page = matchMedia('(prefers-color-scheme: dark)').matches ? [18, 18, 18] : [255, 255, 255];
     return ancestry(element).reduceRight((below, at) => over(rgba(getComputedStyle(at).backgroundColor), below), page);
@@ -56,7 +56,7 @@ globalThis.inPage = (() => {
   const nameOf = (element) =>
     `${element.tagName.toLowerCase()}${[...element.classList].map((one) => `.${one}`).join('')} "${element.textContent.trim().slice(0, 40)}"`;
 
-  /** Text whose contrast is below what WCAG 2.2 AA asks: 4.5, and 3 where it is large. */
+  /** Text with less contrast than WCAG 2.2 AA requires: 4.5, or 3 for large text. */
   function faintText() {
     const faint = new Set();
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -74,7 +74,7 @@ globalThis.inPage = (() => {
     return [...faint];
   }
 
-  /** Controls that a finger could miss: less than 24 pixels high or wide (WCAG 2.2, 2.5.8), links within text excepted. */
+  /** Controls smaller than 24 pixels in height or width (WCAG 2.2, 2.5.8), except links in text. */
   function smallTargets() {
     return [...document.querySelectorAll('button, select, input, a[href], [role=button]')]
       .filter((one) => isSeen(one) && !(one.tagName === 'A' && getComputedStyle(one).display === 'inline'))
@@ -85,13 +85,13 @@ globalThis.inPage = (() => {
       .map(nameOf);
   }
 
-  /** Whether it is seen which element has the focus. */
+  /** True if the focused element is visibly focused. */
   function focusRing() {
     const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(document.activeElement);
     return (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1.5) || boxShadow !== 'none';
   }
 
-  /** What has the focus: its role or tag and its name. */
+  /** Role or tag, and name, of the focused element. */
   function focused() {
     const at = document.activeElement;
     const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.firstChild.textContent ?? at.textContent;

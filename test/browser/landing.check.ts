@@ -1,25 +1,25 @@
-// The landing page: calendar, filters, state and examples, for eyes, fingers and keyboards.
+// The landing page: calendar, filters, state and examples, by mouse, touch, keyboard and screen reader.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { controls, LOOKS, picture, seenAgain, stage, until, watchedPages } from './stage.ts';
+import { controls, DEVICES, harness, screenshot, triggerRefresh, until, watchedPages } from './harness.ts';
 
 const run = promisify(execFile);
-const DESKTOP = LOOKS['on a desktop, light'];
-const PHONE = LOOKS['on a phone, light'];
+const DESKTOP = DEVICES['on a desktop, light'];
+const PHONE = DEVICES['on a phone, light'];
 
-/** The date of the site's today with another day of the month: `2027-03-10`. */
+/** A day of the current month at the site: `2027-03-10`. */
 const inThisMonth = (day: number): string => {
   const today = new Intl.DateTimeFormat('sv', { timeZone: 'America/New_York' }).format(new Date());
   return `${today.slice(0, 8)}${String(day).padStart(2, '0')}`;
 };
 
-/** Asks the interface as the administrator. */
+/** Sends an API request as the administrator. */
 async function ask(method: string, path: string, body?: object) {
-  const { user, applicationPassword } = stage().sandbox.credentials.admin;
-  const answer = await fetch(`${stage().gateway.calendar}${path}`, {
+  const { user, applicationPassword } = harness().sandbox.credentials.admin;
+  const response = await fetch(`${harness().gateway.calendar}${path}`, {
     method,
     headers: {
       authorization: `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`,
@@ -27,8 +27,8 @@ async function ask(method: string, path: string, body?: object) {
     },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
-  expect(answer.status, `${method} ${path}`).to.be.within(200, 201);
-  return (await answer.json()) as { id: number; title: string; total: number; events: { title: string }[] };
+  expect(response.status, `${method} ${path}`).to.be.within(200, 201);
+  return (await response.json()) as { id: number; title: string; total: number; events: { title: string }[] };
 }
 
 const newEvent = (title: string, more: object = {}) =>
@@ -44,68 +44,68 @@ const monthShown = (page: Page) => page.locator('#calendar [role=heading]').firs
 describe('the landing page', () => {
   const pages = watchedPages();
 
-  async function landing(look: Parameters<typeof pages.open>[0] = DESKTOP): Promise<Page> {
-    const page = await pages.open(look);
-    await page.goto(`${stage().gateway.url}/`);
+  async function landing(device: Parameters<typeof pages.open>[0] = DESKTOP): Promise<Page> {
+    const page = await pages.open(device);
+    await page.goto(`${harness().gateway.url}/`);
     await events(page).first().waitFor();
     return page;
   }
 
-  for (const [name, look] of Object.entries(LOOKS)) {
+  for (const [name, device] of Object.entries(DEVICES)) {
     describe(name, () => {
-      it('shows the month, the state, the filters and the examples, and nothing beside the screen', async () => {
-        const page = await landing(look);
-        await page.getByText('Copy: up to date').waitFor();
+      it('shows the month, the state, the filters and the examples without overflow', async () => {
+        const page = await landing(device);
+        await page.getByText('Replica: up to date').waitFor();
         expect(await page.locator('#cms-text').textContent()).to.equal('CMS: reachable');
         expect(await page.locator('#counts').textContent()).to.match(/\d+ events, \d+ venues?, /);
         expect(await page.getByLabel('Venue').locator('option').count()).to.be.above(2);
         expect(await page.getByLabel('Category').locator('option').count()).to.be.above(2);
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).to.equal(true);
-        await picture(page, `landing ${name}`);
-        await picture(page, `landing whole ${name}`, true);
+        await screenshot(page, `landing ${name}`);
+        await screenshot(page, `landing whole ${name}`, true);
       });
 
-      it('can be read: contrast of every text, names of all controls, one heading for the page', async () => {
-        const page = await landing(look);
-        await page.getByText('Copy: up to date').waitFor();
+      it('is legible: contrast of every text, names of all controls, one page heading', async () => {
+        const page = await landing(device);
+        await page.getByText('Replica: up to date').waitFor();
         expect(await page.evaluate('inPage.faintText()')).to.deep.equal([]);
-        expect((await controls(page)).nameless).to.deep.equal([]);
+        expect((await controls(page)).unnamed).to.deep.equal([]);
         expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1);
         expect(await page.getByRole('main').count()).to.equal(1);
-        if ('isMobile' in look) expect(await page.evaluate('inPage.smallTargets()')).to.deep.equal([]);
+        if ('isMobile' in device) expect(await page.evaluate('inPage.smallTargets()')).to.deep.equal([]);
       });
 
       it('shows an event in a dialog that fits', async () => {
-        const page = await landing(look);
+        const page = await landing(device);
         await events(page).first().click();
         await page.getByRole('dialog').waitFor();
         expect(await page.evaluate('inPage.faintText()')).to.deep.equal([]);
-        expect((await controls(page)).nameless).to.deep.equal([]);
+        expect((await controls(page)).unnamed).to.deep.equal([]);
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).to.equal(true);
-        await picture(page, `landing dialog ${name}`);
+        await screenshot(page, `landing dialog ${name}`);
         await page.getByRole('button', { name: 'Close' }).click();
         expect(await page.getByRole('dialog').count()).to.equal(0);
       });
     });
   }
 
-  it('begins with the list on a phone and with the month elsewhere; each can be changed', async () => {
+  it('starts with the list on a phone and with the month elsewhere; both can be switched', async () => {
     const phone = await landing(PHONE);
     await phone.getByRole('tab', { name: 'List view', selected: true }).waitFor();
     await phone.getByRole('tab', { name: 'Month view' }).click();
     await phone.getByRole('grid').waitFor();
     expect(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth')).to.equal(true);
     expect(await phone.evaluate('inPage.faintText()')).to.deep.equal([]);
-    await picture(phone, 'landing month on a phone');
+    await screenshot(phone, 'landing month on a phone');
     await pages.close();
     const desktop = await landing();
     await desktop.getByRole('tab', { name: 'Month view', selected: true }).waitFor();
     await desktop.getByRole('tab', { name: 'List view' }).click();
     await desktop.getByRole('listitem').first().waitFor();
-    await picture(desktop, 'landing list on a desktop');
+    await screenshot(desktop, 'landing list on a desktop');
   });
 
-  it('shows what is created, changed and deleted by the interface without being loaded again', async () => {
+  it('shows events created, changed and deleted by the API without a reload', async () => {
     const page = await landing();
     let loads = 0;
     page.on('load', () => {
@@ -114,15 +114,15 @@ describe('the landing page', () => {
     const { id } = await newEvent('Lanterns on the ice');
     await named(page, 'Lanterns on the ice').waitFor();
     await ask('POST', `/events/${id}`, { title: 'Lanterns on the lake' });
-    await seenAgain(page);
+    await triggerRefresh(page);
     await named(page, 'Lanterns on the lake').waitFor();
     await ask('DELETE', `/events/${id}`);
-    await seenAgain(page);
+    await triggerRefresh(page);
     await named(page, 'Lanterns on the lake').waitFor({ state: 'detached' });
     expect(loads).to.equal(0);
   });
 
-  it('shows what is new right after a reload, though the browser may keep answers', async () => {
+  it("shows new events after a reload in spite of the browser's cache", async () => {
     const page = await landing();
     const { id } = await newEvent('Fresh at breakfast');
     await page.reload();
@@ -131,32 +131,32 @@ describe('the landing page', () => {
     await ask('DELETE', `/events/${id}`);
   });
 
-  it('leaves the keyboard where it is when events are drawn anew, also below an open dialog', async () => {
+  it('keeps the keyboard focus when events are redrawn, also below an open dialog', async () => {
     const page = await landing();
     const { id } = await newEvent('Here before');
-    await seenAgain(page);
+    await triggerRefresh(page);
     await named(page, 'Here before').focus();
     const other = await newEvent('Here later', {
       start_date: `${inThisMonth(17)} 19:00`,
       end_date: `${inThisMonth(17)} 20:00`,
     });
-    await seenAgain(page);
+    await triggerRefresh(page);
     await named(page, 'Here later').waitFor();
     await until(page, 'inPage.focused().includes("Here before")');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Here before' }).waitFor();
     await ask('DELETE', `/events/${other.id}`);
-    await seenAgain(page);
+    await triggerRefresh(page);
     await named(page, 'Here later').waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
     await until(page, 'inPage.focused().includes("Here before")');
     await ask('DELETE', `/events/${id}`);
   });
 
-  it('shows with each filter what the interface says', async () => {
+  it("shows the API's events for each filter", async () => {
     const page = await landing();
-    const shown = async () => [
-      ...new Set(await events(page).evaluateAll((all) => all.map((one) => one.dataset.event))),
+    const visibleIds = async () => [
+      ...new Set(await events(page).evaluateAll((all) => all.map((element) => element.dataset.event))),
     ];
     for (const [label, parameter] of [
       ['Venue', 'venue'],
@@ -164,20 +164,20 @@ describe('the landing page', () => {
     ] as const) {
       const select = page.getByLabel(label);
       const value = await select.locator('option').nth(2).getAttribute('value');
-      const answered = page.waitForResponse((one) => one.url().includes(`${parameter}=${value}`));
+      const filtered = page.waitForResponse((response) => response.url().includes(`${parameter}=${value}`));
       await select.selectOption(value);
-      const wanted = (await (await answered).json()) as { events: { id: number }[]; total: number };
-      expect(wanted.total, 'on one page').to.be.at.most(50);
+      const expected = (await (await filtered).json()) as { events: { id: number }[]; total: number };
+      expect(expected.total, 'on one page').to.be.at.most(50);
       await until(
         page,
-        `new Set([...document.querySelectorAll('#calendar [data-event]')].map((one) => one.dataset.event)).size === ${wanted.events.length}`,
+        `new Set([...document.querySelectorAll('#calendar [data-event]')].map((one) => one.dataset.event)).size === ${expected.events.length}`,
       );
-      expect((await shown()).sort()).to.deep.equal(wanted.events.map(({ id }) => String(id)).sort());
+      expect((await visibleIds()).sort()).to.deep.equal(expected.events.map(({ id }) => String(id)).sort());
       await select.selectOption('');
     }
   });
 
-  it('is wholly usable by keyboard: skip link, filters, months, views, events', async () => {
+  it('is usable by keyboard: skip link, filters, months, views, events', async () => {
     const page = await landing();
     const press = async (key: string): Promise<string> => {
       await page.keyboard.press(key);
@@ -188,7 +188,7 @@ describe('the landing page', () => {
     expect(await page.evaluate('document.activeElement.getBoundingClientRect().left >= 0'), 'skip link').to.equal(true);
     const order: string[] = [];
     for (let steps = 0; steps < 8; steps++) order.push(await press('Tab'));
-    // Today is off while this month is shown.
+    // "Today" is disabled while the current month is shown.
     expect(order).to.deep.equal([
       ...['a Documentation', 'a Use it', 'select Venue', 'select Category'],
       ...['tab Month view', 'tab List view', 'button Previous Month', 'button Next Month'],
@@ -215,32 +215,33 @@ describe('the landing page', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('listitem').first().waitFor();
     await page.getByLabel('Venue').focus();
-    const answered = page.waitForResponse((one) => /[?&]venue=\d/.test(one.url()));
+    const filtered = page.waitForResponse((response) => /[?&]venue=\d/.test(response.url()));
     await page.keyboard.press('ArrowDown');
-    await answered;
+    await filtered;
   });
 
-  it('leads to the hidden events of a full day by keyboard', async () => {
+  it('opens the hidden events of a full day by keyboard', async () => {
     const page = await landing();
-    const made = [];
-    for (const part of ['one', 'two', 'three', 'four', 'five', 'six']) made.push(await newEvent(`Full day, ${part}`));
+    const created = [];
+    for (const part of ['one', 'two', 'three', 'four', 'five', 'six'])
+      created.push(await newEvent(`Full day, ${part}`));
     const more = page.getByRole('button', { name: /more/ }).or(page.getByText(/^\+\s?\d+ more/));
-    await seenAgain(page);
+    await triggerRefresh(page);
     await more.first().waitFor();
     await more.first().focus();
     expect(await page.evaluate('inPage.focusRing()')).to.equal(true);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByText('Full day, six').waitFor();
     expect(await page.evaluate('inPage.faintText()')).to.deep.equal([]);
-    await picture(page, 'landing full day');
+    await screenshot(page, 'landing full day');
     await page.keyboard.press('Escape');
-    for (const { id } of made) await ask('DELETE', `/events/${id}`);
+    for (const { id } of created) await ask('DELETE', `/events/${id}`);
   });
 
-  it('gives examples that work as they are, for this very address', async () => {
+  it("shows examples that work unchanged, with this gateway's URL", async () => {
     const page = await landing();
-    const { calendar } = stage().gateway;
-    const { user, applicationPassword } = stage().sandbox.credentials.editor;
+    const { calendar } = harness().gateway;
+    const { user, applicationPassword } = harness().sandbox.credentials.editor;
     const examples = await page.locator('#use pre').allTextContents();
     expect(examples).to.have.length(4);
     for (const example of examples) {
@@ -248,20 +249,20 @@ describe('the landing page', () => {
       if (!example.startsWith('curl')) continue;
       const command = example.replace('USER:APPLICATION PASSWORD', `${user}:${applicationPassword}`);
       const { stdout } = await run('sh', ['-c', command.replace(/^curl/, 'curl -sS --fail-with-body')]);
-      const answer = JSON.parse(stdout) as { events?: object[]; title?: string; id: number };
-      if (answer.title === undefined) expect(answer.events, example).not.to.equal(undefined);
+      const printed = JSON.parse(stdout) as { events?: object[]; title?: string; id: number };
+      if (printed.title === undefined) expect(printed.events, example).not.to.equal(undefined);
       else {
-        expect(answer.title).to.equal('Open evening');
-        await ask('DELETE', `/events/${answer.id}`);
+        expect(printed.title).to.equal('Open evening');
+        await ask('DELETE', `/events/${printed.id}`);
       }
     }
-    const inPage = examples.find((one) => one.startsWith('const'))!;
+    const inPage = examples.find((example) => example.startsWith('const'))!;
     const total = await page.evaluate(`(async () => { ${inPage}; return [events.length, total]; })()`);
-    const wanted = (await (await fetch(`${calendar}/events?per_page=10`)).json()) as {
+    const expected = (await (await fetch(`${calendar}/events?per_page=10`)).json()) as {
       events: object[];
       total: number;
     };
-    expect(total).to.deep.equal([wanted.events.length, wanted.total]);
+    expect(total).to.deep.equal([expected.events.length, expected.total]);
   });
 
   it('copies an example', async () => {
@@ -269,10 +270,10 @@ describe('the landing page', () => {
     await page.getByRole('button', { name: 'Copy' }).first().click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     const copied = await page.evaluate('navigator.clipboard.readText()');
-    expect(copied).to.equal(`curl "${stage().gateway.calendar}/events?per_page=5"`);
+    expect(copied).to.equal(`curl "${harness().gateway.calendar}/events?per_page=5"`);
   });
 
-  it('runs nothing that an event brings along, and loads nothing from elsewhere', async () => {
+  it('runs no script of an event and loads nothing from other origins', async () => {
     const bad =
       '<img src="https://elsewhere.example/x.png" onerror="document.title=1"><script>document.title=2</script>';
     const { id } = await newEvent('Tom <b>&amp;</b> Jerry <script>x</script>', { description: `<p>Fine</p>${bad}` });
@@ -284,10 +285,10 @@ describe('the landing page', () => {
     await ask('DELETE', `/events/${id}`);
   });
 
-  it('says without JavaScript where the events are', async () => {
+  it('links to the events without JavaScript', async () => {
     const page = await pages.open({ ...DESKTOP, javaScriptEnabled: false });
-    await page.goto(`${stage().gateway.url}/`);
-    const { calendar } = stage().gateway;
+    await page.goto(`${harness().gateway.url}/`);
+    const { calendar } = harness().gateway;
     await page.getByRole('link', { name: `${calendar}/events` }).waitFor();
     await pages.close();
   });

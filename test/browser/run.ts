@@ -1,20 +1,20 @@
-// `npm run test:browser`: the pages in a real browser, in front of a real WordPress; ends with its counts.
+// `npm run test:browser`: tests the pages in a real browser in front of a real WordPress; prints the counts.
 
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runChecks } from '../checks.ts';
-import { openStage } from './stage.ts';
+import { runChecks } from '../run-checks.ts';
+import { openHarness } from './harness.ts';
 
 const TIMEOUT_MS = 60_000;
 
-const say = (text: string): void => void process.stderr.write(`browser: ${text}\n`);
+const log = (text: string): void => void process.stderr.write(`browser: ${text}\n`);
 
-/** Words of the command line choose the tests whose titles have them. */
+/** Command-line words select tests by their titles. */
 async function main(only: string | undefined): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), 'calendar-pages-'));
   const files = globSync(join(import.meta.dirname, '*.check.ts')).sort();
-  const stage = await openStage(dir, say);
+  const stage = await openHarness(dir, log);
   try {
     return await runChecks(files, TIMEOUT_MS, only);
   } finally {
@@ -23,5 +23,5 @@ async function main(only: string | undefined): Promise<number> {
   }
 }
 
-// Whatever a failed test left open does not keep this waiting.
+// Exits even if a failed test left connections open.
 process.exit(await main(process.argv.slice(2).join(' ') || undefined));

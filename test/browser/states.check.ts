@@ -1,37 +1,37 @@
-// The pages in front of a copy that is not complete, of a CMS that is away, and turned off.
+// The pages with an incomplete replica, with an unavailable CMS, and disabled.
 
 import { expect } from 'chai';
-import { startRelay } from '../live/relay.ts';
-import { beginGateway, LOOKS, openPage, picture, stage, untilTold } from './stage.ts';
+import { startCmsProxy } from '../live/cms-proxy.ts';
+import { DEVICES, harness, openPage, screenshot, startBrowserGateway, untilVisible } from './harness.ts';
 
-const DESKTOP = LOOKS['on a desktop, light'];
-const PHONE = LOOKS['on a phone, dark'];
+const DESKTOP = DEVICES['on a desktop, light'];
+const PHONE = DEVICES['on a phone, dark'];
 const SLOW_MS = 700;
 
 describe('the pages', () => {
-  it('tell how far the copy is, and show the events when it is there', async () => {
-    const relay = await startRelay(stage().sandbox.url, { delayMs: SLOW_MS });
-    const { url, ready } = await beginGateway(stage().sandbox, { upstreamUrl: relay.url });
+  it('show the progress of the initial sync, then the events', async () => {
+    const relay = await startCmsProxy(harness().sandbox.url, { delayMs: SLOW_MS });
+    const { url, ready } = await startBrowserGateway(harness().sandbox, { cmsUrl: relay.url });
     const watched = await openPage(PHONE, url);
     try {
       const { page } = watched;
       await untilAnswered(`${url}/-/status.json`);
       await page.goto(`${url}/`);
-      await page.getByText(/^Copy: (being made|not begun), \d+ %$/).waitFor();
-      await page.getByRole('progressbar', { name: 'Copied' }).waitFor();
-      const notice = page.getByText(/^The calendar is being copied: \d+ % done/);
-      await notice.waitFor();
+      await page.getByText(/^Replica: (initial sync|empty), \d+ %$/).waitFor();
+      await page.getByRole('progressbar', { name: 'Initial sync' }).waitFor();
+      const progress = page.getByText(/^The calendar is syncing: \d+ % done/);
+      await progress.waitFor();
       await page.getByText('The events are not known yet').waitFor();
-      await picture(page, 'landing while the copy is made');
+      await screenshot(page, 'landing during the initial sync');
       expect(await page.evaluate('inPage.faintText()')).to.deep.equal([]);
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).to.equal(true);
       relay.options.delayMs = 0;
       await ready;
-      await untilTold(page, page.getByText('Copy: up to date'));
+      await untilVisible(page, page.getByText('Replica: up to date'));
       await page.locator('#calendar [data-event]').first().waitFor();
-      expect(await notice.isVisible()).to.equal(false);
+      expect(await progress.isVisible()).to.equal(false);
       expect(await page.getByRole('progressbar').count()).to.equal(0);
-      expect((await watched.problems()).filter((one) => !one.includes('503'))).to.deep.equal([]);
+      expect((await watched.problems()).filter((problem) => !problem.includes('503'))).to.deep.equal([]);
     } finally {
       await watched.close();
       await ready.then(({ stop }) => stop());
@@ -39,9 +39,9 @@ describe('the pages', () => {
     }
   });
 
-  it('go on while the CMS is away and say so; and say when the gateway is away too', async () => {
-    const relay = await startRelay(stage().sandbox.url);
-    const { ready } = await beginGateway(stage().sandbox, { upstreamUrl: relay.url });
+  it('stay usable while the CMS is unavailable and say so; say when the gateway is unavailable too', async () => {
+    const relay = await startCmsProxy(harness().sandbox.url);
+    const { ready } = await startBrowserGateway(harness().sandbox, { cmsUrl: relay.url });
     const { url, stop } = await ready;
     const watched = await openPage(DESKTOP, url);
     try {
@@ -49,17 +49,17 @@ describe('the pages', () => {
       await page.goto(`${url}/`);
       await page.getByText('CMS: reachable').waitFor();
       await relay.close();
-      await untilTold(page, page.getByText('CMS: not reachable; reading goes on'));
+      await untilVisible(page, page.getByText('CMS: unreachable; reads continue'));
       await page.reload();
       await page.locator('#calendar [data-event]').first().waitFor();
-      await page.getByText('CMS: not reachable; reading goes on').waitFor();
+      await page.getByText('CMS: unreachable; reads continue').waitFor();
       expect(await page.locator('#notice').isVisible()).to.equal(false);
       expect(await page.evaluate('inPage.faintText()')).to.deep.equal([]);
-      await picture(page, 'landing while the CMS is away');
+      await screenshot(page, 'landing while the CMS is away');
       expect(await watched.problems()).to.deep.equal([]);
       await stop();
-      await untilTold(page, page.getByText('The gateway does not answer'));
-      await picture(page, 'landing while the gateway is away');
+      await untilVisible(page, page.getByText('The gateway does not respond'));
+      await screenshot(page, 'landing while the gateway is away');
     } finally {
       await watched.close();
       await stop();
@@ -72,8 +72,10 @@ describe('the pages', () => {
     [false, true],
   ] as const) {
     const named = `${landing ? 'with' : 'without'} the one, ${documentation ? 'with' : 'without'} the other`;
-    it(`can be turned off: ${named}`, async () => {
-      const { url, ready } = await beginGateway(stage().sandbox, { config: { pages: { landing, documentation } } });
+    it(`can be disabled: ${named}`, async () => {
+      const { url, ready } = await startBrowserGateway(harness().sandbox, {
+        config: { pages: { landing, documentation } },
+      });
       const { stop, calendar } = await ready;
       const watched = await openPage(DESKTOP, url);
       try {
@@ -86,7 +88,7 @@ describe('the pages', () => {
         expect(await statuses('/docs', '/doc', '/-/assets/swagger-ui.js')).to.deep.equal(
           Array(3).fill(documentation ? 200 : 404),
         );
-        // Then `/` is an address like any other that the interface does not have.
+        // Then `/` is a URL without a route.
         const { code } = (await (await fetch(`${url}${landing ? '/docs' : '/'}`)).json().catch(() => ({}))) as {
           code?: string;
         };
@@ -112,12 +114,12 @@ describe('the pages', () => {
 });
 
 async function untilAnswered(url: string): Promise<void> {
-  const answers = () =>
+  const statuses = () =>
     fetch(url).then(
       ({ ok }) => ok,
       () => false,
     );
-  for (let tries = 0; !(await answers()); tries++) {
+  for (let tries = 0; !(await statuses()); tries++) {
     if (tries > 300) throw new Error(`${url} does not answer`);
     await new Promise((later) => setTimeout(later, 50));
   }

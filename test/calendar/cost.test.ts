@@ -1,10 +1,11 @@
-// Shows how a cost is read in any form that callers send, what answers say of it, and that it outlives being kept as text.
+// Costs in every form that clients send, how responses show them, and that encoding for the CMS loses
+// nothing.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { costAnswer, decodeCost, encodeCost, normaliseCost } from '../../src/calendar/cost.ts';
+import { decodeCost, encodeCost, normalizeCost, serializeCost } from '../../src/calendar/cost.ts';
 
-/** Sent, `cost`, symbol, position, values: the table of interface-behaviour 1.5. */
+/** The sent value, then the response's `cost`, symbol, position and values. */
 type Row = [unknown, string, string, string, string[]];
 
 const same: Row[] = [
@@ -96,13 +97,13 @@ const meant: Row[] = [
 ];
 
 for (const [title, rows] of [
-  ['costs as the original answers them', same],
+  ['costs as in The Events Calendar', same],
   ['costs that say what was meant', meant],
 ] as const) {
   describe(title, () => {
     for (const [sent, cost, currency_symbol, currency_position, values] of rows) {
       it(JSON.stringify(sent), () => {
-        expect(costAnswer(normaliseCost(sent))).to.deep.equal({
+        expect(serializeCost(normalizeCost(sent))).to.deep.equal({
           cost,
           cost_details: { currency_symbol, currency_code: '', currency_position, values },
         });
@@ -111,13 +112,13 @@ for (const [title, rows] of [
   });
 }
 
-describe('costs in the site', () => {
-  it('use its sign on its side', () => {
-    expect(costAnswer(['10', '20'], { symbol: '€', position: 'postfix' }).cost).to.equal('10€ – 20€');
-    expect(costAnswer('£5', { symbol: '€', position: 'postfix' }).cost).to.equal('£5');
+describe("costs with the site's currency", () => {
+  it('use its symbol and position', () => {
+    expect(serializeCost(['10', '20'], { symbol: '€', position: 'postfix' }).cost).to.equal('10€ – 20€');
+    expect(serializeCost('£5', { symbol: '€', position: 'postfix' }).cost).to.equal('£5');
   });
 
-  it('are kept in one text and read back to the same answer', () => {
+  it('have the same JSON after encoding and decoding', () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom(...[...same, ...meant].map(([sent]) => sent)),
@@ -126,17 +127,17 @@ describe('costs in the site', () => {
     );
     fc.assert(
       fc.property(fc.oneof(piece, fc.array(piece), fc.dictionary(fc.string(), piece)), (sent) => {
-        const cost = normaliseCost(sent);
+        const cost = normalizeCost(sent);
         const kept = encodeCost(cost);
         expect(kept).to.be.a('string');
         expect(decodeCost(kept)).to.deep.equal(cost);
-        expect(costAnswer(decodeCost(kept))).to.deep.equal(costAnswer(cost));
+        expect(serializeCost(decodeCost(kept))).to.deep.equal(serializeCost(cost));
       }),
       { numRuns: 500 },
     );
   });
 
-  it('are no cost when nothing is kept', () => {
+  it('are empty if nothing is stored', () => {
     expect(encodeCost([])).to.equal('');
     expect(decodeCost('')).to.equal('');
   });

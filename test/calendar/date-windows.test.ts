@@ -1,17 +1,17 @@
-// The dates of the event list (interface-behaviour 3.1, and the departures on dates and lists).
+// Date parameters of the event list: whole days, strict dates, time zones and default window.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { EventRecord } from '../../src/records.ts';
-import type { GatewayUnderTest } from '../gateway-under-test.ts';
+import type { EventRecord } from '../../src/model/records.ts';
 import { expectInvalid } from '../record/expectations.ts';
-import { event } from '../replica/samples.ts';
-import { filledGateway } from './filled-gateway.ts';
+import type { TestGateway } from '../start-gateway.ts';
+import { event } from '../store/sample-records.ts';
+import { seededGateway } from './seeded-gateway.ts';
 
 const at = (id: number, start: string, end = start, more: Partial<EventRecord> = {}) =>
   event(id, { start, end, timezone: 'America/New_York', ...more });
 
-/** Around the day 2027-03-12, by its hours; the last is of another zone and counts by its own clock. */
+/** Events around 2027-03-12. The last one is in another zone; its own clock counts. */
 const DAY = [
   at(1, '2027-03-11 23:59:59', '2027-03-12 00:30:00'),
   at(2, '2027-03-12 00:00:00', '2027-03-12 23:59:59', { allDay: true }),
@@ -22,11 +22,11 @@ const DAY = [
 ];
 
 describe('date parameters of the event list', () => {
-  let gateway: GatewayUnderTest;
-  afterEach(() => gateway.close());
+  let gateway: TestGateway;
+  afterEach(() => gateway.stop());
 
-  const listed = async (query: string) => {
-    const { status, body } = await gateway.ask(`/events?per_page=50&${query}`);
+  const list = async (query: string) => {
+    const { status, body } = await gateway.request(`/events?per_page=50&${query}`);
     expect(status, JSON.stringify(body)).to.equal(200);
     return { ids: body.events.map(({ id }: { id: number }) => id), url: body.rest_url as string };
   };
@@ -54,8 +54,8 @@ describe('date parameters of the event list', () => {
   ];
   for (const [query, wanted] of WHOLE_DAYS) {
     it(`whole days: ${query}`, async () => {
-      gateway = await filledGateway(DAY);
-      expect((await listed(encodeURI(query).replaceAll('%252B', '%2B'))).ids).to.deep.equal(wanted);
+      gateway = await seededGateway(DAY);
+      expect((await list(encodeURI(query).replaceAll('%252B', '%2B'))).ids).to.deep.equal(wanted);
     });
   }
 
@@ -74,109 +74,114 @@ describe('date parameters of the event list', () => {
   for (const [query, wanted] of TO_THE_SECOND) {
     for (const strict of ['true', '1', 'yes', 'on']) {
       it(`strict_dates=${strict}: ${query}`, async () => {
-        gateway = await filledGateway(DAY);
-        expect(
-          (await listed(`${encodeURI(query).replaceAll('%252B', '%2B')}&strict_dates=${strict}`)).ids,
-        ).to.deep.equal(wanted);
+        gateway = await seededGateway(DAY);
+        expect((await list(`${encodeURI(query).replaceAll('%252B', '%2B')}&strict_dates=${strict}`)).ids).to.deep.equal(
+          wanted,
+        );
       });
     }
   }
 
   for (const strict of ['false', '0', 'no', 'maybe']) {
     it(`strict_dates=${strict} is false`, async () => {
-      gateway = await filledGateway(DAY);
-      expect((await listed(`start_date=${D}%2010:00:00&strict_dates=${strict}`)).ids).to.deep.equal([2, 6, 3, 4, 5]);
+      gateway = await seededGateway(DAY);
+      expect((await list(`start_date=${D}%2010:00:00&strict_dates=${strict}`)).ids).to.deep.equal([2, 6, 3, 4, 5]);
     });
   }
 
-  it('the default window: today on, by the site, to the end of the day in two years', async () => {
-    gateway = await filledGateway([
+  it("the default window is from today, by the site's clock, to the end of the day in two years", async () => {
+    gateway = await seededGateway([
       at(1, '2026-11-19 23:59:59'),
       at(2, '2026-11-20 00:00:00', '2026-11-20 01:00:00'),
       at(3, '2026-11-19 10:00:00', '2026-11-25 10:00:00'),
       at(4, '2028-11-21 10:00:00', '2028-11-21 23:59:59'),
       at(5, '2028-11-21 10:00:00', '2028-11-22 00:00:00'),
     ]);
-    const { ids, url } = await listed('');
+    const { ids, url } = await list('');
     expect(ids).to.deep.equal([2, 4]);
     expect(url).to.contain('start_date=2026-11-20 00:00:00&end_date=2028-11-21 23:59:59');
   });
 
-  it('one of start_date and end_date keeps the default of the other', async () => {
-    gateway = await filledGateway([
+  it('start_date or end_date alone keeps the default of the other', async () => {
+    gateway = await seededGateway([
       at(1, '2020-01-01 10:00:00'),
       at(2, '2027-01-01 10:00:00'),
       at(3, '2030-01-01 10:00:00'),
     ]);
-    expect((await listed('start_date=2019-01-01')).ids).to.deep.equal([1, 2]);
-    expect((await listed('end_date=2031-01-01')).ids).to.deep.equal([2, 3]);
+    expect((await list('start_date=2019-01-01')).ids).to.deep.equal([1, 2]);
+    expect((await list('end_date=2031-01-01')).ids).to.deep.equal([2, 3]);
   });
 
   for (const name of ['starts_before', 'ends_before']) {
-    it(`${name} removes the default window, and explicit bounds stay`, async () => {
-      gateway = await filledGateway([at(1, '1990-01-01 10:00:00'), at(2, '2027-01-01 10:00:00')]);
-      expect((await listed(`${name}=2031-01-01`)).ids).to.deep.equal([1, 2]);
-      const { ids, url } = await listed(`${name}=2031-01-01&start_date=2000-01-01`);
+    it(`${name} replaces the default window, and explicit bounds stay`, async () => {
+      gateway = await seededGateway([at(1, '1990-01-01 10:00:00'), at(2, '2027-01-01 10:00:00')]);
+      expect((await list(`${name}=2031-01-01`)).ids).to.deep.equal([1, 2]);
+      const { ids, url } = await list(`${name}=2031-01-01&start_date=2000-01-01`);
       expect(ids).to.deep.equal([2]);
       expect(url).to.not.contain('end_date');
     });
   }
 
-  it('relative words go by the clock of the site', async () => {
+  it("relative phrases are relative to the site's clock", async () => {
     // 21:42 on the 20th in New York, and the 21st in UTC.
-    gateway = await filledGateway([
+    gateway = await seededGateway([
       at(1, '2026-11-20 22:00:00'),
       at(2, '2026-11-21 10:00:00'),
       at(3, '2026-11-22 10:00:00'),
     ]);
-    expect((await listed('start_date=today&end_date=today')).ids).to.deep.equal([1]);
-    expect((await listed('start_date=tomorrow&end_date=tomorrow')).ids).to.deep.equal([2]);
-    expect((await listed('start_date=now&end_date=%2B1%20day')).ids).to.deep.equal([1, 2]);
-    expect((await listed('start_date=0&end_date=today')).ids).to.deep.equal([1]);
+    expect((await list('start_date=today&end_date=today')).ids).to.deep.equal([1]);
+    expect((await list('start_date=tomorrow&end_date=tomorrow')).ids).to.deep.equal([2]);
+    expect((await list('start_date=now&end_date=%2B1%20day')).ids).to.deep.equal([1, 2]);
+    expect((await list('start_date=0&end_date=today')).ids).to.deep.equal([1]);
   });
 
-  it('include switches every date filter off, the default window too', async () => {
-    gateway = await filledGateway([at(1, '1990-01-01 10:00:00'), at(2, '2027-01-01 10:00:00')]);
-    expect((await listed('include=2,1')).ids).to.deep.equal([1, 2]);
-    expect((await listed('include=1,2,999&start_date=2026-01-01&starts_after=2026-01-01')).ids).to.deep.equal([1, 2]);
+  it('include switches off all date filters and the default window', async () => {
+    gateway = await seededGateway([at(1, '1990-01-01 10:00:00'), at(2, '2027-01-01 10:00:00')]);
+    expect((await list('include=2,1')).ids).to.deep.equal([1, 2]);
+    expect((await list('include=1,2,999&start_date=2026-01-01&starts_after=2026-01-01')).ids).to.deep.equal([1, 2]);
   });
 
-  it('ties by publication date, then by id; sticky and featured do not count', async () => {
-    gateway = await filledGateway([
+  it('sorts ties by publication date, then by id, regardless of sticky and featured', async () => {
+    gateway = await seededGateway([
       at(5, '2027-01-01 10:00:00', undefined, { date: '2026-01-02 00:00:00', sticky: true }),
       at(4, '2027-01-01 10:00:00', undefined, { date: '2026-01-03 00:00:00', featured: true }),
       at(3, '2027-01-01 10:00:00', undefined, { date: '2026-01-03 00:00:00' }),
       at(9, '2026-12-31 10:00:00'),
     ]);
-    expect((await listed('orderby=title&order=desc&offset=1&exclude=9')).ids).to.deep.equal([9, 5, 3, 4]);
+    expect((await list('orderby=title&order=desc&offset=1&exclude=9')).ids).to.deep.equal([9, 5, 3, 4]);
   });
 
   for (const name of ['start_date', 'end_date', 'starts_before', 'starts_after', 'ends_before', 'ends_after']) {
     for (const value of [`${name}=`, `${name}=bad+date`, `${name}[]=2027-01-01`, `${name}=2027-01-01+25:00`]) {
-      it(`refuses ${value}`, async () => {
-        gateway = await filledGateway();
-        expectInvalid(await gateway.ask(`/events?${value}`), name);
+      it(`rejects ${value}`, async () => {
+        gateway = await seededGateway();
+        expectInvalid(await gateway.request(`/events?${value}`), name);
       });
     }
   }
 
-  it('any window over any events, judged by a plain filter', async function () {
+  it('returns the same events as a plain filter, for random windows and events (property test)', async function () {
     this.timeout(20_000);
     const day = fc.constantFrom('2027-03-10', '2027-03-11', '2027-03-12', '2027-03-13');
     const clock = fc.constantFrom('00:00:00', '09:30:00', '23:59:58', '23:59:59');
     const wall = fc.tuple(day, clock).map(([date, time]) => `${date} ${time}`);
     const bound = fc.option(fc.oneof(day, wall), { nil: undefined });
     const query = fc.record({
-      ...{ start_date: bound, end_date: bound, starts_before: bound, starts_after: bound, ends_before: bound },
-      ...{ ends_after: bound, strict_dates: fc.constantFrom(undefined, 'true', 'false') },
+      start_date: bound,
+      end_date: bound,
+      starts_before: bound,
+      starts_after: bound,
+      ends_before: bound,
+      ends_after: bound,
+      strict_dates: fc.constantFrom(undefined, 'true', 'false'),
     });
-    type Asked = Partial<
+    type DateParams = Partial<
       Record<'start_date' | 'end_date' | 'starts_before' | 'starts_after' | 'ends_before' | 'ends_after', string>
     >;
 
-    function judge(
-      { strict_dates, ...asked }: Asked & { strict_dates?: string | undefined },
-      one: EventRecord,
+    function matches(
+      { strict_dates, ...params }: DateParams & { strict_dates?: string | undefined },
+      record: EventRecord,
     ): boolean {
       const strict = strict_dates === 'true';
       const edge = (text: string, time: string) =>
@@ -184,30 +189,30 @@ describe('date parameters of the event list', () => {
       const first = (text: string) => edge(text, '00:00:00');
       const last = (text: string) => edge(text, '23:59:59');
       return (
-        (asked.start_date === undefined || one.start >= first(asked.start_date)) &&
-        (asked.end_date === undefined || one.end <= last(asked.end_date)) &&
-        (asked.starts_before === undefined || one.start < last(asked.starts_before)) &&
-        (asked.starts_after === undefined || one.start > last(asked.starts_after)) &&
-        (asked.ends_before === undefined || one.end < last(asked.ends_before)) &&
-        (asked.ends_after === undefined || one.end > last(asked.ends_after))
+        (params.start_date === undefined || record.start >= first(params.start_date)) &&
+        (params.end_date === undefined || record.end <= last(params.end_date)) &&
+        (params.starts_before === undefined || record.start < last(params.starts_before)) &&
+        (params.starts_after === undefined || record.start > last(params.starts_after)) &&
+        (params.ends_before === undefined || record.end < last(params.ends_before)) &&
+        (params.ends_after === undefined || record.end > last(params.ends_after))
       );
     }
 
-    gateway = await filledGateway();
+    gateway = await seededGateway();
     const events = fc.array(fc.tuple(wall, wall), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(events, query, async (walls, sent) => {
-        const { replica } = gateway.backing;
-        replica.remove(
+        const { replica } = gateway.services;
+        replica.delete(
           'event',
           Array.from({ length: 8 }, (_, i) => i + 1),
         );
         const records = walls.map((pair, i) => at(i + 1, ...([...pair].sort() as [string, string])));
-        replica.put(records);
-        const asked = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
-        const { ids } = await listed(new URLSearchParams(asked as Record<string, string>).toString());
+        replica.upsert(records);
+        const params = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
+        const { ids } = await list(new URLSearchParams(params as Record<string, string>).toString());
         const wanted = records
-          .filter((one) => judge(asked, one))
+          .filter((record) => matches(params, record))
           .sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : a.id - b.id));
         expect(ids).to.deep.equal(wanted.map(({ id }) => id));
       }),

@@ -1,39 +1,40 @@
-// The rules of the gateway-level scenes, on what a real WordPress answered when they were recorded.
+// The gateway scenarios, on the recorded responses of a real WordPress.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Upstream } from '../../src/upstream/port.ts';
-import { createWordPress } from '../../src/upstream/wordpress/wordpress.ts';
-import type { GatewayScene, Play } from '../record/gateway-scene.ts';
-import type { Stage } from '../record/scene.ts';
-import { recording, replay, withoutNetwork } from '../upstream/replay.ts';
+import type { Cms } from '../../src/cms/port.ts';
+import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
+import { recording, replay, withoutNetwork } from '../cms/replay.ts';
+import type { GatewayScenario, ScenarioContext } from '../record/gateway-scenario.ts';
+import type { RecordingContext } from '../record/scenario.ts';
 
-const SCENES = join(import.meta.dirname, '../record/scenes');
+const SCENARIOS = join(import.meta.dirname, '../record/scenarios');
 const ROLES = ['admin', 'editor', 'author', 'contributor', 'subscriber'] as const;
 const as = Object.fromEntries(
   ROLES.map((role) => [role, `Basic ${Buffer.from(`${role}:recorded`).toString('base64')}`]),
-) as Stage['as'];
+) as RecordingContext['as'];
 
-const scenes: GatewayScene[] = [];
-for (const file of readdirSync(SCENES).sort()) {
-  if (file.startsWith('gateway-')) scenes.push(((await import(join(SCENES, file))) as { scene: GatewayScene }).scene);
+const scenarios: GatewayScenario[] = [];
+for (const file of readdirSync(SCENARIOS).sort()) {
+  if (file.startsWith('gateway-'))
+    scenarios.push(((await import(join(SCENARIOS, file))) as { scenario: GatewayScenario }).scenario);
 }
 
-for (const scene of scenes) {
-  describe(`recorded: ${scene.name}`, () => {
+for (const scenario of scenarios) {
+  describe(`recorded: ${scenario.name}`, () => {
     withoutNetwork();
-    let upstream: Upstream;
-    let play: Play;
+    let cms: Cms;
+    let context: ScenarioContext;
     before(async () => {
-      replay(scene.name);
-      upstream = createWordPress({ url: 'http://cms.example', observe: () => {}, limits: { retries: 0 } });
-      const recordedMs = Date.parse(recording(scene.name)[0]?.rawHeaders.date ?? '');
-      play = await scene.open({ upstream, as, nowMs: () => recordedMs });
+      replay(scenario.name);
+      cms = createWordPress({ url: 'http://cms.example', observe: () => {}, limits: { retries: 0 } });
+      const recordedMs = Date.parse(recording(scenario.name)[0]?.rawHeaders.date ?? '');
+      context = await scenario.open({ cms, as, nowMs: () => recordedMs });
     });
     after(async () => {
-      await play.gateway.close();
-      await upstream.close();
+      await context.gateway.stop();
+      await cms.close();
     });
-    for (const { name, show } of scene.rules) it(name, () => show(play));
+    for (const { name, run } of scenario.cases) it(name, () => run(context));
   });
 }

@@ -1,4 +1,4 @@
-// A WordPress of a few routes, in memory: types with registered meta, of which it drops the rest, as the real one does.
+// A WordPress in memory for `init` and `check`: a few routes, and like the real one it drops meta that is not registered.
 
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,10 +16,10 @@ export interface FakeType {
 export interface FakeOptions {
   types: FakeType[];
   taxonomies?: { slug: string; rest_base: string; name: string; hierarchical: boolean }[];
-  /** Accepted logins as `name:password`; without any nobody is let in. */
+  /** Accepted logins as `name:password`. */
   logins?: string[];
   /** Every request needs a login, as with a plugin for private sites. */
-  closed?: boolean;
+  isPrivate?: boolean;
   capabilities?: string[];
   timezone?: string;
   /** Added to the `Date` header. */
@@ -29,33 +29,45 @@ export interface FakeOptions {
 export interface FakeSite {
   url: string;
   /** `METHOD /route` of every request. */
-  asked: string[];
+  requests: string[];
   types: FakeType[];
   close(): Promise<void>;
 }
 
 type Json = Record<string, unknown>;
 
-const EVERYTHING = 'edit_posts edit_others_posts read_private_posts publish_posts delete_posts manage_categories'.split(
-  ' ',
-);
+const ALL_CAPABILITIES =
+  'edit_posts edit_others_posts read_private_posts publish_posts delete_posts manage_categories'.split(' ');
 
-/** Whole post of a type, with what a record leaves out. */
-export function fakePost(id: number, given: Json): Json {
+/** A complete post, with defaults for missing fields. */
+export function fakePost(id: number, fields: Json): Json {
   return {
     id,
-    ...{ date: '2026-05-01T10:00:00', date_gmt: '2026-05-01T14:00:00', modified: '2026-05-01T10:00:00' },
-    ...{ modified_gmt: '2026-05-01T14:00:00', slug: `record-${id}`, status: 'publish', author: 1, featured_media: 0 },
-    ...{ link: `http://site.example/record-${id}/`, excerpt: { rendered: '', raw: '' } },
+    date: '2026-05-01T10:00:00',
+    date_gmt: '2026-05-01T14:00:00',
+    modified: '2026-05-01T10:00:00',
+    modified_gmt: '2026-05-01T14:00:00',
+    slug: `record-${id}`,
+    status: 'publish',
+    author: 1,
+    featured_media: 0,
+    link: `http://site.example/record-${id}/`,
+    excerpt: { rendered: '', raw: '' },
     content: { rendered: '', raw: '', protected: false },
-    ...given,
-    title: { rendered: String(given.title ?? ''), raw: String(given.title ?? '') },
+    ...fields,
+    title: { rendered: String(fields.title ?? ''), raw: String(fields.title ?? '') },
   };
 }
 
-export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
-  const { types, taxonomies = [], logins = [], capabilities = EVERYTHING, timezone = 'America/New_York' } = options;
-  const asked: string[] = [];
+export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
+  const {
+    types,
+    taxonomies = [],
+    logins = [],
+    capabilities = ALL_CAPABILITIES,
+    timezone = 'America/New_York',
+  } = options;
+  const requests: string[] = [];
   let nextId = 1000;
 
   function schemaOf({ meta = {} }: FakeType): Json {
@@ -76,7 +88,7 @@ export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
     };
   }
 
-  /** A write as WordPress takes it: meta that is not registered goes nowhere. */
+  /** Applies a write as WordPress does: without meta that is not registered. */
   function merge(type: FakeType, post: Json, body: Json): Json {
     const meta = Object.entries((body.meta ?? {}) as Json).filter(([key]) => Object.hasOwn(type.meta ?? {}, key));
     const texts = ['title', 'content', 'excerpt'].filter((name) => name in body);
@@ -88,7 +100,7 @@ export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
     };
   }
 
-  function answer(
+  function respond(
     request: IncomingMessage,
     route: string,
     query: URLSearchParams,
@@ -96,10 +108,10 @@ export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
   ): [number, unknown, Json?] {
     const { method = 'GET' } = request;
     const login = Buffer.from((request.headers.authorization ?? '').replace(/^Basic /, ''), 'base64').toString();
-    const known = logins.includes(login);
-    if (login !== '' && !known)
+    const isKnown = logins.includes(login);
+    if (login !== '' && !isKnown)
       return [401, { code: 'incorrect_password', message: 'No such password.', data: { status: 401 } }];
-    if (options.closed && !known)
+    if (options.isPrivate && !isKnown)
       return [401, { code: 'rest_not_logged_in', message: 'You are not logged in.', data: { status: 401 } }];
     if (route === '')
       return [
@@ -107,7 +119,7 @@ export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
         { name: 'Town', home: 'http://site.example', timezone_string: timezone, gmt_offset: 0, namespaces: ['wp/v2'] },
       ];
     if (route === 'wp/v2/users/me')
-      return known
+      return isKnown
         ? [
             200,
             {
@@ -148,7 +160,7 @@ export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
     if (idText !== undefined) return [200, type.records[at]];
     const size = Number(query.get('per_page') ?? 10);
     const from = (Number(query.get('page') ?? 1) - 1) * size;
-    const listed = type.records.filter(({ hiddenFromPublic }) => known || hiddenFromPublic !== true);
+    const listed = type.records.filter(({ hiddenFromPublic }) => isKnown || hiddenFromPublic !== true);
     const pages = Math.ceil(listed.length / size);
     return [
       200,
@@ -164,9 +176,9 @@ export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site.example');
       const text = Buffer.concat(chunks).toString();
       const route = pathname.replace(/^\/wp-json\/?/, '');
-      asked.push(`${request.method} /${route}`);
+      requests.push(`${request.method} /${route}`);
       const [status, json, headers = {}] = pathname.startsWith('/wp-json')
-        ? answer(request, route, searchParams, text === '' ? {} : (JSON.parse(text) as Json))
+        ? respond(request, route, searchParams, text === '' ? {} : (JSON.parse(text) as Json))
         : [200, null];
       response.sendDate = false;
       response.writeHead(status, {
@@ -180,7 +192,7 @@ export async function fakeSite(options: FakeOptions): Promise<FakeSite> {
   await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     types,
     close: () =>
       new Promise((settle) => {

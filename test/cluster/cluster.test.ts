@@ -1,24 +1,24 @@
-// Several gateways before one CMS, with a real engine: who asks the CMS, what the others show, and what happens when one of them is lost.
+// Several gateways in front of one CMS, with a real Redis: who polls, what the others serve, and takeovers.
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError } from '../../src/errors.ts';
-import { type EngineProcess, inside, useEngine } from './engine-process.ts';
-import { type Answered, leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
+import { allSettled, leaderOf, startGateway, type TestGateway, type TestResponse, until } from './gateways.ts';
+import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
 import { holdNext, type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
 
-describe('several gateways', function () {
+describe('cluster', function () {
   this.timeout(60_000);
-  let engine: EngineProcess;
+  let redisServer: RedisServer;
   let cms: WritableCms;
   let gateways: TestGateway[];
 
-  useEngine((started) => {
-    engine = started;
+  useRedisServer((started) => {
+    redisServer = started;
   });
   beforeEach(() => {
     cms = writableCms();
@@ -30,52 +30,52 @@ describe('several gateways', function () {
 
   async function start(count: number): Promise<TestGateway[]> {
     const names = ['a', 'b', 'c', 'd'].slice(0, count);
-    gateways = await Promise.all(names.map((name) => startGateway({ cms, engineUrl: engine.url, name })));
-    await together(gateways);
+    gateways = await Promise.all(names.map((name) => startGateway({ cms, redisUrl: redisServer.url, name })));
+    await allSettled(gateways);
     return gateways;
   }
 
-  /** A machine so busy that a lease runs out is told to try again, and never shows the past. */
-  async function reads(gateway: TestGateway, path: string, atLeast: string): Promise<Answered> {
-    let read = await gateway.ask(path, { atLeast });
-    for (let more = 0; read.status === 503 && more < 20; more += 1) read = await gateway.ask(path, { atLeast });
+  /** On a busy machine a lease may expire: the gateway then responds 503 and never with an older state. */
+  async function readAtLeast(gateway: TestGateway, path: string, atLeast: string): Promise<TestResponse> {
+    let read = await gateway.request(path, { atLeast });
+    for (let more = 0; read.status === 503 && more < 20; more += 1) read = await gateway.request(path, { atLeast });
     return read;
   }
 
-  it('shows through one what was written through another', async () => {
+  it('serves through one gateway what was written through another', async () => {
     const [a, b] = (await start(2)) as [TestGateway, TestGateway];
-    for (const [one, other] of [
+    for (const [writer, reader] of [
       [a, b],
       [b, a],
     ] as const) {
-      const made = await one.ask('/events', { json: EVENT });
-      expect(made.status, JSON.stringify(made.body)).to.equal(201);
-      expect(made.version).to.match(/^\d+-\d+$/);
-      const read = await reads(other, `/events/${made.body.id}`, made.version);
+      const created = await writer.request('/events', { json: EVENT });
+      expect(created.status, JSON.stringify(created.body)).to.equal(201);
+      expect(created.version).to.match(/^\d+-\d+$/);
+      const read = await readAtLeast(reader, `/events/${created.body.id}`, created.version);
       expect(read.status).to.equal(200);
       expect(read.body.title).to.equal('One');
-      const changed = await other.ask(`/events/${made.body.id}`, { json: { title: 'Two' } });
-      const again = await reads(one, `/events/${made.body.id}`, changed.version);
-      expect(again.body.title).to.equal('Two');
+      const changed = await reader.request(`/events/${created.body.id}`, { json: { title: 'Two' } });
+      const reread = await readAtLeast(writer, `/events/${created.body.id}`, changed.version);
+      expect(reread.body.title).to.equal('Two');
     }
   });
 
-  it('copies once for all, and shows what was changed behind their backs', async () => {
+  it('polls once for all gateways, and serves what was changed in the CMS directly', async () => {
     for (let n = 0; n < 30; n += 1) cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
     await start(3);
     const others = gateways.filter((gateway) => gateway !== leaderOf(gateways));
-    for (const { link } of others) expect(link.requests).to.equal(0);
+    for (const { cmsLink } of others) expect(cmsLink.requests).to.equal(0);
     cms.fake.edit(3, { title: 'Behind' });
     await until(
       () => gateways.every(({ replica }) => replica.get('event', 3)?.title === 'Behind'),
-      'the change everywhere',
+      'the change in all replicas',
     );
-    for (const { link } of others) expect(link.requests).to.equal(0);
+    for (const { cmsLink } of others) expect(cmsLink.requests).to.equal(0);
   });
 
-  describe('when the one that asks the CMS', () => {
-    /** Changes something behind their backs, and waits until the others show it. */
-    async function goesOn(rest: readonly TestGateway[], title: string): Promise<void> {
+  describe('takeover', () => {
+    /** Changes an event in the CMS directly, and waits until all these gateways have it. */
+    async function expectSync(rest: readonly TestGateway[], title: string): Promise<void> {
       cms.fake.edit(1, { title });
       await until(() => rest.every(({ replica }) => replica.get('event', 1)?.title === title), title);
     }
@@ -87,183 +87,187 @@ describe('several gateways', function () {
       return { lead, rest: gateways.filter((gateway) => gateway !== lead) };
     }
 
-    it('is killed, another does', async () => {
+    it('another gateway leads after the leader was killed', async () => {
       const { lead, rest } = await three();
       await lead.kill();
       await until(() => leaderOf(rest) !== undefined, 'another leads');
-      await goesOn(rest, 'After the kill');
+      await expectSync(rest, 'After the kill');
     });
 
-    it('ends in order, another does at once', async () => {
+    it('another gateway leads immediately after the leader stopped', async () => {
       const { lead, rest } = await three();
       await lead.stop();
       await until(() => leaderOf(rest) !== undefined, 'another leads');
-      await goesOn(rest, 'After the end');
+      await expectSync(rest, 'After the end');
     });
 
-    it('ends while it connects to the engine', async () => {
+    it('a gateway can stop while it reconnects to Redis', async () => {
       const { lead } = await three();
       await lead.proxy.set({ kind: 'late', delayMs: 200 });
-      await until(() => !lead.cluster.status().engine && lead.proxy.open > 0, 'it connects anew');
+      await until(() => !lead.cluster.status().redis && lead.proxy.open > 0, 'it reconnects');
       await lead.cluster.stop();
-      expect(lead.cluster.status().engine).to.equal(false);
+      expect(lead.cluster.status().redis).to.equal(false);
     });
 
     for (const kind of ['silent', 'down'] as const) {
-      it(`hears nothing of the engine (${kind}), another does; the first goes on alone, says so, and comes back`, async () => {
+      it(`another gateway leads when Redis is ${kind} for the leader, which is standalone and returns as follower`, async () => {
         const { lead, rest } = await three();
         await lead.proxy.set({ kind });
         await until(() => leaderOf(rest) !== undefined, 'another leads');
-        await goesOn([...rest, lead], 'Seen by both sides');
-        expect(lead.cluster.status()).to.include({ role: 'away', engine: false });
+        await expectSync([...rest, lead], 'Seen on both sides');
+        expect(lead.cluster.status()).to.include({ role: 'standalone', redis: false });
         await lead.proxy.set({ kind: 'none' });
-        await together(gateways);
-        await goesOn(gateways, 'Together again');
-        const { requests } = lead.link;
-        await goesOn(gateways, 'And once more');
-        expect(lead.link.requests).to.equal(requests);
+        await allSettled(gateways);
+        await expectSync(gateways, 'After the return');
+        const { requests } = lead.cmsLink;
+        await expectSync(gateways, 'Once more');
+        expect(lead.cmsLink.requests).to.equal(requests);
       });
     }
 
-    it('comes back late, it writes nothing: what it had asked before is older than what another wrote', async () => {
+    it('a leader that returns late appends nothing: its response is older than the change of the new leader', async () => {
       const { lead, rest } = await three();
-      // Its answer is on the way while it is cut off, another takes over and sees a newer state.
+      // The response is in flight while the leader is cut off, and another gateway takes over and reads a
+      // newer state.
       cms.fake.edit(1, { title: 'Old' });
-      const { isHeld, letGo } = holdNext(lead.link, 'after', 'list');
-      await until(isHeld, 'an answer on the way');
+      const { isHeld, release } = holdNext(lead.cmsLink, 'after', 'list');
+      await until(isHeld, 'a response in flight');
       await lead.proxy.set({ kind: 'down' });
       await until(() => leaderOf(rest) !== undefined, 'another leads');
-      cms.fake.quietly(1, { title: 'New' });
-      const notice = [{ collection: 'events', id: 1 }];
-      await rest[0]!.cluster.changed(notice);
+      cms.fake.editSilently(1, { title: 'New' });
+      const webhook = [{ collection: 'events', id: 1 }];
+      await rest[0]!.cluster.fetchChanged(webhook);
       await until(() => rest.every(({ replica }) => replica.get('event', 1)?.title === 'New'), 'the newer state');
       await lead.proxy.set({ kind: 'none' });
-      letGo();
-      await together(gateways);
+      release();
+      await allSettled(gateways);
       await until(
         () => gateways.every(({ replica }) => replica.get('event', 1)?.title === 'New'),
-        'the newer state for all',
+        'the newer state in all replicas',
       );
       const titles = rest.flatMap(({ replica }) => replica.get('event', 1)?.title);
       expect(titles).to.deep.equal(['New', 'New']);
     });
   });
 
-  it('found nothing anew when the one that asks lost the lock and has it again', async () => {
+  it('does not bootstrap again when the leader loses the lock and takes it again', async () => {
     const [a] = (await start(1)) as [TestGateway];
-    const roles = () => a.seen.flatMap((one) => (one.type === 'cluster-role' ? [one.to] : []));
+    const roles = () => a.observations.flatMap((event) => (event.type === 'cluster-role' ? [event.to] : []));
     for (let n = 0; n < 3; n += 1) {
-      a.seen.length = 0;
-      await inside(engine, async (client) => {
+      a.observations.length = 0;
+      await withRedisClient(redisServer, async (client) => {
         for (const key of await client.keys('*:lock')) await client.del(key);
       });
-      await until(() => roles().includes('joining'), 'it is noticed');
-      await together(gateways);
-      expect(roles()).to.not.include('founding');
+      await until(() => roles().includes('joining'), 'the loss is noticed');
+      await allSettled(gateways);
+      expect(roles()).to.not.include('bootstrapping');
     }
   });
 
-  describe('joining and returning', () => {
-    it('copies from another gateway, not from the CMS, however many come at once', async () => {
+  describe('joining', () => {
+    it('receives a snapshot from the leader, without calls to the CMS, however many gateways join', async () => {
       for (let n = 0; n < 500; n += 1)
         cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' }, dateS: 1_700_000_000 + n });
       for (let n = 0; n < 20; n += 1) cms.fake.createTerm('tags');
       const [a] = (await start(1)) as [TestGateway];
-      const before = a.link.requests;
-      const more = ['b', 'c', 'd'].map((name) => startGateway({ cms, engineUrl: engine.url, name }));
+      const before = a.cmsLink.requests;
+      const more = ['b', 'c', 'd'].map((name) => startGateway({ cms, redisUrl: redisServer.url, name }));
       gateways.push(...(await Promise.all(more)));
-      await together(gateways);
-      for (const one of gateways.slice(1)) {
-        expect(one.link.requests).to.equal(0);
-        expect(one.replica.counts()).to.deep.equal(a.replica.counts());
-        expect(one.replica.get('event', 77)).to.deep.equal(a.replica.get('event', 77));
+      await allSettled(gateways);
+      for (const joined of gateways.slice(1)) {
+        expect(joined.cmsLink.requests).to.equal(0);
+        expect(joined.replica.counts()).to.deep.equal(a.replica.counts());
+        expect(joined.replica.get('event', 77)).to.deep.equal(a.replica.get('event', 77));
       }
-      // Not more than the rounds that it would have made anyway.
-      expect(a.link.requests - before).to.be.below(100);
+      // Only the leader's ordinary polls.
+      expect(a.cmsLink.requests - before).to.be.below(100);
     });
 
-    it('goes on from its own file where the stream reaches back to it, and else is given a copy', async () => {
+    it('resumes from its own file if the change log reaches back, and receives a snapshot otherwise', async () => {
       const file = join(mkdtempSync(join(tmpdir(), 'calendar-cluster-')), 'b.sqlite');
       cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       const [a] = (await start(1)) as [TestGateway];
-      const again = () => startGateway({ cms, engineUrl: engine.url, name: 'b', file });
-      const copied = ({ seen }: TestGateway) =>
-        seen.some((one) => one.type === 'sync-state' && one.from === 'empty' && one.to === 'copying');
-      let b = await again();
-      await together([a, b]);
-      expect(copied(b)).to.equal(true);
+      const restart = () => startGateway({ cms, redisUrl: redisServer.url, name: 'b', file });
+      const startedEmpty = ({ observations }: TestGateway) =>
+        observations.some((event) => event.type === 'sync-state' && event.from === 'empty' && event.to === 'syncing');
+      let b = await restart();
+      await allSettled([a, b]);
+      expect(startedEmpty(b)).to.equal(true);
       await b.stop();
-      cms.fake.edit(1, { title: 'While it was gone' });
-      await until(() => a.replica.get('event', 1)?.title === 'While it was gone', 'seen');
-      b = await again();
-      await together([a, b]);
-      expect(b.link.requests).to.equal(0);
-      expect(b.replica.get('event', 1)?.title).to.equal('While it was gone');
+      cms.fake.edit(1, { title: 'While it was stopped' });
+      await until(() => a.replica.get('event', 1)?.title === 'While it was stopped', 'seen');
+      b = await restart();
+      await allSettled([a, b]);
+      expect(b.cmsLink.requests).to.equal(0);
+      expect(b.replica.get('event', 1)?.title).to.equal('While it was stopped');
       await b.stop();
-      // Much more than the stream keeps.
-      const made = await a.ask('/events', { json: { ...EVENT, title: 'Kept by nobody' } });
-      await a.ask(`/events/${made.body.id}`, { json: { title: 'Last' } });
-      await inside(engine, async (client) => {
+      // The change log no longer reaches back.
+      const created = await a.request('/events', { json: { ...EVENT, title: 'Trimmed' } });
+      await a.request(`/events/${created.body.id}`, { json: { title: 'Last' } });
+      await withRedisClient(redisServer, async (client) => {
         for (const key of await client.keys('*:stream')) await client.xTrim(key, 'MAXLEN', 1);
       });
-      b = await again();
+      b = await restart();
       gateways.push(b);
-      await together(gateways);
-      expect(b.link.requests).to.equal(0);
-      expect(b.replica.get('event', made.body.id)?.title).to.equal('Last');
+      await allSettled(gateways);
+      expect(b.cmsLink.requests).to.equal(0);
+      expect(b.replica.get('event', created.body.id)?.title).to.equal('Last');
       expect(b.replica.counts()).to.deep.equal(a.replica.counts());
     });
 
-    it('refuses a gateway of another mapping, and says what differs', async () => {
+    it('rejects a gateway with another mapping, and names the difference', async () => {
       await start(1);
-      const other = startGateway({ cms, engineUrl: engine.url, mapping: 'acf' });
+      const other = startGateway({ cms, redisUrl: redisServer.url, mapping: 'acf' });
       const error = await other.then(
         () => undefined,
-        (refused: Error) => refused,
+        (failure: Error) => failure,
       );
       expect(error).to.be.instanceOf(ConfigError);
       expect(error?.message).to.match(/CALENDAR_REDIS_URL.*mapping: theirs is wordpress-meta/);
     });
   });
 
-  describe('while the engine is away', () => {
-    it('each goes on alone; what was written and changed meanwhile is with all when it is back, empty as it is', async () => {
+  describe('while Redis is unavailable', () => {
+    it('each gateway is standalone; once Redis is back, and empty, all gateways have all changes', async () => {
       cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       const [a, b, c] = (await start(3)) as [TestGateway, TestGateway, TestGateway];
-      await engine.kill();
-      await until(() => gateways.every(({ cluster }) => cluster.status().role === 'away'), 'all alone');
-      const made = await b.ask('/events', { json: EVENT });
-      expect(made.status).to.equal(201);
-      // Nobody can be told, and whoever sends this back has the CMS looked at.
-      expect(made.version).to.match(/\+$/);
-      const read = await c.ask(`/events/${made.body.id}`, { atLeast: made.version });
+      await redisServer.kill();
+      await until(() => gateways.every(({ cluster }) => cluster.status().role === 'standalone'), 'all standalone');
+      const created = await b.request('/events', { json: EVENT });
+      expect(created.status).to.equal(201);
+      // The change is unpublished: a gateway that receives this token polls the CMS first.
+      expect(created.version).to.match(/\+$/);
+      const read = await c.request(`/events/${created.body.id}`, { atLeast: created.version });
       expect(read.body.title).to.equal('One');
       cms.fake.edit(1, { title: 'Behind' });
-      await until(() => gateways.every(({ replica }) => replica.get('event', 1)?.title === 'Behind'), 'each by itself');
-      await engine.restart();
-      await together(gateways);
-      const written = await a.ask(`/events/${made.body.id}`, { json: { title: 'Two' } });
+      await until(
+        () => gateways.every(({ replica }) => replica.get('event', 1)?.title === 'Behind'),
+        'the change in each replica',
+      );
+      await redisServer.restart();
+      await allSettled(gateways);
+      const written = await a.request(`/events/${created.body.id}`, { json: { title: 'Two' } });
       expect(written.version).to.match(/^\d+-\d+$/);
-      for (const one of gateways) {
-        const { body } = await one.ask(`/events/${made.body.id}`, { atLeast: written.version });
+      for (const gateway of gateways) {
+        const { body } = await gateway.request(`/events/${created.body.id}`, { atLeast: written.version });
         expect(body.title).to.equal('Two');
       }
       expect(b.replica.counts()).to.deep.equal(a.replica.counts());
     });
 
-    it('is no less alone when the engine is there and full', async () => {
+    it('each gateway is standalone when Redis is full', async () => {
       cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       const [a, b] = (await start(2)) as [TestGateway, TestGateway];
-      const memory = (bytes: string) => inside(engine, (client) => client.configSet('maxmemory', bytes));
+      const memory = (bytes: string) => withRedisClient(redisServer, (client) => client.configSet('maxmemory', bytes));
       await memory('1');
-      const made = await b.ask('/events', { json: EVENT });
-      expect(made.status).to.equal(201);
-      await until(() => gateways.every(({ cluster }) => cluster.status().role === 'away'), 'all alone');
-      expect((await a.ask(`/events/${made.body.id}`, { atLeast: made.version })).body.title).to.equal('One');
+      const created = await b.request('/events', { json: EVENT });
+      expect(created.status).to.equal(201);
+      await until(() => gateways.every(({ cluster }) => cluster.status().role === 'standalone'), 'all standalone');
+      expect((await a.request(`/events/${created.body.id}`, { atLeast: created.version })).body.title).to.equal('One');
       await memory('0');
-      await together(gateways);
-      await until(() => gateways.every(({ cluster }) => cluster.status().beside === 0), 'nothing beside the stream');
-      expect(b.replica.get('event', made.body.id)).to.deep.equal(a.replica.get('event', made.body.id));
+      await allSettled(gateways);
+      await until(() => gateways.every(({ cluster }) => cluster.status().unpublished === 0), 'no unpublished changes');
+      expect(b.replica.get('event', created.body.id)).to.deep.equal(a.replica.get('event', created.body.id));
     });
   });
 });

@@ -1,30 +1,40 @@
-// Whole gateways in one process before one CMS and one engine, each behind a proxy of its own that can cut it off.
+// Whole gateways in one process, in front of one CMS and one Redis, each behind a proxy that can cut it off
+// from Redis.
 
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { assemble } from '../../src/assembly.ts';
+import { createApplication } from '../../src/application.ts';
 import { type Cluster, createCluster } from '../../src/cluster/cluster.ts';
 import { loadConfig } from '../../src/config.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import type { Observation } from '../../src/observe/events.ts';
-import { openReplica, type Replica } from '../../src/replica/store.ts';
-import { createSync, type Sync } from '../../src/replica/sync.ts';
+import type { Observation } from '../../src/observability/events.ts';
+import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { createSync, type Sync } from '../../src/sync/sync.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
 import { until as wait } from '../until.ts';
-import { type Link, SERVICE, type WritableCms } from './writable-cms.ts';
+import { type CmsLink, SERVICE, type WritableCms } from './writable-cms.ts';
 
 export const MOUNT = '/calendar/events/v1';
 export const INTERVAL_MS = 450;
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests, which say what they expect there.
+// biome-ignore lint/suspicious/noExplicitAny: tests state what they expect in a response body.
 type Json = any;
 
-export interface Answered {
+export interface TestResponse {
   status: number;
   version: string;
   headers: Headers;
   body: Json;
+}
+
+interface RequestOptions {
+  json?: unknown;
+  method?: string;
+  /** A consistency token. */
+  atLeast?: string | undefined;
+  ifNoneMatch?: string | null;
+  withinMs?: number;
 }
 
 export interface TestGateway {
@@ -32,32 +42,29 @@ export interface TestGateway {
   cluster: Cluster;
   sync: Sync;
   replica: Replica;
-  link: Link;
-  /** Between it and the engine. */
+  cmsLink: CmsLink;
+  /** Between the gateway and Redis. */
   proxy: FaultProxy;
-  seen: Observation[];
-  ask(
-    path: string,
-    request?: { json?: unknown; method?: string; atLeast?: string; ifNoneMatch?: string | null; withinMs?: number },
-  ): Promise<Answered>;
-  /** Ends it in order. */
+  observations: Observation[];
+  request(path: string, options?: RequestOptions): Promise<TestResponse>;
+  /** A graceful stop. */
   stop(): Promise<void>;
-  /** Ends it as far as the others can tell: nothing is let go, nothing is written any more. */
+  /** Cuts it off from Redis and the CMS first, so that it cannot release the lock or write anything. */
   kill(): Promise<void>;
 }
 
 export interface GatewayOptions {
   cms: WritableCms;
-  engineUrl: string;
+  redisUrl: string;
   name?: string;
   intervalMs?: number;
   file?: string;
   mapping?: string;
-  passMs?: number;
+  resyncIntervalMs?: number;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
-  const { cms, engineUrl, name = 'gateway', intervalMs = INTERVAL_MS, passMs = 600_000 } = options;
+  const { cms, redisUrl, name = 'gateway', intervalMs = INTERVAL_MS, resyncIntervalMs = 600_000 } = options;
   const base = loadConfig({
     env: { CALENDAR_UPSTREAM_URL: 'https://cms.example', CALENDAR_PUBLIC_URL: 'https://x.example' },
   });
@@ -67,88 +74,92 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     pages: { landing: false, documentation: false },
   };
   const mapping = loadMapping(options.mapping ?? 'wordpress-meta');
-  const link = cms.link();
-  const { upstream } = link;
-  const seen: Observation[] = [];
-  const observe = (one: Observation) => void seen.push(one);
+  const cmsLink = cms.link();
+  const { upstream } = cmsLink;
+  const observations: Observation[] = [];
+  const observe = (event: Observation) => void observations.push(event);
   const replica = openReplica({ identity: 'test', ...(options.file === undefined ? {} : { file: options.file }) });
-  const proxy = await startFaultProxy(new URL(engineUrl.replace('redis:', 'http:')));
+  const proxy = await startFaultProxy(new URL(redisUrl.replace('redis:', 'http:')));
   const url = `redis://127.0.0.1:${proxy.url.port}`;
   const parts = { mapping, service: SERVICE, replica, intervalMs, observe };
   const cluster = createCluster({ ...parts, url, siteUrl: 'https://cms.example' });
-  const keeper = createSync({ ...parts, upstream, company: cluster.company, passMs, pageSize: 5 });
-  const sync = { ...keeper, look: cluster.look, changed: cluster.changed };
-  const { listener } = assemble({ ...parts, config, upstream, sync, others: cluster });
+  const ownSync = createSync({ ...parts, cms: upstream, peers: cluster, resyncIntervalMs, pageSize: 5 });
+  const sync = { ...ownSync, poll: cluster.poll, fetchChanged: cluster.fetchChanged };
+  const { listener } = createApplication({ ...parts, config, cms: upstream, sync, peers: cluster });
   const server: Server = createServer(listener);
   try {
-    await cluster.start(keeper);
+    await cluster.start(ownSync);
   } catch (error) {
     await proxy.close();
     replica.close();
     throw error;
   }
-  keeper.start();
+  ownSync.start();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  let ended = false;
+  let isStopped = false;
 
-  async function end(): Promise<void> {
-    if (ended) return;
-    ended = true;
+  async function stop(): Promise<void> {
+    if (isStopped) return;
+    isStopped = true;
     server.closeAllConnections();
     server.close();
     await cluster.stop();
-    await keeper.stop();
+    await ownSync.stop();
     await proxy.close();
     replica.close();
   }
 
   return {
-    ...{ name, cluster, sync: keeper, replica, link, proxy, seen },
-    async ask(path, { json, method, atLeast, ifNoneMatch, withinMs = 30_000 } = {}) {
+    name,
+    cluster,
+    sync: ownSync,
+    replica,
+    cmsLink,
+    proxy,
+    observations,
+    async request(path, { json, method, atLeast, ifNoneMatch, withinMs = 30_000 } = {}) {
+      const headers = new Headers({ connection: 'close' });
+      if (json !== undefined || method !== undefined) headers.set('authorization', SERVICE);
+      if (json !== undefined) headers.set('content-type', 'application/json');
+      if (atLeast !== undefined) headers.set('x-calendar-min-version', atLeast);
+      if (ifNoneMatch != null) headers.set('if-none-match', ifNoneMatch);
       const response = await fetch(`http://127.0.0.1:${port}${MOUNT}${path}`, {
         method: method ?? (json === undefined ? 'GET' : 'POST'),
         signal: AbortSignal.timeout(withinMs),
-        headers: {
-          connection: 'close',
-          ...(json === undefined && method === undefined ? {} : { authorization: SERVICE }),
-          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(atLeast === undefined ? {} : { 'x-calendar-min-version': atLeast }),
-          ...(ifNoneMatch == null ? {} : { 'if-none-match': ifNoneMatch }),
-        },
-        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+        headers,
+        body: json === undefined ? null : JSON.stringify(json),
       });
       const text = await response.text();
-      const { status, headers } = response;
       return {
-        status,
-        headers,
-        version: headers.get('x-calendar-version') ?? '',
+        status: response.status,
+        headers: response.headers,
+        version: response.headers.get('x-calendar-version') ?? '',
         body: text ? JSON.parse(text) : undefined,
       };
     },
-    stop: end,
+    stop,
     async kill() {
-      link.isCut = true;
+      cmsLink.isCut = true;
       await proxy.set({ kind: 'down' });
-      await end();
+      await stop();
     },
   };
 }
 
-/** Engines that begin again and leases that run out take longer than what other tests wait for. */
+/** A restart of Redis and the expiry of a lease take longer than other tests wait. */
 export const until: typeof wait = (isSo, what, withinMs = 15_000) => wait(isSo, what, withinMs);
 
 export const roleOf = (gateway: TestGateway): string => gateway.cluster.status().role;
 export const leaderOf = (gateways: readonly TestGateway[]): TestGateway | undefined =>
-  gateways.find((gateway) => roleOf(gateway) === 'leading');
+  gateways.find((gateway) => roleOf(gateway) === 'leader');
 
-/** One leads, all others follow, and all have a whole copy. */
-export const together = (gateways: readonly TestGateway[]): Promise<void> =>
+/** Waits until one gateway is the leader, all others are followers, and all replicas are complete. */
+export const allSettled = (gateways: readonly TestGateway[]): Promise<void> =>
   until(
     () =>
-      gateways.filter((gateway) => roleOf(gateway) === 'leading').length === 1 &&
-      gateways.every((gateway) => ['leading', 'following'].includes(roleOf(gateway)) && gateway.sync.status().complete),
-    () => `together: ${gateways.map((gateway) => `${gateway.name} ${roleOf(gateway)}`).join(', ')}`,
+      gateways.filter((gateway) => roleOf(gateway) === 'leader').length === 1 &&
+      gateways.every((gateway) => ['leader', 'follower'].includes(roleOf(gateway)) && gateway.sync.status().complete),
+    () => `settled: ${gateways.map((gateway) => `${gateway.name} ${roleOf(gateway)}`).join(', ')}`,
   );

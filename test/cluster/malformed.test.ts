@@ -1,123 +1,129 @@
-// What no gateway wrote into the engine: it ends no gateway, is passed over, counted, and told once a minute.
+// Data in Redis that no gateway wrote: the gateways skip and count it, and log one warning a minute.
 
 import { deflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
-import { prefixOf } from '../../src/cluster/identity.ts';
-import { Malformed, readMessage } from '../../src/cluster/messages.ts';
-import { type EngineProcess, inside, useEngine } from './engine-process.ts';
-import { leaderOf, startGateway, type TestGateway, together, until } from './gateways.ts';
+import { keyPrefix } from '../../src/cluster/compatibility.ts';
+import { MalformedMessage, parseMessage } from '../../src/cluster/messages.ts';
+import { allSettled, leaderOf, startGateway, type TestGateway, until } from './gateways.ts';
+import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
 import { type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
-const PREFIX = prefixOf('https://cms.example');
-const GARBAGE = ['', 'x', 'null', '7', '[]', '{}', '{"nonce":7}', '{"ask":{"type":"read","keys":7}}', '\u0000'];
+const PREFIX = keyPrefix('https://cms.example');
+const GARBAGE = ['', 'x', 'null', '7', '[]', '{}', '{"id":7}', '{"request":{"type":"refetch","keys":7}}', '\u0000'];
 
-describe('what no gateway wrote into the engine', function () {
+describe('malformed data in Redis', function () {
   this.timeout(60_000);
-  let engine: EngineProcess;
+  let redisServer: RedisServer;
   let cms: WritableCms;
   let gateways: TestGateway[];
-  useEngine((started) => {
-    engine = started;
+  useRedisServer((started) => {
+    redisServer = started;
   });
   beforeEach(async () => {
     cms = writableCms();
-    gateways = await Promise.all(['a', 'b'].map((name) => startGateway({ cms, engineUrl: engine.url, name })));
-    await together(gateways);
+    gateways = await Promise.all(['a', 'b'].map((name) => startGateway({ cms, redisUrl: redisServer.url, name })));
+    await allSettled(gateways);
   });
   afterEach(async () => {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
   });
 
-  const ignored = (gateway: TestGateway) => gateway.seen.filter(({ type }) => type === 'cluster-ignored').length;
+  const ignored = (gateway: TestGateway) =>
+    gateway.observations.filter(({ type }) => type === 'cluster-message-ignored').length;
   const warned = (gateway: TestGateway) =>
-    gateway.seen.filter((one) => one.type === 'notice' && one.message.includes('ignored')).length;
+    gateway.observations.filter((event) => event.type === 'message' && event.message.includes('ignored')).length;
 
-  /** A write through each is shown by the other. */
-  async function work(): Promise<void> {
+  /** A write through each gateway becomes visible through the other. */
+  async function expectReplication(): Promise<void> {
     const [a, b] = gateways as [TestGateway, TestGateway];
-    for (const [one, other] of [
+    for (const [writer, reader] of [
       [a, b],
       [b, a],
     ] as const) {
-      const made = await one.ask('/events', { json: EVENT });
-      expect(made.status, JSON.stringify(made.body)).to.equal(201);
-      await until(async () => (await other.ask(`/events/${made.body.id}`)).status === 200, 'the other shows it');
+      const created = await writer.request('/events', { json: EVENT });
+      expect(created.status, JSON.stringify(created.body)).to.equal(201);
+      await until(
+        async () => (await reader.request(`/events/${created.body.id}`)).status === 200,
+        'the other gateway serves it',
+      );
     }
   }
 
-  it('is ignored on the channels, and every gateway goes on', async () => {
-    await inside(engine, async (client) => {
-      for (const channel of ['asks', 'told']) for (const text of GARBAGE) await client.publish(PREFIX + channel, text);
+  it('is ignored on the Pub/Sub channels', async () => {
+    await withRedisClient(redisServer, async (client) => {
+      for (const channel of ['requests', 'responses'])
+        for (const text of GARBAGE) await client.publish(PREFIX + channel, text);
     });
-    for (const gateway of gateways) await until(() => ignored(gateway) >= 2 * GARBAGE.length, 'all is counted');
+    for (const gateway of gateways) await until(() => ignored(gateway) >= 2 * GARBAGE.length, 'all are counted');
     for (const gateway of gateways) expect(warned(gateway)).to.equal(1);
-    await work();
-    for (const { seen } of gateways)
-      expect(seen.some((one) => one.type === 'cluster-role' && one.to === 'away')).to.equal(false);
+    await expectReplication();
+    for (const { observations } of gateways)
+      expect(observations.some((event) => event.type === 'cluster-role' && event.to === 'standalone')).to.equal(false);
   });
 
-  it('is passed over in the stream, and not met again', async () => {
-    await inside(engine, async (client) => {
+  it('is skipped once in the change log', async () => {
+    await withRedisClient(redisServer, async (client) => {
       for (const entry of [
         ...GARBAGE,
-        JSON.stringify({ from: 'x', type: 'look', change: { put: [{ kind: 'event', id: 1 }] } }),
+        JSON.stringify({ from: 'x', type: 'poll', change: { upserts: [{ kind: 'event', id: 1 }] } }),
       ])
-        await client.xAdd(`${PREFIX}stream`, '*', { entry, after: '0-0' });
+        await client.xAdd(`${PREFIX}stream`, '*', { entry, previous: '0-0' });
       await client.xAdd(`${PREFIX}stream`, '*', { other: 'x' });
     });
-    for (const gateway of gateways) await until(() => ignored(gateway) >= GARBAGE.length, 'it is passed over');
-    await work();
-    await together(gateways);
+    for (const gateway of gateways) await until(() => ignored(gateway) >= GARBAGE.length, 'it is skipped');
+    await expectReplication();
+    await allSettled(gateways);
     const before = gateways.map(ignored);
-    await work();
+    await expectReplication();
     expect(gateways.map(ignored)).to.deep.equal(before);
   });
 
-  it('makes the gateways read everything again when it is the last entry of the stream', async () => {
-    await inside(engine, async (client) => {
-      const id = await client.xAdd(`${PREFIX}stream`, '*', { entry: '{"half":', after: '0-0' });
+  it('makes the gateways join again when it is the last entry of the change log', async () => {
+    await withRedisClient(redisServer, async (client) => {
+      const id = await client.xAdd(`${PREFIX}stream`, '*', { entry: '{"half":', previous: '0-0' });
       await client.set(`${PREFIX}tail`, id);
     });
-    for (const gateway of gateways) await until(() => ignored(gateway) >= 1, 'it is passed over');
-    await together(gateways);
-    await work();
+    for (const gateway of gateways) await until(() => ignored(gateway) >= 1, 'it is skipped');
+    await allSettled(gateways);
+    await expectReplication();
   });
 
-  it('in the words of the leader is ignored', async () => {
-    for (const text of GARBAGE) await inside(engine, (client) => client.set(`${PREFIX}word`, text));
-    await work();
+  it('is ignored in the status of the leader', async () => {
+    for (const text of GARBAGE)
+      await withRedisClient(redisServer, (client) => client.set(`${PREFIX}leader-status`, text));
+    await expectReplication();
     expect(leaderOf(gateways)).to.not.equal(undefined);
   });
 
-  it('is unpacked up to a limit where a copy is handed over', async () => {
+  it('is decompressed up to a limit in a snapshot', async () => {
     const bomb = deflateRawSync(Buffer.alloc(200 * 1024 * 1024, 'x'));
-    const third = startGateway({ cms, engineUrl: engine.url, name: 'c' });
-    // A gateway that waits for a copy gets this before the right one.
-    await inside(engine, async (client) => {
+    const third = startGateway({ cms, redisUrl: redisServer.url, name: 'c' });
+    // A gateway that waits for a snapshot receives this before the right one.
+    await withRedisClient(redisServer, async (client) => {
       const listener = client.duplicate();
       await listener.connect();
-      await listener.subscribe(`${PREFIX}asks`, (text) => {
-        const { ask } = JSON.parse(text) as { ask: { type: string; list: string } };
-        if (ask.type === 'copy') void client.lPush(PREFIX + ask.list, bomb).catch(() => {});
+      await listener.subscribe(`${PREFIX}requests`, (text) => {
+        const { request } = JSON.parse(text) as { request: { type: string; list: string } };
+        if (request.type === 'snapshot') void client.lPush(PREFIX + request.list, bomb).catch(() => {});
       });
       const c = await third;
       gateways.push(c);
       await until(() => ignored(c) > 0, 'it is counted');
       listener.destroy();
     });
-    await together(gateways);
+    await allSettled(gateways);
     expect(process.memoryUsage().rss).to.be.lessThan(1_500_000_000);
   });
 });
 
-describe('a message of the engine', () => {
-  it('is read by its schema, and refused without being quoted', () => {
-    const told = { nonce: 'n', at: '1-0' };
-    expect(readMessage('told', JSON.stringify(told))).to.deep.equal(told);
-    for (const text of ['secret', '{"nonce":"secret","at":"secret"}', `"${'x'.repeat(2_000_000)}"`, undefined])
-      expect(() => readMessage('told', text))
-        .to.throw(Malformed)
+describe('parseMessage', () => {
+  it('validates a message by its schema, and quotes nothing in the error', () => {
+    const response = { id: 'n', offset: '1-0' };
+    expect(parseMessage('response', JSON.stringify(response))).to.deep.equal(response);
+    for (const text of ['secret', '{"id":"secret","offset":"secret"}', `"${'x'.repeat(2_000_000)}"`, undefined])
+      expect(() => parseMessage('response', text))
+        .to.throw(MalformedMessage)
         .with.property('message')
         .that.does.not.include('secret');
   });

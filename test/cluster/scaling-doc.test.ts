@@ -1,4 +1,4 @@
-// Every test and script that docs/scaling.md names is there.
+// Every test and script that docs/scaling.md names exists.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -6,16 +6,16 @@ import { expect } from 'chai';
 import scripts from '../../package.json' with { type: 'json' };
 
 const doc = readFileSync(resolve(import.meta.dirname, '../../docs/scaling.md'), 'utf8');
-const held = doc.slice(doc.indexOf('## What holds'), doc.indexOf('Not promised'));
+const guarantees = doc.slice(doc.indexOf('## Guarantees'), doc.indexOf('Not guaranteed'));
 
-/** The beginnings of titles that are named, by file; `…` ends them. */
-const named = [...held.replace(/\s+/g, ' ').matchAll(/([\w-]+\.test): ((?:"[^"]*"(?:, )?)+)/g)].flatMap(
+/** The cited test titles, by file; `…` abbreviates a title. */
+const named = [...guarantees.replace(/\s+/g, ' ').matchAll(/([\w-]+\.test): ((?:"[^"]*"(?:, )?)+)/g)].flatMap(
   ([, file = '', titles = '']) => [...titles.matchAll(/"([^"]*)"/g)].map(([, title = '']) => ({ file, title })),
 );
 
-describe('the page about several gateways', () => {
-  it('names a test or a script for everything that it says holds', () => {
-    const points = held.split(/^(?=\d+\. )/m).slice(1);
+describe('docs/scaling.md', () => {
+  it('names a test or a script for each guarantee', () => {
+    const points = guarantees.split(/^(?=\d+\. )/m).slice(1);
     expect(points.length).to.be.above(5);
     for (const point of points) expect(point).to.match(/\*[^*]*(\.test: "|npm run)[^*]*\*\s*$/);
   });
@@ -28,7 +28,7 @@ describe('the page about several gateways', () => {
     });
   }
 
-  it('names scripts that are there', () => {
+  it('names existing scripts', () => {
     for (const [, script = ''] of doc.matchAll(/`npm run ([\w:]+)/g)) expect(scripts.scripts).to.have.property(script);
   });
 });

@@ -1,184 +1,198 @@
-// Copies that are handed over through a real engine: to those who wait for one, one after another.
+// Snapshots through a real Redis: sent to the gateways that wait for one, one after another.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Drift } from '../../src/cluster/drift.ts';
-import { type Engine, openEngine } from '../../src/cluster/engine.ts';
-import { join } from '../../src/cluster/joining.ts';
-import { answerAsks } from '../../src/cluster/leading.ts';
-import type { Member, Word } from '../../src/cluster/member.ts';
-import { takeSnapshot } from '../../src/cluster/snapshot.ts';
-import { openReplica, type Replica } from '../../src/replica/store.ts';
-import type { Sync } from '../../src/replica/sync.ts';
-import { initialStanding, type Standing } from '../../src/replica/sync-state.ts';
-import { event, term, venue } from '../replica/samples.ts';
-import { mapping } from '../replica/sync-site.ts';
-import { type EngineProcess, useEngine } from './engine-process.ts';
+import { catchUp } from '../../src/cluster/catch-up.ts';
+import { createRpcHandler } from '../../src/cluster/leader.ts';
+import type { ClusterNode, LeaderStatus } from '../../src/cluster/node.ts';
+import { openRedis, type Redis } from '../../src/cluster/redis.ts';
+import { receiveSnapshot } from '../../src/cluster/snapshot.ts';
+import type { UnpublishedKeys } from '../../src/cluster/unpublished-changes.ts';
+import { openReplica, type Replica } from '../../src/store/replica.ts';
+import type { Sync } from '../../src/sync/sync.ts';
+import { initialSyncState, type SyncState } from '../../src/sync/sync-state.ts';
+import { event, term, venue } from '../store/sample-records.ts';
+import { mapping } from '../sync/test-site.ts';
 import { until } from './gateways.ts';
+import { type RedisServer, useRedisServer } from './redis-server.ts';
 
-/** More than wait in the engine at a time. */
+/** More parts than may wait in Redis. */
 const EVENTS = 4000;
-const AT = '1700000000000-3';
+const OFFSET = '1700000000000-3';
+const MAX_WAITING_PARTS = 16;
 
-describe('a copy that is handed over', function () {
+describe('snapshot', function () {
   this.timeout(30_000);
-  let server: EngineProcess;
-  let engines: Engine[];
+  let server: RedisServer;
+  let sender: Redis;
+  let receiver: Redis;
   let full: Replica;
-  let asked: ReturnType<typeof answerAsks>;
-  let journal: { at: string; drift: Drift };
-  let giver: Member;
-  useEngine((started) => {
+  let handle: ReturnType<typeof createRpcHandler>;
+  let changeLog: { offset: string; unpublished: UnpublishedKeys };
+  let leader: ClusterNode;
+  let nowMs: number;
+  useRedisServer((started) => {
     server = started;
   });
   before(() => {
     full = openReplica({ identity: 'test' });
-    full.put([venue(1), term('tag', 2)]);
+    full.upsert([venue(1), term('tag', 2)]);
     for (let from = 1; from <= EVENTS; from += 50)
-      full.put(Array.from({ length: 50 }, (_, n) => event(10 + from + n, { title: `Event ${from + n}` })));
+      full.upsert(Array.from({ length: 50 }, (_, n) => event(10 + from + n, { title: `Event ${from + n}` })));
   });
   after(() => full.close());
+  const connect = (nodeId: string) =>
+    openRedis({ url: server.url, prefix: 'calendar:{test}:', nodeId, deadlineMs: 2000 });
   beforeEach(async () => {
-    const open = (me: string) => openEngine({ url: server.url, prefix: 'calendar:{test}:', me, deadlineMs: 2000 });
-    engines = await Promise.all(['giver', 'taker'].map(open));
-    journal = { at: AT, drift: new Map() };
-    giver = {
-      role: { name: 'leading' },
+    [sender, receiver] = await Promise.all([connect('sender'), connect('receiver')]);
+    changeLog = { offset: OFFSET, unpublished: new Map() };
+    leader = {
+      role: { name: 'leader' },
       sync: {},
-      engine: engines[0],
+      redis: sender,
       replica: full,
-      journal,
+      changeLog,
       mapping,
-    } as unknown as Member;
-    asked = answerAsks(giver);
+    } as unknown as ClusterNode;
+    nowMs = 0;
+    handle = createRpcHandler(leader, () => nowMs);
   });
   afterEach(() => {
-    for (const engine of engines) engine.close();
+    sender.close();
+    receiver.close();
   });
-  const ask = (list: string) => void asked({ type: 'copy', list }).catch(() => {});
+  const request = (list: string) => void handle({ type: 'snapshot', list }).catch(() => {});
+  const untilFull = (list: string) =>
+    until(async () => (await receiver.listLength(list)) > MAX_WAITING_PARTS, `${list} is full`);
 
-  /** What lies in a list that nobody waits for, each time that another is asked for. */
-  const filled: number[] = [];
+  /** Length of the list `snapshot:abandoned` at each request for another one. */
+  const abandonedLengths: number[] = [];
 
-  async function take(list: string): Promise<{ replica: Replica; beside: string[] }> {
+  async function receive(list: string): Promise<{ replica: Replica; unpublished: string[] }> {
     const replica = openReplica({ identity: 'test' });
-    // What the giver does not have goes.
-    replica.put([event(999_999)]);
-    const taken = await takeSnapshot(engines[1]!, list, {
+    // The sender does not have this record.
+    replica.upsert([event(999_999)]);
+    const received = await receiveSnapshot(receiver, list, {
       replica,
-      async ask() {
-        ask(list);
-        filled.push(await engines[0]!.listLength('copy:gone'));
+      async request() {
+        request(list);
+        abandonedLengths.push(await sender.listLength('snapshot:abandoned'));
       },
-      isOff: () => false,
+      isCancelled: () => false,
     });
-    expect(taken?.at).to.equal(AT);
-    return { replica, beside: taken?.beside ?? [] };
+    expect(received?.offset).to.equal(OFFSET);
+    return { replica, unpublished: received?.unpublished ?? [] };
   }
 
-  it('is the same copy, with what is remembered beside the records', async () => {
+  /** Pops a list with a connection of its own. */
+  async function drain(list: string): Promise<void> {
+    const redis = await connect('slow');
+    while (await redis.pop(list, 500));
+    redis.close();
+  }
+
+  it('contains all records, images and the sync state', async () => {
     full.setState('sync.watermarks', '{"event":"2027-01-01 00:00:00"}');
-    const { replica, beside } = await take('copy:one');
-    expect(beside).to.deep.equal([]);
+    const { replica, unpublished } = await receive('snapshot:one');
+    expect(unpublished).to.deep.equal([]);
     expect(replica.counts()).to.deep.equal(full.counts());
     for (const id of [11, 1234, 10 + EVENTS]) expect(replica.get('event', id)).to.deep.equal(full.get('event', id));
     expect(replica.get('event', 999_999)).to.equal(undefined);
     expect(replica.state('sync.watermarks')).to.equal(full.state('sync.watermarks'));
     replica.close();
-    // What was asked for once more while it began is not given again.
-    ask('copy:one');
+    // A request that was repeated while the snapshot started does not start it again.
+    request('snapshot:one');
     await sleep(100);
-    expect(await engines[1]!.listLength('copy:one')).to.equal(0);
+    expect(await receiver.listLength('snapshot:one')).to.equal(0);
   });
 
-  it('never waits in the engine as a whole', async () => {
-    ask('copy:slow');
-    await until(async () => (await engines[1]!.listLength('copy:slow')) > 16, 'it waits for whoever takes it');
+  it('never waits in Redis as a whole', async () => {
+    request('snapshot:slow');
+    await untilFull('snapshot:slow');
     await sleep(200);
-    expect(await engines[1]!.listLength('copy:slow')).to.be.at.most(17);
+    expect(await receiver.listLength('snapshot:slow')).to.be.at.most(MAX_WAITING_PARTS + 1);
   });
 
-  it('is given to who still waits, and to nobody who asked once and went', async () => {
-    ask('copy:slow');
-    await until(async () => (await engines[1]!.listLength('copy:slow')) > 16, 'one is being given');
-    ask('copy:gone');
-    // Longer than anybody who waits is silent.
-    await sleep(3500);
-    const both = await Promise.all([drain('copy:slow'), take('copy:next')]);
-    expect(both[1].replica.counts()).to.deep.equal(full.counts());
-    expect(filled).to.deep.equal(filled.map(() => 0));
-    both[1].replica.close();
+  it('is sent to the gateways that still ask for it, not to one that stopped asking', async () => {
+    request('snapshot:slow');
+    await untilFull('snapshot:slow');
+    request('snapshot:abandoned');
+    // Longer than a request counts.
+    nowMs += 3500;
+    const [, { replica }] = await Promise.all([drain('snapshot:slow'), receive('snapshot:next')]);
+    expect(replica.counts()).to.deep.equal(full.counts());
+    expect(abandonedLengths).to.deep.equal(abandonedLengths.map(() => 0));
+    replica.close();
   });
 
-  it('is begun anew, for who still asks, when giving it failed', async () => {
-    const [engine] = engines as [Engine];
-    giver.engine = { ...engine, push: async () => Promise.reject(new Error('the engine does not answer')) };
-    const error = await asked({ type: 'copy', list: 'copy:failed' }).catch((failed: unknown) => failed);
+  it('starts again for a gateway that still asks after sending failed', async () => {
+    leader.redis = { ...sender, push: async () => Promise.reject(new Error('Redis does not respond')) };
+    const error = await handle({ type: 'snapshot', list: 'snapshot:failed' }).catch((failure: unknown) => failure);
     expect(error).to.be.instanceOf(Error);
-    giver.engine = engine;
-    const { replica } = await take('copy:failed');
+    leader.redis = sender;
+    const { replica } = await receive('snapshot:failed');
     expect(replica.counts()).to.deep.equal(full.counts());
     replica.close();
   });
 
-  it('is whole for who took it, also when the one that gave it was lost at the end', async () => {
+  it('makes the replica complete, even if the leader is lost at the end', async () => {
     const replica = openReplica({ identity: 'test' });
-    const standing = initialStanding(0);
-    const followed: Standing[] = [];
-    const taker = {
-      ...{ replica, leaseMs: 1000, role: { name: 'joining' }, happened: () => {} },
-      word: { founding: false, standing: { ...standing, complete: true } } as Word | undefined,
-      asks: { tell: async (about: { list: string }) => ask(about.list) },
-      sync: { standing: () => standing, reload: () => {}, follow: (theirs: Standing) => followed.push(theirs) },
-      journal: {
-        ...{ drifted: () => {}, drift: new Map(), catchUp: async () => true },
-        moved() {
-          taker.word = undefined;
+    const syncState = initialSyncState(0);
+    const followed: SyncState[] = [];
+    const node = {
+      replica,
+      leaseMs: 1000,
+      role: { name: 'joining' },
+      dispatch: () => {},
+      leaderStatus: { bootstrapping: false, syncState: { ...syncState, complete: true } } as LeaderStatus | undefined,
+      rpc: { notify: async (message: { list: string }) => request(message.list) },
+      sync: { state: () => syncState, reloadState: () => {}, followLeader: (state: SyncState) => followed.push(state) },
+      changeLog: {
+        markUnpublished: () => {},
+        unpublished: new Map(),
+        applyPending: async () => true,
+        replicaReplaced() {
+          node.leaderStatus = undefined;
         },
       },
     };
-    await join(taker as unknown as Member, engines[1]!);
+    await catchUp(node as unknown as ClusterNode, receiver);
     expect(followed).to.have.length(1);
-    expect(followed[0]).to.include({ state: 'lagging', complete: true });
+    expect(followed[0]).to.include({ state: 'stale', complete: true });
     replica.close();
   });
 
-  it('says what of it is not in the stream, from its first piece to its last', async () => {
-    journal.drift = new Map([['event 11', 1]]);
-    ask('copy:beside');
-    await until(async () => (await engines[1]!.listLength('copy:beside')) > 16, 'its last piece was not given yet');
-    journal.drift = new Map([['event 12', 2]]);
-    const { replica, beside } = await take('copy:beside');
-    expect(beside).to.deep.equal(['event 11', 'event 12']);
+  it('names the unpublished records of the sender, from its start to its end', async () => {
+    changeLog.unpublished = new Map([['event 11', 1]]);
+    request('snapshot:unpublished');
+    await untilFull('snapshot:unpublished');
+    changeLog.unpublished = new Map([['event 12', 2]]);
+    const { replica, unpublished } = await receive('snapshot:unpublished');
+    expect(unpublished).to.deep.equal(['event 11', 'event 12']);
     replica.close();
   });
 
-  it('is not all that a look is asked for while it has something that the stream does not say', async () => {
-    giver.sync = { look: async () => true, changed: async () => false } as unknown as Sync;
-    expect(await asked({ type: 'look' })).to.equal(true);
-    journal.drift = new Map([['event 11', 1]]);
-    expect(await asked({ type: 'look' })).to.equal(false);
-  });
-
-  it('is not told for what the CMS says when that could not be read', async () => {
-    const commits: unknown[] = [];
-    giver.sync = { changed: async () => false } as unknown as Sync;
-    Object.assign(journal, { commit: async (why: unknown) => commits.push(why) });
-    expect(await asked({ type: 'read', keys: ['event 11'] })).to.equal(false);
-    expect(commits).to.deep.equal([]);
-  });
-
-  it('is none that is not known to be what the stream says', async () => {
-    journal.drift = 'much';
-    const error = await asked({ type: 'copy', list: 'copy:much' }).catch((failed: unknown) => failed);
+  it('is not sent while the unpublished records are unknown', async () => {
+    changeLog.unpublished = 'unknown';
+    const error = await handle({ type: 'snapshot', list: 'snapshot:unknown' }).catch((failure: unknown) => failure);
     expect(error).to.be.instanceOf(Error);
-    expect(await engines[1]!.listLength('copy:much')).to.equal(0);
+    expect(await receiver.listLength('snapshot:unknown')).to.equal(0);
   });
 
-  /** Takes what is in a list with a connection of its own. */
-  async function drain(list: string): Promise<void> {
-    const engine = await openEngine({ url: server.url, prefix: 'calendar:{test}:', me: 'slow', deadlineMs: 2000 });
-    while (await engine.pop(list, 500));
-    engine.close();
-  }
+  describe('other requests to the leader', () => {
+    it('a poll does not confirm everything while the leader has unpublished changes', async () => {
+      leader.sync = { poll: async () => true, fetchChanged: async () => false } as unknown as Sync;
+      expect(await handle({ type: 'poll' })).to.equal(true);
+      changeLog.unpublished = new Map([['event 11', 1]]);
+      expect(await handle({ type: 'poll' })).to.equal(false);
+    });
+
+    it('a refetch publishes nothing if the CMS could not be read', async () => {
+      const commits: unknown[] = [];
+      leader.sync = { fetchChanged: async () => false } as unknown as Sync;
+      Object.assign(changeLog, { commit: async (source: unknown) => commits.push(source) });
+      expect(await handle({ type: 'refetch', keys: ['event 11'] })).to.equal(false);
+      expect(commits).to.deep.equal([]);
+    });
+  });
 });

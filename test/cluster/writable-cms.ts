@@ -1,29 +1,29 @@
-// The WordPress in memory with a clock that runs, which can be written to through the port of the gateways, and held or cut for each of them.
+// The fake CMS with a running clock and writes, and one link per gateway that a test can delay or cut.
 
-import { UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
-import type { Account, CallOptions, Native, Upstream } from '../../src/upstream/port.ts';
-import { type FakePost, type FakeWordPress, fakeWordPress, SERVICE } from '../replica/fake-wordpress.ts';
+import type { Account, CallOptions, Cms, CmsRecord } from '../../src/cms/port.ts';
+import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import { createFakeCms, type FakeCms, type FakePost, SERVICE } from '../sync/fake-cms.ts';
 
 export interface WritableCms {
-  fake: FakeWordPress;
-  /** Whom every caller is. */
+  fake: FakeCms;
+  /** The account of every caller. */
   editor: Account;
-  /** Requests that arrived, from all gateways. */
+  /** Requests of all gateways. */
   requests: number;
-  /** Gives every title that is written the number of its change, in the order in which the CMS accepted them. */
+  /** Replaces every written title by the number of the change, in the order in which the CMS accepts them. */
   numbered: boolean;
-  /** The next title, where they are numbered. */
+  /** The next numbered title. */
   nextTitle(): string;
-  /** What one gateway sees of it. */
-  link(): Link;
+  /** The connection of one gateway. */
+  link(): CmsLink;
 }
 
-export interface Link {
-  upstream: Upstream;
+export interface CmsLink {
+  upstream: Cms;
   requests: number;
-  /** Whether this gateway reaches it. */
+  /** Whether this gateway cannot reach the CMS. */
   isCut: boolean;
-  /** Runs before a request of this gateway is answered, and after the answer is made. */
+  /** Run before the CMS handles a request of this gateway, and after it computed the response. */
   before: ((what: string) => void | Promise<void>) | undefined;
   after: ((what: string) => void | Promise<void>) | undefined;
 }
@@ -38,12 +38,12 @@ const TERMS = ['event_categories', 'tags'];
 
 /** A CMS whose service account is also the caller of every write. */
 export function writableCms(): WritableCms {
-  const fake = fakeWordPress();
+  const fake = createFakeCms();
   Object.defineProperty(fake, 'clockMs', { get: () => Date.now() });
 
   let titles = 0;
 
-  const fieldsOf = (body: Native): Partial<FakePost> => {
+  const fieldsOf = (body: CmsRecord): Partial<FakePost> => {
     const fields: Partial<FakePost> = {};
     if (typeof body.title === 'string') fields.title = cms.numbered ? cms.nextTitle() : body.title;
     if (typeof body.slug === 'string') fields.slug = body.slug;
@@ -56,44 +56,48 @@ export function writableCms(): WritableCms {
     return fields;
   };
 
-  const whole: Upstream = {
+  const whole: Cms = {
     ...fake,
     account: async () => EDITOR,
-    facts: async () => ({ statuses: [], capabilities: { edit_posts: 'edit_posts' }, writable: undefined }),
+    collectionInfo: async () => ({
+      statuses: [],
+      capabilities: { edit_posts: 'edit_posts' },
+      writableFields: undefined,
+    }),
     async read(base, id, query, options) {
       const post = fake.posts.get(id);
-      if (post?.base !== base) throw new UpstreamRefused(404, 'rest_post_invalid_id', 'No.');
+      if (post?.base !== base) throw new CmsRejected(404, 'rest_post_invalid_id', 'No.');
       const isOpen = post.status === 'publish' && !post.hiddenFromPublic;
-      if (!isOpen && options?.credentials === undefined) throw new UpstreamRefused(401, 'rest_forbidden', 'No.');
-      return fake.nativePost(post, { ...options, ...query });
+      if (!isOpen && options?.credentials === undefined) throw new CmsRejected(401, 'rest_forbidden', 'No.');
+      return fake.postResponse(post, { ...options, ...query });
     },
     async create(base, body, options) {
-      if (TERMS.includes(base)) return fake.nativeTerm(fake.createTerm(base, { name: String(body.name) }));
-      return fake.nativePost(fake.create(base, fieldsOf(body)), { ...options, context: 'edit' });
+      if (TERMS.includes(base)) return fake.termResponse(fake.createTerm(base, { name: String(body.name) }));
+      return fake.postResponse(fake.create(base, fieldsOf(body)), { ...options, context: 'edit' });
     },
     async update(base, id, body, options) {
       const post = fake.posts.get(id);
-      if (post?.base !== base) throw new UpstreamRefused(404, 'rest_post_invalid_id', 'No.');
+      if (post?.base !== base) throw new CmsRejected(404, 'rest_post_invalid_id', 'No.');
       const fields = fieldsOf(body);
       fake.edit(id, { ...fields, ...(fields.meta ? { meta: { ...post.meta, ...fields.meta } } : {}) });
-      return fake.nativePost(fake.posts.get(id)!, { ...options, context: 'edit' });
+      return fake.postResponse(fake.posts.get(id)!, { ...options, context: 'edit' });
     },
     async remove(base, id, { force }, options) {
       if (TERMS.includes(base)) {
         const term = fake.terms.get(id);
-        if (!term) throw new UpstreamRefused(404, 'rest_term_invalid', 'No.');
-        fake.eraseTerm(id);
-        return fake.nativeTerm(term);
+        if (!term) throw new CmsRejected(404, 'rest_term_invalid', 'No.');
+        fake.deleteTerm(id);
+        return fake.termResponse(term);
       }
       const post = fake.posts.get(id);
-      if (post?.base !== base) throw new UpstreamRefused(404, 'rest_post_invalid_id', 'No.');
+      if (post?.base !== base) throw new CmsRejected(404, 'rest_post_invalid_id', 'No.');
       if (force) fake.erase(id);
       else fake.trash(id);
-      return fake.nativePost(post, { ...options, context: 'edit' });
+      return fake.postResponse(post, { ...options, context: 'edit' });
     },
     exists: async () => false,
     isUnusedTerm: async () => false,
-    createdWith: async () => undefined,
+    findCreated: async () => undefined,
     close: async () => {},
   };
 
@@ -104,7 +108,7 @@ export function writableCms(): WritableCms {
     numbered: false,
     nextTitle: () => `t${++titles}`,
     link() {
-      const link: Link = { upstream: whole, requests: 0, isCut: false, before: undefined, after: undefined };
+      const link: CmsLink = { upstream: whole, requests: 0, isCut: false, before: undefined, after: undefined };
       const guarded = (name: string, call: (...args: unknown[]) => Promise<unknown>) =>
         async function through(...args: unknown[]): Promise<unknown> {
           const options = args.at(-1) as CallOptions | undefined;
@@ -112,17 +116,17 @@ export function writableCms(): WritableCms {
           cms.requests += 1;
           link.requests += 1;
           await link.before?.(name);
-          if (link.isCut) throw new UpstreamAway('refused', 'connect ECONNREFUSED');
-          const answer = await call(...args);
+          if (link.isCut) throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
+          const response = await call(...args);
           await link.after?.(name);
-          return answer;
+          return response;
         };
       link.upstream = Object.fromEntries(
         Object.entries(whole).map(([name, value]) => [
           name,
           typeof value === 'function' && name !== 'close' ? guarded(name, value.bind(whole) as never) : value,
         ]),
-      ) as unknown as Upstream;
+      ) as unknown as Cms;
       return link;
     },
   };
@@ -131,8 +135,15 @@ export function writableCms(): WritableCms {
 
 export { SERVICE };
 
-/** Holds the next request of this name, before the CMS is asked or while its answer is on its way, until it is let go. */
-export function holdNext(link: Link, when: 'before' | 'after', name: string): { isHeld(): boolean; letGo(): void } {
+/**
+ * Holds the next call of this method, before the CMS handles it or after it computed the response, until
+ * `release`.
+ */
+export function holdNext(
+  link: CmsLink,
+  when: 'before' | 'after',
+  name: string,
+): { isHeld(): boolean; release(): void } {
   const held = Promise.withResolvers<void>();
   let isHeld = false;
   link[when] = async (what) => {
@@ -142,7 +153,7 @@ export function holdNext(link: Link, when: 'before' | 'after', name: string): { 
   };
   return {
     isHeld: () => isHeld,
-    letGo() {
+    release() {
       link[when] = undefined;
       held.resolve();
     },

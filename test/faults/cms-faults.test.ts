@@ -1,13 +1,13 @@
-// Whatever the CMS does, each caller of the whole gateway is answered without it, in the interface's words, and no connection is left behind;
-// how long that takes is measured by `npm run test:abuse`.
+// Responses of the gateway while the CMS fails: the API's own errors, within the deadline, without leaked
+// connections.
 
 import { expect } from 'chai';
+import { type GatewayResponse, type HttpRequestOptions, type SocketGateway, startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
-import { type StandIn, startStandIn } from './cms.ts';
-import { askPatiently, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
-import { type Answered, type RunningGateway, type Sent, startGateway } from './gateway.ts';
-import { type Misbehaviour, misbehaviours, type Outcome } from './misbehaviour.ts';
-import { as, basic, markOf, PASSWORD, startWordPress, type WordPressStandIn } from './wordpress.ts';
+import { type CmsFailure, cmsFailures, type Outcome } from './cms-failures.ts';
+import { authorization, basic, type FakeWordPress, PASSWORD, secretOf, startFakeWordPress } from './fake-wordpress.ts';
+import { type FaultProxy, startFaultProxy, startRequest } from './fault-proxy.ts';
+import { type StubCms, startStubCms } from './stub-cms.ts';
 
 const DEADLINE_MS = 800;
 const CONNECTIONS = 8;
@@ -20,11 +20,11 @@ const CODE: Record<Outcome, string | undefined> = {
   ...{ fine: undefined, away: 'calendar_upstream_away', unknown: 'calendar_outcome_unknown' },
 };
 
-describe('a gateway whose CMS misbehaves', () => {
-  let wordpress: WordPressStandIn;
-  let elsewhere: StandIn;
+describe('a gateway with a failing CMS', () => {
+  let wordpress: FakeWordPress;
+  let elsewhere: StubCms;
   let proxy: FaultProxy;
-  let gateway: RunningGateway;
+  let gateway: SocketGateway;
   let unheardOf = 0;
   const uncaught: unknown[] = [];
   const note = (error: unknown) => uncaught.push(error);
@@ -32,30 +32,35 @@ describe('a gateway whose CMS misbehaves', () => {
   before(async () => {
     process.on('uncaughtExceptionMonitor', note);
     process.on('unhandledRejection', note);
-    wordpress = await startWordPress();
-    elsewhere = await startStandIn();
+    wordpress = await startFakeWordPress();
+    elsewhere = await startStubCms();
     proxy = await startFaultProxy(wordpress.url);
     const settings = { sync: { intervalS: 3600 }, upstream: { limits: LIMITS } };
-    gateway = await startGateway(proxy.url.href, settings, { user: 'admin', password: PASSWORD });
+    gateway = await startGateway({
+      transport: 'socket',
+      cmsUrl: proxy.url.href,
+      config: settings,
+      service: { user: 'admin', password: PASSWORD },
+    });
   });
   after(async () => {
     await gateway.stop();
     await proxy.close();
-    for (const one of [wordpress, elsewhere]) await one.close();
+    for (const server of [wordpress, elsewhere]) await server.close();
     process.off('uncaughtExceptionMonitor', note);
     process.off('unhandledRejection', note);
     expect(uncaught).to.deep.equal([]);
   });
 
-  async function ask(path: string, authorization?: string, body?: string): Promise<Answered> {
+  async function ask(path: string, authorization?: string, body?: string): Promise<GatewayResponse> {
     const headers = { ...(authorization ? { authorization } : {}), 'content-type': 'application/json' };
-    const sent: Sent = body === undefined ? { headers } : { headers, body, method: 'POST' };
-    return gateway.ask(path, sent);
+    const options: HttpRequestOptions = body === undefined ? { headers } : { headers, body, method: 'POST' };
+    return gateway.request(path, options);
   }
-  const write = () => ask('/events/1', as('editor'), '{"title":"written"}');
-  const draft = () => ask('/events/2', as('editor'));
+  const write = () => ask('/events/1', authorization('editor'), '{"title":"written"}');
+  const draft = () => ask('/events/2', authorization('editor'));
 
-  /** The CMS is well again, and the breaker knows it. */
+  /** Ends the failure and waits until the circuit breaker is closed. */
   async function recover(): Promise<void> {
     wordpress.before = undefined;
     await proxy.set({ kind: 'none' });
@@ -63,124 +68,132 @@ describe('a gateway whose CMS misbehaves', () => {
     await until(isWell, 'reads and writes work again');
   }
 
-  /** What is answered while the CMS, asked directly at the same time, has not answered yet. */
-  async function sooner(answering: () => Promise<Answered>): Promise<Answered> {
-    const patient = askPatiently(new URL('wp-json/wp/v2/events/4', proxy.url));
+  /** Sends a request and expects its response before the CMS responds to a direct request. */
+  async function sooner(send: () => Promise<GatewayResponse>): Promise<GatewayResponse> {
+    const pending = startRequest(new URL('wp-json/wp/v2/events/4', proxy.url));
     try {
-      const answer = await answering();
-      expect(patient.isAnswered(), 'answered by the CMS as well').to.equal(false);
-      return answer;
+      const response = await send();
+      expect(pending.isAnswered(), 'answered by the CMS as well').to.equal(false);
+      return response;
     } finally {
-      patient.giveUp();
+      pending.abort();
     }
   }
 
-  async function begin({ does }: Misbehaviour): Promise<void> {
-    if ('wire' in does) return proxy.set(does.wire);
-    wordpress.before = (_, response, right) => {
-      does.says(response, JSON.stringify(right));
+  async function begin({ fault }: CmsFailure): Promise<void> {
+    if ('wire' in fault) return proxy.set(fault.wire);
+    wordpress.before = (_, response, valid) => {
+      fault.respond(response, JSON.stringify(valid));
       return true;
     };
   }
 
-  function expectOutcome(answer: Answered, outcome: Outcome, retryAfterS?: number): void {
-    expect(answer.status, answer.text).to.equal(STATUS[outcome]);
-    expect(answer.headers['content-type']).to.equal('application/json; charset=UTF-8');
-    const { code, message, data } = JSON.parse(answer.text);
+  function expectOutcome(response: GatewayResponse, outcome: Outcome, retryAfterS?: number): void {
+    expect(response.status, response.text).to.equal(STATUS[outcome]);
+    expect(response.headers['content-type']).to.equal('application/json; charset=UTF-8');
+    const { code, message, data } = JSON.parse(response.text);
     expect(code).to.equal(CODE[outcome]);
     if (outcome === 'fine') return;
-    expect(data.status).to.equal(answer.status);
+    expect(data.status).to.equal(response.status);
     if (outcome === 'unknown') expect(message).to.match(/may or may not.*Look at the record/);
-    else expect(Number(answer.headers['retry-after'])).to.be.greaterThan(0);
-    if (retryAfterS !== undefined) expect(answer.headers['retry-after']).to.equal(String(retryAfterS));
+    else expect(Number(response.headers['retry-after'])).to.be.greaterThan(0);
+    if (retryAfterS !== undefined) expect(response.headers['retry-after']).to.equal(String(retryAfterS));
   }
 
-  for (const misbehaviour of misbehaviours(new URL('http://192.0.2.1:1/'))) {
+  for (const misbehaviour of cmsFailures(new URL('http://192.0.2.1:1/'))) {
     const { name, hangs, read, write: written, retryAfterS } = misbehaviour;
-    describe(`and ${name}`, () => {
+    describe(`that ${name}`, () => {
       let stored: string;
-      const answered = (answering: () => Promise<Answered>) => (hangs ? sooner(answering) : answering());
+      const sendTimed = (send: () => Promise<GatewayResponse>) => (hangs ? sooner(send) : send());
       before(async () => {
         await recover();
         stored = (await ask('/events')).text;
-        const own = misbehaviours(elsewhere.url).find((one) => one.name === name)!;
-        await begin(own);
+        const current = cmsFailures(elsewhere.url).find((failure) => failure.name === name)!;
+        await begin(current);
       });
 
-      it('answers public reads as ever, stored and new ones', async () => {
-        const asked = () => [proxy.connections, wordpress.seen.length];
-        const before = asked();
+      it('serves public reads, cached or not', async () => {
+        const countRequests = () => [proxy.connections, wordpress.requests.length];
+        const before = countRequests();
         const hit = await ask('/events');
         expect({ status: hit.status, text: hit.text }).to.deep.equal({ status: 200, text: stored });
         const fresh = await ask(`/events?per_page=50&never=${unheardOf++}`);
         expect(fresh.status).to.equal(200);
-        expect(fresh.text).to.include(markOf(wordpress.posts.get(4)!));
-        expect(asked(), 'what the CMS was asked').to.deep.equal(before);
+        expect(fresh.text).to.include(secretOf(wordpress.posts.get(4)!));
+        expect(countRequests(), 'what the CMS was asked').to.deep.equal(before);
       });
 
-      it(`says of a write: ${written}, and sends it once`, async () => {
+      it(`responds to a write: ${written}, and sends it once`, async () => {
         const before = wordpress.writes();
-        expectOutcome(await answered(write), written, retryAfterS);
+        expectOutcome(await sendTimed(write), written, retryAfterS);
         expect(wordpress.writes() - before).to.be.at.most(1);
       });
 
-      it(`says of what only the CMS can answer: ${read}`, async () => {
-        expectOutcome(await answered(draft), read, read === 'fine' ? undefined : retryAfterS);
+      it(`responds to a read that needs the CMS: ${read}`, async () => {
+        expectOutcome(await sendTimed(draft), read, read === 'fine' ? undefined : retryAfterS);
       });
 
-      it('lets nobody in', async () => {
-        const answer = await answered(() => ask('/events/2', basic('editor', `never ${unheardOf++}`)));
-        expect(answer.status).to.equal(read === 'fine' ? 401 : 503);
-        expect(answer.text).to.not.include(markOf(wordpress.posts.get(2)!));
+      it('authenticates no client', async () => {
+        const response = await sendTimed(() => ask('/events/2', basic('editor', `never ${unheardOf++}`)));
+        expect(response.status).to.equal(read === 'fine' ? 401 : 503);
+        expect(response.text).to.not.include(secretOf(wordpress.posts.get(2)!));
       });
 
-      it('leaves no connection behind', async () => {
-        const most = hangs ? 0 : CONNECTIONS;
-        // Sooner than what hangs and drips would have ended by itself.
+      it('leaks no connection', async () => {
+        const maxOpen = hangs ? 0 : CONNECTIONS;
+        // Earlier than hanging and dripping connections would have ended without the gateway.
         await until(
-          () => proxy.open <= most,
-          () => `at most ${most} connections are open, not ${proxy.open}`,
+          () => proxy.open <= maxOpen,
+          () => `at most ${maxOpen} connections are open, not ${proxy.open}`,
           2000,
         );
-        expect(elsewhere.seen).to.deep.equal([]);
+        expect(elsewhere.requests).to.deep.equal([]);
       });
     });
   }
 
-  it('says that it leaves the CMS alone for a while, and asks it nothing', async () => {
+  it('does not call the CMS while the circuit breaker is open, and says so', async () => {
     await recover();
     const limits = { ...LIMITS, halfOpenAfterMs: 600_000 };
-    const patient = await startGateway(proxy.url.href, { sync: { intervalS: 3600 }, upstream: { limits } });
+    const isolated = await startGateway({
+      transport: 'socket',
+      cmsUrl: proxy.url.href,
+      config: { sync: { intervalS: 3600 }, upstream: { limits } },
+    });
     try {
-      const headers = { authorization: as('editor') };
-      const state = async () => /^calendar_breaker_state (\d)$/m.exec((await patient.admin('/metrics')).text)?.[1];
+      const headers = { authorization: authorization('editor') };
+      const state = async () => /^calendar_breaker_state (\d)$/m.exec((await isolated.admin('/metrics')).text)?.[1];
       expect(await state()).to.equal('0');
       await proxy.set({ kind: 'reset', afterBytes: 0 });
-      for (let n = 0; n < 5; n += 1) expect((await patient.ask('/events/2', { headers })).status).to.equal(503);
+      for (let n = 0; n < 5; n += 1) expect((await isolated.request('/events/2', { headers })).status).to.equal(503);
       expect(await state()).to.equal('2');
       const before = proxy.connections;
-      const answer = await patient.ask('/events/2', { headers });
-      expect([answer.status, Number(answer.headers['retry-after']) > 60]).to.deep.equal([503, true]);
+      const response = await isolated.request('/events/2', { headers });
+      expect([response.status, Number(response.headers['retry-after']) > 60]).to.deep.equal([503, true]);
       expect(proxy.connections).to.equal(before);
-      expect(patient.log()).to.include('stopped for a while after repeated failures');
-      expect((await patient.ask('/events')).status).to.equal(200);
-      expect((await patient.admin('/ready')).status).to.equal(200);
+      expect(isolated.log()).to.match(/circuit breaker of \w+ calls to the CMS: open/);
+      expect((await isolated.request('/events')).status).to.equal(200);
+      expect((await isolated.admin('/ready')).status).to.equal(200);
     } finally {
-      await patient.stop();
+      await isolated.stop();
     }
   });
 
-  it('waits once, and not with every question, for a CMS that hangs before it has said what its capabilities are called', async () => {
+  it('waits once, not with every request, for the capabilities of a CMS that hangs', async () => {
     await recover();
-    const cold = await startGateway(proxy.url.href, { sync: { intervalS: 3600 }, upstream: { limits: LIMITS } });
+    const cold = await startGateway({
+      transport: 'socket',
+      cmsUrl: proxy.url.href,
+      config: { sync: { intervalS: 3600 }, upstream: { limits: LIMITS } },
+    });
     try {
-      const headers = { authorization: as('editor') };
-      expect((await cold.ask('/doc', { headers })).status).to.equal(200);
+      const headers = { authorization: authorization('editor') };
+      expect((await cold.request('/doc', { headers })).status).to.equal(200);
       await proxy.set({ kind: 'silent' });
-      expect((await cold.ask('/events/2', { headers })).status).to.equal(503);
+      expect((await cold.request('/events/2', { headers })).status).to.equal(503);
       const { text } = await cold.admin('/metrics');
-      const failures = [...text.matchAll(/^calendar_upstream_failures_total\{.*\} (\d+)$/gm)].map(([, n]) => Number(n));
-      // The names and the record, each with one repetition at most within its time.
+      const failures = [...text.matchAll(/^calendar_cms_failures_total\{.*\} (\d+)$/gm)].map(([, n]) => Number(n));
+      // The capabilities and the record, each with at most one retry within its deadline.
       expect(failures.reduce((sum, n) => sum + n, 0)).to.be.within(1, 4);
     } finally {
       await cold.stop();

@@ -1,36 +1,37 @@
-// A TCP proxy that does to a connection what networks and tired servers do; for tests of what lives behind it.
+// TCP proxy that injects network faults: delay, silence, reset, truncation.
 
 import { once } from 'node:events';
+import { get } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What happens to the bytes that come back from the target; requests always go through. */
+/** Faults on the bytes from the target; requests always pass. */
 export type Fault =
   | { kind: 'none' }
-  /** Nothing listens: connections are refused. */
+  /** Connections are refused. */
   | { kind: 'down' }
-  /** Every byte comes `delayMs` later. */
+  /** Delays every byte by `delayMs`. */
   | { kind: 'late'; delayMs: number }
-  /** Connections are taken and requests swallowed. */
+  /** Accepts connections and discards requests. */
   | { kind: 'silent' }
   /** `bytes` bytes every `everyMs`. */
   | { kind: 'drip'; bytes: number; everyMs: number }
-  /** A TCP reset in place of the byte after `afterBytes`; 0: when the request comes. */
+  /** Resets the connection after `afterBytes` bytes; 0: when the request arrives. */
   | { kind: 'reset'; afterBytes: number }
-  /** A proper end of the connection after `afterBytes`. */
+  /** Ends the connection properly after `afterBytes` bytes. */
   | { kind: 'cut'; afterBytes: number };
 
 export interface FaultProxy {
   url: URL;
-  /** Connections taken so far. */
+  /** Number of accepted connections so far. */
   readonly connections: number;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly open: number;
-  /** Holds for connections made from now on; those that are open are dropped. */
+  /** Applies to new connections; open ones are dropped. */
   set(fault: Fault): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A proxy before the server at `target`, without a fault to begin with. */
+/** Starts a proxy in front of `target`, without a fault. */
 export async function startFaultProxy(target: URL): Promise<FaultProxy> {
   const open = new Set<Socket>();
   let fault: Fault = { kind: 'none' };
@@ -57,7 +58,7 @@ export async function startFaultProxy(target: URL): Promise<FaultProxy> {
     });
     if (fault.kind === 'silent') client.resume();
     else client.pipe(behind);
-    damage(fault, behind, client);
+    applyFault(fault, behind, client);
   });
   const listen = async (port: number) => {
     server.listen(port, '127.0.0.1');
@@ -91,28 +92,28 @@ export async function startFaultProxy(target: URL): Promise<FaultProxy> {
   };
 }
 
-export interface Patient {
-  /** To its end. */
+export interface PendingRequest {
+  /** True once the whole response has arrived. */
   isAnswered(): boolean;
-  giveUp(): void;
+  abort(): void;
 }
 
-/** Asks it and waits as long as that takes: to see that somebody else did not. */
-export function askPatiently(url: URL): Patient {
-  const control = new AbortController();
+/**
+ * Sends a request without a timeout, to show that another client did not have to wait for it. Has its own
+ * connection, which ends with the request: after an abort, `fetch` of Node 26 opens a new one for later requests.
+ */
+export function startRequest(url: URL): PendingRequest {
   let isAnswered = false;
-  fetch(url, { signal: control.signal })
-    .then((response) => response.text())
-    .then(
-      () => {
-        isAnswered = true;
-      },
-      () => {}, // given up
-    );
-  return { isAnswered: () => isAnswered, giveUp: () => control.abort() };
+  const request = get(url, { agent: false }, (response) => {
+    response.resume().once('end', () => {
+      isAnswered = true;
+    });
+  });
+  request.on('error', () => {}); // aborted
+  return { isAnswered: () => isAnswered, abort: () => void request.destroy() };
 }
 
-function damage(fault: Fault, from: Socket, to: Socket): void {
+function applyFault(fault: Fault, from: Socket, to: Socket): void {
   let passed = 0;
   from.on('data', async (chunk: Buffer) => {
     if (to.destroyed) return;
@@ -128,7 +129,7 @@ function damage(fault: Fault, from: Socket, to: Socket): void {
       passed += part.length;
       const end = () => (fault.kind === 'reset' ? to.resetAndDestroy() : to.end());
       if (part.length === chunk.length) to.write(part);
-      // A reset overtakes what has not left yet: give the part time to arrive.
+      // A reset overtakes bytes that are still in the socket: wait for them to arrive.
       else to.write(part, () => setTimeout(end, 20));
     } else to.write(chunk);
   });

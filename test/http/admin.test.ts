@@ -1,38 +1,39 @@
-// Shows the admin port: its paths, when it is ready, and which signed change notices it takes.
+// The admin port: its endpoints, readiness, and which signed webhooks it accepts.
 
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
-import { type AdminOptions, type Change, createAdmin } from '../../src/http/admin.ts';
+import { type AdminOptions, createAdmin } from '../../src/http/admin.ts';
+import type { ChangedRecord } from '../../src/sync/fetch-changed.ts';
 
 const SECRET = 'between-site-and-gateway';
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const NOW_S = NOW_MS / 1000;
 
-describe('the admin port', () => {
+describe('admin port', () => {
   let server: Server;
   let address: string;
-  let told: Change[][];
+  let received: ChangedRecord[][];
   let draining: () => void;
-  const copy = { complete: true, inStep: true };
+  const sync = { complete: true, live: true };
 
   async function open(options: Partial<AdminOptions> = {}): Promise<void> {
-    told = [];
-    Object.assign(copy, { complete: true, inStep: true });
+    received = [];
+    Object.assign(sync, { complete: true, live: true });
     const admin = createAdmin({
       metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'calendar_requests 1\n' },
       status: () => ({ state: 'live', percent: 100 }),
-      complete: () => copy.complete,
-      inStep: () => copy.inStep,
-      changed: async (changes) => void told.push(changes),
-      noticeSecret: SECRET,
+      isComplete: () => sync.complete,
+      isInSync: () => sync.live,
+      onWebhook: async (changes) => void received.push(changes),
+      webhookSecret: SECRET,
       nowMs: () => NOW_MS,
       ...options,
     });
-    draining = admin.draining;
-    // As `openPort` has it.
+    draining = admin.startDraining;
+    // As in `openServer`.
     server = createServer({ optimizeEmptyRequests: true }, admin.listener).listen(0, '127.0.0.1');
     await once(server, 'listening');
     address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -61,7 +62,7 @@ describe('the admin port', () => {
   const NOTICE = JSON.stringify({ kind: 'changes', changes: [{ collection: 'events', id: 12 }] });
 
   for (const prefix of ['', '/-']) {
-    it(`answers below ${prefix || '/'}`, async () => {
+    it(`serves its endpoints below ${prefix || '/'}`, async () => {
       expect(await get(`${prefix}/live`)).to.include({ status: 200 });
       const status = await get(`${prefix}/status`);
       expect(JSON.parse(status.text)).to.deep.equal({ state: 'live', percent: 100, draining: false });
@@ -73,18 +74,18 @@ describe('the admin port', () => {
     });
   }
 
-  it('is ready with a whole copy, and strictly only in step', async () => {
-    copy.inStep = false;
+  it('is ready after the initial sync, and with strict=1 only while the replica is live', async () => {
+    sync.live = false;
     expect(await get('/ready')).to.include({ status: 200 });
     const strict = await get('/ready?strict=1');
     expect(strict.status).to.equal(503);
     expect(JSON.parse(strict.text)).to.include({ ready: false, state: 'live' });
-    copy.complete = false;
+    sync.complete = false;
     expect(await get('/ready')).to.include({ status: 503 });
     expect(await get('/live')).to.include({ status: 200 });
   });
 
-  it('is not ready once it drains, and still alive', async () => {
+  it('is live but not ready while it drains', async () => {
     draining();
     const { status, text } = await get('/-/ready');
     expect(status).to.equal(503);
@@ -92,7 +93,7 @@ describe('the admin port', () => {
     expect(await get('/live')).to.include({ status: 200 });
   });
 
-  it('refuses other paths and methods', async () => {
+  it('rejects other paths and methods', async () => {
     for (const path of ['/', '/-/', '/constructor', '/-/__proto__', '/status/x']) {
       expect(await get(path), path).to.include({ status: 404 });
     }
@@ -104,45 +105,45 @@ describe('the admin port', () => {
   });
 
   for (const [what, first, status] of [
-    ['an address that is none', 'GET http://[', 400],
-    ['a notice without a body or a word of one', 'POST /-/changes', 401],
+    ['a malformed URL', 'GET http://[', 400],
+    ['a webhook without a body', 'POST /-/changes', 401],
   ] as const)
-    it(`answers ${what}`, async () => {
+    it(`responds to ${what}`, async () => {
       const socket = connect(Number(new URL(address).port), '127.0.0.1');
       socket.end(`${first} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-      let answer = '';
-      for await (const chunk of socket) answer += chunk;
-      expect(answer).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
+      let reply = '';
+      for await (const chunk of socket) reply += chunk;
+      expect(reply).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
     });
 
-  it('takes a signed notice and hands it on', async () => {
+  it('accepts a signed webhook', async () => {
     expect(await post(NOTICE)).to.equal(202);
-    expect(told).to.deep.equal([[{ collection: 'events', id: 12 }]]);
+    expect(received).to.deep.equal([[{ collection: 'events', id: 12 }]]);
     expect(await post('{"changes":[]}')).to.equal(202);
     expect(await post('{"changes":[{"collection":"events","id":13}]}', undefined, '/changes')).to.equal(202);
   });
 
-  it('takes a webhook once: one that is sent again is refused, and asks nothing of the CMS', async () => {
+  it('accepts a webhook once: a replay is rejected and causes no CMS call', async () => {
     const signature = sign(NOTICE, NOW_S);
     expect(await post(NOTICE, signature)).to.equal(202);
     for (const path of ['/-/changes', '/changes']) expect(await post(NOTICE, signature, path)).to.equal(409);
-    expect(told).to.have.length(1);
+    expect(received).to.have.length(1);
     expect(await post(NOTICE, sign(NOTICE, NOW_S + 1))).to.equal(202);
-    expect(told).to.have.length(2);
+    expect(received).to.have.length(2);
   });
 
-  it('signs bytes, not letters', async () => {
+  it('verifies the signature of the raw bytes', async () => {
     const body = JSON.stringify({ changes: [{ collection: 'événements', id: 1 }] });
     expect(await post(body)).to.equal(202);
-    expect(told).to.deep.equal([[{ collection: 'événements', id: 1 }]]);
+    expect(received).to.deep.equal([[{ collection: 'événements', id: 1 }]]);
   });
 
-  it('answers before the work is done, and whether or not it succeeds', async () => {
+  it('responds before the sync, whether or not that succeeds', async () => {
     await close();
-    await open({ changed: () => new Promise(() => undefined) });
+    await open({ onWebhook: () => new Promise(() => undefined) });
     expect(await post(NOTICE)).to.equal(202);
     await close();
-    await open({ changed: () => Promise.reject(new Error('the site is away')) });
+    await open({ onWebhook: () => Promise.reject(new Error('the site is away')) });
     expect(await post(NOTICE)).to.equal(202);
   });
 
@@ -158,13 +159,13 @@ describe('the admin port', () => {
     'letters that are no digits': `t=${NOW_S},v1=${'z'.repeat(64)}`,
     'no time': sign(NOTICE).replace(/^t=\d+,/, ''),
   })) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(await post(NOTICE, signature)).to.equal(401);
-      expect(told).to.deep.equal([]);
+      expect(received).to.deep.equal([]);
     });
   }
 
-  it('takes a signature within five minutes either way', async () => {
+  it('accepts a signature whose time differs by up to five minutes', async () => {
     expect(await post(NOTICE, sign(NOTICE, NOW_S - 299))).to.equal(202);
     expect(await post(NOTICE, sign(NOTICE, NOW_S + 299))).to.equal(202);
   });
@@ -182,13 +183,13 @@ describe('the admin port', () => {
     '{"changes":[{"collection":"","id":1}]}',
     '{"changes":[{"collection":"events","id":1.5}]}',
   ]) {
-    it(`refuses the notice ${body}`, async () => {
+    it(`rejects the webhook ${body}`, async () => {
       expect(await post(body)).to.equal(400);
-      expect(told).to.deep.equal([]);
+      expect(received).to.deep.equal([]);
     });
   }
 
-  it('refuses more than it takes, without reading all of it', async () => {
+  it('rejects a body that is too large without reading all of it', async () => {
     const body = `{"changes":[${' '.repeat(256 * 1024)}]}`;
     expect(await post(body)).to.equal(413);
     expect(await post(`{"changes":[${' '.repeat(250 * 1024)}]}`)).to.equal(202);
@@ -200,9 +201,9 @@ describe('the admin port', () => {
     socket.destroy();
   });
 
-  it('has no notices without a secret', async () => {
+  it('accepts no webhooks without a secret', async () => {
     await close();
-    await open({ noticeSecret: undefined });
+    await open({ webhookSecret: undefined });
     expect(await post(NOTICE)).to.equal(404);
     expect(await post(NOTICE, sign(NOTICE, NOW_S, 'undefined'))).to.equal(404);
   });

@@ -1,45 +1,45 @@
-// `Idempotency-Key`: a retry of a create gets the same record, and creates no second one.
+// `Idempotency-Key`: a retry of a create returns the same record and creates no second one.
 
 import { expect } from 'chai';
-import { GatewayError, UpstreamAway, UpstreamRefused } from '../../src/errors.ts';
-import { AS, type FakeCms, fakeCms } from '../calendar/fake-cms.ts';
-import { type GatewayUnderTest, gatewayUnderTest } from '../gateway-under-test.ts';
+import { ApiError, CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 const event = { title: 'Party', start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00', status: 'publish' };
 const BODIES = {
   ...{ '/events': event, '/venues': { venue: 'Hall' }, '/organizers': { organizer: 'Ann' } },
   ...{ '/categories': { name: 'Talks' }, '/tags': { name: 'free' } },
 };
-const unknownOutcome = () => new UpstreamAway('timeout', 'No answer within 15 s.', { outcomeUnknown: true });
+const unknownOutcome = () => new CmsUnavailable('timeout', 'No answer within 15 s.', { outcomeUnknown: true });
 
 describe('Idempotency-Key on creates', () => {
   let cms: FakeCms;
-  let gateway: GatewayUnderTest;
+  let gateway: TestGateway;
   let nowMs: number;
 
   beforeEach(async () => {
     nowMs = Date.UTC(2027, 0, 1);
-    cms = fakeCms(() => nowMs);
-    gateway = await gatewayUnderTest({ upstream: cms, service: AS.admin, as: AS, nowMs: () => nowMs });
+    cms = createFakeCms(() => nowMs);
+    gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => nowMs });
   });
-  afterEach(() => gateway.close());
+  afterEach(() => gateway.stop());
 
   const create = (path: string, json: unknown, key: string, as = 'admin') =>
-    gateway.ask(path, { as, json, headers: { 'idempotency-key': key } });
+    gateway.request(path, { as, json, headers: { 'idempotency-key': key } });
 
   for (const [path, body] of Object.entries(BODIES)) {
-    it(`a retry of POST ${path} gets the first answer`, async () => {
+    it(`a retry of POST ${path} gets the first response`, async () => {
       const first = await create(path, body, 'key-1');
       const again = await create(path, body, 'key-1');
       expect([first.status, first.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
       expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([201, 'true']);
       expect(again.body).to.deep.equal(first.body);
       expect(again.headers.location).to.equal(first.headers.location);
-      expect(cms.steps).to.have.length(1);
+      expect(cms.writes).to.have.length(1);
     });
   }
 
-  it('the order of the fields does not make another body', async () => {
+  it('a retry may send the fields in another order', async () => {
     await create('/events', event, 'k');
     const again = await create('/events', Object.fromEntries(Object.entries(event).reverse()), 'k');
     expect(again.headers['idempotent-replayed']).to.equal('true');
@@ -49,24 +49,24 @@ describe('Idempotency-Key on creates', () => {
     await create('/events', event, 'k');
     const other = await create('/events', { ...event, title: 'Other' }, 'k');
     expect([other.status, other.body.code]).to.deep.equal([422, 'calendar_idempotency_key_reused']);
-    expect(cms.steps).to.have.length(1);
+    expect(cms.writes).to.have.length(1);
   });
 
-  it('keys of two users, and of two kinds, have nothing to do with each other', async () => {
-    const answers = [
+  it('keys of different users, and of different kinds, are independent', async () => {
+    const responses = [
       await create('/events', event, 'k'),
       await create('/events', event, 'k', 'editor'),
       await create('/venues', { venue: 'Hall' }, 'k'),
     ];
-    expect(answers.map(({ status, headers }) => [status, headers['idempotent-replayed']])).to.deep.equal(
-      answers.map(() => [201, undefined]),
+    expect(responses.map(({ status, headers }) => [status, headers['idempotent-replayed']])).to.deep.equal(
+      responses.map(() => [201, undefined]),
     );
   });
 
   it('a retry while the first request is in progress is 409', async () => {
     const arrived = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    cms.refuse = async () => {
+    cms.onWrite = async () => {
       arrived.resolve();
       await goOn.promise;
     };
@@ -78,7 +78,7 @@ describe('Idempotency-Key on creates', () => {
     goOn.resolve();
     expect((await first).status).to.equal(201);
     expect((await create('/events', event, 'k')).status).to.equal(201);
-    expect(cms.steps).to.have.length(1);
+    expect(cms.writes).to.have.length(1);
   });
 
   for (const key of ['', 'two words', 'ü', 'x'.repeat(256)]) {
@@ -86,94 +86,94 @@ describe('Idempotency-Key on creates', () => {
       const { status, body } = await create('/events', event, key);
       expect([status, body.code]).to.deep.equal([400, 'rest_invalid_param']);
       expect(Object.keys(body.data.params)).to.deep.equal(['Idempotency-Key']);
-      expect(cms.steps).to.have.length(0);
+      expect(cms.writes).to.have.length(0);
     });
   }
 
-  it('every visible ASCII character may be in a key', async () => {
+  it('a key may contain every visible ASCII character', async () => {
     const key = Array.from({ length: 0x7e - 0x20 }, (_, at) => String.fromCharCode(0x21 + at)).join('');
     await create('/events', event, key);
     expect((await create('/events', event, key)).headers['idempotent-replayed']).to.equal('true');
   });
 
-  it('an anonymous create is refused as without a key', async () => {
-    const { status } = await gateway.ask('/events', { json: event, headers: { 'idempotency-key': 'k' } });
+  it('an anonymous create is rejected as without a key', async () => {
+    const { status } = await gateway.request('/events', { json: event, headers: { 'idempotency-key': 'k' } });
     expect(status).to.equal(401);
   });
 
-  it('a refusal of what was sent is the answer of a retry too; one that passes is not', async () => {
+  it('a retry gets the same error if that is final, and is executed if it was temporary', async () => {
     const bad = await create('/events', { ...event, end_date: '2026-01-01' }, 'bad');
     const again = await create('/events', { ...event, end_date: '2026-01-01' }, 'bad');
     expect([bad.status, again.status, again.headers['idempotent-replayed']]).to.deep.equal([400, 400, 'true']);
-    cms.refuse = () => {
-      throw new UpstreamAway('refused', 'connect ECONNREFUSED');
+    cms.onWrite = () => {
+      throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
     };
     expect((await create('/events', event, 'away')).status).to.equal(503);
-    cms.refuse = undefined;
+    cms.onWrite = undefined;
     const later = await create('/events', event, 'away');
     expect([later.status, later.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
   });
 
-  it('a refusal that may have left a record is the answer of a retry: no second one is made', async () => {
-    cms.refuse = (_step, inserted) => {
-      if (inserted) throw new UpstreamRefused(500, 'rest_meta_database_error', 'No.');
+  it('a retry gets the same error if that may have left a record', async () => {
+    cms.onWrite = (_step, inserted) => {
+      if (inserted) throw new CmsRejected(500, 'rest_meta_database_error', 'No.');
     };
     const first = await create('/events', event, 'k');
-    cms.refuse = undefined;
+    cms.onWrite = undefined;
     const again = await create('/events', event, 'k');
     expect([first.status, again.status]).to.deep.equal([502, 502]);
     expect(again.body).to.deep.equal(first.body);
-    expect(cms.stored.size).to.equal(1);
+    expect(cms.records.size).to.equal(1);
   });
 
   describe('after an unknown outcome', () => {
     const failOnce = (carriedOut: boolean) => {
-      cms.refuse = (_step, inserted) => {
+      cms.onWrite = (_step, inserted) => {
         if (inserted !== carriedOut) return;
-        cms.refuse = undefined;
+        cms.onWrite = undefined;
         throw unknownOutcome();
       };
     };
 
     for (const carriedOut of [true, false]) {
-      it(`without the companion plugin a retry gets the same error again, the create ${carriedOut ? '' : 'not '}carried out`, async () => {
+      it(`without the companion plugin a retry gets the same error again; the CMS did ${carriedOut ? '' : 'not '}execute the create`, async () => {
         failOnce(carriedOut);
         const first = await create('/events', event, 'k');
         nowMs += 3_600_000;
         const again = await create('/events', event, 'k');
         expect([first.status, again.status]).to.deep.equal([502, 502]);
         expect(again.body).to.deep.equal(first.body);
-        expect(cms.steps).to.have.length(1);
+        expect(cms.writes).to.have.length(1);
       });
     }
 
     for (const [path, body] of Object.entries(BODIES)) {
       it(`with the companion plugin a retry of POST ${path} gets the record that was created`, async () => {
-        cms.companion = true;
+        cms.hasCompanion = true;
         failOnce(true);
         expect((await create(path, body, 'k')).status).to.equal(502);
         for (let retry = 0; retry < 2; retry += 1) {
           const again = await create(path, body, 'k');
           expect([again.status, again.headers['idempotent-replayed']]).to.deep.equal([201, 'true']);
-          expect([...cms.stored.keys()]).to.deep.equal([again.body.id]);
+          expect([...cms.records.keys()]).to.deep.equal([again.body.id]);
         }
-        expect(cms.steps).to.have.length(1);
+        expect(cms.writes).to.have.length(1);
       });
     }
 
-    it('with the companion plugin a retry creates the record once the first request has surely ended', async () => {
-      cms.companion = true;
+    it('with the companion plugin a retry creates the record after the first request must have ended', async () => {
+      cms.hasCompanion = true;
       failOnce(false);
       expect((await create('/events', event, 'k')).status).to.equal(502);
       expect((await create('/events', event, 'k')).status).to.equal(502);
       nowMs += 120_001;
-      const answers = await Promise.all([create('/events', event, 'k'), create('/events', event, 'k')]);
-      expect(answers.map(({ status }) => status)).to.have.members([201, 409]);
-      expect(cms.stored.size).to.equal(1);
+      const responses = await Promise.all([create('/events', event, 'k'), create('/events', event, 'k')]);
+      expect(responses.map(({ status }) => status)).to.have.members([201, 409]);
+      expect(cms.records.size).to.equal(1);
     });
   });
 
-  it('a retry of a create with a long answer is answered from the record', async () => {
+  it('a retry of a create with a long response gets the record', async () => {
     const long = { ...event, description: 'x'.repeat(20_000) };
     const first = await create('/events', long, 'k');
     const again = await create('/events', long, 'k');
@@ -182,34 +182,34 @@ describe('Idempotency-Key on creates', () => {
       'true',
       first.body.id,
     ]);
-    expect(cms.steps).to.have.length(1);
+    expect(cms.writes).to.have.length(1);
   });
 
-  describe('a retry is shown no more than its actor may see now', () => {
-    /** From now on the CMS refuses to show this account records for editing. */
-    function takeRights(role: keyof typeof AS): void {
+  describe('a retry shows no more than the actor may see now', () => {
+    /** From now on the CMS does not let this account edit records. */
+    function takeRights(role: keyof typeof CREDENTIALS): void {
       const read = cms.read.bind(cms);
       cms.read = async (base, id, query, options) => {
-        if (options?.credentials === AS[role] && query?.context === 'edit')
-          throw new UpstreamRefused(403, 'rest_forbidden_context', 'No.');
-        if (options?.credentials === AS[role] && cms.stored.get(id)?.status === 'private')
-          throw new UpstreamRefused(403, 'rest_forbidden', 'No.');
+        if (options?.credentials === CREDENTIALS[role] && query?.context === 'edit')
+          throw new CmsRejected(403, 'rest_forbidden_context', 'No.');
+        if (options?.credentials === CREDENTIALS[role] && cms.records.get(id)?.status === 'private')
+          throw new CmsRejected(403, 'rest_forbidden', 'No.');
         return read(base, id, query, options);
       };
     }
 
     for (const [path, body] of Object.entries(BODIES).slice(0, 3)) {
-      it(`POST ${path}, whose record is another's private one by now`, async () => {
+      it(`POST ${path}, if the record is now private and of another author`, async () => {
         const first = await create(path, body, 'k', 'author');
-        await gateway.ask(`${path}/${first.body.id}`, { as: 'admin', json: { status: 'private', author: 5 } });
+        await gateway.request(`${path}/${first.body.id}`, { as: 'admin', json: { status: 'private', author: 5 } });
         takeRights('author');
         const again = await create(path, body, 'k', 'author');
         expect([first.status, again.status]).to.deep.equal([201, 403]);
         expect(again.text).to.not.match(/Party|Hall|Ann/);
-        expect(cms.steps.filter(({ method }) => method === 'create')).to.have.length(1);
+        expect(cms.writes.filter(({ method }) => method === 'create')).to.have.length(1);
       });
 
-      it(`POST ${path}, whose actor may read the record and no longer edit it`, async () => {
+      it(`POST ${path}, if the actor may still read but no longer edit the record`, async () => {
         const first = await create(path, { ...body, status: 'publish' }, 'k', 'author');
         takeRights('author');
         const again = await create(path, { ...body, status: 'publish' }, 'k', 'author');
@@ -218,130 +218,131 @@ describe('Idempotency-Key on creates', () => {
       });
     }
 
-    it('an event, whose venue is another’s draft by now', async () => {
-      const venue = (await gateway.ask('/venues', { as: 'admin', json: { venue: 'Hall', status: 'publish' } })).body.id;
+    it('an event, if its venue is now a draft of another author', async () => {
+      const venue = (await gateway.request('/venues', { as: 'admin', json: { venue: 'Hall', status: 'publish' } })).body
+        .id;
       const first = await create('/events', { ...event, venue }, 'k', 'author');
-      await gateway.ask(`/venues/${venue}`, { as: 'admin', json: { status: 'draft' } });
+      await gateway.request(`/venues/${venue}`, { as: 'admin', json: { status: 'draft' } });
       const again = await create('/events', { ...event, venue }, 'k', 'author');
       expect([first.body.venue.venue, again.status, again.body.venue]).to.deep.equal(['Hall', 201, []]);
     });
 
-    it('an event that was changed since: as it is now', async () => {
+    it('an event, if it changed: as it is now', async () => {
       const first = await create('/events', event, 'k');
-      await gateway.ask(`/events/${first.body.id}`, { as: 'editor', json: { title: 'Changed' } });
+      await gateway.request(`/events/${first.body.id}`, { as: 'editor', json: { title: 'Changed' } });
       const again = await create('/events', event, 'k');
       expect([again.status, again.body.id, again.body.title]).to.deep.equal([201, first.body.id, 'Changed']);
     });
 
-    it('a record that the CMS no longer has is not created again', async () => {
+    it('a deleted record is not created again', async () => {
       const first = await create('/events', event, 'k');
-      cms.stored.delete(first.body.id);
+      cms.records.delete(first.body.id);
       expect((await create('/events', event, 'k')).status).to.equal(404);
-      expect(cms.steps).to.have.length(1);
+      expect(cms.writes).to.have.length(1);
     });
   });
 
-  it('a refusal that is very long is not kept', async () => {
+  it('a very long error is not stored', async () => {
     const long = Array.from({ length: 12 }, (_, i) => [`${i}`.padEnd(200, 'n'), 'x'.repeat(70_000)]);
     const body = { ...event, ...Object.fromEntries(long) };
-    const answers = [await create('/events', body, 'k'), await create('/events', body, 'k')];
-    expect(answers.map(({ status, headers }) => [status, headers['idempotent-replayed']])).to.deep.equal([
+    const responses = [await create('/events', body, 'k'), await create('/events', body, 'k')];
+    expect(responses.map(({ status, headers }) => [status, headers['idempotent-replayed']])).to.deep.equal([
       [400, undefined],
       [400, undefined],
     ]);
   });
 
-  it('a gateway whose key another one took over, since the steps before took long, does not create', async () => {
-    const { createKeys } = gateway.backing.replica;
+  it('a gateway does not create if another gateway took its key over meanwhile', async () => {
+    const { idempotency } = gateway.services.replica;
     const { create: creating } = cms;
     cms.create = async (base, body, options) => {
-      const native = await creating(base, body, options);
-      if (base !== 'venues') return native;
-      // What another gateway makes of the entry of one that it believes to have ended.
-      const { replace } = createKeys;
-      createKeys.replace = async (name, old, next) => {
-        createKeys.replace = replace;
-        await replace(name, old, { ...old, by: 'another' });
-        return replace(name, old, next);
+      const cmsRecord = await creating(base, body, options);
+      if (base !== 'venues') return cmsRecord;
+      // The entry that another gateway writes if it believes that this one has crashed.
+      const { compareAndSet } = idempotency;
+      idempotency.compareAndSet = async (name, old, next) => {
+        idempotency.compareAndSet = compareAndSet;
+        await compareAndSet(name, old, { ...old, holder: 'another' });
+        return compareAndSet(name, old, next);
       };
-      return native;
+      return cmsRecord;
     };
     const { status, body } = await create('/events', { ...event, venue: { venue: 'Hall' } }, 'k');
     expect([status, body.code]).to.deep.equal([409, 'calendar_create_in_progress']);
     expect(
-      [...cms.stored.values()].filter(({ base, status }) => base === 'events' || status !== 'trash'),
+      [...cms.records.values()].filter(({ base, status }) => base === 'events' || status !== 'trash'),
     ).to.deep.equal([]);
     cms.create = creating;
     expect((await create('/events', { ...event, venue: { venue: 'Hall' } }, 'k')).status).to.equal(502);
   });
 
-  it('a temporary refusal is not the answer of a retry even if a venue stays, which the retry uses', async () => {
-    // With several gateways a rollback leaves venues.
-    gateway.backing.others = { version: () => '', reached: async () => true };
-    cms.refuse = ({ base }) => {
-      if (base === 'events') throw new UpstreamAway('refused', 'connect ECONNREFUSED');
+  it('a retry after a temporary error is executed, and reuses a venue that was left', async () => {
+    // In a cluster a rollback leaves venues.
+    gateway.services.peers = { consistencyToken: () => '', waitFor: async () => true };
+    cms.onWrite = ({ base }) => {
+      if (base === 'events') throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
     };
     const body = { ...event, venue: { venue: 'Hall' } };
     const first = await create('/events', body, 'k');
     expect([first.status, first.body.data.created.length]).to.deep.equal([503, 1]);
-    cms.refuse = undefined;
+    cms.onWrite = undefined;
     const again = await create('/events', body, 'k');
     expect([again.status, again.body.venue.id]).to.deep.equal([201, first.body.data.created[0].id]);
-    expect(cms.stored.size).to.equal(2);
+    expect(cms.records.size).to.equal(2);
   });
 
-  it('a key that was taken unheard is free for a retry, and that of an unknown outcome is not', async () => {
-    const { createKeys } = gateway.backing.replica;
-    const { take, set } = createKeys;
+  it('a retry may use a key whose claim the store did not confirm, unless the outcome is unknown', async () => {
+    const { idempotency } = gateway.services.replica;
+    const { claim, set } = idempotency;
     const silent = async (): Promise<never> => {
-      throw new GatewayError(503, 'calendar_keys_unavailable', 'No.');
+      throw new ApiError(503, 'calendar_keys_unavailable', 'No.');
     };
-    createKeys.take = async (...entry) => {
-      await take(...entry);
+    idempotency.claim = async (...entry) => {
+      await claim(...entry);
       return silent();
     };
     expect((await create('/events', event, 'k')).status).to.equal(503);
-    createKeys.take = take;
+    idempotency.claim = claim;
     expect((await create('/events', event, 'k')).status).to.equal(201);
 
-    cms.refuse = () => {
+    cms.onWrite = () => {
       throw unknownOutcome();
     };
-    createKeys.set = silent;
+    idempotency.set = silent;
     expect((await create('/events', event, 'other')).status).to.equal(502);
-    [cms.refuse, createKeys.set, createKeys.take] = [undefined, set, silent];
+    [cms.onWrite, idempotency.set, idempotency.claim] = [undefined, set, silent];
     expect((await create('/events', event, 'other')).status).to.equal(503);
-    createKeys.take = take;
+    idempotency.claim = claim;
     expect((await create('/events', event, 'other')).status).to.equal(502);
-    expect(cms.stored.size).to.equal(1);
+    expect(cms.records.size).to.equal(1);
   });
 
-  it('a key that could not be released after a temporary refusal is free for a retry', async () => {
-    const { createKeys } = gateway.backing.replica;
-    const { drop } = createKeys;
-    createKeys.drop = async () => {
+  it('a retry may use a key that could not be released after a temporary error', async () => {
+    const { idempotency } = gateway.services.replica;
+    const { delete: drop } = idempotency;
+    idempotency.delete = async () => {
       throw new Error('no answer within 1000 ms');
     };
-    cms.refuse = () => {
-      throw new UpstreamAway('refused', 'connect ECONNREFUSED');
+    cms.onWrite = () => {
+      throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
     };
     expect((await create('/events', event, 'k')).status).to.equal(503);
-    [cms.refuse, createKeys.drop] = [undefined, drop];
+    [cms.onWrite, idempotency.delete] = [undefined, drop];
     for (const isReplay of [undefined, 'true']) {
       const { status, headers } = await create('/events', event, 'k');
       expect([status, headers['idempotent-replayed']]).to.deep.equal([201, isReplay]);
     }
-    expect(cms.stored.size).to.equal(1);
+    expect(cms.records.size).to.equal(1);
   });
 
-  it('a key is forgotten after a day', async () => {
+  it('a key expires after a day', async () => {
     await create('/events', event, 'k');
     nowMs += 24 * 3_600_000 + 1;
     expect((await create('/events', event, 'k')).headers['idempotent-replayed']).to.equal(undefined);
   });
 
-  it('browsers on other origins may send the key', async () => {
-    const { headers } = await gateway.ask('/events', {
+  it('CORS allows the header', async () => {
+    const { headers } = await gateway.request('/events', {
       method: 'OPTIONS',
       headers: { origin: 'https://other.example' },
     });

@@ -1,11 +1,11 @@
-// Shows how often callers who ask for fresh answers make the gateway poll the CMS.
+// Polls on demand: how often clients that send `Cache-Control: no-cache` cause a poll.
 
 import { expect } from 'chai';
 import { createOnDemandPoll } from '../../src/http/on-demand-poll.ts';
-import type { Sync } from '../../src/replica/sync.ts';
-import { initialStanding } from '../../src/replica/sync-state.ts';
+import type { Sync } from '../../src/sync/sync.ts';
+import { initialSyncState } from '../../src/sync/sync-state.ts';
 
-describe('a poll on demand', () => {
+describe('poll on demand', () => {
   let nowMs: number;
   let polls: number[];
   let failures: number;
@@ -16,12 +16,12 @@ describe('a poll on demand', () => {
     [nowMs, polls, failures, waiting] = [0, [], 0, []];
     under = Promise.withResolvers();
     under.resolve(true);
-    const sync: Pick<Sync, 'look' | 'standing'> = {
-      look() {
+    const sync: Pick<Sync, 'poll' | 'state'> = {
+      poll() {
         polls.push(nowMs);
         return under.promise;
       },
-      standing: () => ({ ...initialStanding(0), failures }),
+      state: () => ({ ...initialSyncState(0), failures }),
     };
     const wait = (ms: number) => new Promise<void>((resolve) => void waiting.push({ untilMs: nowMs + ms, resolve }));
     poll = createOnDemandPoll({ sync, clockMs: () => nowMs, wait });
@@ -34,7 +34,7 @@ describe('a poll on demand', () => {
     await settle();
   }
 
-  it('begins at once, and once a second however many ask', async () => {
+  it('starts immediately, at most once per second for all clients', async () => {
     for (let tenth = 0; tenth < 100; tenth += 1) {
       for (let n = 0; n < 9; n += 1) void poll();
       await pass(100);
@@ -42,19 +42,19 @@ describe('a poll on demand', () => {
     expect(polls).to.deep.equal(Array.from({ length: 10 }, (_, second) => second * 1000));
   });
 
-  it('is shared by callers who ask while it runs, and ends their wait', async () => {
+  it('is shared by all clients that wait for it', async () => {
     under = Promise.withResolvers();
-    let told = 0;
-    const asks = [1, 2, 3].map(() => poll().then(() => (told += 1)));
+    let received = 0;
+    const asks = [1, 2, 3].map(() => poll().then(() => (received += 1)));
     await settle();
-    expect([polls.length, told]).to.deep.equal([1, 0]);
+    expect([polls.length, received]).to.deep.equal([1, 0]);
     under.resolve(true);
     await Promise.all(asks);
     await poll();
     expect(polls).to.deep.equal([0]);
   });
 
-  it('does not begin while polls fail: the pauses between them are not shortened', async () => {
+  it('does not start while polls fail, so that retry delays stay', async () => {
     failures = 1;
     for (let n = 0; n < 10; n += 1) await poll();
     await pass(5000);
@@ -62,7 +62,7 @@ describe('a poll on demand', () => {
     expect(polls).to.deep.equal([]);
   });
 
-  it('is waited for five seconds and no longer', async () => {
+  it('delays a response by five seconds at most', async () => {
     under = Promise.withResolvers();
     let over = false;
     const slow = poll().then(() => {

@@ -1,12 +1,12 @@
-// What every route has in common: methods, paths, headers and the shapes that a query can ask for (interface-behaviour 0 and 9).
+// Behaviour of all routes: methods, paths, headers and response parameters.
 
 import { expect } from 'chai';
-import { linkTo } from '../../src/http/publishing.ts';
-import type { Site } from '../../src/records.ts';
-import { filledGateway } from '../calendar/filled-gateway.ts';
-import type { Answered, GatewayUnderTest } from '../gateway-under-test.ts';
-import { expectForbidden, expectMissing, expectRefused } from '../record/expectations.ts';
-import { event, term, venue } from '../replica/samples.ts';
+import { apiLink } from '../../src/http/headers.ts';
+import type { Site } from '../../src/model/records.ts';
+import { seededGateway } from '../calendar/seeded-gateway.ts';
+import { expectError, expectForbidden, expectMissingFields } from '../record/expectations.ts';
+import type { TestGateway, TestResponse } from '../start-gateway.ts';
+import { event, term, venue } from '../store/sample-records.ts';
 
 const NO_ROUTE = {
   status: 404,
@@ -16,9 +16,9 @@ const NO_ROUTE = {
 const times = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00' };
 
 describe('protocol', () => {
-  let gateway: GatewayUnderTest;
+  let gateway: TestGateway;
   before(async () => {
-    gateway = await filledGateway([
+    gateway = await seededGateway([
       event(1, { ...times, categories: [3] }),
       event(2, times),
       venue(6),
@@ -27,10 +27,10 @@ describe('protocol', () => {
       term('tag', 4),
     ]);
   });
-  after(() => gateway.close());
+  after(() => gateway.stop());
 
-  const ask: GatewayUnderTest['ask'] = (path, request) => gateway.ask(path, request);
-  const comparable = ({ status, headers: { date: _, 'x-request-id': __, ...headers } }: Answered) => ({
+  const send: TestGateway['request'] = (path, request) => gateway.request(path, request);
+  const comparable = ({ status, headers: { date: _, 'x-request-id': __, ...headers } }: TestResponse) => ({
     status,
     headers,
   });
@@ -49,100 +49,100 @@ describe('protocol', () => {
         '/events/999',
         '/events?page=0',
       ]) {
-        const [head, get] = [await ask(path, { method: 'HEAD' }), await ask(path)];
+        const [head, get] = [await send(path, { method: 'HEAD' }), await send(path)];
         expect(head.text).to.equal('');
         expect(comparable(head), path).to.deep.equal(comparable(get));
       }
     });
 
-    it('OPTIONS describes the route, also for ids that are not there', async () => {
-      const { body: root } = await ask('');
+    it('OPTIONS describes the route, also for ids that do not exist', async () => {
+      const { body: root } = await send('');
       for (const [path, pattern] of [
         ['/events', '/events'],
         ['/events/999999', '/events/(?P<id>\\d+)'],
         ['/tags/4', '/tags/(?P<id>\\d+)'],
       ] as const) {
-        const { status, body } = await ask(path, { method: 'OPTIONS' });
+        const { status, body } = await send(path, { method: 'OPTIONS' });
         expect(status).to.equal(200);
         expect(body).to.deep.equal(root.routes[`/calendar/events/v1${pattern}`]);
       }
     });
 
     it('OPTIONS of an unknown route is an empty list', async () => {
-      const { status, body } = await ask('/nowhere', { method: 'OPTIONS' });
+      const { status, body } = await send('/nowhere', { method: 'OPTIONS' });
       expect({ status, body }).to.deep.equal({ status: 200, body: [] });
     });
 
-    it('methods that a route does not have are unknown routes', async () => {
+    it('an unsupported method gives rest_no_route', async () => {
       for (const path of ['/events', '/venues', '/tags'])
-        for (const method of ['PUT', 'PATCH', 'DELETE']) expectRefused(await ask(path, { method }), NO_ROUTE);
-      for (const path of ['', '/doc']) expectRefused(await ask(path, { method: 'POST', json: {} }), NO_ROUTE);
+        for (const method of ['PUT', 'PATCH', 'DELETE']) expectError(await send(path, { method }), NO_ROUTE);
+      for (const path of ['', '/doc']) expectError(await send(path, { method: 'POST', json: {} }), NO_ROUTE);
     });
 
-    it('overridden in the query or a header, on POST, PUT and GET, in any letter case', async () => {
+    it('are overridden in the query or a header of POST, PUT and GET, in any letter case', async () => {
       for (const method of ['POST', 'PUT', 'GET']) {
-        expectForbidden(await ask('/events/1?_method=delete', { method }), 401);
-        expectForbidden(await ask('/events/1', { method, headers: { 'x-http-method-override': 'DELETE' } }), 401);
+        expectForbidden(await send('/events/1?_method=delete', { method }), 401);
+        expectForbidden(await send('/events/1', { method, headers: { 'x-http-method-override': 'DELETE' } }), 401);
       }
-      expect((await ask('/events/1?_method=GET', { json: {} })).body.id).to.equal(1);
-      expect((await ask('/events?_method=OPTIONS', { json: {} })).body).to.include.keys(
+      expect((await send('/events/1?_method=GET', { json: {} })).body.id).to.equal(1);
+      expect((await send('/events?_method=OPTIONS', { json: {} })).body).to.include.keys(
         'namespace',
         'methods',
         'endpoints',
       );
-      expectRefused(await ask('/events?_method=FLY', { json: {} }), NO_ROUTE);
+      expectError(await send('/events?_method=FLY', { json: {} }), NO_ROUTE);
     });
 
-    it('overridden with HEAD: a body that is as empty as its length says', async () => {
+    it('are overridden with HEAD: no body, and a Content-Length of 0', async () => {
       const asHead = { headers: { 'x-http-method-override': 'head' } };
-      for (const answer of [
-        await ask('/events?_method=HEAD', { json: {} }),
-        await ask('/events?_method=HEAD'),
-        await ask('/events/1', asHead),
-        await ask('/events/1', asHead),
-        await ask('/events/1?_envelope', asHead),
+      for (const reply of [
+        await send('/events?_method=HEAD', { json: {} }),
+        await send('/events?_method=HEAD'),
+        await send('/events/1', asHead),
+        await send('/events/1', asHead),
+        await send('/events/1?_envelope', asHead),
       ])
-        expect([answer.status, answer.text, answer.headers['content-length']]).to.deep.equal([200, '', '0']);
-      const missing = await ask('/events/999?_method=HEAD');
+        expect([reply.status, reply.text, reply.headers['content-length']]).to.deep.equal([200, '', '0']);
+      const missing = await send('/events/999?_method=HEAD');
       expect([missing.status, missing.text, missing.headers['content-length']]).to.deep.equal([404, '', '0']);
-      expect((await ask('/events/1')).body.id).to.equal(1);
+      expect((await send('/events/1')).body.id).to.equal(1);
     });
 
-    it('not overridden in a body', async () => {
-      expectMissing(await ask('/events', { json: { _method: 'GET' } }), 'title', 'start_date', 'end_date');
-      expectMissing(await ask('/events', { form: '_method=GET' }), 'title', 'start_date', 'end_date');
+    it('are not overridden in a body', async () => {
+      expectMissingFields(await send('/events', { json: { _method: 'GET' } }), 'title', 'start_date', 'end_date');
+      expectMissingFields(await send('/events', { form: '_method=GET' }), 'title', 'start_date', 'end_date');
     });
   });
 
   describe('paths', () => {
-    it('a final or doubled slash and letter case do not matter', async () => {
+    it('match with trailing and doubled slashes and in any letter case', async () => {
       for (const path of ['/events/1/', '//events//1', '/Events/1', '/EVENTS/by-slug/EVENT-1'])
-        expect((await ask(path)).body.id, path).to.equal(1);
-      expect((await gateway.askAt('/calendar/events/v1/')).body.namespace).to.equal('calendar/events/v1');
+        expect((await send(path)).body.id, path).to.equal(1);
+      expect((await gateway.requestPath('/calendar/events/v1/')).body.namespace).to.equal('calendar/events/v1');
     });
 
-    it('rest_route at the root', async () => {
-      expect((await gateway.askAt('/?rest_route=/calendar/events/v1/events/1')).body.id).to.equal(1);
-      expect((await gateway.askAt('/?rest_route=/tribe/events/v1/events/2/')).body.id).to.equal(2);
-      expectRefused(await gateway.askAt('/?rest_route=/other/v1'), NO_ROUTE);
+    it('match as rest_route at the root', async () => {
+      expect((await gateway.requestPath('/?rest_route=/calendar/events/v1/events/1')).body.id).to.equal(1);
+      expect((await gateway.requestPath('/?rest_route=/tribe/events/v1/events/2/')).body.id).to.equal(2);
+      expectError(await gateway.requestPath('/?rest_route=/other/v1'), NO_ROUTE);
     });
 
-    it('everything else is no route', async () => {
+    it('outside all mounts give rest_no_route', async () => {
       for (const path of ['/nowhere', '/events/1/more', '/events/by-slug', '/tags/by-slug/x', '/events/%E0%A4%A'])
-        expectRefused(await ask(path), NO_ROUTE);
+        expectError(await send(path), NO_ROUTE);
     });
 
-    it('the root knows its namespace, and no other', async () => {
-      expect((await ask('?namespace=calendar/events/v1')).status).to.equal(200);
-      expectRefused(await ask('?namespace=foo'), {
+    it('of the root accept only its own namespace', async () => {
+      expect((await send('?namespace=calendar/events/v1')).status).to.equal(200);
+      expectError(await send('?namespace=foo'), {
         ...{ status: 404, code: 'rest_invalid_namespace', message: 'The specified namespace could not be found.' },
       });
     });
   });
 
   describe('headers', () => {
-    it('the site, in letters that a header may have', () => {
-      const linkOf = (url: string) => linkTo({ site: () => ({ url }) as Site });
+    it('link to the site in ASCII', () => {
+      const linkOf = (url: string) => apiLink({ site: () => ({ url }) as Site });
       for (const [url, sent] of [
         ['https://Example.org:443/a', 'https://Example.org:443/a'],
         ['https://кафе.example/é', 'https://xn--80akn5b.example/%C3%A9'],
@@ -150,9 +150,9 @@ describe('protocol', () => {
         expect(linkOf(url)).to.equal(`<${sent}/wp-json/>; rel="https://api.w.org/"`);
     });
 
-    it('standing ones', async () => {
+    it('common to all responses', async () => {
       for (const path of ['/events', '/events/999', '/nowhere']) {
-        const { headers } = await ask(path);
+        const { headers } = await send(path);
         expect(headers, path).to.include({
           ...{
             'content-type': 'application/json; charset=UTF-8',
@@ -168,12 +168,12 @@ describe('protocol', () => {
         expect(headers).to.not.have.property('access-control-allow-origin');
         expect(headers).to.not.have.property('www-authenticate');
       }
-      expect((await ask('/events')).headers.link).to.equal('<https://cms.example/wp-json/>; rel="https://api.w.org/"');
+      expect((await send('/events')).headers.link).to.equal('<https://cms.example/wp-json/>; rel="https://api.w.org/"');
     });
 
-    it('for another origin', async () => {
+    it('for CORS', async () => {
       for (const path of ['/events', '/events/999']) {
-        expect((await ask(path, { headers: { origin: 'https://other.example' } })).headers, path).to.include({
+        expect((await send(path, { headers: { origin: 'https://other.example' } })).headers, path).to.include({
           'access-control-allow-origin': 'https://other.example',
           'access-control-allow-methods': 'OPTIONS, GET, POST, PUT, PATCH, DELETE',
           'access-control-allow-credentials': 'true',
@@ -181,19 +181,19 @@ describe('protocol', () => {
       }
     });
 
-    it('nobody keeps what a caller with credentials was told', async () => {
-      const { headers } = await ask('/events', { as: 'editor' });
+    it('forbid caching of responses to authenticated callers', async () => {
+      const { headers } = await send('/events', { as: 'editor' });
       expect(headers).to.include({
         expires: 'Wed, 11 Jan 1984 05:00:00 GMT',
         'cache-control': 'no-cache, must-revalidate, max-age=0, no-store, private',
       });
     });
 
-    it('a bad nonce is refused, unless there are credentials', async () => {
+    it('reject an invalid nonce unless there are credentials', async () => {
       const bad = { status: 403, code: 'rest_cookie_invalid_nonce', message: 'Cookie check failed' };
-      expectRefused(await ask('/events', { headers: { 'x-wp-nonce': 'bad' } }), bad);
-      expectRefused(await ask('/events?_wpnonce=bad'), bad);
-      expect((await ask('/events', { as: 'admin', headers: { 'x-wp-nonce': 'bad' } })).status).to.equal(200);
+      expectError(await send('/events', { headers: { 'x-wp-nonce': 'bad' } }), bad);
+      expectError(await send('/events?_wpnonce=bad'), bad);
+      expect((await send('/events', { as: 'admin', headers: { 'x-wp-nonce': 'bad' } })).status).to.equal(200);
     });
   });
 
@@ -209,25 +209,25 @@ describe('protocol', () => {
       ['/events?_fields=events.id', { events: [] }],
       ['/events?_fields=events.0.id', { events: [{ id: 1 }] }],
     ];
-    for (const [path, wanted] of FIELDS) it(path, async () => expect((await ask(path)).body).to.deep.equal(wanted));
-    it('empty is everything', async () =>
-      expect((await ask('/events/1?_fields=')).body).to.deep.equal((await ask('/events/1')).body));
+    for (const [path, wanted] of FIELDS) it(path, async () => expect((await send(path)).body).to.deep.equal(wanted));
+    it('has no effect if it is empty', async () =>
+      expect((await send('/events/1?_fields=')).body).to.deep.equal((await send('/events/1')).body));
   });
 
   describe('_envelope', () => {
-    it('holds body, status and headers, totals as numbers', async () => {
-      const { status, body } = await ask('/events?_envelope=1');
+    it('wraps body, status and headers, with totals as numbers', async () => {
+      const { status, body } = await send('/events?_envelope=1');
       expect(status).to.equal(200);
       expect(body.status).to.equal(200);
       expect(body.body.total).to.equal(2);
       expect(body.headers).to.deep.include({ Allow: 'GET', 'X-TEC-Total': 2, 'X-TEC-TotalPages': 1 });
     });
 
-    it('says what the caller may do', async () =>
-      expect((await ask('/events?_envelope', { as: 'admin' })).body.headers.Allow).to.equal('GET, POST'));
+    it('includes the Allow header of the actor', async () =>
+      expect((await send('/events?_envelope', { as: 'admin' })).body.headers.Allow).to.equal('GET, POST'));
 
-    it('holds refusals too', async () => {
-      const { status, body } = await ask('/events/999?_envelope=1');
+    it('wraps errors too', async () => {
+      const { status, body } = await send('/events/999?_envelope=1');
       expect(status).to.equal(200);
       expect(body.status).to.equal(404);
       expect(body.body.code).to.equal('rest-event-not-found');
@@ -236,15 +236,15 @@ describe('protocol', () => {
   });
 
   describe('_jsonp', () => {
-    it('wraps the answer in a call', async () => {
-      const { text, headers } = await ask('/events/1?_jsonp=a.b_1&_fields=id');
+    it('wraps the response in a function call', async () => {
+      const { text, headers } = await send('/events/1?_jsonp=a.b_1&_fields=id');
       expect(text).to.equal('/**/a.b_1({"id":1})');
       expect(headers['content-type']).to.match(/^application\/javascript/);
     });
 
-    it('refuses other names, without data', async () => {
+    it('rejects invalid callback names, with an error without data', async () => {
       for (const name of ['a(b)', 'a-b', '<x>']) {
-        const { status, body } = await ask(`/events?_jsonp=${encodeURIComponent(name)}`);
+        const { status, body } = await send(`/events?_jsonp=${encodeURIComponent(name)}`);
         expect({ status, body }, name).to.deep.equal({
           status: 400,
           body: { code: 'rest_callback_invalid', message: 'Invalid JSONP callback function.' },
@@ -254,13 +254,13 @@ describe('protocol', () => {
   });
 
   it('_embed adds the parent of a category under up', async () => {
-    const { body } = await ask('/categories/3?_embed');
+    const { body } = await send('/categories/3?_embed');
     expect(body._embedded.up[0].id).to.equal(30);
-    expect((await ask('/categories/30?_embed')).body).to.not.have.property('_embedded');
+    expect((await send('/categories/30?_embed')).body).to.not.have.property('_embedded');
   });
 
-  it('_locale, _pretty and what is unknown have no effect', async () =>
-    expect((await ask('/events/1?_locale=de&_pretty=1&bogus=1')).body).to.deep.equal((await ask('/events/1')).body));
+  it('_locale, _pretty and unknown parameters have no effect', async () =>
+    expect((await send('/events/1?_locale=de&_pretty=1&bogus=1')).body).to.deep.equal((await send('/events/1')).body));
 
   describe('malformed JSON', () => {
     const broken = (code: number, message: string) => ({
@@ -270,12 +270,12 @@ describe('protocol', () => {
         data: { status: 400, json_error_code: code, json_error_message: message },
       },
     });
-    const send = async (method: string, body: string | Uint8Array, path = '/events') => {
-      const answer = await ask(path, { method, body, headers: { 'content-type': 'application/json' } });
-      return { status: answer.status, body: answer.body };
+    const sendBody = async (method: string, body: string | Uint8Array, path = '/events') => {
+      const reply = await send(path, { method, body, headers: { 'content-type': 'application/json' } });
+      return { status: reply.status, body: reply.body };
     };
 
-    it('is told before anything else, with every method', async () => {
+    it('is the first error to be reported, for every method', async () => {
       for (const [method, path] of [
         ['POST', '/events'],
         ['PUT', '/events/1'],
@@ -284,15 +284,15 @@ describe('protocol', () => {
         ['GET', '/events'],
         ['GET', '/events/1'],
       ] as const)
-        expect(await send(method, '{"title":', path), `${method} ${path}`).to.deep.equal(broken(4, 'Syntax error'));
+        expect(await sendBody(method, '{"title":', path), `${method} ${path}`).to.deep.equal(broken(4, 'Syntax error'));
     });
 
-    it('bytes that are no UTF-8 have a number of their own', async () => {
+    it('malformed UTF-8 has its own error code', async () => {
       const bytes = Buffer.concat([Buffer.from('{"title":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
-      expect(await send('POST', bytes)).to.deep.equal(
+      expect(await sendBody('POST', bytes)).to.deep.equal(
         broken(5, 'Malformed UTF-8 characters, possibly incorrectly encoded'),
       );
-      expectMissing(await ask('/events', { json: { title: '\uFFFD' } }), 'start_date', 'end_date');
+      expectMissingFields(await send('/events', { json: { title: '\uFFFD' } }), 'start_date', 'end_date');
     });
   });
 });

@@ -1,26 +1,28 @@
-// How long each value may be, on every route: the table, what a longer value is answered with, and what never becomes a 500.
+// Length limits of request values on every route, errors for longer values, and malformed values, which never
+// cause a 500.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { bodyParameters } from '../../src/interface/fields.ts';
 import {
   GLOBAL_LIMITS,
-  HEADER_CHARACTERS,
   isTooLong,
-  LIMITS,
   type Limit,
   MAX_BODY_VALUES,
+  MAX_HEADER_CHARACTERS,
   MAX_NAME_CHARACTERS,
   MAX_NAMES,
   MAX_PARAMETERS,
   MAX_PART_HEADER_BYTES,
   READ_BODY_BYTES,
-  UNDECLARED,
+  SIZES,
+  UNDECLARED_LIMIT,
 } from '../../src/interface/limits.ts';
-import type { Parameter } from '../../src/interface/parameters.ts';
-import { organizerFields, venueFields } from '../../src/interface/parameters.ts';
+import type { Parameter } from '../../src/interface/parameter.ts';
+import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
 import { type Endpoint, ROUTES, type Route } from '../../src/interface/routes.ts';
-import { AS, fakeCms } from '../calendar/fake-cms.ts';
-import { type Answered, type GatewayUnderTest, gatewayUnderTest } from '../gateway-under-test.ts';
+import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
+import { startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
 
 const pathOf = ({ path }: Route, key: string): string => path.replace(/\{(id|slug)\}/, key);
 const over = ({ characters }: Limit): string => 'x'.repeat(characters + 1);
@@ -28,24 +30,24 @@ const over = ({ characters }: Limit): string => 'x'.repeat(characters + 1);
 interface Row {
   route: Route;
   endpoint: Endpoint;
-  one: Parameter;
+  parameter: Parameter;
 }
 
 const ROWS: Row[] = ROUTES.flatMap((route) =>
-  route.endpoints.flatMap((endpoint) => endpoint.parameters.map((one) => ({ route, endpoint, one }))),
+  route.endpoints.flatMap((endpoint) => endpoint.parameters.map((parameter) => ({ route, endpoint, parameter }))),
 );
 
-describe('the limits of values', () => {
-  let gateway: GatewayUnderTest;
+describe('length limits of values', () => {
+  let gateway: TestGateway;
   let calls: number;
   before(async () => {
-    const upstream = fakeCms(Date.now);
-    gateway = await gatewayUnderTest({ upstream, as: AS });
-    // The caller's account is asked for once and kept.
-    await gateway.ask('/events', { as: 'admin' });
+    const cms = createFakeCms(Date.now);
+    gateway = await startGateway({ cms, as: CREDENTIALS });
+    // The gateway caches the account.
+    await gateway.request('/events', { as: 'admin' });
     for (const name of ['list', 'read', 'create', 'update', 'remove', 'upload', 'exists'] as const) {
-      const call = upstream[name] as (...args: unknown[]) => Promise<unknown>;
-      Object.assign(upstream, {
+      const call = cms[name] as (...args: unknown[]) => Promise<unknown>;
+      Object.assign(cms, {
         [name]: (...args: unknown[]) => {
           calls += 1;
           return call(...args);
@@ -56,94 +58,95 @@ describe('the limits of values', () => {
   beforeEach(() => {
     calls = 0;
   });
-  after(() => gateway.close());
+  after(() => gateway.stop());
 
-  /** Expects the general refusal of these parameters, and that the CMS was not asked. */
-  function refused({ status, body }: Answered, ...names: string[]): void {
+  /** Expects an error that names these parameters, and no CMS calls. */
+  function expectInvalid({ status, body }: TestResponse, ...names: string[]): void {
     expect([status, body.code]).to.deep.equal([400, 'rest_invalid_param']);
     expect(Object.keys(body.data.params)).to.deep.equal(names);
     expect(calls).to.equal(0);
   }
 
-  for (const { route, endpoint, one } of ROWS.filter(
-    ({ one: { limit } }) => limit.characters < READ_BODY_BYTES - 100,
+  for (const { route, endpoint, parameter } of ROWS.filter(
+    ({ parameter: { limit } }) => limit.characters < READ_BODY_BYTES - 100,
   )) {
+    const { name, limit } = parameter;
     const method = endpoint.methods[0]!;
-    it(`${method} ${route.path || '/'} refuses ${one.name} over ${one.limit.characters} characters before anything reads it`, async () => {
-      const long = over(one.limit);
-      if (one.inPath) {
-        const key = route.by === 'id' ? '1'.repeat(one.limit.characters + 1) : long;
-        return refused(await gateway.ask(pathOf(route, key), { method, as: 'admin' }), one.name);
+    it(`${method} ${route.path || '/'} refuses ${name} over ${limit.characters} characters before anything reads it`, async () => {
+      const long = over(limit);
+      if (parameter.inPath) {
+        const key = route.by === 'id' ? '1'.repeat(limit.characters + 1) : long;
+        return expectInvalid(await gateway.request(pathOf(route, key), { method, as: 'admin' }), name);
       }
       const path = pathOf(route, '1');
-      refused(await gateway.ask(path, { method, as: 'admin', json: { [one.name]: long } }), one.name);
-      refused(await gateway.ask(path, { method, as: 'admin', json: { [one.name]: [long] } }), one.name);
-      refused(await gateway.ask(path, { method, as: 'admin', form: `${one.name}[a][b]=${long}` }), one.name);
+      expectInvalid(await gateway.request(path, { method, as: 'admin', json: { [name]: long } }), name);
+      expectInvalid(await gateway.request(path, { method, as: 'admin', json: { [name]: [long] } }), name);
+      expectInvalid(await gateway.request(path, { method, as: 'admin', form: `${name}[a][b]=${long}` }), name);
       if (long.length < 7000) {
-        refused(await gateway.ask(`${path}?${one.name}=${long}`, { method, as: 'admin' }), one.name);
+        expectInvalid(await gateway.request(`${path}?${name}=${long}`, { method, as: 'admin' }), name);
       }
     });
   }
 
-  for (const [name, limit] of Object.entries<Limit>(LIMITS)) {
-    it(`the limit of ${name} holds at its very length`, () => {
-      expect(isTooLong('x'.repeat(limit.text ?? limit.element ?? limit.characters), limit)).to.equal(false);
-      if (limit.text !== undefined) expect(isTooLong('x'.repeat(limit.text + 1), limit)).to.equal(true);
+  for (const [name, limit] of Object.entries<Limit>(SIZES)) {
+    it(`the limit ${name} applies to texts, elements, lists and objects`, () => {
+      expect(
+        isTooLong('x'.repeat(limit.textCharacters ?? limit.elementCharacters ?? limit.characters), limit),
+      ).to.equal(false);
+      if (limit.textCharacters !== undefined)
+        expect(isTooLong('x'.repeat(limit.textCharacters + 1), limit)).to.equal(true);
       expect(isTooLong(over(limit), limit)).to.equal(true);
       expect(isTooLong([over(limit)], limit)).to.equal(true);
       expect(isTooLong({ a: { b: over(limit) } }, limit)).to.equal(true);
-      if (limit.element !== undefined) {
-        expect(isTooLong('x'.repeat(limit.element + 1), limit)).to.equal(true);
-        expect(isTooLong(`a,${'x'.repeat(limit.element + 1)}`, limit)).to.equal(true);
-        expect(isTooLong(['x'.repeat(limit.element + 1)], limit)).to.equal(true);
+      if (limit.elementCharacters !== undefined) {
+        expect(isTooLong('x'.repeat(limit.elementCharacters + 1), limit)).to.equal(true);
+        expect(isTooLong(`a,${'x'.repeat(limit.elementCharacters + 1)}`, limit)).to.equal(true);
+        expect(isTooLong(['x'.repeat(limit.elementCharacters + 1)], limit)).to.equal(true);
       }
       if (limit.bytes !== undefined) expect(isTooLong('é'.repeat(limit.bytes / 2 + 1), limit)).to.equal(true);
     });
   }
 
-  it('every row of the table belongs to a parameter', () => {
-    const used = new Set(ROWS.map(({ one }) => one.limit));
-    expect(Object.entries(LIMITS).filter(([, limit]) => !used.has(limit as Limit))).to.deep.equal([]);
+  it('each belong to a parameter', () => {
+    const used = new Set(ROWS.map(({ parameter }) => parameter.limit));
+    expect(Object.entries<Limit>(SIZES).filter(([, limit]) => !used.has(limit))).to.deep.equal([]);
   });
 
-  for (const [kind, fields] of [
-    ['venue', venueFields],
-    ['organizer', organizerFields],
-  ] as const) {
-    for (const one of fields.filter(({ limit }) => limit.characters < 70_000)) {
-      it(`an event’s ${kind} is refused with ${one.name} over ${one.limit.characters} characters`, async () => {
-        const record = { [kind]: 'Name', [one.name]: over(one.limit) };
+  for (const kind of ['venue', 'organizer'] as const) {
+    for (const { name, limit } of bodyParameters(kind).filter(({ limit }) => limit.characters < 70_000)) {
+      it(`apply to an embedded ${kind}: ${name} over ${limit.characters} characters`, async () => {
+        const record = { [kind]: 'Name', [name]: over(limit) };
         const event = { title: 'T', start_date: '2030-01-01', end_date: '2030-01-01' };
         for (const value of [record, [record], [1, record], { 0: record }]) {
-          refused(await gateway.ask('/events', { as: 'admin', json: { ...event, [kind]: value } }), kind);
+          expectInvalid(await gateway.request('/events', { as: 'admin', json: { ...event, [kind]: value } }), kind);
         }
       });
     }
   }
 
   for (const [name, limit] of Object.entries(GLOBAL_LIMITS)) {
-    it(`a query with ${name} over ${limit.characters} characters is refused`, async () => {
-      refused(await gateway.ask(`/events?${name}=${over(limit)}`), name);
-      refused(await gateway.ask(`/events?${name}[]=${over(limit)}`), name);
+    it(`apply to ${name} in every query`, async () => {
+      expectInvalid(await gateway.request(`/events?${name}=${over(limit)}`), name);
+      expectInvalid(await gateway.request(`/events?${name}[]=${over(limit)}`), name);
     });
   }
 
-  it('a route in a query is refused before it is looked for', async () => {
-    refused(await gateway.askAt(`/?rest_route=/${over(GLOBAL_LIMITS.rest_route!)}`), 'rest_route');
+  it('apply to rest_route before routing', async () => {
+    expectInvalid(await gateway.requestPath(`/?rest_route=/${over(GLOBAL_LIMITS.rest_route!)}`), 'rest_route');
   });
 
-  it('an undeclared parameter that is very long, has a very long name, or is one of very many is refused by name', async () => {
+  it('apply to undeclared parameters, to the length of names and to their number', async () => {
     const write = { as: 'admin', method: 'POST' };
-    refused(await gateway.ask('/events', { ...write, json: { extra: 'x'.repeat(70_000) } }), 'extra');
-    refused(await gateway.ask('/events', { ...write, json: { ['n'.repeat(201)]: 1 } }), 'n'.repeat(200));
+    expectInvalid(await gateway.request('/events', { ...write, json: { extra: 'x'.repeat(70_000) } }), 'extra');
+    expectInvalid(await gateway.request('/events', { ...write, json: { ['n'.repeat(201)]: 1 } }), 'n'.repeat(200));
     const many = Object.fromEntries(Array.from({ length: MAX_NAMES + 1 }, (_, i) => [`n${i}`, 1]));
-    refused(await gateway.ask('/events', { ...write, json: many }), `n${MAX_NAMES}`);
-    refused(await gateway.ask(`/events?${'n'.repeat(201)}=1`), 'n'.repeat(200));
+    expectInvalid(await gateway.request('/events', { ...write, json: many }), `n${MAX_NAMES}`);
+    expectInvalid(await gateway.request(`/events?${'n'.repeat(201)}=1`), 'n'.repeat(200));
   });
 
-  it('the error names the limit of each value', async () => {
+  it('are part of the error message', async () => {
     const messages = async (path: string, json?: object) =>
-      (await gateway.ask(path, json ? { as: 'admin', json } : {})).body.data.params;
+      (await gateway.request(path, json ? { as: 'admin', json } : {})).body.data.params;
     expect(await messages(`/events?search=${'x'.repeat(201)}&venue=${'1'.repeat(101)}`)).to.deep.equal({
       search: 'The value is too long: at most 200 characters.',
       venue: 'The value is too long: at most 20000 characters, 100 in one element.',
@@ -158,39 +161,39 @@ describe('the limits of values', () => {
     });
   });
 
-  describe('of a body', () => {
+  describe('of bodies', () => {
     const search = (length: number) => JSON.stringify({ other: 'x'.repeat(length) });
     const type = { 'content-type': 'application/json' };
 
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-      it(`refuse more than 8 KiB of ${method}`, async () => {
-        const { status } = await gateway.ask('/events', { method, headers: type, body: search(READ_BODY_BYTES) });
+      it(`allow 8 KiB for ${method}`, async () => {
+        const { status } = await gateway.request('/events', { method, headers: type, body: search(READ_BODY_BYTES) });
         expect(status).to.equal(413);
-        const small = await gateway.ask('/events', { method, headers: type, body: search(READ_BODY_BYTES - 100) });
+        const small = await gateway.request('/events', { method, headers: type, body: search(READ_BODY_BYTES - 100) });
         expect(small.status).to.equal(200);
       });
     }
 
-    it('refuse more than 8 KiB of a request that becomes a read, or that was one', async () => {
+    it('allow 8 KiB if a method override makes the request a read, or the request was one', async () => {
       const body = search(READ_BODY_BYTES);
-      const becomes = await gateway.ask('/events?_method=GET', { method: 'POST', headers: type, body });
-      expect(becomes.status).to.equal(413);
-      const was = { ...type, 'x-http-method-override': 'POST' };
-      expect((await gateway.ask('/events', { method: 'GET', headers: was, body })).status).to.equal(413);
+      const toRead = await gateway.request('/events?_method=GET', { method: 'POST', headers: type, body });
+      expect(toRead.status).to.equal(413);
+      const override = { ...type, 'x-http-method-override': 'POST' };
+      expect((await gateway.request('/events', { method: 'GET', headers: override, body })).status).to.equal(413);
     });
 
-    it('refuse more values than any record has, before they are parsed, and count none inside of texts', async () => {
+    it('bound the number of JSON values before parsing, without counting inside of texts', async () => {
       const write = { as: 'admin', method: 'POST', headers: type };
       const many = `{"title":[${'1,'.repeat(20_000)}1]}`;
-      const { status, body } = await gateway.ask('/events', { ...write, body: many });
+      const { status, body } = await gateway.request('/events', { ...write, body: many });
       expect([status, body.code]).to.deep.equal([413, 'rest_body_too_large']);
       const text = JSON.stringify({ description: '"\\,[{'.repeat(10_000) });
-      expect((await gateway.ask('/events', { ...write, body: text })).body.code).to.equal(
+      expect((await gateway.request('/events', { ...write, body: text })).body.code).to.equal(
         'rest_missing_callback_param',
       );
     });
 
-    it('refuse more parts, or more lines before them, than any form has', async () => {
+    it('bound the number of parts and of their header lines', async () => {
       const headers = { 'content-type': 'multipart/form-data; boundary="b"' };
       const disposition = 'Content-Disposition: form-data; name="x"';
       const part = `--b\r\n${disposition}\r\n\r\nx\r\n`;
@@ -198,86 +201,96 @@ describe('the limits of values', () => {
         `${part.repeat(3000)}--b--\r\n`,
         `--b\r\n${'X-A: b\r\n'.repeat(20_000)}${disposition}\r\n\r\nx\r\n--b--\r\n`,
       ]) {
-        const { status } = await gateway.ask('/events', { as: 'admin', method: 'POST', headers, body });
+        const { status } = await gateway.request('/events', { as: 'admin', method: 'POST', headers, body });
         expect(status).to.equal(413);
       }
     });
   });
 
-  describe('malformed text', () => {
-    it('half a surrogate pair in JSON is malformed JSON, as in PHP', async () => {
+  describe('malformed values', () => {
+    it('half a surrogate pair in JSON is invalid JSON, as in PHP', async () => {
       for (const body of ['{"search":"\\ud800"}', '{"a\\udc00":1}', '{"venue":[{"x":["\\ud800\\ud800"]}]}']) {
         const headers = { 'content-type': 'application/json' };
-        const { status, body: told } = await gateway.ask('/events', { method: 'GET', headers, body });
-        expect([status, told.code, told.data.json_error_code]).to.deep.equal([400, 'rest_invalid_json', 10]);
+        const { status, body: error } = await gateway.request('/events', { method: 'GET', headers, body });
+        expect([status, error.code, error.data.json_error_code]).to.deep.equal([400, 'rest_invalid_json', 10]);
       }
     });
 
     for (const route of ROUTES) {
-      it(`names that stand for what every object has are dropped, whatever parameter of ${route.path || '/'}`, async () => {
-        const odd = { toString: 1, valueOf: 1, hasOwnProperty: 1, toJSON: 1, length: 5, constructor: 1 };
-        for (const { endpoint, one } of ROWS.filter((row) => row.route === route && !row.one.inPath)) {
+      it(`property names of Object.prototype cause no failure in parameters of ${route.path || '/'}`, async () => {
+        const hostile = { toString: 1, valueOf: 1, hasOwnProperty: 1, toJSON: 1, length: 5, constructor: 1 };
+        for (const {
+          endpoint,
+          parameter: { name },
+        } of ROWS.filter((row) => row.route === route && !row.parameter.inPath)) {
           const method = endpoint.methods[0]!;
           const path = pathOf(route, '1');
-          for (const value of [odd, [odd]]) {
-            const { status } = await gateway.ask(path, { method, as: 'admin', json: { [one.name]: value } });
-            expect(status, `${method} ${path} ${one.name}`).to.be.below(500);
+          for (const value of [hostile, [hostile]]) {
+            const { status } = await gateway.request(path, { method, as: 'admin', json: { [name]: value } });
+            expect(status, `${method} ${path} ${name}`).to.be.below(500);
           }
         }
       });
     }
 
-    // As JSON: 1e999 is more than any number, and stands for infinity.
-    const ODD_VALUES =
+    // JSON.parse reads 1e999 as Infinity.
+    const EXTREME_VALUES =
       'null 1e308 -1e308 1e999 9007199254740993 -0 1e-7 1.5 true false [] {} [null] [[1]] [{}] {"a":{"b":1}} {"id":1e308} [1e308,null]';
-    for (const value of ODD_VALUES.split(' ')) {
-      it(`the JSON value ${value} is no failure in any parameter of a list or a new record`, async () => {
+    for (const value of EXTREME_VALUES.split(' ')) {
+      it(`the JSON value ${value} causes no failure in any parameter`, async () => {
         const headers = { 'content-type': 'application/json' };
-        for (const { route, endpoint, one } of ROWS.filter((row) => !row.one.inPath)) {
+        for (const {
+          route,
+          endpoint,
+          parameter: { name },
+        } of ROWS.filter((row) => !row.parameter.inPath)) {
           const method = endpoint.methods[0]!;
           const path = pathOf(route, '1');
-          const { status } = await gateway.ask(path, {
+          const { status } = await gateway.request(path, {
             method,
             as: 'admin',
             headers,
-            body: `{"${one.name}":${value}}`,
+            body: `{"${name}":${value}}`,
           });
-          expect(status, `${method} ${path} ${one.name}`).to.be.below(500);
+          expect(status, `${method} ${path} ${name}`).to.be.below(500);
         }
       });
     }
 
-    it('null is as good as nothing in a parameter of a list, and no link repeats it', async () => {
-      const names = ROWS.filter(({ route, endpoint }) => route.path === '/events' && endpoint.operation === 'list');
-      const readers = names.map(({ one }) => one).filter(({ kind }) => kind.typed === undefined);
-      const json = Object.fromEntries(readers.map(({ name }) => [name, null]));
-      const { status, body } = await gateway.ask('/events', { method: 'GET', as: 'admin', json });
+    it('null counts as absent in a list, and links do not repeat it', async () => {
+      const rows = ROWS.filter(({ route, endpoint }) => route.path === '/events' && endpoint.operation === 'list');
+      const untyped = rows.map(({ parameter }) => parameter).filter(({ type }) => type.jsonType === undefined);
+      const json = Object.fromEntries(untyped.map(({ name }) => [name, null]));
+      const { status, body } = await gateway.request('/events', { method: 'GET', as: 'admin', json });
       expect([status, body.rest_url]).to.deep.equal([
         200,
-        (await gateway.ask('/events', { as: 'admin' })).body.rest_url,
+        (await gateway.request('/events', { as: 'admin' })).body.rest_url,
       ]);
     });
 
-    it('a date that is beyond the last year on the clock of its zone alone is refused by name', async () => {
+    it('a date after the year 9999 in the zone of the site is invalid, even if its UTC date is not', async () => {
       const zone = 'Pacific/Kiritimati';
-      const here = { ...gateway.backing.site(), timezone: zone };
-      const { site } = gateway.backing;
-      gateway.backing.site = () => here;
+      const inKiribati = { ...gateway.services.site(), timezone: zone };
+      const { site } = gateway.services;
+      gateway.services.site = () => inKiribati;
       try {
-        // A moment of the last day of 9999 in UTC is one of the year 10000 there.
+        // On the last day of 9999 in UTC it is the year 10000 there.
         const hours = Math.floor((Date.UTC(9999, 11, 31, 20) - Date.now()) / 3_600_000);
         const date = `+${hours} hours`;
         for (const more of [{}, { strict_dates: true }])
-          refused(await gateway.ask('/events', { method: 'GET', json: { ends_after: date, ...more } }), 'ends_after');
+          expectInvalid(
+            await gateway.request('/events', { method: 'GET', json: { ends_after: date, ...more } }),
+            'ends_after',
+          );
         const times = { title: 'T', start_date: '2030-01-01', end_date: '2030-01-01' };
         for (const name of ['start_date', 'end_date', 'date'])
-          refused(await gateway.ask('/events', { as: 'admin', json: { ...times, [name]: date } }), name);
+          expectInvalid(await gateway.request('/events', { as: 'admin', json: { ...times, [name]: date } }), name);
       } finally {
-        gateway.backing.site = site;
+        gateway.services.site = site;
       }
     });
 
-    const ODD = [
+    const MALFORMED_TEXTS = [
       '%00',
       '%',
       '%zz',
@@ -289,19 +302,23 @@ describe('the limits of values', () => {
       '%EF%BF%BE',
       '%0d%0a',
     ];
-    for (const text of ODD) {
-      it(`${text} is no failure in a path or in any parameter`, async () => {
+    for (const text of MALFORMED_TEXTS) {
+      it(`${text} causes no failure in a path or in any parameter`, async () => {
         for (const path of [`/events/by-slug/${text}`, `/events/1${text}`, `/${text}`, `/venues/by-slug/a${text}b`]) {
-          expect((await gateway.ask(path)).status, path).to.be.below(500);
+          expect((await gateway.request(path)).status, path).to.be.below(500);
         }
-        // The list and the create of each kind read every parameter that the routes of single records read.
-        for (const { route, endpoint, one } of ROWS.filter((row) => row.route.by === undefined)) {
+        // The list and create routes have all parameters of the item routes.
+        for (const {
+          route,
+          endpoint,
+          parameter: { name },
+        } of ROWS.filter((row) => row.route.by === undefined)) {
           const method = endpoint.methods[0]!;
           const path = pathOf(route, '1');
-          const asQuery = await gateway.ask(`${path}?${one.name}=a${text}`, { method, as: 'admin' });
-          const asForm = await gateway.ask(path, { method, as: 'admin', form: `${one.name}=a${text}` });
-          expect(asQuery.status, `${method} ${path} ${one.name}`).to.be.below(500);
-          expect(asForm.status, `${method} ${path} ${one.name}`).to.be.below(500);
+          const asQuery = await gateway.request(`${path}?${name}=a${text}`, { method, as: 'admin' });
+          const asForm = await gateway.request(path, { method, as: 'admin', form: `${name}=a${text}` });
+          expect(asQuery.status, `${method} ${path} ${name}`).to.be.below(500);
+          expect(asForm.status, `${method} ${path} ${name}`).to.be.below(500);
         }
       });
     }
@@ -309,23 +326,39 @@ describe('the limits of values', () => {
 });
 
 describe('docs/limits.md', () => {
-  const doc = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8');
+  const file = new URL('../../docs/limits.md', import.meta.url);
+  const doc = readFileSync(file, 'utf8');
   const number = (value: number) => value.toLocaleString('en-US');
   const table = (head: string[], rows: string[][]) =>
     [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-  const rowsOf = (limits: Readonly<Record<string, Limit>>) =>
-    Object.entries(limits).map(([name, { characters, element, bytes }]) => [
-      /^[a-z_]+$/.test(name) ? `\`${name}\`` : name,
-      number(characters),
-      element === undefined ? '' : number(element),
-      bytes === undefined ? '' : number(bytes),
-    ]);
-  const HEAD = ['parameter or field', 'characters', 'of one element', 'bytes of UTF-8'];
+  const limitTable = (limits: [name: string, limit: Limit][]) =>
+    table(
+      ['name', 'characters', 'of one element', 'bytes of UTF-8'],
+      limits.map(([name, { characters, elementCharacters, bytes }]) => [
+        `\`${name}\``,
+        number(characters),
+        elementCharacters === undefined ? '' : number(elementCharacters),
+        bytes === undefined ? '' : number(bytes),
+      ]),
+    );
+  const parameterTable = (parameters: Parameter[]) => {
+    const limits = new Map<string, Limit>();
+    for (const { name, limit } of parameters) {
+      expect(limits.get(name) ?? limit, `the limits of ${name} differ`).to.equal(limit);
+      limits.set(name, limit);
+    }
+    return limitTable([...limits]);
+  };
+  const keys = ROWS.filter(({ endpoint }) => ['describe', 'read'].includes(endpoint.operation));
   const tables = {
-    values: table(HEAD, rowsOf(LIMITS)),
-    global: table(HEAD, rowsOf(GLOBAL_LIMITS)),
-    others: table(
-      ['what', 'limit', 'answer'],
+    lists: parameterTable(Object.values(LIST_PARAMETERS).flat()),
+    events: parameterTable(bodyParameters('event')),
+    'venues and organizers': parameterTable([...bodyParameters('venue'), ...bodyParameters('organizer')]),
+    'categories and tags': parameterTable([...bodyParameters('category'), ...bodyParameters('tag')]),
+    others: parameterTable(keys.map(({ parameter }) => parameter)),
+    global: limitTable(Object.entries(GLOBAL_LIMITS)),
+    bodies: table(
+      ['what', 'limit', 'response'],
       [
         ['body of GET, HEAD and OPTIONS', `${number(READ_BODY_BYTES)} bytes`, '413'],
         ['values in a JSON body', number(MAX_BODY_VALUES), '413'],
@@ -334,18 +367,23 @@ describe('docs/limits.md', () => {
         ['header lines of all parts', `${number(MAX_PART_HEADER_BYTES)} bytes`, '413'],
         ['names in a query or body', number(MAX_NAMES), '400'],
         ['one name', `${number(MAX_NAME_CHARACTERS)} characters`, '400'],
-        ['a parameter that no route declares', `${number(UNDECLARED.characters)} characters`, '400'],
-        ['`Accept-Encoding`', `${number(HEADER_CHARACTERS.acceptEncoding)} characters`, 'ignored'],
-        ['`If-None-Match`', `${number(HEADER_CHARACTERS.ifNoneMatch)} characters`, 'ignored'],
-        ['`X-Forwarded-For`', `${number(HEADER_CHARACTERS.forwardedFor)} characters`, 'the last ones count'],
-        ['`X-HTTP-Method-Override`', `${number(HEADER_CHARACTERS.methodOverride)} characters`, '404'],
+        ['a parameter that no route declares', `${number(UNDECLARED_LIMIT.characters)} characters`, '400'],
+        ['`Accept-Encoding`', `${number(MAX_HEADER_CHARACTERS.acceptEncoding)} characters`, 'ignored'],
+        ['`If-None-Match`', `${number(MAX_HEADER_CHARACTERS.ifNoneMatch)} characters`, 'ignored'],
+        ['`X-Forwarded-For`', `${number(MAX_HEADER_CHARACTERS.forwardedFor)} characters`, 'the last ones count'],
+        ['`X-HTTP-Method-Override`', `${number(MAX_HEADER_CHARACTERS.methodOverride)} characters`, '404'],
       ],
     ),
   };
   for (const [name, expected] of Object.entries(tables)) {
-    it(`has the table of ${name} as the code has it`, () => {
-      const found = new RegExp(`<!-- ${name} -->\\n\\n?([^]*?)\\n?<!-- /${name} -->`).exec(doc)?.[1];
-      expect(found?.trim()).to.equal(expected);
+    it(`agrees with the code: ${name} (WRITE_DOCS=1 updates the file)`, () => {
+      const section = new RegExp(`<!-- ${name} -->\\n\\n?([^]*?)\\n?<!-- /${name} -->`);
+      if (process.env.WRITE_DOCS) {
+        const updated = `<!-- ${name} -->\n\n${expected}\n\n<!-- /${name} -->`;
+        writeFileSync(file, readFileSync(file, 'utf8').replace(section, updated));
+        return;
+      }
+      expect(section.exec(doc)?.[1]?.trim()).to.equal(expected);
     });
   }
 });

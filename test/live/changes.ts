@@ -1,10 +1,10 @@
-// Every kind of change that a site goes through, as somebody makes it there: on wp-admin's pages, with WP-CLI, or in a plugin's PHP.
+// Every kind of change to a site, made as users make it: in wp-admin, with WP-CLI, or in a plugin's PHP.
 
 import { BULK, type Fixtures } from './fixtures.ts';
 import type { WpAdmin } from './wp-admin.ts';
 
-/** An event as a public list of the gateway shows it. */
-export interface Shown {
+/** An event in the gateway's public lists. */
+export interface ListedEvent {
   id: number;
   title: string;
   slug: string;
@@ -16,55 +16,58 @@ export interface Shown {
   image: { id: number; url: string; width: number } | false;
 }
 
-/** What one gateway shows now, out of its copy: lists are never answered by the CMS. */
-export interface Look {
-  event(id: number): Promise<Shown | undefined>;
-  /** How many events a list has. */
+/** A gateway's current lists, from its replica: lists never call the CMS. */
+export interface CalendarView {
+  event(id: number): Promise<ListedEvent | undefined>;
+  /** Total of a list. */
   total(query: string): Promise<number>;
 }
 
 export interface ChangedSite {
   admin: WpAdmin;
-  /** Runs WP-CLI and gives what it printed, trimmed. */
+  /** Runs WP-CLI and returns its trimmed output. */
   wp(...args: string[]): Promise<string>;
-  /** Runs PHP as a plugin would, with the functions of wp-admin. */
+  /** Runs PHP as a plugin does, with wp-admin's functions. */
   php(code: string): Promise<string>;
-  /** Every gateway that polls looks now. */
-  everybodyLooks(): Promise<void>;
+  /** Makes every polling gateway poll. */
+  pollAll(): Promise<void>;
   ids: Fixtures;
 }
 
 export interface Change {
   kind: string;
   how: string;
-  /** `pass`: no date and no total betrays it, so that polling sees it when everything is read again. `no notice`: nothing tells of it. */
-  seen?: 'pass' | 'pass, no notice';
-  /** Longer than a list of one page: a notice may take longer than a second. */
+  /**
+   * `resync`: changes no date and no total, so that polling shows it only after a full resync. `no webhook`:
+   * triggers no webhook.
+   */
+  visibleAfter?: 'resync' | 'resync, no webhook';
+  /** Affects more than one page of a list: its webhook may take more than a second. */
   mass?: true;
-  /** Resolves when the site has answered; says what shows the change then. */
-  make(site: ChangedSite): Promise<(look: Look) => Promise<boolean>>;
+  /** Makes the change. Returns a function that checks if a gateway shows it. */
+  apply(site: ChangedSite): Promise<(view: CalendarView) => Promise<boolean>>;
 }
 
 const EDITOR = "wp-admin, block editor's request";
 const QUICK_EDIT = 'wp-admin, Quick Edit';
 const ROW = "wp-admin, link of the list's row";
 const NAMED = 'Renamed in the list';
-const venueOf = (event: Shown | undefined) => (event && 'venue' in event.venue ? event.venue.venue : undefined);
+const venueOf = (event: ListedEvent | undefined) => (event && 'venue' in event.venue ? event.venue.venue : undefined);
 const sleep = (ms: number) => new Promise((later) => setTimeout(later, ms));
 
 const shows =
-  (id: number, right: (event: Shown | undefined) => boolean) =>
-  async (look: Look): Promise<boolean> =>
-    right(await look.event(id));
+  (id: number, isExpected: (event: ListedEvent | undefined) => boolean) =>
+  async (view: CalendarView): Promise<boolean> =>
+    isExpected(await view.event(id));
 
 const META = { start_date: '2033-03-04 10:00:00', end_date: '2033-03-04 12:00:00' };
 
-/** In an order in which none hides another. */
+/** In an order in which no change hides another one. */
 export const CHANGES: readonly Change[] = [
   {
     kind: 'creation',
     how: EDITOR,
-    async make({ admin }) {
+    async apply({ admin }) {
       const id = await admin.addNew('calendar_event');
       await admin.editor('POST', `events/${id}`, { title: 'Made', status: 'publish', meta: META });
       return shows(id, (event) => event?.title === 'Made');
@@ -73,7 +76,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'creation dated back',
     how: 'WP-CLI, post create',
-    async make({ wp }) {
+    async apply({ wp }) {
       const post = ['--post_type=calendar_event', '--post_title=Old', '--post_status=publish', '--porcelain'];
       const meta = `--meta_input=${JSON.stringify(META)}`;
       const id = Number(await wp('post', 'create', ...post, '--post_date=2011-01-01 10:00:00', meta));
@@ -83,7 +86,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'edit',
     how: EDITOR,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       const id = ids.events.edited!;
       await admin.editor('POST', `events/${id}`, { title: 'Edited' });
       return shows(id, (event) => event?.title === 'Edited');
@@ -91,22 +94,22 @@ export const CHANGES: readonly Change[] = [
   },
   {
     kind: 'edit of the date',
-    how: "wp-admin, the snippet's form",
-    async make({ admin, ids }) {
+    how: "wp-admin, the companion plugin's form",
+    async apply({ admin, ids }) {
       const id = ids.events.dated!;
       await admin.detailsForm(id, { start_date: '2033-03-04 11:00:00', end_date: '2033-03-04 12:00:00' });
       return shows(id, (event) => event?.start_date === '2033-03-04 11:00:00');
     },
   },
   {
-    kind: 'two changes in one second, the copy looked at between them',
+    kind: 'two changes in one second, with a poll between them',
     how: EDITOR,
-    async make({ admin, ids, everybodyLooks }) {
+    async apply({ admin, ids, pollAll }) {
       const id = ids.events.twice!;
       for (let attempt = 1; attempt <= 20; attempt += 1) {
         await sleep(1000 - (Date.now() % 1000) + 5);
         const first = await admin.editor('POST', `events/${id}`, { title: `First ${attempt}` });
-        await everybodyLooks();
+        await pollAll();
         const second = await admin.editor('POST', `events/${id}`, { title: `Second ${attempt}` });
         if (first.modified_gmt === second.modified_gmt)
           return shows(id, (event) => event?.title === `Second ${attempt}`);
@@ -117,7 +120,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'slug change',
     how: QUICK_EDIT,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       const id = ids.events.slug!;
       await admin.quickEdit('calendar_event', id, {
         post_title: 'Event slug',
@@ -130,7 +133,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'unpublished',
     how: QUICK_EDIT,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       const id = ids.events.unpublished!;
       await admin.quickEdit('calendar_event', id, { post_title: 'Event unpublished', _status: 'draft' });
       return shows(id, (event) => event === undefined);
@@ -139,12 +142,12 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'scheduled publication',
     how: "wp-admin's request schedules it, WP-CLI runs the due cron events",
-    async make({ admin, wp }) {
+    async apply({ admin, wp }) {
       const date = new Date(Date.now() + 4_000).toISOString().slice(0, 19);
       const body = { title: 'Scheduled', status: 'future', date_gmt: date, meta: META };
       const { id } = await admin.editor('POST', 'events', body);
       await sleep(4_000);
-      // A visit may set off the site's own cron first: what counts is when the site has published.
+      // A visit may trigger the site's cron first: the time counts from the publication.
       const cron = wp('cron', 'event', 'run', '--due-now').catch(() => '');
       while ((await admin.editor('GET', `events/${id}`)).status !== 'publish') await Promise.race([cron, sleep(20)]);
       return shows(id, (event) => event?.title === 'Scheduled');
@@ -153,7 +156,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'trash',
     how: ROW,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       await admin.rowAction('calendar_event', ids.events.trashed!, 'trash');
       return shows(ids.events.trashed!, (event) => event === undefined);
     },
@@ -161,7 +164,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'restored from the trash and published',
     how: `${ROW}, then Quick Edit`,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       const id = ids.events.trashed!;
       await admin.rowAction('calendar_event', id, 'untrash', 'trash');
       await admin.quickEdit('calendar_event', id, { post_title: 'Back', _status: 'publish' });
@@ -171,7 +174,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'deleted for good',
     how: 'WP-CLI, post delete --force',
-    async make({ wp, ids }) {
+    async apply({ wp, ids }) {
       await wp('post', 'delete', String(ids.events.deleted), '--force');
       return shows(ids.events.deleted!, (event) => event === undefined);
     },
@@ -179,7 +182,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'deleted for good from the trash',
     how: ROW,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       const id = ids.events.deletedFromTrash!;
       await admin.rowAction('calendar_event', id, 'trash');
       await admin.rowAction('calendar_event', id, 'delete', 'trash');
@@ -189,7 +192,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'term renamed',
     how: QUICK_EDIT,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       await admin.renameTerm('event_category', ids.terms.renamed!, { name: NAMED, slug: 'renamed-in-the-list' });
       return shows(ids.events['in renamed']!, (event) => event?.categories[0]?.name === NAMED);
     },
@@ -197,7 +200,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'term merged into another',
     how: 'PHP, wp_delete_term with another term as default',
-    async make({ php, ids: { terms, events } }) {
+    async apply({ php, ids: { terms, events } }) {
       const into = `['default' => ${terms.into}, 'force_default' => true]`;
       await php(`wp_delete_term(${terms.merged}, 'event_category', ${into});`);
       return shows(events['in merged']!, (event) => event?.categories[0]?.id === terms.into);
@@ -206,7 +209,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'term deleted',
     how: "wp-admin, the list's Delete",
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       await admin.deleteTerm('event_category', ids.terms.deleted!);
       return shows(ids.events['in deleted']!, (event) => event?.categories.length === 0);
     },
@@ -214,7 +217,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'venue edited, shown in its event',
     how: EDITOR,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       await admin.editor('POST', `venues/${ids.venues.edited}`, { title: 'Hall' });
       return shows(ids.events['at edited']!, (event) => venueOf(event) === 'Hall');
     },
@@ -222,7 +225,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'venue trashed while an event refers to it',
     how: ROW,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       await admin.rowAction('calendar_venue', ids.venues.trashed!, 'trash');
       return shows(ids.events['at trashed']!, (event) => event !== undefined && venueOf(event) === undefined);
     },
@@ -230,7 +233,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'venue deleted for good while an event refers to it',
     how: 'WP-CLI, post delete --force',
-    async make({ wp, ids }) {
+    async apply({ wp, ids }) {
       await wp('post', 'delete', String(ids.venues.deleted), '--force');
       return shows(ids.events['at deleted']!, (event) => event !== undefined && venueOf(event) === undefined);
     },
@@ -238,7 +241,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'featured image set',
     how: EDITOR,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       await admin.editor('POST', `events/${ids.events.pictured}`, { featured_media: ids.images.set });
       return shows(ids.events.pictured!, (event) => event?.image !== false && event?.image.id === ids.images.set);
     },
@@ -246,7 +249,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'image replaced',
     how: 'PHP, as plugins for that do: another file, then wp_update_post',
-    async make({ php, ids }) {
+    async apply({ php, ids }) {
       const id = ids.images.replaced!;
       await php(`
         $path = wp_upload_dir()['path'] . '/' . uniqid('another-') . '.png';
@@ -260,8 +263,8 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'image turned, without touching `modified`',
     how: 'wp-admin, Edit Image',
-    seen: 'pass',
-    async make({ admin, ids }) {
+    visibleAfter: 'resync',
+    async apply({ admin, ids }) {
       await admin.turnImage(ids.images.turned!);
       return shows(ids.events['with turned']!, (event) => event?.image !== false && event?.image.width === 40);
     },
@@ -269,7 +272,7 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'image deleted',
     how: ROW,
-    async make({ admin, ids }) {
+    async apply({ admin, ids }) {
       await admin.rowAction('attachment', ids.images.deleted!, 'delete');
       return shows(ids.events['with deleted']!, (event) => event?.image === false);
     },
@@ -277,8 +280,8 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'meta changed without touching `modified`',
     how: 'WP-CLI, post meta update',
-    seen: 'pass',
-    async make({ wp, ids }) {
+    visibleAfter: 'resync',
+    async apply({ wp, ids }) {
       await wp('post', 'meta', 'update', String(ids.events.meta), 'cost', '12');
       return shows(ids.events.meta!, (event) => event?.cost.includes('12') === true);
     },
@@ -286,8 +289,8 @@ export const CHANGES: readonly Change[] = [
   {
     kind: 'term given without touching `modified`',
     how: 'WP-CLI, post term set',
-    seen: 'pass',
-    async make({ wp, ids }) {
+    visibleAfter: 'resync',
+    async apply({ wp, ids }) {
       await wp('post', 'term', 'set', String(ids.events.given), 'event_category', String(ids.terms.given), '--by=id');
       return shows(ids.events.given!, (event) => event?.categories[0]?.id === ids.terms.given);
     },
@@ -296,7 +299,7 @@ export const CHANGES: readonly Change[] = [
     kind: `${BULK} events edited, more than a page, while others are made and trashed`,
     how: `PHP, a loop of wp_update_post; ${EDITOR}`,
     mass: true,
-    async make({ php, admin, ids }) {
+    async apply({ php, admin, ids }) {
       const loop = php(`
         $posts = get_posts(['post_type' => 'calendar_event', 's' => 'bulk', 'numberposts' => -1, 'fields' => 'ids']);
         foreach ($posts as $id) wp_update_post(['ID' => $id, 'post_title' => "Loop $id"]);`);
@@ -308,14 +311,14 @@ export const CHANGES: readonly Change[] = [
       await admin.editor('POST', `events/${ids.events.edited}`, { title: 'Edited beside' });
       await loop;
       const query = 'start_date=2000-01-01&end_date=2040-01-01&per_page=1&search=';
-      return async (look) => (await look.total(`${query}Loop`)) === BULK && (await look.total(`${query}Beside`)) === 4;
+      return async (view) => (await view.total(`${query}Loop`)) === BULK && (await view.total(`${query}Beside`)) === 4;
     },
   },
   {
     kind: 'the site moved to another time zone',
     how: 'WP-CLI, option update timezone_string',
-    seen: 'pass, no notice',
-    async make({ wp, ids }) {
+    visibleAfter: 'resync, no webhook',
+    async apply({ wp, ids }) {
       await wp('option', 'update', 'timezone_string', 'Asia/Tokyo');
       return shows(ids.events.zoned!, (event) => event?.utc_start_date === '2033-03-04 01:00:00');
     },

@@ -1,9 +1,10 @@
-// Clients written for the interface run unmodified: a published Gatsby source, and the three ways in which others walk the pages.
+// Existing clients run unmodified: a published Gatsby source plugin, and the three ways of paging through
+// lists.
 
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import { ask, calendar, gatewayUrl } from './site.ts';
+import { calendar, gatewayUrl, request } from './environment.ts';
 
 interface Listed {
   events: { id: number; title: string }[];
@@ -16,8 +17,8 @@ const COUNT = 23;
 const WINDOW = 'start_date=2034-05-01&end_date=2034-05-31';
 const sorted = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b);
 
-describe('clients of the interface', () => {
-  const made: number[] = [];
+describe('existing clients of the API', () => {
+  const createdIds: number[] = [];
 
   before(async () => {
     for (let i = 0; i < COUNT; i++) {
@@ -31,13 +32,13 @@ describe('clients of the interface', () => {
         venue: { venue: 'Harbour' },
         organizer: [{ organizer: 'Walkers' }],
       };
-      const { body } = await ask<{ id: number }>(`${calendar}/events`, { as: 'admin', method: 'POST', json });
-      made.push(body.id);
+      const { body } = await request<{ id: number }>(`${calendar}/events`, { as: 'admin', method: 'POST', json });
+      createdIds.push(body.id);
     }
     // The published client asks for the default window, which ends in two years.
     const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
     const next = { title: 'Next month', start_date: `${day} 10:00`, end_date: `${day} 11:00` };
-    await ask(`${calendar}/events`, { as: 'admin', method: 'POST', json: next });
+    await request(`${calendar}/events`, { as: 'admin', method: 'POST', json: next });
   });
 
   it('gatsby-source-tribe-events reads all five lists through the second mount', async () => {
@@ -62,38 +63,38 @@ describe('clients of the interface', () => {
   });
 
   it('a loop on next_rest_url sees every event once', async () => {
-    const seen: number[] = [];
+    const ids: number[] = [];
     for (let url: string | undefined = `${calendar}/events?${WINDOW}&per_page=5&categories=walks`; url; ) {
-      const { body }: { body: Listed } = await ask<Listed>(url.replace(/^http:\/\/[^/]+/, gatewayUrl));
-      seen.push(...body.events.map(({ id }) => id));
+      const { body }: { body: Listed } = await request<Listed>(url.replace(/^http:\/\/[^/]+/, gatewayUrl));
+      ids.push(...body.events.map(({ id }) => id));
       url = body.next_rest_url;
     }
-    expect(seen).to.have.lengthOf(COUNT);
-    expect(sorted(seen)).to.deep.equal(sorted(made));
+    expect(ids).to.have.lengthOf(COUNT);
+    expect(sorted(ids)).to.deep.equal(sorted(createdIds));
   });
 
   it('a loop on total_pages sees every event once', async () => {
-    const seen: number[] = [];
+    const ids: number[] = [];
     for (let page = 1, pages = 1; page <= pages; page++) {
-      const { body } = await ask<Listed>(`${calendar}/events?${WINDOW}&per_page=4&page=${page}`);
+      const { body } = await request<Listed>(`${calendar}/events?${WINDOW}&per_page=4&page=${page}`);
       pages = body.total_pages;
-      seen.push(...body.events.map(({ id }) => id));
+      ids.push(...body.events.map(({ id }) => id));
     }
-    expect(sorted(seen)).to.deep.equal(sorted(made));
+    expect(sorted(ids)).to.deep.equal(sorted(createdIds));
   });
 
   it('a loop until 404 sees every event once', async () => {
-    const seen: number[] = [];
+    const ids: number[] = [];
     for (let page = 1; ; page++) {
-      const { status, body } = await ask<Listed>(`${calendar}/events?${WINDOW}&per_page=7&page=${page}`);
+      const { status, body } = await request<Listed>(`${calendar}/events?${WINDOW}&per_page=7&page=${page}`);
       if (status === 404) break;
-      seen.push(...body.events.map(({ id }) => id));
+      ids.push(...body.events.map(({ id }) => id));
     }
-    expect(sorted(seen)).to.deep.equal(sorted(made));
+    expect(sorted(ids)).to.deep.equal(sorted(createdIds));
   });
 
-  it('the second mount names itself in every address', async () => {
-    const { body } = await ask<{ rest_url: string; events: { rest_url: string }[] }>(
+  it('the second mount appears in every URL', async () => {
+    const { body } = await request<{ rest_url: string; events: { rest_url: string }[] }>(
       `${gatewayUrl}/wp-json/tribe/events/v1/events?${WINDOW}&per_page=1`,
     );
     expect(body.rest_url).to.match(/\/wp-json\/tribe\/events\/v1\/events\//);

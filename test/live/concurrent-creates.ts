@@ -1,4 +1,5 @@
-// `npm run test:creates -- [--database sqlite|mariadb] [--requests N]`: concurrent same-titled creates, some refused before and some after the insert.
+// `npm run test:creates -- [--database sqlite|mariadb] [--requests N]`: concurrent creates with one title,
+// some rejected before and some after the insert.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
-import { startGateway } from './gateway-process.ts';
+import { startLiveGateway } from './live-gateway.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -19,7 +20,10 @@ const { values: options } = parseArgs({
 });
 const REQUESTS = Number(options.requests);
 
-/** Every tenth create is refused before the insert, every tenth after it: by meta that cannot be stored, or by a rule of a plugin. */
+/**
+ * Every tenth create is rejected before the insert, every tenth after it: by invalid meta, or by a plugin's
+ * rule.
+ */
 const REFUSING = String.raw`<?php
 function refusing_number($text) {
     return preg_match('/number (\d+)\./', (string) $text, $found) ? (int) $found[1] : 0;
@@ -37,7 +41,7 @@ add_filter('rest_request_after_callbacks', function ($response, $handler, $reque
 }, 10, 3);
 `;
 
-/** The site as it is without the companion plugin's word on what a request created. */
+/** The site without the companion plugin's report of created records. */
 const SILENT = `<?php
 add_filter('rest_post_dispatch', function ($response) {
     $body = $response->get_data();
@@ -58,7 +62,7 @@ interface Row {
   post_status: string;
 }
 
-/** Straight from the database: id and status of every event. */
+/** Id and status of every event, from the database. */
 async function eventsOf(sandbox: Sandbox): Promise<Map<number, Row>> {
   const sql = "SELECT ID, post_status FROM $wpdb->posts WHERE post_type = 'calendar_event'";
   const php = `global $wpdb; echo wp_json_encode($wpdb->get_results("${sql}"));`;
@@ -71,7 +75,7 @@ async function trial(sandbox: Sandbox, url: string, title: string): Promise<Reco
   const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
   const headers = { authorization, 'content-type': 'application/json' };
   const api = `${url}/calendar/events/v1`;
-  const patient = { headersTimeout: 600_000, bodyTimeout: 600_000 };
+  const timeouts = { headersTimeout: 600_000, bodyTimeout: 600_000 };
   const before = await eventsOf(sandbox);
   const create = async (number: number) => {
     const body = JSON.stringify({
@@ -80,28 +84,28 @@ async function trial(sandbox: Sandbox, url: string, title: string): Promise<Reco
       ...{ venue: { venue: `Hall of ${title}` }, categories: [`Category of ${title}`] },
     });
     for (let tries = 1; ; tries += 1) {
-      // A connection of its own: one that is kept could end while the request is on its way.
-      const response = await request(`${api}/events`, { ...patient, method: 'POST', headers, body, reset: true });
+      // Its own connection: a kept-alive one could close during the request.
+      const response = await request(`${api}/events`, { ...timeouts, method: 'POST', headers, body, reset: true });
       const answer = (await response.body.json()) as Json & { data?: Json };
-      // The gateway sheds load before it asks the site: nothing was sent.
+      // The gateway sheds load before it calls the site: nothing was sent.
       if (response.statusCode !== 503 || tries === 100)
         return { number, tries, status: response.statusCode, body: answer };
       await sleep(Number(response.headers['retry-after'] ?? 1) * 1000 * (0.5 + Math.random()));
     }
   };
-  const answers = await Promise.all(Array.from({ length: REQUESTS }, (_, at) => create(at)));
+  const responses = await Promise.all(Array.from({ length: REQUESTS }, (_, at) => create(at)));
 
-  const acknowledged = answers.filter(({ status }) => status === 201).map(({ body }) => body);
-  const refused = answers.filter(({ status }) => status !== 201);
+  const acknowledged = responses.filter(({ status }) => status === 201).map(({ body }) => body);
+  const rejected = responses.filter(({ status }) => status !== 201);
   const namedBy = (key: string) =>
-    refused.flatMap(({ body }) =>
+    rejected.flatMap(({ body }) =>
       ((body.data?.[key] ?? []) as { kind: string; id?: number }[]).filter(({ kind }) => kind === 'event'),
     );
   const named = new Set([...namedBy('created'), ...namedBy('possibly_created')].map(({ id }) => id));
   const unknown = [...namedBy('possibly_created')].filter(({ id }) => id === undefined).length;
 
   const inSite = new Map([...(await eventsOf(sandbox))].filter(([id]) => !before.has(id)));
-  const shown = [...inSite].filter(([, row]) => row.post_status !== 'trash').map(([id]) => id);
+  const visibleIds = [...inSite].filter(([, row]) => row.post_status !== 'trash').map(([id]) => id);
   const listed = new Set<number>();
   for (let page = 1; ; page += 1) {
     const query = `start_date=2029-05-01&end_date=2029-05-02&per_page=50&page=${page}`;
@@ -116,22 +120,22 @@ async function trial(sandbox: Sandbox, url: string, title: string): Promise<Reco
   );
   const isWhole = ({ venue, categories }: Json) =>
     (venue as Partial<Json> | undefined)?.id !== undefined && (categories as Json[] | undefined)?.length === 1;
-  const odd = linked.find((one) => !isWhole(one));
-  if (odd) console.error(`without its venue or category: ${JSON.stringify(odd).slice(0, 400)}`);
+  const incomplete = linked.find((event) => !isWhole(event));
+  if (incomplete) console.error(`without its venue or category: ${JSON.stringify(incomplete).slice(0, 400)}`);
   return {
-    requests: answers.length,
-    '503 and tried again': answers.reduce((sum, { tries }) => sum + tries - 1, 0),
+    requests: responses.length,
+    '503 and tried again': responses.reduce((sum, { tries }) => sum + tries - 1, 0),
     'acknowledged (201)': acknowledged.length,
-    refused: refused.length,
-    'of those with an unknown outcome': refused.filter(({ body }) => body.code === 'calendar_outcome_unknown').length,
-    'of those not sent (503)': refused.filter(({ status }) => status === 503).length,
-    'in the site, shown': shown.length,
-    'in the site, in the trash': inSite.size - shown.length,
-    'acknowledged, not in the site': [...ids].filter((id) => !shown.includes(id)).length,
+    refused: rejected.length,
+    'of those with an unknown outcome': rejected.filter(({ body }) => body.code === 'calendar_outcome_unknown').length,
+    'of those not sent (503)': rejected.filter(({ status }) => status === 503).length,
+    'in the site, shown': visibleIds.length,
+    'in the site, in the trash': inSite.size - visibleIds.length,
+    'acknowledged, not in the site': [...ids].filter((id) => !visibleIds.includes(id)).length,
     'acknowledged, not in the list': [...ids].filter((id) => !listed.has(id)).length,
-    'acknowledged, without venue or category': linked.filter((one) => !isWhole(one)).length,
-    'orphans (shown, not acknowledged)': shown.filter((id) => !ids.has(id)).length,
-    'orphans that no error names': shown.filter((id) => !ids.has(id) && !named.has(id)).length,
+    'acknowledged, without venue or category': linked.filter((event) => !isWhole(event)).length,
+    'orphans (shown, not acknowledged)': visibleIds.filter((id) => !ids.has(id)).length,
+    'orphans that no error names': visibleIds.filter((id) => !ids.has(id) && !named.has(id)).length,
     'errors that could not look': unknown,
     'acknowledged records that an error names too': [...ids].filter((id) => named.has(id)).length,
   };
@@ -145,11 +149,11 @@ async function main(): Promise<number> {
     const database = options.database === 'sqlite' ? 'sqlite' : 'mariadb';
     const sandbox = await startSandbox({ dir, port: Number(options.port), fresh: true, database, muPlugins });
     try {
-      // All requests are sent at once, and wait for a site that answers a few at a time.
+      // All requests are sent together and wait for a site that serves a few at a time.
       const patience = { queue: 1000, headersTimeoutMs: 300_000, deadlineMs: 600_000 };
       const limits = { requestsPerMinute: 1_000_000, requestTimeoutMs: 600_000, stallTimeoutMs: 600_000 };
       const config = { upstream: { limits: patience }, limits };
-      const gateway = await startGateway(sandbox, { service: true, config });
+      const gateway = await startLiveGateway(sandbox, { service: true, config });
       try {
         tables[companion ? 'with the companion plugin' : 'without its word'] = await trial(
           sandbox,

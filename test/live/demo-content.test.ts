@@ -1,4 +1,4 @@
-// The town of the demo: on whatever day it is filled, its calendar has what a newcomer is promised.
+// The demo's content: on any day, its calendar shows the promised events.
 
 import { expect } from 'chai';
 import { Temporal } from 'temporal-polyfill';
@@ -11,9 +11,9 @@ const DAYS = ['2026-11-21', '2027-01-01', '2027-12-31', '2028-02-29', '2028-03-1
 const dayOf = ({ body }: Entry, name: string) => Temporal.PlainDate.from(String(body[name]).slice(0, 10));
 const all = (entries: Entry[], name: string) => new Set(entries.map(({ body }) => body[name]));
 
-describe('the calendar of the demo', () => {
+describe("the demo's calendar", () => {
   for (const today of DAYS) {
-    it(`is whole when filled on ${today}`, () => {
+    it(`is complete when filled on ${today}`, () => {
       const { events, venues, organizers, categories, tags } = townCalendar(today);
       expect([venues.length, organizers.length, categories.length, tags.length]).to.deep.equal([8, 6, 10, 12]);
       expect(events.length).to.be.at.least(60);
@@ -30,7 +30,7 @@ describe('the calendar of the demo', () => {
     });
   }
 
-  it('names only records that are made before', () => {
+  it('references only records created before', () => {
     const town = townCalendar(DAYS[0]!);
     const keys = (entries: Entry[]) => entries.map(({ key }) => key);
     for (const event of town.events) {
@@ -43,7 +43,7 @@ describe('the calendar of the demo', () => {
     for (const { parent } of town.categories) if (parent) expect(keys(tops)).to.include(parent);
   });
 
-  it('draws pictures that are PNG files of 800 by 600', () => {
+  it('creates images that are PNG files of 800 by 600', () => {
     const bytes = drawPicture('stage');
     expect(bytes.subarray(0, 8).toString('hex')).to.equal('89504e470d0a1a0a');
     expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).to.deep.equal([800, 600]);

@@ -1,9 +1,9 @@
-// The records of the live site that changes are made to.
+// Records of the live site that tests change.
 
-/** Events that are edited all together: more than a page of a list. */
+/** Events that are edited together: more than a page of a list. */
 export const BULK = 450;
 
-/** Ids by what is done to the record. */
+/** Ids by the change made to the record. */
 export interface Fixtures {
   events: Record<string, number>;
   venues: Record<string, number>;
@@ -11,9 +11,9 @@ export interface Fixtures {
   images: Record<string, number>;
 }
 
-/** Makes what the changes are made to; before the gateways begin. */
-export async function makeFixtures(php: (code: string) => Promise<string>): Promise<Fixtures> {
-  const made = await php(`
+/** Creates the records to change, before the gateways start. */
+export async function createFixtures(php: (code: string) => Promise<string>): Promise<Fixtures> {
+  const ids = await php(`
     $ids = ['events' => [], 'venues' => [], 'terms' => [], 'images' => []];
     update_user_meta(1, 'edit_calendar_event_per_page', 200);
     foreach (['edited', 'trashed', 'deleted'] as $name)
@@ -43,5 +43,5 @@ export async function makeFixtures(php: (code: string) => Promise<string>): Prom
     foreach (['turned', 'replaced', 'deleted'] as $name) $ids['events']["with $name"] = $event("with $name", ['_thumbnail_id' => $ids['images'][$name]]);
     for ($n = 0; $n < ${BULK}; $n++) $event("bulk $n", [], ['post_date' => '2020-01-01 10:00:00']);
     echo json_encode($ids);`);
-  return JSON.parse(made) as Fixtures;
+  return JSON.parse(ids) as Fixtures;
 }

@@ -1,10 +1,11 @@
-// A change made in WordPress shows through the gateway, by polling and at once with a notice; the copies equal the site in the end; own writes show always.
+// Changes in WordPress become visible through the gateway, by polling and by webhook; replicas finally equal
+// the site.
 
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { CHANGES } from './changes.ts';
-import { type Measuring, startMeasuring, tableOf, WAYS } from './measuring.ts';
-import { adminUrl, ask, calendar, dataDir, siteUrl, until, users } from './site.ts';
+import { adminUrl, calendar, dataDir, request, siteUrl, until, users } from './environment.ts';
+import { formatTable, type LatencyMeasurement, SYNC_MODES, startMeasurement } from './sync-latency.ts';
 
 interface Event {
   id: number;
@@ -15,10 +16,10 @@ type Listed = { events: Event[]; total: number };
 const wp = `${siteUrl}/wp-json/wp/v2`;
 const DATES = { start_date: '2033-03-04 10:00:00', end_date: '2033-03-04 12:00:00' };
 const onTheDay = `${calendar}/events?start_date=2033-03-04&end_date=2033-03-04&per_page=50`;
-const say = (text: string): void => void process.stderr.write(`live: ${text}\n`);
+const log = (text: string): void => void process.stderr.write(`live: ${text}\n`);
 
 async function make(title: string, more: object = {}): Promise<Event> {
-  const { status, body } = await ask<Event>(`${calendar}/events`, {
+  const { status, body } = await request<Event>(`${calendar}/events`, {
     as: 'admin',
     method: 'POST',
     json: { title, ...DATES, ...more },
@@ -28,24 +29,24 @@ async function make(title: string, more: object = {}): Promise<Event> {
 }
 
 const listed = async (id: number): Promise<Event | undefined> =>
-  (await ask<Listed>(onTheDay)).body.events.find((event) => event.id === id);
+  (await request<Listed>(onTheDay)).body.events.find((event) => event.id === id);
 
 describe('a write through the gateway', () => {
-  it('shows in the next read, in single reads, lists and counts', async () => {
+  it('is visible in the next single read, list and count', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await make(`Round ${round}`);
       expect(await listed(id)).to.include({ title: `Round ${round}` });
-      await ask(`${calendar}/events/${id}`, { as: 'editor', method: 'PATCH', json: { title: `Turned ${round}` } });
-      expect((await ask<Event>(`${calendar}/events/${id}`)).body.title).to.equal(`Turned ${round}`);
+      await request(`${calendar}/events/${id}`, { as: 'editor', method: 'PATCH', json: { title: `Turned ${round}` } });
+      expect((await request<Event>(`${calendar}/events/${id}`)).body.title).to.equal(`Turned ${round}`);
       expect(await listed(id)).to.include({ title: `Turned ${round}` });
-      await ask(`${calendar}/events/${id}`, { as: 'editor', method: 'DELETE' });
+      await request(`${calendar}/events/${id}`, { as: 'editor', method: 'DELETE' });
       expect(await listed(id)).to.equal(undefined);
     }
   });
 
-  it('is an ordinary post in WordPress, to be edited there', async () => {
+  it('is an ordinary post in WordPress and can be edited there', async () => {
     const { id } = await make('Seen in WordPress');
-    const { status, body } = await ask<{ title: { raw: string }; meta: { start_date: string } }>(
+    const { status, body } = await request<{ title: { raw: string }; meta: { start_date: string } }>(
       `${wp}/events/${id}?context=edit`,
       { as: 'editor' },
     );
@@ -56,66 +57,67 @@ describe('a write through the gateway', () => {
 });
 
 describe('a change made in WordPress', () => {
-  it('shows at once to a request that says no-cache', async () => {
-    const { id } = await make('Looked for');
-    await ask(`${wp}/events/${id}`, { as: 'editor', method: 'POST', json: { title: 'Looked for and found' } });
-    const { body } = await ask<Event>(`${calendar}/events/${id}`, { headers: { 'cache-control': 'no-cache' } });
-    expect(body.title).to.equal('Looked for and found');
+  it('is visible immediately to a request with no-cache', async () => {
+    const { id } = await make('First title');
+    await request(`${wp}/events/${id}`, { as: 'editor', method: 'POST', json: { title: 'Second title' } });
+    const { body } = await request<Event>(`${calendar}/events/${id}`, { headers: { 'cache-control': 'no-cache' } });
+    expect(body.title).to.equal('Second title');
   });
 
-  it('shows at once with a change notice that somebody else signed', async () => {
-    const { id } = await make('Noticed');
-    await ask(`${wp}/events/${id}`, { as: 'editor', method: 'POST', json: { title: 'Noticed and changed' } });
+  it('is visible immediately after a signed webhook', async () => {
+    const { id } = await make('Before the webhook');
+    await request(`${wp}/events/${id}`, { as: 'editor', method: 'POST', json: { title: 'Changed by webhook' } });
     const body = JSON.stringify({ kind: 'changes', changes: [{ collection: 'events', id }] });
     const time = Math.floor(Date.now() / 1000);
     const signature = `t=${time},v1=${createHmac('sha256', 'live-suite').update(`${time}.${body}`).digest('hex')}`;
     const headers = { 'x-calendar-signature': signature };
-    const answer = await fetch(`${adminUrl}/-/changes`, { method: 'POST', body, headers });
-    expect(answer.status).to.equal(202);
-    await until(async () => (await listed(id))?.title === 'Noticed and changed', 5000);
+    const response = await fetch(`${adminUrl}/-/changes`, { method: 'POST', body, headers });
+    expect(response.status).to.equal(202);
+    await until(async () => (await listed(id))?.title === 'Changed by webhook', 5000);
   });
 
-  describe('of every kind, in front of gateways that poll, are told, and have another clock', () => {
-    let measuring: Measuring;
+  describe('of every kind, with polling, webhooks and skewed clocks', () => {
+    let measuring: LatencyMeasurement;
     before(async () => {
-      measuring = await startMeasuring({ url: siteUrl, dataDir, credentials: users });
+      measuring = await startMeasurement({ url: siteUrl, dataDir, credentials: users });
     });
     after(async () => {
-      process.stderr.write(`${tableOf(measuring.rows)}\n`);
+      process.stderr.write(`${formatTable(measuring.rows)}\n`);
       await measuring.close();
     });
 
     for (const change of CHANGES) {
-      it(`shows: ${change.kind}`, async () => {
-        const { tookMs } = await measuring.measure(change);
-        const seen = { pass: ['polling', 'notice'], 'pass, no notice': ['polling'] } as const;
-        for (const way of change.seen ? seen[change.seen] : WAYS) expect(tookMs[way], way).to.be.finite;
+      it(`is visible: ${change.kind}`, async () => {
+        const { latencyMs } = await measuring.measure(change);
+        const modes = { resync: ['polling', 'webhook'], 'resync, no webhook': ['polling'] } as const;
+        for (const mode of change.visibleAfter ? modes[change.visibleAfter] : SYNC_MODES)
+          expect(latencyMs[mode], mode).to.be.finite;
       });
     }
 
-    it('costs one request a collection, and one for the media, where nothing changed', async () => {
-      const { requests, sentBytes, receivedBytes } = await measuring.idleRound();
-      say(`an idle round: ${requests} requests, ${sentBytes} bytes sent, ${receivedBytes} bytes received`);
+    it('costs one call per collection and one for the media if nothing changed', async () => {
+      const { requests, sentBytes, receivedBytes } = await measuring.idlePoll();
+      log(`an idle poll: ${requests} requests, ${sentBytes} bytes sent, ${receivedBytes} bytes received`);
       expect(requests).to.be.at.most(6);
     });
 
-    it('is in every copy in the end: record by record, the copies equal the site', async () => {
-      const found = await measuring.differences();
-      expect(found).to.deep.equal({ notice: [], pass: [], ahead: [], behind: [] });
+    it('is finally in every replica: each equals the site, record by record', async () => {
+      const differing = await measuring.differences();
+      expect(differing).to.deep.equal({ webhook: [], resync: [], ahead: [], behind: [] });
     }).timeout(200_000);
 
-    it('is not lost in the middle of a first copy', async () => {
-      const { changes, records, differences } = await measuring.firstCopyAmidChanges();
-      say(`a first copy of ${records} records amid ${changes} changes`);
+    it('is not lost during an initial sync', async () => {
+      const { changes, records, differences } = await measuring.initialSyncDuringChanges();
+      log(`an initial sync of ${records} records during ${changes} changes`);
       expect(differences).to.deep.equal([]);
       expect(changes).to.be.greaterThan(0);
     });
 
-    it('does not keep its editor waiting for the gateway', async () => {
-      const waits = await measuring.editorWaits();
-      const told = Object.entries(waits).map(([name, ms]) => `${Math.round(ms)} ms where the notice is ${name}`);
-      say(`a save takes ${told.join(', ')}`);
-      // WordPress's own way of not waiting waits a second.
+    it('does not make its editor wait for the gateway', async () => {
+      const waits = await measuring.editorLatency();
+      const lines = Object.entries(waits).map(([name, ms]) => `${Math.round(ms)} ms if the webhook is ${name}`);
+      log(`a save takes ${lines.join(', ')}`);
+      // WordPress's non-blocking request waits a second.
       for (const [name, ms] of Object.entries(waits)) expect(ms, name).to.be.below((waits['not sent'] ?? 0) + 600);
     });
   });

@@ -1,4 +1,5 @@
-// `npm run test:fuzz -- [--requests N] [--seed S]`: every route and parameter of the interface's own table with hostile values, as every caller.
+// `npm run test:fuzz -- [--requests N] [--seed S]`: hostile values for every route and parameter of the API,
+// as every kind of caller.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,9 +7,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { startSandbox } from '../../sandbox/start.ts';
-import type { Parameter } from '../../src/interface/parameters.ts';
+import type { Parameter } from '../../src/interface/parameter.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
-import { startGateway } from './gateway-process.ts';
+import { startLiveGateway } from './live-gateway.ts';
 
 const { values: options } = parseArgs({
   options: { requests: { type: 'string', default: '10000' }, seed: { type: 'string' } },
@@ -17,7 +18,7 @@ const REQUESTS = Number(options.requests);
 const SEED = Number(options.seed ?? Date.now() % 2 ** 31);
 const AT_ONCE = 8;
 
-/** Values that break parsers, look-ups, dates, numbers and SQL, and some that are right. */
+/** Values that break parsers, lookups, dates, numbers and SQL, and some valid ones. */
 const hostile = fc.oneof(
   fc.constantFrom<unknown>(
     '',
@@ -113,11 +114,11 @@ const requestArbitrary = fc.constantFrom(...endpoints).chain(({ route, endpoint,
   }),
 );
 
-/** Some parameters of the table, each with a hostile value. */
+/** Random parameters of the table, each with a hostile value. */
 function chosen(parameters: Parameter[]): fc.Arbitrary<Record<string, unknown>> {
   if (parameters.length === 0) return fc.constant({});
   const names = parameters.map(({ name }) => name);
-  const required = parameters.filter((one) => one.required).map(({ name }) => name);
+  const required = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
   const valid: Record<string, unknown> = {
     title: 'Fuzz',
     start_date: '2031-01-01 10:00',
@@ -144,35 +145,35 @@ const flat = (values: Record<string, unknown>): string =>
 
 const sandboxDir = mkdtempSync(join(tmpdir(), 'calendar-fuzz-'));
 const sandbox = await startSandbox({ dir: sandboxDir, port: 0, fresh: true });
-const gateway = await startGateway(sandbox, {
+const gateway = await startLiveGateway(sandbox, {
   service: true,
   config: {
     limits: { requestsPerMinute: 1_000_000, failedLoginsPerAddress: 1_000_000, failedLoginsPerUser: 1_000_000 },
   },
 });
 const users: Record<string, string> = Object.fromEntries(
-  Object.entries(sandbox.credentials).map(([role, one]) => [
+  Object.entries(sandbox.credentials).map(([role, account]) => [
     role,
-    `Basic ${Buffer.from(`${one.user}:${one.applicationPassword}`).toString('base64')}`,
+    `Basic ${Buffer.from(`${account.user}:${account.applicationPassword}`).toString('base64')}`,
   ]),
 );
 users.wrong = `Basic ${Buffer.from('admin:nonsense').toString('base64')}`;
 
-function prepared({ method, path, sent, as, how, extra }: Sent): [string, RequestInit] {
+function prepared({ method, path, sent: request, as, how, extra }: Sent): [string, RequestInit] {
   const headers: Record<string, string> = users[as] ? { authorization: users[as] } : {};
   const bodied = method !== 'GET' && how !== 'query';
-  // A write's answer has to name what was made.
+  // The response to a write has to name the created records.
   const wish = method !== 'GET' && /^_(fields|jsonp)/.test(extra) ? '' : extra;
-  const query = [bodied ? '' : flat(sent), wish].filter((part) => part !== '').join('&');
+  const query = [bodied ? '' : flat(request), wish].filter((part) => part !== '').join('&');
   const url = `${gateway.url}/calendar/events/v1${path}${query === '' ? '' : `?${query}`}`;
   if (!bodied) return [url, { method, headers }];
   const type = how === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
   const body =
-    how === 'form' ? flat(sent) : how === 'broken' ? JSON.stringify(sent).slice(0, -1) : JSON.stringify(sent);
+    how === 'form' ? flat(request) : how === 'broken' ? JSON.stringify(request).slice(0, -1) : JSON.stringify(request);
   return [url, { method, headers: { ...headers, 'content-type': type }, body }];
 }
 
-/** What is wrong with an answer; undefined when it is in the interface's shape. */
+/** Returns why a response is invalid; undefined if it matches the API's schema. */
 function faultOf(status: number, text: string): string | undefined {
   if (status >= 500) return `status ${status}`;
   if (text.startsWith('/**/')) return undefined;
@@ -186,13 +187,16 @@ function faultOf(status: number, text: string): string | undefined {
   const { code, message } = body as { code?: unknown; message?: unknown };
   return typeof code === 'string' && typeof message === 'string' && message !== ''
     ? undefined
-    : 'a refusal in another shape';
+    : 'an error in another form';
 }
 
-/** Of a record all that a write can change, and nothing that changes with its neighbours (a count, a term that is gone). */
+/**
+ * The parts of a record that a write can change, without those that depend on other records (counts, deleted
+ * terms).
+ */
 const FIELDS = 'id,status,author,slug,title,content,excerpt,date,meta,name,description';
 
-/** Every record that the CMS has, `events/12`, with what it says. */
+/** Every record of the CMS by key (`events/12`). */
 async function nativeRecords(): Promise<Map<string, string>> {
   const records = new Map<string, string>();
   for (const base of ['events', 'venues', 'organizers', 'event_categories', 'tags', 'media']) {
@@ -211,7 +215,7 @@ async function nativeRecords(): Promise<Map<string, string>> {
 
 const BASES: Record<string, string> = { calendar_events_cat: 'event_categories', post_tag: 'tags' };
 
-/** Adds every record that the answer to a write names: those, and no others, may be new in the CMS. */
+/** Adds every record that the response to a write names: only these may be new in the CMS. */
 function explain(value: unknown, into: Set<string>): void {
   if (typeof value !== 'object' || value === null) return;
   const { id, taxonomy } = value as { id?: unknown; taxonomy?: string };
@@ -233,7 +237,7 @@ const LEFT: Record<string, string> = {
   },
 };
 
-/** Adds the records that a refusal names because they stay. */
+/** Adds the records that an error names as remaining. */
 function explainLeft(text: string, into: Set<string>): void {
   if (!text.startsWith('{')) return;
   const { data } = JSON.parse(text) as { data?: Record<string, { kind: string; id?: number }[] | undefined> };
@@ -245,16 +249,16 @@ const explained = new Set<string>();
 const faults: string[] = [];
 const statuses = new Map<number, number>();
 let created = 0;
-let refusedWrites = 0;
-let left: string[] = [];
+let rejectedWrites = 0;
+let orphans: string[] = [];
 let changed: string[] = [];
 try {
   const before = await nativeRecords();
   const queue = fc.sample(requestArbitrary, { numRuns: REQUESTS, seed: SEED });
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      for (let sent = queue.pop(); sent; sent = queue.pop()) {
-        const [url, init] = prepared(sent);
+      for (let request = queue.pop(); request; request = queue.pop()) {
+        const [url, init] = prepared(request);
         const response = await fetch(url, init).catch((error: unknown) => error as Error);
         if (response instanceof Error) {
           faults.push(`${init.method} ${url}: ${response.message}`);
@@ -264,12 +268,12 @@ try {
         statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
         if (response.status === 201) created++;
         if (response.status < 300 && !text.startsWith('/**/')) explain(JSON.parse(text), explained);
-        else if (init.method !== 'GET') refusedWrites++;
+        else if (init.method !== 'GET') rejectedWrites++;
         if (response.status >= 400 && init.method !== 'GET') explainLeft(text, explained);
         const fault = faultOf(response.status, text);
         if (fault)
           faults.push(
-            `${fault}: ${sent.as} ${init.method} ${url.slice(0, 300)} ${String(init.body ?? '').slice(0, 300)} -> ${text.slice(0, 200)}`,
+            `${fault}: ${request.as} ${init.method} ${url.slice(0, 300)} ${String(init.body ?? '').slice(0, 300)} -> ${text.slice(0, 200)}`,
           );
         if (queue.length > 0 && queue.length % 1000 === 0)
           process.stderr.write(`fuzz: ${REQUESTS - queue.length} of ${REQUESTS}\n`);
@@ -277,14 +281,14 @@ try {
     }),
   );
   const after = await nativeRecords();
-  // What a rollback moved to the trash is not left behind.
+  // Records that a rollback moved to the trash are no orphans.
   const isTrash = (record: string) => JSON.parse(after.get(record)!).status === 'trash';
-  left = [...after.keys()].filter((one) => !before.has(one) && !explained.has(one) && !isTrash(one));
-  for (const record of left) faults.push(`left behind by a refused write: ${record}`);
+  orphans = [...after.keys()].filter((key) => !before.has(key) && !explained.has(key) && !isTrash(key));
+  for (const record of orphans) faults.push(`orphan of a rejected write: ${record}`);
   changed = [...before.keys()].filter((record) => before.get(record) !== after.get(record) && !explained.has(record));
   for (const record of changed)
-    faults.push(`changed by a refused write: ${record}: ${before.get(record)} -> ${after.get(record) ?? 'gone'}`);
-  if (gateway.process.exitCode !== null) faults.push('the gateway has ended');
+    faults.push(`changed by a rejected write: ${record}: ${before.get(record)} -> ${after.get(record) ?? 'deleted'}`);
+  if (gateway.child.exitCode !== null) faults.push('the gateway has ended');
 } finally {
   await gateway.stop();
   await sandbox.stop();
@@ -293,7 +297,7 @@ try {
 
 for (const fault of faults.slice(0, 20)) console.error(`fuzz: ${fault}`);
 console.error(
-  `fuzz: seed ${SEED}; answers by status ${JSON.stringify(Object.fromEntries([...statuses].sort()))}; ${created} creates, ${refusedWrites} refused writes, ${left.length} records left behind, ${changed.length} changed without a write that was accepted`,
+  `fuzz: seed ${SEED}; responses by status ${JSON.stringify(Object.fromEntries([...statuses].sort()))}; ${created} creates, ${rejectedWrites} rejected writes, ${orphans.length} records left behind, ${changed.length} changed without a write that was accepted`,
 );
 console.log(`${REQUESTS - faults.length} passed, ${faults.length} failed`);
 process.exitCode = faults.length > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-// `npm run test:package`: the packed gateway, installed in an empty folder as an operator would, serves a real WordPress.
+// `npm run test:package`: installs the packed gateway in an empty folder and serves a real WordPress with it.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -8,16 +8,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startSandbox } from '../../sandbox/start.ts';
 import { freePort } from '../free-port.ts';
-import { ROOT } from './gateway-process.ts';
+import { ROOT } from '../start-gateway.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'calendar-package-'));
 const site = mkdtempSync(join(tmpdir(), 'calendar-site-'));
-// The project's own Node comes first on the path, as in its npm scripts.
+// The project's own Node is first on the path, as in its npm scripts.
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
 const inFolder = { cwd: folder, env, encoding: 'utf8' } as const;
 let passed = 0;
-const holds = (what: string, right: boolean) => {
-  assert.ok(right, what);
+const holds = (what: string, condition: boolean) => {
+  assert.ok(condition, what);
   passed++;
 };
 
@@ -26,11 +26,8 @@ const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
 execFileSync('npm', ['init', '-y', '--silent'], inFolder);
 execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', join(folder, tarball)], inFolder);
 const bin = join(folder, 'node_modules/.bin/calendar-gateway');
-holds('--help names the commands', /serve[\s\S]*snippet/.test(execFileSync(bin, ['--help'], inFolder)));
-holds(
-  'snippet prints PHP',
-  execFileSync(bin, ['snippet', '--mapping', 'wordpress-meta'], inFolder).startsWith('<?php'),
-);
+holds('--help names the commands', /serve[\s\S]*plugin/.test(execFileSync(bin, ['--help'], inFolder)));
+holds('plugin prints PHP', execFileSync(bin, ['plugin', '--mapping', 'wordpress-meta'], inFolder).startsWith('<?php'));
 
 const sandbox = await startSandbox({ dir: site, port: 0, fresh: true });
 try {
@@ -72,7 +69,7 @@ try {
     gateway.kill('SIGTERM');
     if (gateway.exitCode === null) await once(gateway, 'exit');
   }
-  holds('ends with 0 when told to', gateway.exitCode === 0);
+  holds('exits with 0 on SIGTERM', gateway.exitCode === 0);
 } finally {
   await sandbox.stop();
   for (const dir of [folder, site]) rmSync(dir, { recursive: true, force: true });

@@ -1,6 +1,5 @@
-// `npm run test:live`: a real WordPress, the gateway in front of it as a process, the live tests, and the recorded answers where they are at hand.
-// `--database mariadb` runs the tests of freshness alone, on MariaDB: nothing else depends on how a database orders its rows.
-// `--grep TEXT` runs the live tests with this text in their title.
+// `npm run test:live`: starts a real WordPress and the gateway, and runs the live tests and the conformance
+// set, if present.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
+import { type GatewayProcess, ROOT } from '../start-gateway.ts';
 import differences from './differences.json' with { type: 'json' };
-import { type GatewayProcess, ROOT, startGateway } from './gateway-process.ts';
+import { startLiveGateway } from './live-gateway.ts';
 
 const FRESHNESS = ['test/live/freshness.test.ts', 'test/live/mass-edits.test.ts'];
 const CONFORMANCE = resolve(ROOT, '../shared/conformance/run.mjs');
@@ -20,7 +20,7 @@ interface Tally {
   failed: number;
 }
 
-const say = (text: string): void => void process.stderr.write(`live: ${text}\n`);
+const log = (text: string): void => void process.stderr.write(`live: ${text}\n`);
 
 async function run(command: string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(process.execPath, command, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...env } });
@@ -28,7 +28,7 @@ async function run(command: string[], env: NodeJS.ProcessEnv): Promise<number> {
   return Number(code);
 }
 
-/** The project's own live tests; mocha writes its counts where we ask. */
+/** Runs the live tests; mocha writes its counts to a file. */
 async function ownTests(
   sandbox: Sandbox,
   gateway: GatewayProcess,
@@ -37,7 +37,7 @@ async function ownTests(
 ): Promise<Tally> {
   const report = join(mkdtempSync(join(tmpdir(), 'calendar-mocha-')), 'report.json');
   const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js');
-  const told = {
+  const environment = {
     LIVE_GATEWAY: gateway.url,
     LIVE_ADMIN: gateway.adminUrl,
     LIVE_SITE: sandbox.url,
@@ -57,15 +57,15 @@ async function ownTests(
       ...(grep === undefined ? [] : ['--grep', grep]),
       ...files,
     ],
-    told,
+    environment,
   );
   const { stats, failures } = JSON.parse(readFileSync(report, 'utf8'));
-  for (const failure of failures) say(`FAIL ${failure.fullTitle}: ${failure.err.message}`);
-  say(`live tests: ${stats.passes} passed, ${stats.failures} failed`);
+  for (const failure of failures) log(`FAIL ${failure.fullTitle}: ${failure.err.message}`);
+  log(`live tests: ${stats.passes} passed, ${stats.failures} failed`);
   return { passed: stats.passes, failed: stats.failures };
 }
 
-/** The recorded answers. What differs on purpose (differences.json) does not count as failed. */
+/** Runs the conformance set. Intended differences (differences.json) do not count as failed. */
 async function conformance(
   title: string,
   sandbox: Sandbox,
@@ -73,10 +73,10 @@ async function conformance(
   more: string[] = [],
 ): Promise<Tally> {
   if (!existsSync(CONFORMANCE)) return { passed: 0, failed: 0 };
-  say(`recorded answers, ${title}`);
+  log(`recorded answers, ${title}`);
   const report = join(mkdtempSync(join(tmpdir(), 'calendar-conformance-')), 'report.json');
   const auth = Object.entries(sandbox.credentials).map(
-    ([role, one]) => `${role}=${one.user}:${one.applicationPassword}`,
+    ([role, account]) => `${role}=${account.user}:${account.applicationPassword}`,
   );
   const media = ['--media', `${sandbox.url}/wp-json/wp/v2/media`, '--origin', sandbox.url];
   await run(
@@ -109,9 +109,9 @@ async function main(): Promise<number> {
   const tallies: Tally[] = [];
   const sandbox = await startSandbox({ dir, port: 0, fresh: true, database });
   try {
-    say(`WordPress (${sandbox.way}, ${database}) at ${sandbox.url}`);
-    // The changes that the live tests make to the site itself, its time zone above all, are behind the second gateway.
-    const tested = await startGateway(sandbox, { service: true });
+    log(`WordPress (${sandbox.phpRuntime}, ${database}) at ${sandbox.url}`);
+    // The live tests' changes to the site itself, such as its time zone, affect only the second gateway.
+    const tested = await startLiveGateway(sandbox, { service: true });
     try {
       tallies.push(
         await ownTests(sandbox, tested, database === 'sqlite' ? ['test/live/**/*.test.ts'] : FRESHNESS, values.grep),
@@ -120,14 +120,14 @@ async function main(): Promise<number> {
       await tested.stop();
     }
     if (database === 'sqlite') {
-      const gateway = await startGateway(sandbox, { service: true });
+      const gateway = await startLiveGateway(sandbox, { service: true });
       try {
         tallies.push(await conformance('with a service account', sandbox, gateway));
         tallies.push(await conformance('a second time on the same site', sandbox, gateway, ['--shuffle', '11']));
       } finally {
         await gateway.stop();
       }
-      const bare = await startGateway(sandbox, { service: false });
+      const bare = await startLiveGateway(sandbox, { service: false });
       try {
         tallies.push(await conformance('without a service account', sandbox, bare));
       } finally {

@@ -1,22 +1,23 @@
-// `npm run test:wasm`: the sandbox as WebAssembly once, and the gateway in front of it: one event made, listed, read and deleted.
+// `npm run test:wasm`: the sandbox as WebAssembly with the gateway in front: creates, lists, reads and
+// deletes one event.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSandbox } from '../../sandbox/start.ts';
-import { startGateway } from './gateway-process.ts';
+import { startLiveGateway } from './live-gateway.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'calendar-wasm-'));
-const sandbox = await startSandbox({ dir, port: 0, way: 'wasm', fresh: true });
+const sandbox = await startSandbox({ dir, port: 0, phpRuntime: 'wasm', fresh: true });
 try {
-  assert.equal(sandbox.way, 'wasm');
-  // PHP as WebAssembly takes most of a second a request, and two workers at once can keep each other waiting.
+  assert.equal(sandbox.phpRuntime, 'wasm');
+  // PHP as WebAssembly takes most of a second per request, and two workers can block each other.
   const patience = {
     upstream: { limits: { connections: 2, headersTimeoutMs: 60_000, deadlineMs: 90_000 } },
     limits: { requestTimeoutMs: 120_000 },
   };
-  const gateway = await startGateway(sandbox, { service: true, intervalS: 30, config: patience });
+  const gateway = await startLiveGateway(sandbox, { service: true, intervalS: 30, config: patience });
   try {
     const { user, applicationPassword } = sandbox.credentials.editor;
     const headers = {
@@ -24,15 +25,15 @@ try {
       'content-type': 'application/json',
     };
     const events = `${gateway.url}/calendar/events/v1/events`;
-    const sent = {
+    const fields = {
       title: 'Smoke',
       start_date: '2032-05-01 10:00',
       end_date: '2032-05-01 12:00',
       venue: { venue: 'Pier' },
     };
-    const made = await fetch(events, { method: 'POST', headers, body: JSON.stringify(sent) });
-    assert.equal(made.status, 201);
-    const { id } = (await made.json()) as { id: number };
+    const created = await fetch(events, { method: 'POST', headers, body: JSON.stringify(fields) });
+    assert.equal(created.status, 201);
+    const { id } = (await created.json()) as { id: number };
     const listed = await fetch(`${events}?start_date=2032-05-01&end_date=2032-05-01`);
     const list = (await listed.json()) as { total: number; events: { id: number; venue: { venue: string } }[] };
     assert.equal(list.total, 1);

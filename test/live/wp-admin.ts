@@ -1,4 +1,4 @@
-// Somebody signed in to wp-admin: the requests that its pages send, with the nonces that they carry.
+// A signed-in wp-admin user: sends the requests of its pages, with their nonces.
 
 type Fields = Record<string, string>;
 
@@ -9,50 +9,50 @@ export interface Saved {
 }
 
 export interface WpAdmin {
-  /** What the block editor sends: the REST interface with the cookie and a nonce. Throws when it is refused. */
+  /** Sends a request of the block editor: REST API with cookie and nonce. Throws on an error. */
   editor(method: 'GET' | 'POST' | 'DELETE', route: string, json?: object): Promise<Saved>;
-  /** Opens "Add new" and gives the id of the draft that WordPress makes for it. */
+  /** Opens "Add new" and returns the id of the draft that WordPress creates. */
   addNew(type: string): Promise<number>;
-  /** The row's form under "Quick Edit" in the list of a post type. */
+  /** Submits "Quick Edit" in the list of a post type. */
   quickEdit(type: string, id: number, fields: Fields): Promise<void>;
-  /** The form below the editor with the gateway's fields, which the editor sends after the post. */
+  /** Submits the form with the gateway's fields, which the editor sends after the post. */
   detailsForm(id: number, fields: Fields): Promise<void>;
-  /** Follows the link of a row's action: trash, untrash, delete. `status`: the list in which the row is. */
+  /** Follows a row action's link: trash, untrash, delete. `status`: the list that contains the row. */
   rowAction(type: string, id: number, action: 'trash' | 'untrash' | 'delete', status?: string): Promise<void>;
-  /** "Quick Edit" in the list of a taxonomy. */
+  /** Submits "Quick Edit" in the list of a taxonomy. */
   renameTerm(taxonomy: string, id: number, fields: { name: string; slug: string }): Promise<void>;
-  /** "Delete" in the list of a taxonomy. */
+  /** Follows "Delete" in the list of a taxonomy. */
   deleteTerm(taxonomy: string, id: number): Promise<void>;
-  /** "Edit Image", a turn to the left, "Save": other files under the same attachment. */
+  /** Uses "Edit Image", rotate left, "Save": new files under the same attachment. */
   turnImage(id: number): Promise<void>;
 }
 
-/** Signs in. Throws when a page has not what is looked for in it. */
+/** Signs in. Throws if a page lacks the expected form. */
 export async function signIn(siteUrl: string, user: string, password: string): Promise<WpAdmin> {
   const cookies = new Map<string, string>([['wordpress_test_cookie', 'WP+Cookie+check']]);
 
   async function ask(path: string, form?: Fields, headers: Fields = {}): Promise<string> {
-    const answer = await fetch(siteUrl + path, {
+    const response = await fetch(siteUrl + path, {
       method: form ? 'POST' : 'GET',
       redirect: 'manual',
       headers: { cookie: [...cookies].map((pair) => pair.join('=')).join('; '), ...headers },
       ...(form ? { body: new URLSearchParams(form) } : {}),
     });
-    for (const cookie of answer.headers.getSetCookie()) {
+    for (const cookie of response.headers.getSetCookie()) {
       const [name = '', value = ''] = cookie.split(';', 1)[0]!.split(/=(.*)/s);
       cookies.set(name, value);
     }
-    const text = await answer.text();
-    if (answer.status >= 400)
-      throw new Error(`${path}: ${answer.status} ${text.replace(/<[^>]*>/g, ' ').slice(0, 300)}`);
+    const text = await response.text();
+    if (response.status >= 400)
+      throw new Error(`${path}: ${response.status} ${text.replace(/<[^>]*>/g, ' ').slice(0, 300)}`);
     return text;
   }
 
-  /** What the expression finds in a page, with HTML's `&` made plain. */
-  async function find(path: string, wanted: RegExp): Promise<string> {
-    const found = wanted.exec(await ask(path))?.[1];
-    if (found === undefined) throw new Error(`${path} has no ${wanted}`);
-    return found.replaceAll('&#038;', '&').replaceAll('&amp;', '&');
+  /** The first match of an expression in a page, with `&amp;` decoded. */
+  async function find(path: string, pattern: RegExp): Promise<string> {
+    const match = pattern.exec(await ask(path))?.[1];
+    if (match === undefined) throw new Error(`${path} has no ${pattern}`);
+    return match.replaceAll('&#038;', '&').replaceAll('&amp;', '&');
   }
   const hidden = (name: string) => new RegExp(`name=["']${name}["'][^>]*value=["']([^"']*)["']`);
 
@@ -68,7 +68,7 @@ export async function signIn(siteUrl: string, user: string, password: string): P
 
   return {
     async editor(method, route, json) {
-      const answer = await fetch(`${siteUrl}/wp-json/wp/v2/${route}`, {
+      const response = await fetch(`${siteUrl}/wp-json/wp/v2/${route}`, {
         method,
         headers: {
           cookie: [...cookies].map((pair) => pair.join('=')).join('; '),
@@ -77,8 +77,8 @@ export async function signIn(siteUrl: string, user: string, password: string): P
         },
         ...(json ? { body: JSON.stringify(json) } : {}),
       });
-      const body = (await answer.json()) as Saved;
-      if (!answer.ok) throw new Error(`${method} ${route}: ${JSON.stringify(body)}`);
+      const body = (await response.json()) as Saved;
+      if (!response.ok) throw new Error(`${method} ${route}: ${JSON.stringify(body)}`);
       return body;
     },
     addNew: async (type) => Number(await find(`/wp-admin/post-new.php?post_type=${type}`, hidden('post_ID'))),
@@ -92,10 +92,10 @@ export async function signIn(siteUrl: string, user: string, password: string): P
     },
     async detailsForm(id, fields) {
       const page = await ask(`/wp-admin/post.php?post=${id}&action=edit`);
-      const first = (wanted: RegExp) => {
-        const found = wanted.exec(page)?.[1];
-        if (found === undefined) throw new Error(`the edit screen has no ${wanted}`);
-        return found;
+      const first = (pattern: RegExp) => {
+        const match = pattern.exec(page)?.[1];
+        if (match === undefined) throw new Error(`the edit screen has no ${pattern}`);
+        return match;
       };
       const value = (name: string) => first(hidden(name));
       const loader = new URL(JSON.parse(first(/_wpMetaBoxUrl = ("[^"]*")/)) as string, siteUrl);

@@ -1,16 +1,24 @@
-// `npm run test:abuse -- [--only PART] [--stall-ms N] [--aborts N] [--dawdlers N]`: the worst value of each parameter; unknown records; callers who go
-// away, callers who dawdle, and a CMS that does everything wrong, in full numbers.
+// `npm run test:abuse -- [--only PART] [--stall-ms N] [--aborts N] [--slow-clients N]`: worst-case inputs,
+// unknown records, client aborts, slow clients.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
-import { DAWDLERS } from '../faults/dawdlers.ts';
+import { cmsFailures } from '../faults/cms-failures.ts';
+import { authorization, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { startFaultProxy } from '../faults/fault-proxy.ts';
-import { exchange, startGateway } from '../faults/gateway.ts';
-import { misbehaviours } from '../faults/misbehaviour.ts';
-import { as, PASSWORD, startWordPress } from '../faults/wordpress.ts';
+import { SLOW_CLIENTS } from '../faults/slow-clients.ts';
+import { sendRequest, startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
-import { conclude, type Measured, MOUNT, part, report, sleep, startMeasured } from './measuring.ts';
+import {
+  exitWithResult,
+  type MeasuredGateway,
+  MOUNT,
+  percentile,
+  report,
+  sleep,
+  startMeasuredGateway,
+} from './measured-gateway.ts';
 import { unknownRecords } from './unknown-records.ts';
 import { worstInputs } from './worst-inputs.ts';
 
@@ -19,7 +27,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     'stall-ms': { type: 'string', default: '50' },
     aborts: { type: 'string', default: '10000' },
-    dawdlers: { type: 'string', default: '500' },
+    'slow-clients': { type: 'string', default: '500' },
   },
 });
 const AT_ONCE = 100;
@@ -32,13 +40,13 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** What callers who go away had asked for; of some not even a whole request has been sent. */
+/** Requests that clients abort; some are incomplete. */
 const WANTED = [
   () => `GET ${MOUNT}/events HTTP/1.1\r\n${HOST}${END}`,
   () => `GET ${MOUNT}/events?per_page=50&new=${Math.random()} HTTP/1.1\r\n${HOST}${END}`,
-  () => `GET ${MOUNT}/events/2 HTTP/1.1\r\n${HOST}\r\nAuthorization: ${as('author')}${END}`,
+  () => `GET ${MOUNT}/events/2 HTTP/1.1\r\n${HOST}\r\nAuthorization: ${authorization('author')}${END}`,
   () =>
-    `POST ${MOUNT}/events/1 HTTP/1.1\r\n${HOST}\r\nAuthorization: ${as('editor')}\r\nContent-Length: 900${END}{"title":"`,
+    `POST ${MOUNT}/events/1 HTTP/1.1\r\n${HOST}\r\nAuthorization: ${authorization('editor')}\r\nContent-Length: 900${END}{"title":"`,
   () => `GET ${MOUNT}/eve`,
 ];
 
@@ -56,8 +64,8 @@ async function abort(port: number, count: number): Promise<void> {
   }
 }
 
-async function aborts(gateway: Measured, count: number): Promise<void> {
-  // What any process takes for its first requests is not what aborts cost.
+async function aborts(gateway: MeasuredGateway, count: number): Promise<void> {
+  // Excludes the memory of any process's first requests.
   await abort(gateway.port, Math.ceil(count / 5));
   await sleep(2000);
   const [before, descriptorsBefore] = [gateway.rssMb(), gateway.descriptors()];
@@ -66,69 +74,69 @@ async function aborts(gateway: Measured, count: number): Promise<void> {
   const grownMb = gateway.rssMb() - before;
   report(`memory after ${count} callers who went away`, `${grownMb.toFixed(1)} MB more`, 'below 20 MB', grownMb < 20);
   const failures = await gateway.metric('calendar_request_failures_total');
-  const said = gateway.said();
-  const isQuiet = failures === 0 && !/uncaught|unhandled/i.test(said) && gateway.child.exitCode === null;
-  report('errors that nobody foresaw', `${failures}`, '0', isQuiet);
-  const left = gateway.descriptors() - descriptorsBefore;
-  report('descriptors left behind', `${left}`, 'at most 10', left <= 10);
+  const output = gateway.output();
+  const isQuiet = failures === 0 && !/uncaught|unhandled/i.test(output) && gateway.child.exitCode === null;
+  report('unexpected errors', `${failures}`, '0', isQuiet);
+  const leaked = gateway.descriptors() - descriptorsBefore;
+  report('descriptors left behind', `${leaked}`, 'at most 10', leaked <= 10);
 }
 
-/** Milliseconds of requests that somebody else makes, one after the other, while `isGoing`. */
-async function others(gateway: Measured, isGoing: () => boolean): Promise<number[]> {
-  const taken: number[] = [];
+/** Latencies of another client's consecutive requests while `isGoing`. */
+async function others(gateway: MeasuredGateway, isGoing: () => boolean): Promise<number[]> {
+  const latencies: number[] = [];
   while (isGoing()) {
     const startMs = performance.now();
-    const { status } = await exchange(gateway.port, `${MOUNT}/events?n=${taken.length}`);
-    taken.push(status === 200 ? performance.now() - startMs : Number.POSITIVE_INFINITY);
+    const { status } = await sendRequest(gateway.port, `${MOUNT}/events?n=${latencies.length}`);
+    latencies.push(status === 200 ? performance.now() - startMs : Number.POSITIVE_INFINITY);
     await sleep(10);
   }
-  return taken.sort((a, b) => a - b);
+  return latencies.sort((a, b) => a - b);
 }
 
-async function dawdlers(gateway: Measured, count: number, boundMs: number): Promise<void> {
+async function slowClients(gateway: MeasuredGateway, count: number, boundMs: number): Promise<void> {
   const until = performance.now() + 3000;
   const alone = await others(gateway, () => performance.now() < until);
-  for (const { name, first, again, reads } of DAWDLERS) {
+  for (const { name, start, repeat, reads } of SLOW_CLIENTS) {
     const sockets = await Promise.all(Array.from({ length: count }, () => open(gateway.port)));
     const startMs = performance.now();
-    let left = count;
+    let pendingAborts = count;
     let lastMs = 0;
     for (const socket of sockets) {
       if (reads) socket.resume();
       socket.once('close', () => {
-        left -= 1;
+        pendingAborts -= 1;
         lastMs = performance.now() - startMs;
       });
-      socket.write(first);
+      socket.write(start);
     }
     const drip = setInterval(() => {
-      for (const socket of sockets) if (socket.writable) socket.write(reads ? again : 'G');
+      for (const socket of sockets) if (socket.writable) socket.write(reads ? repeat : 'G');
     }, 100);
-    const taken = await others(gateway, () => left > 0 && performance.now() - startMs < boundMs * 3);
+    const latencies = await others(gateway, () => pendingAborts > 0 && performance.now() - startMs < boundMs * 3);
     clearInterval(drip);
     for (const socket of sockets) socket.destroy();
     report(
       `${count} that ${name}: closed after`,
       `${(lastMs / 1000).toFixed(1)} s`,
       `${boundMs / 1000} s`,
-      left === 0 && lastMs < boundMs,
+      pendingAborts === 0 && lastMs < boundMs,
     );
-    const p99 = part(taken, 0.99);
-    const figure = `p99 ${p99.toFixed(1)} ms of ${taken.length}, alone ${part(alone, 0.99).toFixed(1)} ms`;
+    const p99 = percentile(latencies, 0.99);
+    const figure = `p99 ${p99.toFixed(1)} ms of ${latencies.length}, alone ${percentile(alone, 0.99).toFixed(1)} ms`;
     report(
       '  meanwhile the others',
       figure,
       'all answered, p99 below 100 ms',
-      p99 < 100 && taken.every(Number.isFinite),
+      p99 < 100 && latencies.every(Number.isFinite),
     );
   }
 }
 
 const DEADLINE_MS = 1000;
 
-/** How long callers wait for a CMS that misbehaves, each way twice: a read that only it can answer, and a write. */
+/** Latency with a failing CMS, each failure twice: a read that needs the CMS, and a write. */
 async function faults(): Promise<void> {
-  const wordpress = await startWordPress();
+  const wordpress = await startFakeWordPress();
   const proxy = await startFaultProxy(wordpress.url);
   const limits = {
     connectTimeoutMs: 500,
@@ -138,24 +146,29 @@ async function faults(): Promise<void> {
     halfOpenAfterMs: 1,
   };
   const settings = { sync: { intervalS: 3600 }, upstream: { limits } };
-  const gateway = await startGateway(proxy.url.href, settings, { user: 'admin', password: PASSWORD });
-  const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+  const gateway = await startGateway({
+    transport: 'socket',
+    cmsUrl: proxy.url.href,
+    config: settings,
+    service: { user: 'admin', password: PASSWORD },
+  });
+  const headers = { authorization: authorization('editor'), 'content-type': 'application/json' };
   const kinds = {
-    stored: () => gateway.ask('/events'),
-    new: () => gateway.ask(`/events?new=${Math.random()}`),
-    read: () => gateway.ask('/events/2', { headers }),
-    write: () => gateway.ask('/events/1', { headers, method: 'POST', body: '{"title":"x"}' }),
+    stored: () => gateway.request('/events'),
+    new: () => gateway.request(`/events?new=${Math.random()}`),
+    read: () => gateway.request('/events/2', { headers }),
+    write: () => gateway.request('/events/1', { headers, method: 'POST', body: '{"title":"x"}' }),
   };
   const worst: Record<string, { ms: number; name: string }> = {};
-  const all = misbehaviours(new URL('http://192.0.2.1/'));
-  for (const { name, does } of all) {
+  const all = cmsFailures(new URL('http://192.0.2.1/'));
+  for (const { name, fault } of all) {
     wordpress.before = undefined;
     await proxy.set({ kind: 'none' });
     await until(async () => (await kinds.read()).status === 200, 'the CMS answers again');
-    if ('wire' in does) await proxy.set(does.wire);
+    if ('wire' in fault) await proxy.set(fault.wire);
     else
-      wordpress.before = (_, response, right) => {
-        does.says(response, JSON.stringify(right));
+      wordpress.before = (_, response, valid) => {
+        fault.respond(response, JSON.stringify(valid));
         return true;
       };
     for (const [kind, ask] of Object.entries(kinds)) {
@@ -176,12 +189,12 @@ async function faults(): Promise<void> {
 }
 
 async function callers(): Promise<void> {
-  const gateway = await startMeasured({
+  const gateway = await startMeasuredGateway({
     sync: { intervalS: 3600 },
     limits: { headersTimeoutMs: 2000, requestTimeoutMs: 4000, stallTimeoutMs: 4000 },
   });
   await aborts(gateway, Number(options.aborts));
-  await dawdlers(gateway, Number(options.dawdlers), 10_000);
+  await slowClients(gateway, Number(options['slow-clients']), 10_000);
   const code = await gateway.stop();
   report('the end of the process on SIGTERM', `exit code ${code}`, '0', code === 0);
 }
@@ -195,4 +208,4 @@ const PARTS: Record<string, () => Promise<void>> = {
 const { only } = options;
 if (only !== undefined && !Object.hasOwn(PARTS, only)) throw new Error(`--only takes ${Object.keys(PARTS).join(', ')}`);
 for (const [name, run] of Object.entries(PARTS)) if (only === undefined || only === name) await run();
-conclude();
+exitWithResult();

@@ -1,69 +1,69 @@
-// Load that does not wait for answers: so many requests a second, whatever becomes of those before them.
+// Open-loop load: a fixed number of requests per second, however slowly the server responds.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface Load {
   port: number;
-  /** The bytes of the next request. */
+  /** Returns the bytes of the next request. */
   next: () => string;
   perSecond: number;
   forMs: number;
-  /** More than these are not opened; what is due then counts as unsent. */
+  /** Maximum of connections; requests due beyond it count as unsent. */
   maxConnections?: number;
-  /** Called when the connections are open and the first request is due. */
-  begins?: () => void;
+  /** Called when the connections are open, before the first request. */
+  onStart?: () => void;
 }
 
 export interface Outcome {
-  /** Answers by status. */
+  /** Number of responses by status. */
   statuses: Record<string, number>;
-  /** Milliseconds since each request was due, sorted, by status. */
-  taken: Record<string, number[]>;
+  /** Latencies from each request's due time, sorted, by status. */
+  latencies: Record<string, number[]>;
   failed: number;
   unsent: number;
-  /** Answers with 200 in a second, between the first quarter of the time and its end. */
+  /** Responses with 200 per second, without the first quarter of the time. */
   goodput: number;
 }
 
 const END = Buffer.from('\r\n\r\n');
 const TICK_MS = 4;
 
-/** Opens the connections that callers have, as a proxy keeps them: they are let in one at a turn of the other's event loop. */
-async function openAll(count: number, open: () => Talk): Promise<Talk[]> {
+/** Opens the connections in advance, as a proxy does; the server accepts one per turn of its event loop. */
+async function openAll(count: number, open: () => Connection): Promise<Connection[]> {
   const talks = Array.from({ length: count }, open);
   await Promise.all(talks.map(({ socket }) => once(socket, 'connect')));
-  // Connected is not yet let in.
+  // A connected socket is not yet accepted.
   await new Promise((resolve) => setTimeout(resolve, count * 2));
   return talks;
 }
 
-/** Sends it, and waits five seconds at most for the last answers. */
+/** Sends the load and waits at most five seconds for the last responses. */
 export async function openLoop({
   port,
   next,
   perSecond,
   forMs,
   maxConnections = 1000,
-  begins,
+  onStart,
 }: Load): Promise<Outcome> {
-  const idle: Talk[] = [];
-  const all = new Set<Talk>();
-  const outcome: Outcome = { statuses: {}, taken: {}, failed: 0, unsent: 0, goodput: 0 };
-  let begun = 0;
-  let [sent, answered, good] = [0, 0, 0];
-  const done = (talk: Talk, status: string | undefined, dueMs: number) => {
-    answered += 1;
-    const now = performance.now();
+  const idle: Connection[] = [];
+  const all = new Set<Connection>();
+  const outcome: Outcome = { statuses: {}, latencies: {}, failed: 0, unsent: 0, goodput: 0 };
+  let startedCount = 0;
+  let [sent, completed, good] = [0, 0, 0];
+  const done = (talk: Connection, status: string | undefined, dueMs: number) => {
+    completed += 1;
+    const nowMs = performance.now();
     if (status === undefined) {
       outcome.failed += 1;
       all.delete(talk);
       return;
     }
     outcome.statuses[status] = (outcome.statuses[status] ?? 0) + 1;
-    outcome.taken[status] ??= [];
-    outcome.taken[status].push(now - dueMs);
-    if (status === '200' && now - begun > forMs / 4 && now - begun <= forMs) good += 1;
+    outcome.latencies[status] ??= [];
+    outcome.latencies[status].push(nowMs - dueMs);
+    if (status === '200' && nowMs - startedCount > forMs / 4 && nowMs - startedCount <= forMs) good += 1;
     idle.push(talk);
   };
 
@@ -71,13 +71,13 @@ export async function openLoop({
     all.add(talk);
     idle.push(talk);
   }
-  begun = performance.now();
-  begins?.();
+  startedCount = performance.now();
+  onStart?.();
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
-      const elapsedMs = performance.now() - begun;
+      const elapsedMs = performance.now() - startedCount;
       if (elapsedMs > forMs) {
-        if (sent - answered - outcome.unsent > 0 && elapsedMs < forMs + 5000) return;
+        if (sent - completed - outcome.unsent > 0 && elapsedMs < forMs + 5000) return;
         clearInterval(timer);
         return resolve();
       }
@@ -95,47 +95,55 @@ export async function openLoop({
           talk = createTalk(port, done);
           all.add(talk);
         }
-        talk.say(next(), begun + (sent / perSecond) * 1000);
+        talk.send(next(), startedCount + (sent / perSecond) * 1000);
       }
     }, TICK_MS);
   });
   for (const { socket } of all) socket.destroy();
-  for (const list of Object.values(outcome.taken)) list.sort((a, b) => a - b);
+  for (const list of Object.values(outcome.latencies)) list.sort((a, b) => a - b);
   outcome.goodput = good / ((forMs * 0.75) / 1000);
   return outcome;
 }
 
-/** So many connections that each send the next request when the last answer is whole: answers with 200 in a second. */
+/**
+ * Closed-loop load: each connection sends its next request after the previous response. Returns responses
+ * with 200 per second.
+ */
 export async function closedLoop(
   port: number,
   next: () => string,
   connections: number,
   forMs: number,
 ): Promise<number> {
-  const begun = performance.now();
+  const startMs = performance.now();
   let good = 0;
-  const talks: Talk[] = [];
-  const again = (talk: Talk, status: string | undefined) => {
-    if (status === '200' && performance.now() - begun <= forMs) good += 1;
-    if (status !== undefined && performance.now() - begun < forMs) talk.say(next(), 0);
+  const talks: Connection[] = [];
+  const sendNext = (talk: Connection, status: string | undefined) => {
+    if (status === '200' && performance.now() - startMs <= forMs) good += 1;
+    if (status !== undefined && performance.now() - startMs < forMs) talk.send(next(), 0);
   };
   for (let n = 0; n < connections; n += 1) {
-    const talk = createTalk(port, again);
+    const talk = createTalk(port, sendNext);
     talks.push(talk);
-    talk.say(next(), 0);
+    talk.send(next(), 0);
   }
   await new Promise((resolve) => setTimeout(resolve, forMs));
   for (const { socket } of talks) socket.destroy();
   return good / (forMs / 1000);
 }
 
-interface Talk {
+interface Connection {
   socket: Socket;
-  say(request: string, dueMs: number): void;
+  send(request: string, dueMs: number): void;
 }
 
-/** One connection, one request at a time; `done` hears the status, or nothing when the connection ended first. */
-function createTalk(port: number, done: (talk: Talk, status: string | undefined, dueMs: number) => void): Talk {
+/**
+ * One connection, one request at a time; `done` gets the status, or undefined if the connection ended first.
+ */
+function createTalk(
+  port: number,
+  done: (talk: Connection, status: string | undefined, dueMs: number) => void,
+): Connection {
   const socket = connect({ port, host: '127.0.0.1' });
   let head: Buffer | undefined;
   let status = '';
@@ -143,9 +151,9 @@ function createTalk(port: number, done: (talk: Talk, status: string | undefined,
   let dueMs = 0;
   let isBusy = false;
   let isLast = false;
-  const talk: Talk = {
+  const talk: Connection = {
     socket,
-    say(request, due) {
+    send(request, due) {
       [dueMs, missing, head, isBusy] = [due, -1, undefined, true];
       socket.write(request, 'latin1');
     },
@@ -163,7 +171,7 @@ function createTalk(port: number, done: (talk: Talk, status: string | undefined,
     } else missing -= chunk.length;
     if (missing > 0) return;
     isBusy = false;
-    // Of a body that is refused the connection is closed: nothing more is asked there.
+    // The server closes the connection of a rejected body: no further request on it.
     if (isLast) socket.destroy();
     done(talk, status, dueMs);
   });

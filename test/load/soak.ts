@@ -1,9 +1,10 @@
-// `npm run test:soak -- [--minutes N] [--per-second N]`: a long mixed load; says how memory, descriptors and the event loop's delay went.
+// `npm run test:soak -- [--minutes N] [--per-second N]`: a long mixed load; reports memory, descriptors and
+// event-loop delay.
 
 import { parseArgs } from 'node:util';
-import { exchange } from '../faults/gateway.ts';
-import { as, basic } from '../faults/wordpress.ts';
-import { conclude, MOUNT, part, report, sleep, startMeasured } from './measuring.ts';
+import { authorization, basic } from '../faults/fake-wordpress.ts';
+import { sendRequest } from '../start-gateway.ts';
+import { exitWithResult, MOUNT, percentile, report, sleep, startMeasuredGateway } from './measured-gateway.ts';
 
 const { values: options } = parseArgs({
   options: { minutes: { type: 'string', default: '20' }, 'per-second': { type: 'string', default: '50' } },
@@ -11,7 +12,7 @@ const { values: options } = parseArgs({
 const FOR_MS = Number(options.minutes) * 60_000;
 const SAMPLE_MS = Math.max(1000, FOR_MS / 120);
 const HEAP = 'nodejs_heap_size_used_bytes';
-/** Of the time since it was read last. */
+/** Of the time since the last scrape. */
 const DELAY = 'nodejs_eventloop_lag_p99_seconds';
 const CALLERS = 3;
 const PAUSE_MS = (CALLERS * 1000) / Number(options['per-second']);
@@ -24,16 +25,19 @@ interface Sample {
   delayP99Ms: number;
 }
 
-const gateway = await startMeasured({ sync: { intervalS: 1 } });
+const gateway = await startMeasuredGateway({ sync: { intervalS: 1 } });
 const statuses = new Map<number, number>();
-let asked = 0;
+let requestCount = 0;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** What callers do all day: mostly stored lists, some new ones, some that need the CMS, writes, wrong passwords, nonsense; some go away. */
+/**
+ * A mix of requests: mostly cached lists, some uncached, some that need the CMS, writes, wrong passwords,
+ * malformed ones, client aborts.
+ */
 async function once(): Promise<void> {
-  const n = asked++;
+  const n = requestCount++;
   const kind = n % 20;
-  const headers: Record<string, string> = kind > 12 ? { authorization: as('editor') } : {};
+  const headers: Record<string, string> = kind > 12 ? { authorization: authorization('editor') } : {};
   const signal = kind === 3 ? AbortSignal.timeout(1 + (n % 7)) : undefined;
   const path =
     kind < 8
@@ -44,49 +48,49 @@ async function once(): Promise<void> {
           ? '/events/2'
           : `/events/${n}`;
   if (kind === 18) Object.assign(headers, { authorization: basic(`user${n}`, 'wrong') });
-  const sent =
+  const options =
     kind === 19 || kind === 17
       ? { method: 'POST', body: kind === 17 ? '{"broken"' : `{"title":"t${n}"}`, headers: { ...headers, ...JSON_TYPE } }
       : { headers };
-  const place = kind === 19 || kind === 17 ? '/events/1' : path;
-  const answer = await exchange(gateway.port, MOUNT + place, { ...sent, ...(signal ? { signal } : {}) }).catch(
+  const target = kind === 19 || kind === 17 ? '/events/1' : path;
+  const response = await sendRequest(gateway.port, MOUNT + target, { ...options, ...(signal ? { signal } : {}) }).catch(
     () => undefined,
   );
-  statuses.set(answer?.status ?? 0, (statuses.get(answer?.status ?? 0) ?? 0) + 1);
+  statuses.set(response?.status ?? 0, (statuses.get(response?.status ?? 0) ?? 0) + 1);
 }
 
-/** Megabytes an hour, by least squares. */
+/** Growth in megabytes per hour, by least squares. */
 function slope(samples: Sample[], of: (sample: Sample) => number): number {
-  const [meanX, meanY] = [(one: Sample) => one.minutes, of].map(
+  const [meanX, meanY] = [(sample: Sample) => sample.minutes, of].map(
     (each) => samples.reduce((sum, sample) => sum + each(sample), 0) / samples.length,
   ) as [number, number];
-  const above = samples.reduce((sum, one) => sum + (one.minutes - meanX) * (of(one) - meanY), 0);
-  return (above / samples.reduce((sum, one) => sum + (one.minutes - meanX) ** 2, 0)) * 60;
+  const above = samples.reduce((sum, sample) => sum + (sample.minutes - meanX) * (of(sample) - meanY), 0);
+  return (above / samples.reduce((sum, sample) => sum + (sample.minutes - meanX) ** 2, 0)) * 60;
 }
 
-const begun = performance.now();
+const startMs = performance.now();
 const callers = Array.from({ length: CALLERS }, async () => {
-  while (performance.now() - begun < FOR_MS) {
+  while (performance.now() - startMs < FOR_MS) {
     const due = performance.now() + PAUSE_MS;
     await once();
     await sleep(Math.max(0, due - performance.now()));
   }
 });
 const samples: Sample[] = [];
-while (performance.now() - begun < FOR_MS) {
+while (performance.now() - startMs < FOR_MS) {
   await sleep(SAMPLE_MS);
-  const seen = await gateway.metrics(HEAP, DELAY);
+  const metrics = await gateway.metrics(HEAP, DELAY);
   samples.push({
-    minutes: (performance.now() - begun) / 60_000,
-    heapMb: seen[HEAP] / 1e6,
+    minutes: (performance.now() - startMs) / 60_000,
+    heapMb: metrics[HEAP] / 1e6,
     rssMb: gateway.rssMb(),
     descriptors: gateway.descriptors(),
-    delayP99Ms: seen[DELAY] * 1000,
+    delayP99Ms: metrics[DELAY] * 1000,
   });
   const last = samples.at(-1)!;
   if (samples.length % 10 === 0) {
     console.log(
-      `${last.minutes.toFixed(1)} min: heap ${last.heapMb.toFixed(1)} MB, memory ${last.rssMb.toFixed(0)} MB, ${last.descriptors} descriptors, ${asked} requests`,
+      `${last.minutes.toFixed(1)} min: heap ${last.heapMb.toFixed(1)} MB, memory ${last.rssMb.toFixed(0)} MB, ${last.descriptors} descriptors, ${requestCount} requests`,
     );
   }
 }
@@ -94,10 +98,10 @@ await Promise.all(callers);
 const failures = await gateway.metric('calendar_request_failures_total');
 const code = await gateway.stop();
 
-// The first quarter is for filling what is kept: compiled code, stored answers, connections.
+// Excludes the first quarter, which fills caches: compiled code, responses, connections.
 const settled = samples.slice(Math.floor(samples.length / 4));
 const hours = FOR_MS / 3_600_000;
-// What is waiting to be collected says nothing: of every five samples the lowest counts.
+// Uses the lowest of every five samples, which contains the least garbage.
 const lowest = settled.filter((sample, n) => {
   const five = settled.slice(n - (n % 5), n - (n % 5) + 5);
   return sample.heapMb === Math.min(...five.map(({ heapMb }) => heapMb));
@@ -122,13 +126,13 @@ report('descriptors', `${open[0]} to ${open.at(-1)}`, 'at most 20 between', open
 const delays = settled.map(({ delayP99Ms }) => delayP99Ms).sort((a, b) => a - b);
 report(
   'delay of the event loop, p99',
-  `${part(delays, 0.5).toFixed(1)} ms, worst ${delays.at(-1)!.toFixed(1)} ms`,
+  `${percentile(delays, 0.5).toFixed(1)} ms, worst ${delays.at(-1)!.toFixed(1)} ms`,
   'half below 50 ms',
-  part(delays, 0.5) < 50,
+  percentile(delays, 0.5) < 50,
 );
-report('errors that nobody foresaw', `${failures} of ${asked} requests`, '0', failures === 0);
+report('unexpected errors', `${failures} of ${requestCount} requests`, '0', failures === 0);
 report('the end', `exit code ${code}`, '0', code === 0);
 console.log(
   `answers by status: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))} (0: the caller went away)`,
 );
-conclude();
+exitWithResult();

@@ -1,5 +1,5 @@
-// Loaded into a gateway's process with `--import stall-probe.ts?port=N`: tells the longest stall of its event loop since it was last asked.
-// On a busy machine a process also waits for the processor: no stall is longer than what its main thread has computed meanwhile.
+// Loaded into a gateway with `--import stall-probe.ts?port=N`: reports the longest event-loop stall since the
+// last request.
 
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -10,7 +10,7 @@ delay.enable();
 let computed = process.threadCpuUsage();
 
 createServer((_, response) => {
-  // The turn of the loop that is under way counts once the timer of the monitor has run.
+  // The monitor's timer has to run to count the current turn of the loop.
   setTimeout(() => {
     const { user, system } = process.threadCpuUsage(computed);
     response.end(String(Math.max(0, Math.min(delay.max / 1e6 - RESOLUTION_MS, (user + system) / 1000))));

@@ -1,4 +1,4 @@
-// Shows what compiled mappings read from records of the CMS and write to them, field by field.
+// Compiled mappings: which records they read from CMS records, and which bodies they write.
 
 import { expect } from 'chai';
 import { loadMapping } from '../../src/mapping/load.ts';
@@ -6,8 +6,8 @@ import { mappingWith, site } from './samples.ts';
 
 const { event, venue, organizer, category, tag } = loadMapping('wordpress-meta').kinds;
 
-/** An event as WordPress 7.1.1 answers it with context=edit, cut to what the mapping asks for. */
-const native = {
+/** A response of WordPress 7.1.1 with context=edit, cut to the fields that the mapping selects. */
+const cmsRecord = {
   id: 4,
   date: '2026-11-20T21:44:08',
   date_gmt: '2026-11-21T02:44:08',
@@ -38,7 +38,7 @@ const native = {
 
 describe('wordpress-meta', () => {
   it('reads an event', () => {
-    expect(event.read(native, site)).to.deep.equal({
+    expect(event.read(cmsRecord, site)).to.deep.equal({
       kind: 'event',
       id: 4,
       status: 'publish',
@@ -51,7 +51,7 @@ describe('wordpress-meta', () => {
       url: 'http://cms.example/event/test-q-ab/',
       title: 'Tést &#8220;q&#8221; &#038; a\\b',
       description: '<p>Body</p>',
-      // WordPress generated one; the interface shows what somebody wrote.
+      // WordPress generated the rendered excerpt.
       excerpt: '',
       protected: false,
       image: 9,
@@ -77,9 +77,9 @@ describe('wordpress-meta', () => {
     });
   });
 
-  it('makes only what a protected record shows searchable: its title, or the slug where the name is blanked too', () => {
+  it('makes only the visible part of a protected record searchable: its title, or the slug if the name is blanked too', () => {
     const content = { raw: 'Secret', rendered: '<p>Secret</p>', protected: true };
-    const closed = { ...native, content, excerpt: content };
+    const closed = { ...cmsRecord, content, excerpt: content };
     expect(event.read(closed, site).searchText).to.equal('Tést "q" & a\\b');
     const anonymous = {
       ...closed,
@@ -109,8 +109,8 @@ describe('wordpress-meta', () => {
     expect(event.write({ url: 'x', modified: 'y', startUtc: 'z' }, { site })).to.deep.equal({});
   });
 
-  it('asks for nothing it does not read, and not for passwords', () => {
-    const paths = event.select.split(',');
+  it('selects only the fields that it reads, and no passwords', () => {
+    const paths = event.selectedFields.split(',');
     expect(paths).to.include.members([
       'id',
       'title.rendered',
@@ -123,22 +123,22 @@ describe('wordpress-meta', () => {
     expect(new Set(paths).size).to.equal(paths.length);
   });
 
-  it('shows no publication date of what was never published', () => {
+  it('reads no publication date of a post that was never published', () => {
     const drafts = ['draft', 'pending', 'auto-draft'];
-    const without = mappingWith({}).kinds.event;
+    const withoutPlugin = mappingWith({}).kinds.event;
     for (const status of drafts) {
-      const undated = { ...native, status, date_gmt: null };
+      const undated = { ...cmsRecord, status, date_gmt: null };
       expect(event.read(undated, site).dateUtc).to.equal('0000-00-00 00:00:00');
-      expect(event.read({ ...native, status }, site).dateUtc).to.equal('2026-11-21 02:44:08');
-      // Without the snippet WordPress makes one up.
-      expect(without.read({ ...native, status }, site).dateUtc).to.equal('0000-00-00 00:00:00');
+      expect(event.read({ ...cmsRecord, status }, site).dateUtc).to.equal('2026-11-21 02:44:08');
+      // Without the companion plugin WordPress answers a made-up date.
+      expect(withoutPlugin.read({ ...cmsRecord, status }, site).dateUtc).to.equal('0000-00-00 00:00:00');
     }
-    for (const { read } of [event, without])
-      expect(read({ ...native, status: 'private' }, site).dateUtc).to.equal('2026-11-21 02:44:08');
+    for (const { read } of [event, withoutPlugin])
+      expect(read({ ...cmsRecord, status: 'private' }, site).dateUtc).to.equal('2026-11-21 02:44:08');
   });
 
-  it('makes whole days of an all-day event', () => {
-    const record = event.read({ ...native, meta: { ...native.meta, all_day: true } }, site);
+  it('extends an all-day event to whole days', () => {
+    const record = event.read({ ...cmsRecord, meta: { ...cmsRecord.meta, all_day: true } }, site);
     expect(record).to.include({
       start: '2027-01-10 00:00:00',
       end: '2027-01-10 23:59:59',
@@ -146,24 +146,24 @@ describe('wordpress-meta', () => {
     });
   });
 
-  it('falls back to the site zone for a blank or bad one', () => {
-    const zoned = (timezone: string) => event.read({ ...native, meta: { ...native.meta, timezone } }, site);
+  it('falls back to the site zone if the event zone is blank or invalid', () => {
+    const zoned = (timezone: string) => event.read({ ...cmsRecord, meta: { ...cmsRecord.meta, timezone } }, site);
     expect(zoned('')).to.include({ timezone: 'America/New_York', startUtc: '2027-01-10 15:00:00' });
     expect(zoned('Mars/X')).to.include({ timezone: 'Mars/X', startUtc: '2027-01-10 15:00:00' });
   });
 
-  it('searches rendered text where no source is shown, entities and typography undone', () => {
+  it('searches rendered text, without entities and typography, if the CMS shows no raw text', () => {
     const record = event.read({ id: 1, title: { rendered: 'Don&#8217;t &amp; 2&#215;4' } }, site);
     expect(record.searchText.split('\n')).to.include.members(['Don’t & 2×4', "Don't & 2x4"]);
   });
 
-  it('shows the map of a venue unless told otherwise', () => {
+  it('shows the map of a venue by default', () => {
     expect(venue?.read({ id: 1, meta: {} }, site)).to.include({ showMap: true, showMapLink: true });
     expect(venue?.read({ id: 1, meta: { show_map: false } }, site)).to.include({ showMap: false, showMapLink: true });
     expect(event.read({ id: 1, meta: {} }, site)).to.include({ showMap: false, showMapLink: false });
   });
 
-  it('searches the texts of a venue, but neither country nor website, and all of an organizer', () => {
+  it('searches the texts of a venue except country and website, and all texts of an organizer', () => {
     const meta = {
       address: '1 A St',
       city: 'C',
@@ -204,8 +204,8 @@ describe('wordpress-meta', () => {
     expect(category?.write({ name: 'N', parent: 0 }, { site })).to.deep.equal({ name: 'N', parent: 0 });
   });
 
-  it('never throws on odd content', () => {
-    const odd: unknown[] = [
+  it('never throws on malformed content', () => {
+    const malformed: unknown[] = [
       null,
       0,
       '',
@@ -221,17 +221,19 @@ describe('wordpress-meta', () => {
     ];
     const kinds = Object.values(loadMapping('gatherpress').kinds).concat(event, venue ?? [], category ?? []);
     for (const kind of kinds)
-      for (const value of odd) {
-        const keys = kind.select.split(',').map((path) => path.split('.')[0] ?? '');
+      for (const value of malformed) {
+        const keys = kind.selectedFields.split(',').map((path) => path.split('.')[0] ?? '');
         const flat = Object.fromEntries(keys.map((key) => [key, value]));
-        const deep = Object.fromEntries(kind.select.split(',').map((path) => [path.split('.').at(-1) ?? '', value]));
+        const deep = Object.fromEntries(
+          kind.selectedFields.split(',').map((path) => [path.split('.').at(-1) ?? '', value]),
+        );
         expect(() => kind.read({ ...flat, id: 1 }, site)).to.not.throw();
         expect(() => kind.read({ id: 1, meta: deep, title: deep, content: deep, excerpt: deep }, site)).to.not.throw();
       }
   });
 });
 
-describe('zones and instants', () => {
+describe('time zones and instants', () => {
   const utc = {
     start_date: { at: 'meta.s', as: 'utc-datetime' },
     end_date: { at: 'meta.e', as: 'utc-datetime' },
@@ -239,26 +241,26 @@ describe('zones and instants', () => {
   };
   const before = { id: 1, meta: { s: '2027-01-10 15:00:00', e: '2027-01-10 17:00:00', z: 'America/New_York' } };
 
-  it('keeps the clock time when the zone alone changes', () => {
+  it('keeps the wall time if only the zone changes', () => {
     const kind = mappingWith(utc).kinds.event;
-    expect(kind.mergesInto({ timezone: 'Europe/Paris' })).to.equal(true);
-    expect(kind.write({ timezone: 'Europe/Paris' }, { site, before })).to.deep.equal({
+    expect(kind.needsCurrent({ timezone: 'Europe/Paris' })).to.equal(true);
+    expect(kind.write({ timezone: 'Europe/Paris' }, { site, current: before })).to.deep.equal({
       meta: { s: '2027-01-10 09:00:00', e: '2027-01-10 11:00:00', z: 'Europe/Paris' },
     });
   });
 
-  it('writes in the stored zone when none is sent', () => {
+  it('writes in the stored zone if the request has none', () => {
     const kind = mappingWith(utc).kinds.event;
     const stored = { id: 1, meta: { ...before.meta, z: 'Europe/Paris' } };
-    expect(kind.mergesInto({ start: '2027-01-10 10:00:00' })).to.equal(true);
-    expect(kind.write({ start: '2027-01-10 10:00:00' }, { site, before: stored })).to.deep.equal({
+    expect(kind.needsCurrent({ start: '2027-01-10 10:00:00' })).to.equal(true);
+    expect(kind.write({ start: '2027-01-10 10:00:00' }, { site, current: stored })).to.deep.equal({
       meta: { s: '2027-01-10 09:00:00' },
     });
-    expect(kind.mergesInto({ start: 'x', end: 'y', timezone: 'z' })).to.equal(false);
-    expect(kind.mergesInto({ title: 'x' })).to.equal(false);
+    expect(kind.needsCurrent({ start: 'x', end: 'y', timezone: 'z' })).to.equal(false);
+    expect(kind.needsCurrent({ title: 'x' })).to.equal(false);
   });
 
-  it('keeps the instant on a site that knows its own zone only', () => {
+  it('keeps the instant on a site without time zones of events', () => {
     const kind = mappingWith({}).kinds.event;
     expect(kind.writable.has('timezone')).to.equal(false);
     expect(kind.write({ start: '2027-01-10 16:00:00', timezone: 'Europe/Paris' }, { site })).to.deep.equal({
@@ -266,28 +268,28 @@ describe('zones and instants', () => {
     });
   });
 
-  it('keeps whole days on such a site: they are the same days everywhere', () => {
+  it('keeps whole days on such a site', () => {
     const kind = mappingWith({}).kinds.event;
     const written = kind.write({ start: '2027-01-10 00:00:00', allDay: true, timezone: 'Europe/Paris' }, { site });
     expect(written).to.have.nested.property('meta.start', '2027-01-10 00:00:00');
   });
 });
 
-describe('JSON in a text', () => {
+describe('a value inside a JSON text', () => {
   const kind = loadMapping('gatherpress').kinds.event;
   const stored =
     '{"dateTimeStart":"2027-01-10 10:00:00","dateTimeEnd":"2027-01-10 12:00:00","timezone":"Europe/Paris","x":1}';
 
-  it('keeps what it does not change', () => {
-    expect(kind.mergesInto({ end: '2027-01-10 13:00:00' })).to.equal(true);
+  it('keeps the other values of the text', () => {
+    expect(kind.needsCurrent({ end: '2027-01-10 13:00:00' })).to.equal(true);
     const body = kind.write(
       { end: '2027-01-10 13:00:00' },
-      { site, before: { id: 1, meta: { gatherpress_datetime: stored } } },
+      { site, current: { id: 1, meta: { gatherpress_datetime: stored } } },
     );
     expect(body).to.deep.equal({ meta: { gatherpress_datetime: stored.replace('12:00:00', '13:00:00') } });
   });
 
-  it('puts several fields into one text, the zone in a form that the plugin takes', () => {
+  it('writes several fields into one text, and the zone in strict form', () => {
     const body = kind.write({ start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00', timezone: 'UTC+2' }, { site });
     expect(body).to.deep.equal({
       meta: {
@@ -298,12 +300,12 @@ describe('JSON in a text', () => {
   });
 });
 
-describe('venues that are something else', () => {
-  it('a post that events name by the term of its slug', () => {
+describe('venues that are not posts referred to by id', () => {
+  it('links a post through the term of its slug', () => {
     const kind = loadMapping('gatherpress').kinds.event;
-    const [join] = kind.joins ?? [];
+    const [join] = kind.linkFields ?? [];
     expect(join).to.include({ field: 'venues', kind: 'venue', terms: '_gatherpress_venue' });
-    const table = join?.table(
+    const table = join?.buildTable(
       [
         { id: 40, slug: 'hall' },
         { id: 41, slug: 'draft' },
@@ -313,27 +315,27 @@ describe('venues that are something else', () => {
         { id: 8, slug: 'online-event' },
       ],
     );
-    const joins = table ? { venues: table } : {};
-    expect(kind.read({ id: 1, _gatherpress_venue: [7, 8] }, site, joins).venues).to.deep.equal([40]);
+    const linkTables = table ? { venues: table } : {};
+    expect(kind.read({ id: 1, _gatherpress_venue: [7, 8] }, site, linkTables).venues).to.deep.equal([40]);
     expect(kind.read({ id: 1, _gatherpress_venue: [7] }, site).venues).to.deep.equal([]);
-    expect(kind.write({ venues: [40] }, { site, joins })).to.deep.equal({ _gatherpress_venue: [7] });
-    expect(kind.write({ venues: [] }, { site, joins })).to.deep.equal({ _gatherpress_venue: [] });
-    expect(() => kind.write({ venues: [41] }, { site, joins })).to.throw('Invalid parameter(s): venue');
+    expect(kind.write({ venues: [40] }, { site, linkTables })).to.deep.equal({ _gatherpress_venue: [7] });
+    expect(kind.write({ venues: [] }, { site, linkTables })).to.deep.equal({ _gatherpress_venue: [] });
+    expect(() => kind.write({ venues: [41] }, { site, linkTables })).to.throw('Invalid parameter(s): venue');
   });
 
-  it('a post that events name by another key', () => {
+  it('links a post through a number in its meta', () => {
     const kinds = loadMapping('events-manager').kinds;
-    expect(kinds.venue?.select.split(',')).to.include('meta._location_id');
-    const table = kinds.event.joins?.[0]?.table([{ id: 40, meta: { _location_id: '3' } }], []);
+    expect(kinds.venue?.selectedFields.split(',')).to.include('meta._location_id');
+    const table = kinds.event.linkFields?.[0]?.buildTable([{ id: 40, meta: { _location_id: '3' } }], []);
     expect(
       kinds.event.read({ id: 1, meta: { _location_id: '3' } }, site, table ? { venues: table } : {}).venues,
     ).to.deep.equal([40]);
   });
 
-  it('a term', () => {
+  it('reads a term as a venue', () => {
     const kinds = loadMapping('modern-events-calendar').kinds;
     const term = { id: 9, name: 'Hall', slug: 'hall', link: 'http://cms.example/hall/', meta: { address: '1 A St' } };
-    expect(kinds.venue?.as).to.equal('terms');
+    expect(kinds.venue?.storedAs).to.equal('terms');
     expect(kinds.venue?.read(term, site)).to.include({
       id: 9,
       title: 'Hall',
@@ -342,7 +344,7 @@ describe('venues that are something else', () => {
       showMap: true,
     });
     // WordPress answers no meta of a term at all to _fields=meta.address.
-    expect(kinds.venue?.select.split(',')).to.include('meta').and.not.include('meta.address');
+    expect(kinds.venue?.selectedFields.split(',')).to.include('meta').and.not.include('meta.address');
     const meta = {
       mec_location_id: '9',
       mec_start_date: '2027-05-01',
@@ -357,10 +359,10 @@ describe('venues that are something else', () => {
     });
   });
 
-  it('text inside the event', () => {
-    const kind = mappingWith({ venue: { inline: { venue: 'meta.where', city: 'meta.town' } } }).kinds.event;
+  it('reads an embedded venue', () => {
+    const kind = mappingWith({ venue: { embedded: { venue: 'meta.where', city: 'meta.town' } } }).kinds.event;
     const inside = { id: 1, meta: { where: 'Old Mill', town: 'Ely' } };
-    const record = kind.inline?.venue?.(inside, site);
+    const record = kind.embedded?.venue?.(inside);
     expect(record).to.include({ kind: 'venue', title: 'Old Mill', city: 'Ely', status: 'publish', showMap: true });
     expect(kind.read(inside, site).venues).to.deep.equal([record?.id]);
     expect(record?.id)
@@ -371,15 +373,21 @@ describe('venues that are something else', () => {
   });
 });
 
-describe('the quirks of a kind', () => {
-  it('are handed on', () => {
+describe('options of a kind', () => {
+  it('select the rendered text of each raw text: the public view compares them', () => {
+    const { event, venue } = loadMapping('events-manager').kinds;
+    for (const kind of [event, venue])
+      expect(kind?.selectedFields.split(',')).to.include.members(['content.raw', 'content.rendered']);
+  });
+
+  it('are part of the compiled mapping', () => {
     expect(loadMapping('gatherpress').kinds.event.listParams).to.deep.equal({ gatherpress_event_query: 'all' });
     expect(loadMapping('tribe-events-native').kinds.event.touchAfterCreate).to.deep.equal(['meta._EventStartDate']);
     expect(loadMapping('wp-event-manager').kinds.event.statuses).to.deep.equal(['expired']);
     expect(loadMapping('event-organiser').kinds.event).to.include({ dedupe: true, readOnly: true });
     expect(loadMapping('event-organiser').kinds.event.writable.size).to.equal(0);
     expect(loadMapping('events-manager').kinds.event.context).to.equal('edit');
-    expect(loadMapping('events-manager').requiresHelper).to.equal(true);
+    expect(loadMapping('events-manager').requiresCompanionPlugin).to.equal(true);
   });
 
   it('WP Event Manager gets date and time in two keys', () => {

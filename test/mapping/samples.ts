@@ -1,12 +1,12 @@
-// What the tests of the mapping share: a site, and mappings made of a few lines.
+// A site and small mappings for the tests of the mapping language.
 
 import { compileMapping } from '../../src/mapping/compile.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
-import type { Site } from '../../src/records.ts';
+import type { Site } from '../../src/model/records.ts';
 
 export const site: Site = { url: 'http://cms.example', name: 'Town', timezone: 'America/New_York' };
 
-/** A mapping source whose events have these lines, beside the two required ones. */
+/** A mapping file whose events have these fields, besides the two required ones. */
 export function sourceWith(fields: object, more: object = {}): Record<string, unknown> {
   return {
     name: 'sample',

@@ -1,4 +1,4 @@
-// deploy/nginx.conf in a real nginx on loopback: the file as it is, with names, ports and folders of this machine in the places of the example's.
+// Runs deploy/nginx.conf unchanged in a real nginx on loopback, with this machine's names, ports and folders.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,13 +8,13 @@ import { request as send } from 'node:https';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Answered, answered } from '../faults/gateway.ts';
 import { freePort } from '../free-port.ts';
+import { type GatewayResponse, readResponse } from '../start-gateway.ts';
 
 const EXAMPLE = resolve(import.meta.dirname, '../../deploy/nginx.conf');
 const NGINX = process.env.NGINX ?? '/usr/sbin/nginx';
 
-/** Says what is missing, and where it comes from. */
+/** Returns what is missing and how to install it. */
 export function nginxLack(): string | undefined {
   for (const [command, flag, debian] of [
     [NGINX, '-v', 'nginx'],
@@ -29,35 +29,35 @@ export function nginxLack(): string | undefined {
   return undefined;
 }
 
-export interface Asked {
+export interface RequestOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** An address of this machine: `127.0.0.2`. */
+  /** A loopback address, such as `127.0.0.2`. */
   from?: string;
 }
 
 export interface RunningNginx {
-  /** Without a slash at the end; below the base path where there is one. */
+  /** Without a trailing slash; includes the base path, if any. */
   url: string;
   plainPort: number;
-  ask(path: string, asked?: Asked): Promise<Answered>;
-  /** The same over HTTP/2, where a body is sent without a length. */
-  ask2(path: string, asked?: Asked): Promise<Answered>;
-  /** Everything that is in the cache folder now. */
+  ask(path: string, options?: RequestOptions): Promise<GatewayResponse>;
+  /** Sends the request over HTTP/2, with a body without a length. */
+  ask2(path: string, options?: RequestOptions): Promise<GatewayResponse>;
+  /** The contents of the cache folder. */
   stored(): string[];
   stop(): Promise<void>;
 }
 
 export interface NginxOptions {
-  /** Of the first gateway, and of a second: its line is then taken in. */
+  /** Ports of the first gateway, and of a second one, whose line is then enabled. */
   gateways: [number] | [number, number];
   port: number;
-  /** The variant below /api. */
+  /** Uses the variant below /api. */
   below?: boolean;
 }
 
-/** What an example says must be found in it, or the test would be one of another file. */
+/** Replaces text of the example; throws if the example does not contain it. */
 function replaced(text: string, pattern: RegExp | string, by: string): string {
   if (typeof pattern === 'string' ? !text.includes(pattern) : !pattern.test(text)) {
     throw new Error(`deploy/nginx.conf has no ${pattern}`);
@@ -83,7 +83,7 @@ function configuration({ gateways, port, below }: NginxOptions, dir: string, pla
   return replaced(text, variant, withoutSigns(text.match(variant)?.[0] ?? ''));
 }
 
-/** The rest of a whole configuration: what Debian's own has, with everything in one folder. */
+/** The rest of a complete configuration, as Debian's, with everything in one folder. */
 function surroundings(dir: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return [
@@ -94,7 +94,7 @@ function surroundings(dir: string): string {
   ].join('\n');
 }
 
-/** Starts it and waits until it listens. */
+/** Starts nginx and waits until it listens. */
 export async function startNginx(options: NginxOptions): Promise<RunningNginx> {
   const dir = mkdtempSync(join(tmpdir(), 'calendar-nginx-'));
   const plainPort = await freePort();
@@ -105,30 +105,30 @@ export async function startNginx(options: NginxOptions): Promise<RunningNginx> {
   writeFileSync(join(dir, 'calendar.conf'), configuration(options, dir, plainPort));
   writeFileSync(join(dir, 'nginx.conf'), surroundings(dir));
   const child = spawn(NGINX, ['-p', dir, '-c', join(dir, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
+  let output = '';
   child.stderr.on('data', (chunk) => {
-    said += String(chunk);
+    output += String(chunk);
   });
   const ended = once(child, 'close');
   while (!(await listens(options.port))) {
-    if (child.exitCode !== null) throw new Error(`nginx did not start: ${said}`);
+    if (child.exitCode !== null) throw new Error(`nginx did not start: ${output}`);
     await new Promise((later) => setTimeout(later, 20));
   }
   const base = options.below ? '/api' : '';
   return {
     url: `https://127.0.0.1:${options.port}${base}`,
     plainPort,
-    ask: (path, asked) => ask(options.port, base + path, asked),
-    ask2: (path, asked) => ask2(options.port, base + path, asked),
+    ask: (path, request) => ask(options.port, base + path, request),
+    ask2: (path, request) => ask2(options.port, base + path, request),
     stored: () =>
       globSync('cache/**', { cwd: dir, withFileTypes: true })
-        .filter((one) => one.isFile())
-        .map((one) => readFileSync(join(one.parentPath, one.name), 'latin1')),
+        .filter((entry) => entry.isFile())
+        .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')),
     async stop() {
       child.kill('SIGTERM');
       await ended;
       rmSync(dir, { recursive: true, force: true });
-      if (/\[(alert|emerg|crit)\]/.test(said)) throw new Error(`nginx said: ${said}`);
+      if (/\[(alert|emerg|crit)\]/.test(output)) throw new Error(`nginx said: ${output}`);
     },
   };
 }
@@ -142,22 +142,30 @@ const listens = (port: number): Promise<boolean> =>
     socket.on('error', () => resolve(false));
   });
 
-/** One request on a connection of its own. */
-function ask(port: number, path: string, { method = 'GET', headers = {}, body, from }: Asked = {}): Promise<Answered> {
+/** Sends one request on its own connection. */
+function ask(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body, from }: RequestOptions = {},
+): Promise<GatewayResponse> {
   return new Promise((settle, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const request = send({
       ...{ host: '127.0.0.1', port, path, method, headers: { ...headers, ...length } },
       ...{ agent: false, rejectUnauthorized: false, ...(from ? { localAddress: from } : {}) },
     });
-    request.on('response', (response) => answered(response).then(settle, reject));
+    request.on('response', (response) => readResponse(response).then(settle, reject));
     request.on('error', reject);
     request.end(body);
   });
 }
 
-/** One request on an HTTP/2 connection of its own. */
-async function ask2(port: number, path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answered> {
+/** Sends one request on its own HTTP/2 connection. */
+async function ask2(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body }: RequestOptions = {},
+): Promise<GatewayResponse> {
   const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
   try {
     const stream = session.request({ ':method': method, ':path': path, ...headers }, { endStream: body === undefined });
@@ -165,7 +173,11 @@ async function ask2(port: number, path: string, { method = 'GET', headers = {}, 
     const [{ ':status': status = 0, ...answered }] = (await once(stream, 'response')) as [IncomingHttpHeaders];
     const chunks: Buffer[] = [];
     for await (const chunk of stream) chunks.push(chunk as Buffer);
-    return { status: Number(status), headers: answered as Answered['headers'], text: Buffer.concat(chunks).toString() };
+    return {
+      status: Number(status),
+      headers: answered as GatewayResponse['headers'],
+      text: Buffer.concat(chunks).toString(),
+    };
   } finally {
     session.destroy();
   }

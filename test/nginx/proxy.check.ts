@@ -1,31 +1,36 @@
-// The interface behind nginx: addresses in answers, what is stored and what never is, and whose requests the limits count.
+// The API behind nginx: URLs in responses, caching, and the client addresses that limits count.
 
 import { request as plainRequest } from 'node:http';
 import { expect } from 'chai';
-import { PRIVATE } from '../../src/http/headers.ts';
-import { MOUNT, type RunningGateway, startGateway } from '../faults/gateway.ts';
-import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { PRIVATE_HEADERS } from '../../src/http/headers.ts';
+import { authorization, type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { freePort } from '../free-port.ts';
-import { type Asked, type RunningNginx, startNginx } from './nginx.ts';
+import { MOUNT, type SocketGateway, startGateway } from '../start-gateway.ts';
+import { type RequestOptions, type RunningNginx, startNginx } from './nginx.ts';
 
 const SERVICE = { user: 'admin', password: PASSWORD };
 const TRUSTING = { trustProxies: true };
 
-/** Requests for the interface that have reached the gateway. */
-const reached = (gateway: RunningGateway): number => gateway.log().split('\n').filter(isRequest).length;
+/** Number of API requests that have reached the gateway. */
+const reached = (gateway: SocketGateway): number => gateway.log().split('\n').filter(isRequest).length;
 const isRequest = (line: string): boolean => line.includes('"route":') && !line.includes('"route":"none"');
 
 describe('the gateway behind nginx', () => {
-  let wordpress: WordPressStandIn;
-  let gateway: RunningGateway;
+  let wordpress: FakeWordPress;
+  let gateway: SocketGateway;
   let nginx: RunningNginx;
 
   before(async () => {
-    wordpress = await startWordPress();
+    wordpress = await startFakeWordPress();
     manyLinks(wordpress);
     const port = await freePort();
     const settings = { listen: TRUSTING, publicUrl: `https://127.0.0.1:${port}`, cache: { maxAgeS: 2 } };
-    gateway = await startGateway(wordpress.url.href, settings, SERVICE);
+    gateway = await startGateway({
+      transport: 'socket',
+      cmsUrl: wordpress.url.href,
+      config: settings,
+      service: SERVICE,
+    });
     nginx = await startNginx({ gateways: [gateway.port], port });
   });
   after(async () => {
@@ -34,9 +39,9 @@ describe('the gateway behind nginx', () => {
     await wordpress?.close();
   });
 
-  const ask = (path: string, asked?: Asked) => nginx.ask(MOUNT + path, asked);
+  const ask = (path: string, options?: RequestOptions) => nginx.ask(MOUNT + path, options);
 
-  it('sends whoever comes without TLS to the same address with it', async () => {
+  it('redirects HTTP to HTTPS', async () => {
     const location = await new Promise((settle) =>
       plainRequest({ host: '127.0.0.1', port: nginx.plainPort, path: '/docs?a=b' }, (response) => {
         response.resume();
@@ -46,7 +51,7 @@ describe('the gateway behind nginx', () => {
     expect(location).to.equal('308 https://127.0.0.1/docs?a=b');
   });
 
-  it('has the public address in every link, whatever the caller says about itself', async () => {
+  it("uses the public URL in every link, whatever the client's headers", async () => {
     const forged = {
       'x-forwarded-host': 'elsewhere.example',
       'x-forwarded-proto': 'http',
@@ -55,14 +60,14 @@ describe('the gateway behind nginx', () => {
     const { status, text, headers } = await ask('/events?per_page=2', { headers: forged });
     expect(status).to.equal(200);
     const list = JSON.parse(text) as { rest_url: string; next_rest_url: string; events: { rest_url: string }[] };
-    const links = [list.rest_url, list.next_rest_url, ...list.events.map((one) => one.rest_url)];
+    const links = [list.rest_url, list.next_rest_url, ...list.events.map((event) => event.rest_url)];
     for (const link of links) expect(link.startsWith(`${nginx.url}${MOUNT}/events`), link).to.equal(true);
     expect(text + JSON.stringify(headers)).not.to.include('elsewhere.example');
     const next = await nginx.ask(list.next_rest_url.slice(nginx.url.length));
     expect(next.status).to.equal(200);
   });
 
-  it('answers the second of two alike out of the cache, with the same headers and an id of its own', async () => {
+  it('serves the second of two identical requests from the cache, with the same headers and its own request id', async () => {
     const [first, before] = [await ask('/events?per_page=3'), reached(gateway)];
     const second = await ask('/events?per_page=3');
     expect([first.headers['x-cache'], second.headers['x-cache']]).to.deep.equal(['MISS', 'HIT']);
@@ -75,70 +80,72 @@ describe('the gateway behind nginx', () => {
       .and.not.equal(first.headers['x-request-id']);
   });
 
-  it('asks one of many alike at the gateway', async () => {
+  it('forwards one of many concurrent identical requests', async () => {
     const before = reached(gateway);
-    const answers = await Promise.all(Array.from({ length: 30 }, () => ask('/events?per_page=4&page=1')));
-    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
+    const responses = await Promise.all(Array.from({ length: 30 }, () => ask('/events?per_page=4&page=1')));
+    expect(new Set(responses.map(({ status }) => status))).to.deep.equal(new Set([200]));
     expect(reached(gateway) - before).to.equal(1);
   });
 
-  it('lets 304 through, from the gateway and from the cache', async () => {
+  it('passes 304 on, from the gateway and from the cache', async () => {
     const { etag } = (await ask('/venues?per_page=3')).headers;
-    const again = await ask('/venues?per_page=3', { headers: { 'if-none-match': etag! } });
-    expect([again.status, again.text, again.headers.etag]).to.deep.equal([304, '', etag]);
+    const revalidated = await ask('/venues?per_page=3', { headers: { 'if-none-match': etag! } });
+    expect([revalidated.status, revalidated.text, revalidated.headers.etag]).to.deep.equal([304, '', etag]);
     const fresh = await ask('/organizers?per_page=3', { headers: { 'cache-control': 'no-cache' } });
     const known = { 'cache-control': 'no-cache', 'if-none-match': fresh.headers.etag! };
     expect((await ask('/organizers?per_page=3', { headers: known })).status).to.equal(304);
   });
 
-  it('lets compressed answers through as they are, one for each encoding, and compresses nothing itself', async () => {
+  it('passes compressed responses unchanged, one per encoding, and compresses nothing itself', async () => {
     const path = '/events?per_page=50';
     const plain = await ask(path);
     expect(plain.headers['content-encoding']).to.equal(undefined);
     for (const encoding of ['gzip', 'br', 'zstd']) {
       const headers = { 'accept-encoding': `${encoding}, identity;q=0` };
       for (const cached of ['MISS', 'HIT']) {
-        const answer = await ask(path, { headers });
-        expect([answer.headers['content-encoding'], answer.headers['x-cache']]).to.deep.equal([encoding, cached]);
-        expect(answer.text).to.equal(plain.text);
+        const response = await ask(path, { headers });
+        expect([response.headers['content-encoding'], response.headers['x-cache']]).to.deep.equal([encoding, cached]);
+        expect(response.text).to.equal(plain.text);
       }
     }
   });
 
-  it('passes answers whose headers name three hundred records', async () => {
+  it('passes responses whose headers name three hundred records', async () => {
     const { status, headers } = await ask('/events?per_page=50&page=1');
     expect(status).to.equal(200);
     const named = `${headers['surrogate-key']}${headers['cache-tag']}`;
     expect(named.length).to.be.above(4096);
   });
 
-  it('keeps one copy for each origin', async () => {
+  it('caches one response per origin', async () => {
     for (const origin of ['https://one.example', 'https://two.example', 'https://one.example']) {
       const { headers } = await ask('/venues?per_page=2', { headers: { origin } });
       expect(headers['access-control-allow-origin']).to.equal(origin);
     }
   });
 
-  it('never stores what somebody read with credentials, nor gives it to anybody else', async () => {
+  it('never caches a response to a request with credentials', async () => {
     const path = '/events?status=draft&per_page=9';
-    for (const headers of [{ authorization: as('editor') }, { authorization: as('author') }]) {
-      const own = await ask(path, { headers });
-      expect(own.status).to.equal(200);
-      expect(own.headers['x-cache']).to.equal('BYPASS');
-      expect(own.text).to.include('hidden-');
+    for (const headers of [{ authorization: authorization('editor') }, { authorization: authorization('author') }]) {
+      const authenticated = await ask(path, { headers });
+      expect(authenticated.status).to.equal(200);
+      expect(authenticated.headers['x-cache']).to.equal('BYPASS');
+      expect(authenticated.text).to.include('hidden-');
     }
     const others = await ask(path);
     expect(others.text).not.to.include('hidden-');
     const plain = '/events?per_page=7';
     await ask(plain);
     expect((await ask(plain)).headers['x-cache']).to.equal('HIT');
-    expect((await ask(plain, { headers: { authorization: as('editor') } })).headers['x-cache']).to.equal('BYPASS');
+    expect((await ask(plain, { headers: { authorization: authorization('editor') } })).headers['x-cache']).to.equal(
+      'BYPASS',
+    );
     const stored = nginx.stored();
     expect(stored.length).to.be.above(0);
-    expect(stored.filter((one) => /hidden-|Basic /.test(one))).to.deep.equal([]);
+    expect(stored.filter((text) => /hidden-|Basic /.test(text))).to.deep.equal([]);
   });
 
-  it('takes nothing from the cache for a request that is more than its address', async () => {
+  it('bypasses the cache for a request with more than a URL', async () => {
     const path = '/events/1';
     await ask(path);
     expect((await ask(path)).headers['x-cache']).to.equal('HIT');
@@ -156,45 +163,45 @@ describe('the gateway behind nginx', () => {
     expect((await ask(path)).status).to.equal(200);
   });
 
-  it('neither stores the answer to a request with a body nor gives it to anybody else, over HTTP/2 without a length either', async () => {
+  it('never caches the response to a request with a body, also over HTTP/2 without a length', async () => {
     const json = { 'content-type': 'application/json' };
     for (const [n, body] of ['{"search":"poisoned"}', '0'].entries()) {
-      for (const way of ['ask', 'ask2'] as const) {
-        const path = `${MOUNT}/venues?per_page=${n + 11}&way=${way}`;
+      for (const ask of ['ask', 'ask2'] as const) {
+        const path = `${MOUNT}/venues?per_page=${n + 11}&way=${ask}`;
         const before = nginx.stored().length;
-        const poison = await nginx[way](path, { headers: json, body });
-        expect(poison.headers['x-cache'], `${way} ${body}`).to.equal('BYPASS');
-        if (poison.status === 200) expect(poison.headers['cache-control']).to.equal(PRIVATE['Cache-Control']);
-        expect(nginx.stored().length, `${way} ${body}`).to.equal(before);
-        const right = await gateway.ask(path.slice(MOUNT.length));
-        expect((await nginx[way](path)).text, `${way} ${body}`).to.equal(right.text);
-        // What is stored by now is not for a request with a body either.
-        expect((await nginx[way](path, { headers: json, body })).headers['x-cache']).to.equal('BYPASS');
-        expect((await nginx[way](path)).headers['x-cache']).to.equal('HIT');
+        const poison = await nginx[ask](path, { headers: json, body });
+        expect(poison.headers['x-cache'], `${ask} ${body}`).to.equal('BYPASS');
+        if (poison.status === 200) expect(poison.headers['cache-control']).to.equal(PRIVATE_HEADERS['Cache-Control']);
+        expect(nginx.stored().length, `${ask} ${body}`).to.equal(before);
+        const direct = await gateway.request(path.slice(MOUNT.length));
+        expect((await nginx[ask](path)).text, `${ask} ${body}`).to.equal(direct.text);
+        // Nor does a request with a body get the cached response.
+        expect((await nginx[ask](path, { headers: json, body })).headers['x-cache']).to.equal('BYPASS');
+        expect((await nginx[ask](path)).headers['x-cache']).to.equal('HIT');
       }
     }
   });
 
-  it('shows a write when the short time is over', async () => {
-    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+  it("shows a write after the cache's lifetime", async () => {
+    const headers = { authorization: authorization('editor'), 'content-type': 'application/json' };
     const path = '/events/1';
     await ask(path);
     const written = await ask(path, { method: 'POST', headers, body: '{"title":"Renamed behind nginx"}' });
     expect(written.status).to.equal(200);
-    expect(JSON.parse((await gateway.ask(path)).text).title).to.equal('Renamed behind nginx');
-    // The last stale answer is the one that makes nginx ask again.
-    let shown = '';
-    for (let tries = 0; shown !== 'Renamed behind nginx' && tries < 60; tries++) {
-      shown = (JSON.parse((await ask(path)).text) as { title: string }).title;
+    expect(JSON.parse((await gateway.request(path)).text).title).to.equal('Renamed behind nginx');
+    // nginx refreshes in the background with the last stale response.
+    let status = '';
+    for (let tries = 0; status !== 'Renamed behind nginx' && tries < 60; tries++) {
+      status = (JSON.parse((await ask(path)).text) as { title: string }).title;
       await new Promise((later) => setTimeout(later, 100));
     }
-    expect(shown).to.equal('Renamed behind nginx');
+    expect(status).to.equal('Renamed behind nginx');
   });
 
-  it('leaves refusals of what is too long or too large to the gateway', async () => {
+  it('lets the gateway reject what is too long or too large', async () => {
     const long = await ask(`/events?search=${'a'.repeat(9000)}`);
     expect([long.status, JSON.parse(long.text).code]).to.deep.equal([414, 'rest_uri_too_long']);
-    const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+    const headers = { authorization: authorization('editor'), 'content-type': 'application/json' };
     const large = await ask('/events', { method: 'POST', headers, body: JSON.stringify({ a: 'b'.repeat(1_200_000) }) });
     expect(large.status).to.equal(413);
     expect(JSON.parse(large.text)).to.have.property('code');
@@ -204,35 +211,35 @@ describe('the gateway behind nginx', () => {
 describe('the limits behind nginx', () => {
   const LIMIT = 20;
   const open: { stop(): Promise<void> }[] = [];
-  let wordpress: WordPressStandIn;
+  let wordpress: FakeWordPress;
   before(async () => {
-    wordpress = await startWordPress();
+    wordpress = await startFakeWordPress();
   });
   after(() => wordpress?.close());
   afterEach(async () => {
-    for (const one of open.splice(0).reverse()) await one.stop();
+    for (const server of open.splice(0).reverse()) await server.stop();
   });
 
   async function limited(trustProxies: boolean) {
     const settings = { listen: { trustProxies }, limits: { requestsPerMinute: LIMIT } };
-    const gateway = await startGateway(wordpress.url.href, settings);
+    const gateway = await startGateway({ transport: 'socket', cmsUrl: wordpress.url.href, config: settings });
     open.push(gateway);
     const nginx = await startNginx({ gateways: [gateway.port], port: await freePort() });
     open.push(nginx);
-    let asked = 0;
-    /** Always something new, so that it reaches the gateway. */
-    const statuses = async (count: number, more: Asked) => {
-      const found = new Map<number, number>();
+    let requestCount = 0;
+    /** A new URL for every request, so that it reaches the gateway. */
+    const statuses = async (count: number, more: RequestOptions) => {
+      const counts = new Map<number, number>();
       for (let i = 0; i < count; i++) {
-        const { status } = await nginx.ask(`${MOUNT}/events?search=n${++asked}`, more);
-        found.set(status, (found.get(status) ?? 0) + 1);
+        const { status } = await nginx.ask(`${MOUNT}/events?search=n${++requestCount}`, more);
+        counts.set(status, (counts.get(status) ?? 0) + 1);
       }
-      return Object.fromEntries(found);
+      return Object.fromEntries(counts);
     };
     return { gateway, statuses };
   }
 
-  it('count the address that nginx saw, and no address that a caller writes there', async () => {
+  it("count the address that nginx saw, not one in a client's header", async () => {
     const { statuses } = await limited(true);
     expect(await statuses(LIMIT + 5, { from: '127.0.0.2' })).to.deep.equal({ 200: LIMIT, 429: 5 });
     expect(await statuses(5, { from: '127.0.0.3' })).to.deep.equal({ 200: 5 });
@@ -240,28 +247,28 @@ describe('the limits behind nginx', () => {
     expect(await statuses(5, { from: '127.0.0.2', headers: forged })).to.deep.equal({ 429: 5 });
   });
 
-  it('believe no header of anybody where proxies are not trusted', async () => {
+  it('ignore forwarding headers without a trusted proxy', async () => {
     const { gateway, statuses } = await limited(false);
     expect(await statuses(LIMIT, { from: '127.0.0.2' })).to.deep.equal({ 200: LIMIT });
-    // All who come through nginx are one address then, and a header makes no other of it.
+    // All requests through nginx then have one address, whatever their headers.
     expect(await statuses(3, { from: '127.0.0.3' })).to.deep.equal({ 429: 3 });
-    const direct = await gateway.ask('/events?search=direct', { headers: { 'x-forwarded-for': '198.51.100.7' } });
+    const direct = await gateway.request('/events?search=direct', { headers: { 'x-forwarded-for': '198.51.100.7' } });
     expect(direct.status).to.equal(429);
   });
 });
 
 describe('nginx without a gateway', () => {
-  it('goes on with the second of two, with what is stored, and in the end says so as the interface would', async () => {
-    const wordpress = await startWordPress();
-    const [port, nobody] = [await freePort(), await freePort()];
+  it("uses the second of two gateways, then its cache, then responds with the API's error", async () => {
+    const wordpress = await startFakeWordPress();
+    const [port, closedPort] = [await freePort(), await freePort()];
     const settings = { listen: TRUSTING, cache: { maxAgeS: 1, staleWhileRevalidateS: 0 } };
-    const gateway = await startGateway(wordpress.url.href, settings);
-    const nginx = await startNginx({ gateways: [nobody, gateway.port], port });
+    const gateway = await startGateway({ transport: 'socket', cmsUrl: wordpress.url.href, config: settings });
+    const nginx = await startNginx({ gateways: [closedPort, gateway.port], port });
     try {
       for (let i = 0; i < 6; i++) expect((await nginx.ask(`${MOUNT}/events?search=m${i}`)).status).to.equal(200);
       const before = await nginx.ask(`${MOUNT}/events`);
       await gateway.stop();
-      // nginx counts in whole seconds.
+      // nginx counts whole seconds.
       await new Promise((later) => setTimeout(later, 2100));
       const stale = await nginx.ask(`${MOUNT}/events`);
       expect([stale.status, stale.headers['x-cache'], stale.text]).to.deep.equal([200, 'STALE', before.text]);
@@ -276,8 +283,8 @@ describe('nginx without a gateway', () => {
   });
 });
 
-/** Fifty events with three venues and two organizers of their own each. */
-function manyLinks({ posts }: WordPressStandIn): void {
+/** Fifty events, each with three venues and two organizers of its own. */
+function manyLinks({ posts }: FakeWordPress): void {
   let id = 100_000;
   const add = (base: string, meta: Record<string, unknown> = {}): number => {
     id += 1;

@@ -1,19 +1,19 @@
-// `npm run test:nginx`: the gateway behind nginx as deploy/nginx.conf has it; ends with its counts.
+// `npm run test:nginx`: the gateway behind nginx with deploy/nginx.conf; prints the counts.
 
 import { join } from 'node:path';
-import { browserLack } from '../browser/stage.ts';
-import { runChecks } from '../checks.ts';
+import { missingBrowser } from '../browser/harness.ts';
+import { runChecks } from '../run-checks.ts';
 import { nginxLack } from './nginx.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** Words of the command line choose the tests whose titles have them. */
+/** Command-line words select tests by their titles. */
 async function main(only: string | undefined): Promise<number> {
-  const lack = nginxLack() ?? browserLack();
+  const lack = nginxLack() ?? missingBrowser();
   if (lack) throw new Error(lack);
   const files = ['proxy.check.ts', 'pages.check.ts'].map((name) => join(import.meta.dirname, name));
   return runChecks(files, TIMEOUT_MS, only);
 }
 
-// Whatever a failed test left open does not keep this waiting.
+// Exits even if a failed test left connections open.
 process.exit(await main(process.argv.slice(2).join(' ') || undefined));

@@ -4,16 +4,15 @@ import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, statSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { exchange, MOUNT, type RunningGateway, startGateway } from '../faults/gateway.ts';
-import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { authorization, type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
+import { MOUNT, type SocketGateway, sendRequest, startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
-import { serve, untilReady } from './serving.ts';
 
 const PAGE = 4096;
 const EVENTS = 1000;
 const NEXT_YEAR = new Date().getUTCFullYear() + 1;
 
-/** Writes into the file behind SQLite's back. */
+/** Writes into the file without SQLite noticing. */
 function overwrite(file: string, damage: (write: (at: number, bytes: Buffer) => void, size: number) => void): void {
   const fd = openSync(file, 'r+');
   damage((at, bytes) => void writeSync(fd, bytes, 0, bytes.length, at), statSync(file).size);
@@ -35,12 +34,12 @@ const DAMAGES: Record<string, (file: string) => void> = {
 
 describe('a replica that is damaged while the gateway runs', function () {
   this.timeout(120_000);
-  let wordpress: WordPressStandIn;
-  let gateway: RunningGateway;
+  let wordpress: FakeWordPress;
+  let gateway: SocketGateway;
   let dataDir: string;
   before(async () => {
-    wordpress = await startWordPress();
-    // More than SQLite keeps in memory, or it would never look at the file again.
+    wordpress = await startFakeWordPress();
+    // More records than SQLite caches, or it would never read the file again.
     const text = 'a harbour '.repeat(150);
     for (let id = 1000; id < 1000 + EVENTS; id += 1) {
       const meta = { start_date: `${NEXT_YEAR}-05-01 10:00:00`, end_date: `${NEXT_YEAR}-05-01 11:00:00` };
@@ -51,7 +50,12 @@ describe('a replica that is damaged while the gateway runs', function () {
   beforeEach(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'calendar-damage-'));
     const service = { user: 'admin', password: PASSWORD };
-    gateway = await startGateway(wordpress.url.href, { dataDir, sync: { intervalS: 1 } }, service);
+    gateway = await startGateway({
+      transport: 'socket',
+      cmsUrl: wordpress.url.href,
+      config: { dataDir, sync: { intervalS: 1 } },
+      service,
+    });
   });
   afterEach(async () => {
     await gateway.stop();
@@ -59,10 +63,10 @@ describe('a replica that is damaged while the gateway runs', function () {
   });
 
   const list = (page: number, more = '') =>
-    gateway.ask(`/events?per_page=50&page=${page}&start_date=2000-01-01${more}`);
+    gateway.request(`/events?per_page=50&page=${page}&start_date=2000-01-01${more}`);
   const total = async () => JSON.parse((await list(1)).text).total as number;
 
-  /** Reads everything once, as many callers would; returns the statuses that came. */
+  /** Reads everything concurrently; returns the statuses. */
   async function readAll(): Promise<number[]> {
     const seen = new Set<number>();
     for (let page = 1; page <= EVENTS / 50; page += 1) seen.add((await list(page)).status);
@@ -91,32 +95,37 @@ describe('a replica that is damaged while the gateway runs', function () {
       expect([...reachable]).to.deep.equal([true]);
       expect(await total()).to.equal(before);
       expect(await readAll()).to.deep.equal([200]);
-      expect(existsSync(join(dataDir, 'calendar.sqlite.aside'))).to.equal(true);
+      expect(existsSync(join(dataDir, 'calendar.sqlite.quarantined'))).to.equal(true);
       expect((await gateway.admin('/metrics')).text).to.include('calendar_replica_quarantined_total 1');
-      const written = await gateway.ask('/events/1', {
+      const written = await gateway.request('/events/1', {
         method: 'POST',
-        headers: { authorization: as('editor'), 'content-type': 'application/json' },
+        headers: { authorization: authorization('editor'), 'content-type': 'application/json' },
         body: '{"title":"after the damage"}',
       });
       expect(written.status).to.equal(200);
-      expect(JSON.parse((await gateway.ask('/events/1')).text).title).to.equal('after the damage');
+      expect(JSON.parse((await gateway.request('/events/1')).text).title).to.equal('after the damage');
     });
 
-  it('that cannot be replaced ends the process with 1: the log says why, and every request is answered', async () => {
+  it('ends the process with exit code 1 if it cannot be replaced; the log has the reason, and every request gets a response', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'calendar-damage-'));
     const env = { CALENDAR_DATA_DIR: folder, CALENDAR_SYNC_INTERVAL: '1' };
-    const serving = await serve(wordpress.url.href, { password: PASSWORD, env });
+    const serving = await startGateway({
+      transport: 'process',
+      cmsUrl: wordpress.url.href,
+      service: { user: 'admin', password: PASSWORD },
+      env,
+    });
     try {
-      await untilReady(serving);
-      mkdirSync(join(folder, 'calendar.sqlite.aside/in-the-way'), { recursive: true });
+      await serving.untilReady();
+      mkdirSync(join(folder, 'calendar.sqlite.quarantined/in-the-way'), { recursive: true });
       DAMAGES['every third page zeroed']!(join(folder, 'calendar.sqlite'));
       const cut: string[] = [];
       let isOver = false;
-      void serving.ended.then(() => {
+      void serving.exited.then(() => {
         isOver = true;
       });
       const ask = (page: number) =>
-        exchange(serving.port, `${MOUNT}/events?per_page=50&page=${page}&start_date=2000-01-01`).catch(
+        sendRequest(serving.port, `${MOUNT}/events?per_page=50&page=${page}&start_date=2000-01-01`).catch(
           (error: NodeJS.ErrnoException) => void (error.code === 'ECONNREFUSED' || cut.push(String(error))),
         );
       const pages = Array.from({ length: EVENTS / 50 }, (_, page) => page + 1);
@@ -129,8 +138,8 @@ describe('a replica that is damaged while the gateway runs', function () {
         30_000,
       );
       expect(cut).to.deep.equal([]);
-      expect(await serving.ended).to.equal(1);
-      expect(serving.said()).to.include('calendar.sqlite');
+      expect(await serving.exited).to.equal(1);
+      expect(serving.output()).to.include('calendar.sqlite');
     } finally {
       serving.child.kill('SIGKILL');
       rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// A gateway that cannot start: a real process says in one message what is wrong and what to do, releases everything, and ends.
+// A process that cannot start prints one message with reason and remedy, releases everything, and exits.
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,21 +7,21 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { type FakeWordPress, startFakeWordPress } from '../faults/fake-wordpress.ts';
+import { type GatewayProcess, type ProcessOptions, startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
-import { type ServeOptions, type Serving, serve, untilReady } from './serving.ts';
 
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 describe('a gateway that cannot start', function () {
   this.timeout(60_000);
-  let wordpress: WordPressStandIn;
+  let wordpress: FakeWordPress;
   let folder: string;
-  let serving: Serving | undefined;
+  let serving: GatewayProcess | undefined;
   const servers: Server[] = [];
   before(async () => {
-    wordpress = await startWordPress();
+    wordpress = await startFakeWordPress();
   });
   after(() => wordpress.close());
   beforeEach(() => {
@@ -30,7 +30,7 @@ describe('a gateway that cannot start', function () {
   });
   afterEach(async () => {
     serving?.child.kill('SIGKILL');
-    await serving?.ended;
+    await serving?.exited;
     for (const server of servers.splice(0)) server.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -42,11 +42,11 @@ describe('a gateway that cannot start', function () {
     return String((server.address() as AddressInfo).port);
   }
 
-  /** Starts it, and expects that it ends with code 2 and one message: what is wrong, and what to do. */
-  async function refuses(options: ServeOptions, what: RegExp, remedy: RegExp): Promise<void> {
-    serving = await serve(wordpress.url.href, options);
-    const code = await serving.ended;
-    const said = serving.said();
+  /** Expects exit code 2 and one message with this reason and remedy. */
+  async function refuses(options: Partial<ProcessOptions>, what: RegExp, remedy: RegExp): Promise<void> {
+    serving = await startGateway({ ...options, transport: 'process', cmsUrl: wordpress.url.href });
+    const code = await serving.exited;
+    const said = serving.output();
     expect(said).to.match(what);
     expect(said).to.match(remedy);
     expect(said).to.not.match(/^\s+at /m);
@@ -54,7 +54,7 @@ describe('a gateway that cannot start', function () {
     expect(code, said).to.equal(2);
   }
 
-  it('names the port that another process has, the main one and the admin port', async () => {
+  it('names an occupied port, of the API and of the admin server', async () => {
     const port = await takenPort();
     for (const name of ['CALENDAR_PORT', 'CALENDAR_ADMIN_PORT'])
       await refuses(
@@ -72,7 +72,7 @@ describe('a gateway that cannot start', function () {
     );
   });
 
-  it('names a host that is not of this machine, with the setting that changes it', async () => {
+  it('names a host that is not an address of this machine, and its setting', async () => {
     for (const name of ['CALENDAR_HOST', 'CALENDAR_ADMIN_HOST'])
       await refuses(
         { env: { [name]: '192.0.2.1' } },
@@ -82,23 +82,27 @@ describe('a gateway that cannot start', function () {
     await refuses({ env: { CALENDAR_HOST: 'no-such-host.invalid' } }, /no-such-host\.invalid/, /CALENDAR_HOST/);
   });
 
-  it('asks nothing of the CMS for itself when a port is taken', async () => {
+  it('does not call the CMS if a port is occupied', async () => {
     const dataDir = join(folder, 'data');
-    serving = await serve(wordpress.url.href, { env: { CALENDAR_DATA_DIR: dataDir } });
-    await untilReady(serving);
+    serving = await startGateway({
+      transport: 'process',
+      cmsUrl: wordpress.url.href,
+      env: { CALENDAR_DATA_DIR: dataDir },
+    });
+    await serving.untilReady();
     serving.child.kill('SIGTERM');
-    expect(await serving.ended).to.equal(0);
-    let asked = 0;
+    expect(await serving.exited).to.equal(0);
+    let cmsRequests = 0;
     wordpress.before = () => {
-      asked += 1;
+      cmsRequests += 1;
       return false;
     };
     await refuses({ env: { CALENDAR_DATA_DIR: dataDir, CALENDAR_PORT: await takenPort() } }, /another process/, /Stop/);
     wordpress.before = undefined;
-    expect(asked).to.equal(0);
+    expect(cmsRequests).to.equal(0);
   });
 
-  it('names a data directory that is a file, or lies below one', async () => {
+  it('names a data directory that is a file, or below one', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     for (const dataDir of [file, join(file, 'below')])
@@ -110,7 +114,7 @@ describe('a gateway that cannot start', function () {
     await refuses({ env: { CALENDAR_DATA_DIR: folder } }, /CALENDAR_DATA_DIR\): .*calendar\.sqlite/, /directory/);
   });
 
-  it('names a data directory that no user may write', async () => {
+  it('names a data directory without write permission', async () => {
     await refuses(
       { env: { CALENDAR_DATA_DIR: '/proc/calendar' } },
       /CALENDAR_DATA_DIR\): .*\/proc\/calendar/,
@@ -123,25 +127,29 @@ describe('a gateway that cannot start', function () {
     mkdirSync(dataDir, { mode: 0o755 });
     const user = { uid: NOBODY, env: { CALENDAR_DATA_DIR: dataDir } };
     await refuses(user, /the user with id 65534 may not write .*calendar\.sqlite/, /Give .*data to that user/);
-    // Nor a file of another user, in a folder of its own.
+    // A replica file of another user in an own directory.
     writeFileSync(join(dataDir, 'calendar.sqlite'), '');
     chmodSync(dataDir, 0o777);
     await refuses(user, /the user with id 65534 may not write .*calendar\.sqlite/, /Give .*data to that user/);
   });
 
-  it('names a data directory that another gateway uses, and leaves that one alone', async () => {
-    const first = await serve(wordpress.url.href, { env: { CALENDAR_DATA_DIR: folder } });
+  it('names a data directory in use by another gateway, which keeps running', async () => {
+    const first = await startGateway({
+      transport: 'process',
+      cmsUrl: wordpress.url.href,
+      env: { CALENDAR_DATA_DIR: folder },
+    });
     try {
-      await untilReady(first);
+      await first.untilReady();
       await refuses({ env: { CALENDAR_DATA_DIR: folder } }, /in use by another process/, /a data directory of its own/);
-      await untilReady(first);
+      await first.untilReady();
     } finally {
       first.child.kill('SIGTERM');
-      expect(await first.ended).to.equal(0);
+      expect(await first.exited).to.equal(0);
     }
   });
 
-  it('names a mapping that is no JSON, no file, or unreadable', async () => {
+  it('names a mapping that is malformed, missing or unreadable', async () => {
     const mapping = join(folder, 'mapping.json');
     writeFileSync(mapping, '{\n  "name": oh\n}');
     await refuses({ env: { CALENDAR_MAPPING: mapping } }, /mapping .*mapping\.json: is not JSON/, /JSON object/);
@@ -157,39 +165,47 @@ describe('a gateway that cannot start', function () {
     expect(status).to.equal(2);
   });
 
-  it('names an address of Redis that cannot be one', async () => {
+  it('names an invalid Redis URL', async () => {
     for (const url of ['redis://', 'redis://:secret@', 'redis://h:99999', 'http://localhost'])
       await refuses({ env: { CALENDAR_REDIS_URL: url } }, /CALENDAR_REDIS_URL/, /redis:\/\//);
   });
 
-  it('keeps its files from other users of the machine', async () => {
+  it('creates files that other users cannot read', async () => {
     const dataDir = join(folder, 'data');
-    serving = await serve(wordpress.url.href, { env: { CALENDAR_DATA_DIR: dataDir } });
-    await untilReady(serving);
+    serving = await startGateway({
+      transport: 'process',
+      cmsUrl: wordpress.url.href,
+      env: { CALENDAR_DATA_DIR: dataDir },
+    });
+    await serving.untilReady();
     const modes = () =>
       ['', '/calendar.sqlite', '/calendar.sqlite-wal'].map((name) =>
         (statSync(dataDir + name).mode & 0o777).toString(8),
       );
     expect(modes()).to.deep.equal(['700', '600', '600']);
     serving.child.kill('SIGTERM');
-    await serving.ended;
+    await serving.exited;
     for (const name of ['', '/calendar.sqlite']) chmodSync(dataDir + name, 0o755);
-    serving = await serve(wordpress.url.href, { env: { CALENDAR_DATA_DIR: dataDir } });
-    await untilReady(serving);
+    serving = await startGateway({
+      transport: 'process',
+      cmsUrl: wordpress.url.href,
+      env: { CALENDAR_DATA_DIR: dataDir },
+    });
+    await serving.untilReady();
     expect(modes()).to.deep.equal(['700', '600', '600']);
-    expect(serving.said()).to.include('users could read');
+    expect(serving.output()).to.include('users could read');
   });
 
-  it('ends on SIGTERM while it waits for the site', async () => {
+  it('exits on SIGTERM while it waits for the CMS', async () => {
     let isAsked = false;
     wordpress.before = () => {
       isAsked = true;
       return new Promise(() => undefined);
     };
-    serving = await serve(wordpress.url.href);
-    await until(() => isAsked, 'the gateway asks the site');
+    serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href });
+    await until(() => isAsked, 'the gateway calls the CMS');
     serving.child.kill('SIGTERM');
-    expect(await serving.ended).to.equal(0);
+    expect(await serving.exited).to.equal(0);
     wordpress.before = undefined;
   });
 });

@@ -1,4 +1,4 @@
-// A gateway whose disk is full: reads go on, writes are refused before the CMS is asked, and all is well again once there is room.
+// A gateway on a full disk: reads continue, writes are rejected before any CMS call, and it recovers when there is space again.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,24 +6,24 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { keepingDespite } from '../../src/calendar/backing.ts';
-import { ReplicaFailure } from '../../src/errors.ts';
-import { openReplica } from '../../src/replica/store.ts';
-import { exchange, MOUNT } from '../faults/gateway.ts';
-import { as, PASSWORD, startWordPress, type WordPressStandIn } from '../faults/wordpress.ts';
+import { tolerantWriteThrough } from '../../src/calendar/write-through.ts';
+import { ReplicaError } from '../../src/errors.ts';
+import { openReplica } from '../../src/store/replica.ts';
+import { authorization, type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { freePort } from '../free-port.ts';
-import { event } from '../replica/samples.ts';
+import { MOUNT, sendRequest } from '../start-gateway.ts';
+import { event } from '../store/sample-records.ts';
 import { until } from '../until.ts';
 
-/** No file grows beyond this, in blocks of 512 bytes: to SQLite the same as a full disk. The signal that would kill the process is left out. */
+/** The limit of the file size, in blocks of 512 bytes: to SQLite the same as a full disk. The process ignores the signal of the limit. */
 const LIMITED = `trap '' XFSZ; ulimit -f 6000; exec "$0" "$@"`;
 const NEXT_YEAR = new Date().getUTCFullYear() + 1;
 
 describe('a gateway on a full disk', function () {
   this.timeout(60_000);
-  let wordpress: WordPressStandIn;
+  let wordpress: FakeWordPress;
   before(async () => {
-    wordpress = await startWordPress();
+    wordpress = await startFakeWordPress();
   });
   after(() => wordpress.close());
 
@@ -36,7 +36,7 @@ describe('a gateway on a full disk', function () {
       });
   }
 
-  it('answers reads, and writes with 503 and Retry-After without asking the CMS', async () => {
+  it('serves reads, and rejects writes with 503 and Retry-After without a CMS call', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'calendar-full-'));
     const [port, adminPort] = [await freePort(), await freePort()];
     const env = {
@@ -47,19 +47,19 @@ describe('a gateway on a full disk', function () {
     const child = spawn('sh', ['-c', LIMITED, process.execPath, 'src/main.ts', 'serve'], { env, stdio: 'ignore' });
     const ended = once(child, 'exit');
     try {
-      const status = async () => JSON.parse((await exchange(adminPort, '/status')).text);
+      const status = async () => JSON.parse((await sendRequest(adminPort, '/status')).text);
       await until(
-        async () => (await exchange(adminPort, '/ready').catch(() => ({ status: 0 }))).status === 200,
+        async () => (await sendRequest(adminPort, '/ready').catch(() => ({ status: 0 }))).status === 200,
         'ready',
         45_000,
       );
       add(1000, 800);
       await until(async () => /disk/.test((await status()).reason ?? ''), 'the disk is full', 30_000);
       const { state, cms } = await status();
-      expect([state, cms.reachable]).to.deep.equal(['lagging', true]);
-      expect((await exchange(port, `${MOUNT}/events`)).status).to.equal(200);
+      expect([state, cms.reachable]).to.deep.equal(['stale', true]);
+      expect((await sendRequest(port, `${MOUNT}/events`)).status).to.equal(200);
       const before = wordpress.writes();
-      const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+      const headers = { authorization: authorization('editor'), 'content-type': 'application/json' };
       const event = { title: 'x', start_date: `${NEXT_YEAR}-01-01`, end_date: `${NEXT_YEAR}-01-02` };
       for (const [method, path, body] of [
         ['POST', '/events', event],
@@ -68,7 +68,7 @@ describe('a gateway on a full disk', function () {
         ['POST', '/venues', { venue: 'x' }],
         ['POST', '/categories', { name: 'x' }],
       ] as const) {
-        const answer = await exchange(port, MOUNT + path, { method, headers, body: JSON.stringify(body) });
+        const answer = await sendRequest(port, MOUNT + path, { method, headers, body: JSON.stringify(body) });
         const { code } = JSON.parse(answer.text);
         expect([path, answer.status, code]).to.deep.equal([path, 503, 'calendar_replica_unavailable']);
         expect(answer.headers['retry-after']).to.equal('5');
@@ -81,20 +81,20 @@ describe('a gateway on a full disk', function () {
     }
   });
 
-  it('answers a write that the CMS has accepted, and reads the record again later', async () => {
+  it('responds to a write that the CMS has accepted, and re-reads the record later', async () => {
     const failing = async () => {
-      throw new ReplicaFailure('unwritable', 'database or disk is full');
+      throw new ReplicaError('unwritable', 'database or disk is full');
     };
     const later: unknown[] = [];
-    const alone = { moment: () => 0, keep: failing, wrote: failing, readAgain: failing };
+    const alone = { readMark: () => 0, storeRead: failing, storeWritten: failing, reread: failing };
     const replica = openReplica({ identity: 'test' });
-    const keeping = keepingDespite(alone, replica, (change) => later.push(change));
-    const change = { remove: [{ kind: 'event' as const, ids: [7] }] };
-    await keeping.keep(change, 0);
+    const writeThrough = tolerantWriteThrough(alone, replica, (change) => later.push(change));
+    const change = { deletes: [{ kind: 'event' as const, ids: [7] }] };
+    await writeThrough.storeRead(change, 0);
     replica.close();
-    await keeping.keep({ put: [event(7)] }, 0);
+    await writeThrough.storeRead({ upserts: [event(7)] }, 0);
     expect(later).to.deep.equal([]);
-    await keeping.wrote(change, 0);
+    await writeThrough.storeWritten(change, 0);
     expect(later).to.deep.equal([change]);
   });
 });

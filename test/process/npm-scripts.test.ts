@@ -1,4 +1,4 @@
-// What an operator starts with npm ends when npm is ended: the signal reaches Node, and nothing is left behind.
+// SIGTERM to npm reaches Node, and no process stays behind.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,10 +10,10 @@ import { until } from '../until.ts';
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
 
-/** Of a process, where it still is. */
+/** The command line of a process; empty if it has ended. */
 const commandOf = (pid: number): string => spawnSync('ps', ['-o', 'stat=,args=', '-p', String(pid)]).stdout.toString();
 
-describe('an npm script that stays up', function () {
+describe('a long-running npm script', function () {
   this.timeout(60_000);
 
   for (const name of ['start', 'demo', 'sandbox'])
@@ -23,7 +23,7 @@ describe('an npm script that stays up', function () {
         const pidFile = join(folder, 'pid');
         const stay = `require('node:fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
         writeFileSync(join(folder, 'stay.cjs'), stay);
-        // The script as it is, but for what Node runs.
+        // The real script, with another JavaScript file.
         const script = scripts[name]!.replace(/ \S+\.[jt]s\b.*$/, ' stay.cjs');
         writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { [name]: script } }));
         const npm = spawn('npm', ['run', '--silent', name], { cwd: folder, stdio: 'ignore', detached: true });

@@ -1,4 +1,4 @@
-// What an operator hears of a site that is closed, moved or guarded; and that a closed one works with its service account.
+// Sites that require a login, redirect, or are blocked by a firewall: error messages, and access with a service account.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,34 +6,33 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type FakeSite, fakePost, fakeSite } from '../cli/fake-site.ts';
-import { answerJson, answerText, type StandIn, startStandIn } from '../faults/cms.ts';
-import { exchange, MOUNT } from '../faults/gateway.ts';
-import { as, basic, PASSWORD, startWordPress } from '../faults/wordpress.ts';
-import { type Serving, serve, untilReady } from './serving.ts';
+import { type FakeSite, fakePost, startFakeSite } from '../cli/fake-site.ts';
+import { authorization, basic, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
+import { type StubCms, sendJson, sendText, startStubCms } from '../faults/stub-cms.ts';
+import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';
 
 const CLOSED = { code: 'rest_not_logged_in', message: 'You are not currently logged in.', data: { status: 401 } };
 
-describe('a site that is closed, moved or guarded', function () {
+describe('a site with restricted access', function () {
   this.timeout(60_000);
-  let cms: StandIn;
-  let other: StandIn;
+  let cms: StubCms;
+  let other: StubCms;
   let folder: string;
-  const servings: Serving[] = [];
+  const servings: GatewayProcess[] = [];
   beforeEach(async () => {
-    [cms, other] = [await startStandIn(), await startStandIn()];
+    [cms, other] = [await startStubCms(), await startStubCms()];
     folder = mkdtempSync(join(tmpdir(), 'calendar-access-'));
   });
   afterEach(async () => {
-    for (const { child, ended } of servings.splice(0)) {
+    for (const { child, exited } of servings.splice(0)) {
       child.kill('SIGKILL');
-      await ended;
+      await exited;
     }
     await Promise.all([cms.close(), other.close()]);
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** One of the commands against a site; what it printed, and its exit code. */
+  /** Runs a command against a site; returns its output and exit code. */
   async function run(command: string, url: string, login?: string): Promise<{ code: number; said: string }> {
     const [user, password] = login?.split(':') ?? [];
     const account = login === undefined ? {} : { CALENDAR_UPSTREAM_USER: user, CALENDAR_UPSTREAM_PASSWORD: password };
@@ -50,31 +49,35 @@ describe('a site that is closed, moved or guarded', function () {
 
   const COMMANDS = ['serve', 'check', 'init'];
 
-  it('that answers signed-in users alone serves with its service account, and credentials go nowhere before', async () => {
-    const wordpress = await startWordPress();
+  it('that requires a login works with a service account, and gets credentials only after discovery', async () => {
+    const wordpress = await startFakeWordPress();
     try {
       const early: unknown[] = [];
       wordpress.before = ({ headers, url }, response) => {
         if (headers.authorization !== undefined) return false;
         early.push(url);
-        answerJson(response, 401, CLOSED);
+        sendJson(response, 401, CLOSED);
         return true;
       };
-      const serving = await serve(wordpress.url.href, { password: PASSWORD });
+      const serving = await startGateway({
+        transport: 'process',
+        cmsUrl: wordpress.url.href,
+        service: { user: 'admin', password: PASSWORD },
+      });
       servings.push(serving);
-      await untilReady(serving);
-      const list = JSON.parse((await exchange(serving.port, `${MOUNT}/events`)).text);
+      await serving.untilReady();
+      const list = JSON.parse((await sendRequest(serving.port, `${MOUNT}/events`)).text);
       expect(list.total).to.be.greaterThan(0);
-      const headers = { authorization: as('editor'), 'content-type': 'application/json' };
+      const headers = { authorization: authorization('editor'), 'content-type': 'application/json' };
       const written = { method: 'POST', headers, body: '{"title":"on a closed site"}' };
-      expect((await exchange(serving.port, `${MOUNT}/events/1`, written)).status).to.equal(200);
+      expect((await sendRequest(serving.port, `${MOUNT}/events/1`, written)).status).to.equal(200);
       expect(early).to.not.deep.equal([]);
     } finally {
       await wordpress.close();
     }
   });
 
-  it('that answers signed-in users alone is looked at and checked with its service account', async () => {
+  it('that requires a login works with init and check with a service account', async () => {
     const records = [1, 2].map((id) =>
       fakePost(id, {
         title: `Gig ${id}`,
@@ -88,7 +91,7 @@ describe('a site that is closed, moved or guarded', function () {
       meta: { start_date: 'string', end_date: 'string' },
       records,
     };
-    const site: FakeSite = await fakeSite({ types: [type], logins: ['ada:abcd efgh'], closed: true });
+    const site: FakeSite = await startFakeSite({ types: [type], logins: ['ada:abcd efgh'], isPrivate: true });
     try {
       const { code, said } = await run('init', site.url, 'ada:abcd efgh');
       expect(code, said).to.equal(0);
@@ -106,9 +109,9 @@ describe('a site that is closed, moved or guarded', function () {
     }
   });
 
-  it('that answers signed-in users alone is named as such without an account', async () => {
-    cms.answer = ({ method }, response) =>
-      method === 'HEAD' ? answerText(response, 200, '') : answerJson(response, 401, CLOSED);
+  it('that requires a login is reported as such without an account', async () => {
+    cms.respond = ({ method }, response) =>
+      method === 'HEAD' ? sendText(response, 200, '') : sendJson(response, 401, CLOSED);
     for (const command of COMMANDS) {
       const { code, said } = await run(command, cms.url.href);
       expect(said).to.match(/answers only signed-in users \(status 401, rest_not_logged_in\)\n.*service account/);
@@ -116,8 +119,8 @@ describe('a site that is closed, moved or guarded', function () {
     }
   });
 
-  it('that redirects is named with the address that it redirects to, which is asked for nothing', async () => {
-    cms.answer = ({ url = '' }, response) => answerText(response, 301, '', { location: new URL(url, other.url).href });
+  it('that redirects is reported with its target, which gets no request', async () => {
+    cms.respond = ({ url = '' }, response) => sendText(response, 301, '', { location: new URL(url, other.url).href });
     for (const command of COMMANDS) {
       const { code, said } = await run(command, cms.url.href, `ada:${PASSWORD}`);
       expect(said)
@@ -125,9 +128,9 @@ describe('a site that is closed, moved or guarded', function () {
         .and.to.match(/give this address/);
       expect(code).to.equal(2);
     }
-    expect(other.seen).to.deep.equal([]);
+    expect(other.requests).to.deep.equal([]);
     const secret = basic('ada', PASSWORD);
-    expect(cms.seen.filter(({ headers }) => headers.authorization === secret)).to.deep.equal([]);
+    expect(cms.requests.filter(({ headers }) => headers.authorization === secret)).to.deep.equal([]);
   });
 
   for (const [status, type] of [
@@ -136,15 +139,15 @@ describe('a site that is closed, moved or guarded', function () {
     [401, 'a page'],
     [404, 'JSON'],
   ] as const)
-    it(`that answers ${status} with ${type} is named with that status`, async () => {
-      cms.answer = (_request, response) =>
+    it(`that responds ${status} with ${type} is reported with that status`, async () => {
+      cms.respond = (_request, response) =>
         type === 'JSON'
-          ? answerJson(response, status, { code: 'nothing_here', message: 'Nothing.' })
-          : answerText(response, status, '<html>No.');
+          ? sendJson(response, status, { code: 'nothing_here', message: 'Nothing.' })
+          : sendText(response, status, '<html>No.');
       const { code, said } = await run('serve', cms.url.href, `ada:${PASSWORD}`);
       expect(said).to.match(/There is no REST API of WordPress at .*\/wp-json\/: .*status \d{3}/);
       expect(said).to.include(`status ${status}`);
       expect(code).to.equal(2);
-      expect(cms.seen.some(({ headers }) => headers.authorization !== undefined)).to.equal(false);
+      expect(cms.requests.some(({ headers }) => headers.authorization !== undefined)).to.equal(false);
     });
 });

@@ -1,9 +1,9 @@
-// What the reference says of every answer of a kind, for the scenes and tests that look at many.
+// Expected responses that many scenarios and tests share.
 
 import { expect } from 'chai';
-import type { Answered, Json } from '../gateway-under-test.ts';
+import type { Json, TestResponse } from '../start-gateway.ts';
 
-/** All keys of an event, in the reference's own order (interface-behaviour 1.1). */
+/** All keys of an event, in the order of The Events Calendar. */
 export const EVENT_KEYS = (
   'id global_id global_id_lineage author status date date_utc modified modified_utc url rest_url title description ' +
   'excerpt slug image all_day start_date start_date_details end_date end_date_details utc_start_date ' +
@@ -11,7 +11,7 @@ export const EVENT_KEYS = (
   'show_map_link hide_from_listings sticky featured categories tags venue organizer custom_fields'
 ).split(' ');
 
-/** What a venue with nothing but a name has (1.2). */
+/** The keys of a venue with only a name. */
 export const BARE_VENUE_KEYS =
   'id author status date date_utc modified modified_utc url venue slug show_map show_map_link global_id global_id_lineage'.split(
     ' ',
@@ -21,11 +21,11 @@ export const BARE_ORGANIZER_KEYS = BARE_VENUE_KEYS.filter((key) => !key.startsWi
   key === 'venue' ? 'organizer' : key,
 );
 
-export const MOMENT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
-export const NEVER = '0000-00-00 00:00:00';
+export const TIMESTAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+export const ZERO_DATE = '0000-00-00 00:00:00';
 
-/** `E(names)`: the first stage of validation. */
-export function expectInvalid({ status, body }: Answered, ...names: string[]): void {
+/** Values that are not in the accepted set or format. */
+export function expectInvalid({ status, body }: TestResponse, ...names: string[]): void {
   expect({ status, ...body }).to.deep.equal({
     status: 400,
     code: 'rest_invalid_param',
@@ -35,8 +35,8 @@ export function expectInvalid({ status, body }: Answered, ...names: string[]): v
   expect(Object.keys(body.data.params)).to.deep.equal(names);
 }
 
-/** `T(name, type)`: the second. */
-export function expectMistyped({ status, body }: Answered, types: Record<string, string>): void {
+/** Values of a wrong type. */
+export function expectMistyped({ status, body }: TestResponse, types: Record<string, string>): void {
   const names = Object.keys(types);
   const message = (name: string) => `${name} is not of type ${types[name]}.`;
   expect({ status, ...body }).to.deep.equal({
@@ -54,20 +54,20 @@ export function expectMistyped({ status, body }: Answered, types: Record<string,
   expect(Object.keys(body.data.params)).to.deep.equal(names);
 }
 
-/** A refusal with this status, code and sentence, and `data.status` alone. */
-export function expectRefused(
-  { status, body }: Answered,
-  wanted: { status: number; code: string; message: string },
+/** An error with only `status` in its data. */
+export function expectError(
+  { status, body }: TestResponse,
+  error: { status: number; code: string; message: string },
 ): void {
-  const { code, message } = wanted;
+  const { code, message } = error;
   expect({ status, body }).to.deep.equal({
-    status: wanted.status,
-    body: { code, message, data: { status: wanted.status } },
+    status: error.status,
+    body: { code, message, data: { status: error.status } },
   });
 }
 
-/** 400 naming these parameters, in whatever sentence: where the gateway refuses what the original stores or breaks on. */
-export function expectNamed({ status, body }: Answered, ...names: string[]): void {
+/** 400 for these parameters, with any message: The Events Calendar would store the value, or fail. */
+export function expectFieldsNamed({ status, body }: TestResponse, ...names: string[]): void {
   expect({ status, code: body.code, names: Object.keys(body.data.params) }).to.deep.equal({
     status: 400,
     code: 'rest_invalid_param',
@@ -75,8 +75,8 @@ export function expectNamed({ status, body }: Answered, ...names: string[]): voi
   });
 }
 
-/** Missing fields, all of them, in declared order. */
-export function expectMissing({ status, body }: Answered, ...names: string[]): void {
+/** All missing parameters, in declared order. */
+export function expectMissingFields({ status, body }: TestResponse, ...names: string[]): void {
   expect({ status, body }).to.deep.equal({
     status: 400,
     body: {
@@ -87,13 +87,13 @@ export function expectMissing({ status, body }: Answered, ...names: string[]): v
   });
 }
 
-/** Not allowed: 401 for nobody, 403 for somebody (7). */
-export function expectForbidden(answer: Answered, status: 401 | 403): void {
-  expectRefused(answer, { status, code: 'rest_forbidden', message: 'Sorry, you are not allowed to do that.' });
+/** 401 for an anonymous caller, 403 for others. */
+export function expectForbidden(response: TestResponse, status: 401 | 403): void {
+  expectError(response, { status, code: 'rest_forbidden', message: 'Sorry, you are not allowed to do that.' });
 }
 
-/** The record without what every change touches. */
-export function lasting(record: Json, ...but: string[]): Json {
-  const volatile = new Set(['modified', 'modified_utc', 'json_ld', ...but]);
+/** The record without the keys that every update changes. */
+export function withoutVolatileFields(record: Json, ...more: string[]): Json {
+  const volatile = new Set(['modified', 'modified_utc', 'json_ld', ...more]);
   return Object.fromEntries(Object.entries(record).filter(([key]) => !volatile.has(key)));
 }

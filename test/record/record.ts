@@ -1,34 +1,34 @@
-// `npm run record [scene ...]`: plays the scenes against a fresh WordPress and writes what it answered to test/fixtures.
+// `npm run record [scenario ...]`: runs the scenarios against a new WordPress and writes its responses to test/fixtures.
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Role } from '../../sandbox/site.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
-import { snippet } from '../../src/cli/snippet.ts';
+import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
+import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { createWordPress } from '../../src/upstream/wordpress/wordpress.ts';
 import { createRecorder } from './recorder.ts';
-import type { Scene, Stage } from './scene.ts';
+import type { RecordingContext, Scenario } from './scenario.ts';
 
-const SCENES = join(import.meta.dirname, 'scenes');
+const SCENARIOS = join(import.meta.dirname, 'scenarios');
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 
-async function loadScenes(names: readonly string[]): Promise<Scene[]> {
-  const files = readdirSync(SCENES)
+async function loadScenarios(names: readonly string[]): Promise<Scenario[]> {
+  const files = readdirSync(SCENARIOS)
     .filter((file) => file.endsWith('.ts'))
     .sort();
-  const scenes: Scene[] = [];
+  const scenarios: Scenario[] = [];
   for (const file of files) {
-    const { scene } = (await import(join(SCENES, file))) as { scene: Scene };
-    if (names.length === 0 || names.includes(scene.name)) scenes.push(scene);
+    const { scenario } = (await import(join(SCENARIOS, file))) as { scenario: Scenario };
+    if (names.length === 0 || names.includes(scenario.name)) scenarios.push(scenario);
   }
-  const missing = names.filter((name) => !scenes.some((scene) => scene.name === name));
-  if (missing.length > 0) throw new Error(`no such scene: ${missing.join(', ')}`);
-  return scenes;
+  const unknown = names.filter((name) => !scenarios.some((scenario) => scenario.name === name));
+  if (unknown.length > 0) throw new Error(`no such scenario: ${unknown.join(', ')}`);
+  return scenarios;
 }
 
-async function play(scene: Scene, sandbox: Sandbox): Promise<number> {
+async function recordScenario(scenario: Scenario, sandbox: Sandbox): Promise<number> {
   const recorder = createRecorder(sandbox.url);
   const { dispatcher } = recorder;
   const users = Object.entries(sandbox.credentials);
@@ -38,9 +38,9 @@ async function play(scene: Scene, sandbox: Sandbox): Promise<number> {
       `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`,
     ]),
   ) as Record<Role, string>;
-  const stage: Stage = {
-    // The scenes wait for each other's answers, and PHP as WebAssembly takes its time.
-    upstream: createWordPress({
+  const context: RecordingContext = {
+    // PHP as WebAssembly is slow.
+    cms: createWordPress({
       url: sandbox.url,
       observe: () => {},
       limits: { deadlineMs: 120_000, headersTimeoutMs: 120_000, retries: 0 },
@@ -51,27 +51,32 @@ async function play(scene: Scene, sandbox: Sandbox): Promise<number> {
     as,
     wp: (args) => sandbox.wp(args),
   };
-  await scene.run(stage);
+  await scenario.run(context);
   await recorder.close();
 
   const text = `${JSON.stringify(recorder.recorded, null, 1)}\n`;
   const secrets = users.flatMap(([, { password, applicationPassword }]) => [password, applicationPassword]);
   for (const secret of [...secrets, ...Object.values(as).map((header) => header.slice('Basic '.length))]) {
-    if (text.includes(secret)) throw new Error(`the recording of ${scene.name} holds a password`);
+    if (text.includes(secret)) throw new Error(`the recording of ${scenario.name} holds a password`);
   }
-  writeFileSync(join(FIXTURES, `${scene.name}.json`), text);
+  writeFileSync(join(FIXTURES, `${scenario.name}.json`), text);
   return recorder.recorded.length;
 }
 
 async function main(): Promise<void> {
-  const scenes = await loadScenes(process.argv.slice(2));
+  const scenarios = await loadScenarios(process.argv.slice(2));
   const dir = mkdtempSync(join(tmpdir(), 'calendar-record-'));
-  const plugin = snippet(loadMapping('wordpress-meta'));
-  const sandbox = await startSandbox({ dir, port: 0, mapping: false, muPlugins: { 'calendar-gateway.php': plugin } });
+  const plugin = companionPlugin(loadMapping('wordpress-meta'));
+  const sandbox = await startSandbox({
+    dir,
+    port: 0,
+    mapping: false,
+    muPlugins: { 'calendar-gateway-companion.php': plugin },
+  });
   try {
-    for (const scene of scenes) {
-      const exchanges = await play(scene, sandbox);
-      process.stderr.write(`record: ${scene.name}: ${exchanges} exchanges\n`);
+    for (const scenario of scenarios) {
+      const exchanges = await recordScenario(scenario, sandbox);
+      process.stderr.write(`record: ${scenario.name}: ${exchanges} exchanges\n`);
     }
   } finally {
     await sandbox.stop();

@@ -1,12 +1,12 @@
-// Writes down the traffic of a client as nock definitions; nock's own recorder does not see undici.
+// Records the requests of a client as nock definitions. nock's own recorder does not intercept undici.
 
 import { Agent, type Dispatcher } from 'undici';
 
-/** The site that recorded answers speak of, wherever they were recorded. */
+/** Replaces the address of the recorded site in fixtures. */
 export const NEUTRAL_SITE = 'http://cms.example';
 
 /** One exchange in the form that `nock.define` takes. */
-export interface Recorded {
+export interface RecordedExchange {
   scope: string;
   method: string;
   path: string;
@@ -18,37 +18,37 @@ export interface Recorded {
 }
 
 export interface Recorder {
-  /** Hands requests on to the network and keeps what was said. */
+  /** Forwards requests to the network and records request and response. */
   dispatcher: Dispatcher;
-  recorded: Recorded[];
+  recorded: RecordedExchange[];
   close(): Promise<void>;
 }
 
-/** Request headers that say what is meant; credentials are never among them. */
-const KEPT_REQUEST = ['content-type', 'content-disposition'];
-const KEPT_RESPONSE = ['content-type', 'date', 'link', 'location', 'retry-after', 'x-wp-total', 'x-wp-totalpages'];
+/** Recorded headers: never credentials. */
+const REQUEST_HEADERS = ['content-type', 'content-disposition'];
+const RESPONSE_HEADERS = ['content-type', 'date', 'link', 'location', 'retry-after', 'x-wp-total', 'x-wp-totalpages'];
 
-/** A dispatcher that records. `site` is the address recorded from: {@link NEUTRAL_SITE} takes its place everywhere. */
+/** @param site the address that {@link NEUTRAL_SITE} replaces everywhere */
 export function createRecorder(site: string): Recorder {
   const agent = new Agent();
-  const recorded: Recorded[] = [];
+  const recorded: RecordedExchange[] = [];
   const neutral = (text: string) =>
     text.replaceAll(site, NEUTRAL_SITE).replaceAll(encodeURIComponent(site), encodeURIComponent(NEUTRAL_SITE));
 
   const dispatcher = agent.compose((dispatch) => (options, handler) => {
     const chunks: Buffer[] = [];
-    const body = bodyOf(options.body);
-    const entry: Recorded = {
+    const body = requestBody(options.body);
+    const entry: RecordedExchange = {
       scope: NEUTRAL_SITE,
       method: options.method,
       path: neutral(options.path),
       ...(body === undefined ? {} : { body }),
-      reqheaders: kept(headersOf(options.headers), KEPT_REQUEST),
+      reqheaders: pickHeaders(headersOf(options.headers), REQUEST_HEADERS),
       status: 0,
       response: '',
       rawHeaders: {},
     };
-    // The place in the file is that of the request: answers may overtake each other.
+    // In the order of the requests: responses may arrive in another order.
     recorded.push(entry);
     return dispatch(
       { ...options, headers: { ...headersOf(options.headers), 'accept-encoding': 'identity' } },
@@ -59,7 +59,7 @@ export function createRecorder(site: string): Recorder {
           const flat = Object.fromEntries(
             Object.entries(headers).map(([name, value]) => [name, neutral(String(value))]),
           );
-          entry.rawHeaders = kept(flat, KEPT_RESPONSE);
+          entry.rawHeaders = pickHeaders(flat, RESPONSE_HEADERS);
           handler.onResponseStart?.(controller, status, headers, message);
         },
         onResponseData(controller, chunk) {
@@ -67,7 +67,7 @@ export function createRecorder(site: string): Recorder {
           handler.onResponseData?.(controller, chunk);
         },
         onResponseEnd(controller, trailers) {
-          entry.response = parsed(neutral(Buffer.concat(chunks).toString().replaceAll('\\/', '/')));
+          entry.response = jsonOrText(neutral(Buffer.concat(chunks).toString().replaceAll('\\/', '/')));
           handler.onResponseEnd?.(controller, trailers);
         },
         onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
@@ -77,12 +77,12 @@ export function createRecorder(site: string): Recorder {
   return { dispatcher, recorded, close: () => agent.destroy() };
 }
 
-/** JSON as it is sent; binary bodies are left to their headers. */
-function bodyOf(body: unknown): unknown {
-  return typeof body === 'string' ? parsed(body) : undefined;
+/** JSON bodies; of binary bodies the fixture has only the headers. */
+function requestBody(body: unknown): unknown {
+  return typeof body === 'string' ? jsonOrText(body) : undefined;
 }
 
-function parsed(text: string): unknown {
+function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -94,6 +94,6 @@ function headersOf(headers: unknown): Record<string, string> {
   return typeof headers === 'object' && headers !== null && !Array.isArray(headers) ? { ...headers } : {};
 }
 
-function kept(headers: Record<string, string>, names: readonly string[]): Record<string, string> {
+function pickHeaders(headers: Record<string, string>, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
 }

@@ -1,13 +1,13 @@
-// Shows that date texts are read as PHP reads them, checked against what PHP itself made of them.
+// Date texts parse as in PHP: compared with results that PHP 8.2 itself recorded.
 
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parsePhpDate, unixSeconds } from '../../src/time/php-dates.ts';
-import { formatWall, wallMs } from '../../src/time/wall.ts';
+import { parsePhpDate, parseUnixSeconds } from '../../src/time/php-dates.ts';
+import { formatWallTime, wallTimeMs } from '../../src/time/wall-time.ts';
 import { parseZone, utcZone, wallToUtc, type Zone } from '../../src/time/zones.ts';
 
-// Recorded from PHP 8.2: unix seconds, null where it refuses; by a UTC clock at 1771000000.
+// Recorded from PHP 8.2 at 1771000000 in UTC: Unix seconds, or null for a text that PHP refuses.
 const { phrases }: { phrases: [string, number | null][] } = JSON.parse(
   readFileSync(new URL('./php-phrases.json', import.meta.url), 'utf8'),
 );
@@ -23,10 +23,10 @@ function wallOf(text: string, zone: Zone = newYork): string | undefined {
 
 function utcOf(text: string, zone: Zone = newYork): string | undefined {
   const date = parsePhpDate(text, { nowMs, zone });
-  return date && formatWall(date.epochMs);
+  return date && formatWallTime(date.epochMs);
 }
 
-describe('date texts as PHP reads them', () => {
+describe('parsePhpDate', () => {
   for (const [text, seconds] of phrases) {
     it(JSON.stringify(text), () => {
       const date = parsePhpDate(text, { nowMs, zone: utcZone });
@@ -34,7 +34,7 @@ describe('date texts as PHP reads them', () => {
     });
   }
 
-  it('do not depend on the zone of the process', () => {
+  it('does not depend on the time zone of the process', () => {
     const before = process.env.TZ;
     process.env.TZ = 'Australia/Lord_Howe';
     try {
@@ -64,19 +64,19 @@ describe('date texts as PHP reads them', () => {
     '@',
     'x'.repeat(300),
   ]) {
-    it(`refuse ${JSON.stringify(text.slice(0, 40))}`, () => {
+    it(`refuses ${JSON.stringify(text.slice(0, 40))}`, () => {
       expect(parsePhpDate(text, { nowMs, zone: newYork })).to.equal(undefined);
     });
   }
 
-  it('roll over days and hours that do not exist', () => {
+  it('rolls over days and hours that do not exist', () => {
     expect(wallOf('2027-02-30')).to.equal('2027-03-02 00:00:00');
     expect(wallOf('2027-02-10 24:00:00')).to.equal('2027-02-11 00:00:00');
     expect(wallOf('2027-03-14 02:30:00')).to.equal('2027-03-14 03:30:00');
     expect(utcOf('2027-11-07 01:30:00')).to.equal('2027-11-07 05:30:00');
   });
 
-  it('go by the clock of the zone', () => {
+  it('resolves relative phrases on the clock of the zone', () => {
     // 03:00 UTC on the 14th is still the 13th in New York.
     const late = { nowMs: Date.UTC(2026, 1, 14, 3), zone: newYork };
     expect(parsePhpDate('today', late)?.wall).to.equal('2026-02-13 00:00:00');
@@ -84,7 +84,7 @@ describe('date texts as PHP reads them', () => {
     expect(parsePhpDate('today', { ...late, zone: utcZone })?.wall).to.equal('2026-02-14 00:00:00');
   });
 
-  it('count hours as elapsed time and days as days', () => {
+  it('adds hours as elapsed time and days as calendar days', () => {
     // 01:00 in New York, one hour before the clock goes forward.
     const before = { nowMs: Date.UTC(2027, 2, 14, 6), zone: newYork };
     expect(parsePhpDate('+2 hours', before)?.wall).to.equal('2027-03-14 04:00:00');
@@ -112,10 +112,10 @@ describe('date texts as PHP reads them', () => {
     ['x', '2026-02-13 05:26:40', '2026-02-13 16:26:40'],
   ];
   for (const [text, wall, utc] of zoned) {
-    it(`name a zone: ${text}`, () => {
+    it(`finds the zone: ${text}`, () => {
       expect(wallOf(text)).to.equal(wall);
       expect(utcOf(text)).to.equal(utc);
-      expect(parsePhpDate(text, { nowMs, zone: newYork })?.zoneNamed).to.equal(true);
+      expect(parsePhpDate(text, { nowMs, zone: newYork })?.hasZone).to.equal(true);
     });
   }
 
@@ -134,12 +134,12 @@ describe('date texts as PHP reads them', () => {
     'sat',
     'thu',
   ]) {
-    it(`name no zone: ${text}`, () => {
-      expect(parsePhpDate(text, { nowMs, zone: newYork })?.zoneNamed).to.equal(false);
+    it(`finds no zone: ${text}`, () => {
+      expect(parsePhpDate(text, { nowMs, zone: newYork })?.hasZone).to.equal(false);
     });
   }
 
-  it('find weekdays of a month and count working days', () => {
+  it('finds weekdays of a month and counts working days', () => {
     expect(wallOf('last friday of february 2026 10:00')).to.equal('2026-02-27 10:00:00');
     expect(wallOf('first sunday of march 2026')).to.equal('2026-03-01 00:00:00');
     // 13 February 2026 is a Friday.
@@ -147,14 +147,14 @@ describe('date texts as PHP reads them', () => {
     expect(wallOf('2026-02-14 +1 weekday', utcZone)).to.equal('2026-02-16 00:00:00');
   });
 
-  it('count weekdays as PHP does: forwards, backwards, from weekends, none and very many', () => {
+  it('counts working days as PHP does: forwards, backwards, from weekends, none and very many', () => {
     for (const [text, seconds] of weekdays.phrases) {
       const date = parsePhpDate(text, { nowMs, zone: utcZone });
       expect(date ? date.epochMs / 1000 : null, text).to.equal(seconds);
     }
   });
 
-  it('count weekdays by arithmetic as a walk from day to day does', () => {
+  it('counts working days like a loop over days', () => {
     const dayMs = 86_400_000;
     function walked(fromMs: number, amount: number): number {
       let atMs = fromMs;
@@ -168,8 +168,8 @@ describe('date texts as PHP reads them', () => {
       fc.property(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: -2000, max: 2000 }), (day, amount) => {
         fc.pre(amount !== 0);
         const fromMs = day * dayMs + 3_600_000;
-        const text = `${formatWall(fromMs)} ${amount > 0 ? '+' : ''}${amount} weekdays`;
-        expect(wallOf(text, utcZone), text).to.equal(formatWall(walked(fromMs, amount)));
+        const text = `${formatWallTime(fromMs)} ${amount > 0 ? '+' : ''}${amount} weekdays`;
+        expect(wallOf(text, utcZone), text).to.equal(formatWallTime(walked(fromMs, amount)));
       }),
     );
   });
@@ -193,7 +193,7 @@ describe('date texts as PHP reads them', () => {
     `${' '.repeat(5000)}x`,
     '1'.repeat(5000),
   ]) {
-    it(`are read or refused without a failure: ${text.slice(0, 40)}`, () => {
+    it(`never throws for ${text.slice(0, 40)}`, () => {
       for (const zone of [utcZone, newYork]) expect(() => parsePhpDate(text, { nowMs, zone })).not.to.throw();
     });
   }
@@ -217,18 +217,18 @@ describe('date texts as PHP reads them', () => {
   ];
   function named(wall: string, style: 'long' | 'short'): { month: string; weekday: string } {
     const write = (options: Intl.DateTimeFormatOptions) =>
-      new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(wallMs(wall));
+      new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(wallTimeMs(wall));
     return { month: write({ month: style }), weekday: write({ weekday: style }) };
   }
   const seconds = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) / 1000 });
 
-  it('read every time back in thirteen spellings, with and without an offset', () => {
+  it('parses every time in thirteen spellings, with and without an offset', () => {
     fc.assert(
       fc.property(seconds, fc.constantFrom(...formats), (at, format) => {
-        const wall = formatWall(at * 1000);
+        const wall = formatWallTime(at * 1000);
         const text = format(wall);
         expect(wallOf(text, utcZone), text).to.equal(wall);
-        expect(utcOf(`${text} +05:30`), text).to.equal(formatWall((at - 19_800) * 1000));
+        expect(utcOf(`${text} +05:30`), text).to.equal(formatWallTime((at - 19_800) * 1000));
         expect(utcOf(`${text} UTC`), text).to.equal(wall);
         expect(utcOf(text), text).to.equal(wallToUtc(wall, newYork));
       }),
@@ -236,7 +236,7 @@ describe('date texts as PHP reads them', () => {
     );
   });
 
-  it('never throw, whatever is sent', () => {
+  it('never throws for random texts', () => {
     const words = fc.constantFrom(
       ...phrases.flatMap(([text]) => text.split(' ')),
       'EST',
@@ -261,7 +261,7 @@ describe('date texts as PHP reads them', () => {
   });
 });
 
-describe('Unix seconds', () => {
+describe('parseUnixSeconds', () => {
   const rows: [string, number | undefined][] = [
     ['1738591200', 1_738_591_200],
     ['2027', 2027],
@@ -279,7 +279,7 @@ describe('Unix seconds', () => {
   ];
   for (const [text, expected] of rows) {
     it(`${JSON.stringify(text)}: ${expected}`, () => {
-      expect(unixSeconds(text)).to.equal(expected);
+      expect(parseUnixSeconds(text)).to.equal(expected);
     });
   }
 });

@@ -1,9 +1,9 @@
-// Shows what texts of time zones mean, the letters they have at a moment, and the way to UTC and back.
+// Time zones: parsing of zone texts, abbreviations, and conversion between wall time and UTC.
 
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
-import { formatWall } from '../../src/time/wall.ts';
+import { formatWallTime } from '../../src/time/wall-time.ts';
 import {
   offsetMinutes,
   parseZone,
@@ -15,12 +15,13 @@ import {
 } from '../../src/time/zones.ts';
 
 function zone(text: string): Zone {
-  const found = parseZone(text);
-  if (!found) throw new Error(`no zone: ${text}`);
-  return found;
+  const parsed = parseZone(text);
+  if (!parsed) throw new Error(`no zone: ${text}`);
+  return parsed;
 }
 
-// Daylight saving in both hemispheres, half an hour of it, offsets of 45 minutes, none at all, several changes in a year.
+// Daylight saving in both hemispheres and by half an hour, offsets of 45 minutes, no changes, and several
+// changes in a year.
 const NAMES = [
   'America/New_York',
   'Europe/Paris',
@@ -36,7 +37,7 @@ const NAMES = [
   'Pacific/Apia',
 ];
 
-describe('zone texts (interface-behaviour 5.1)', () => {
+describe('zone texts', () => {
   const fixed: [string, number][] = [
     ['+02:00', 120],
     ['+0200', 120],
@@ -83,7 +84,7 @@ describe('zone texts (interface-behaviour 5.1)', () => {
     ['japan', 'Japan'],
   ];
   for (const [text, name] of names) {
-    it(`${text} is a name`, () => {
+    it(`${text} is a name of the tz database`, () => {
       expect(parseZone(text)).to.deep.equal({ kind: 'iana', name });
     });
   }
@@ -109,13 +110,13 @@ describe('zone texts (interface-behaviour 5.1)', () => {
     'constructor',
   ];
   for (const text of refused) {
-    it(`${JSON.stringify(text)} is none`, () => {
+    it(`${JSON.stringify(text)} is not a zone`, () => {
       expect(parseZone(text)).to.equal(undefined);
     });
   }
 });
 
-describe('letters of a zone (interface-behaviour 1.1)', () => {
+describe('zone abbreviations', () => {
   const rows: [string, string, string][] = [
     ['America/New_York', '2027-01-10 10:00:00', 'EST'],
     ['America/New_York', '2027-07-10 10:00:00', 'EDT'],
@@ -152,7 +153,7 @@ describe('letters of a zone (interface-behaviour 1.1)', () => {
 });
 
 describe('wall time and UTC', () => {
-  // Local time, zone, UTC: the hour that is skipped, the hour that comes twice, and a day that never was; checked with PHP 8.2.
+  // Wall time, zone, UTC: a skipped hour, a repeated hour, and a day that did not exist; checked with PHP 8.2.
   const rows: [string, string, string][] = [
     ['2027-03-14 01:59:59', 'America/New_York', '2027-03-14 06:59:59'],
     ['2027-03-14 02:30:00', 'America/New_York', '2027-03-14 07:30:00'],
@@ -180,18 +181,18 @@ describe('wall time and UTC', () => {
     });
   }
 
-  it('turns a skipped time into the later reading', () => {
+  it('moves a skipped time to after the gap', () => {
     const newYork = zone('America/New_York');
     expect(utcToWall(wallToUtc('2027-03-14 02:30:00', newYork), newYork)).to.equal('2027-03-14 03:30:00');
   });
 
-  it('knows the offset at a moment', () => {
+  it('finds the offset at an instant', () => {
     expect(offsetMinutes('2027-03-14 06:59:59', zone('America/New_York'))).to.equal(-300);
     expect(offsetMinutes('2027-03-14 07:00:00', zone('America/New_York'))).to.equal(-240);
     expect(offsetMinutes('2027-03-14 07:00:00', utcZone)).to.equal(0);
   });
 
-  /** Temporal's answer, but of a time that comes twice the reading whose offset the zone has at that time in UTC, as in PHP. */
+  /** Temporal's result, except that for a repeated time PHP uses the offset that the zone has at that time in UTC. */
   const inTemporal = (wall: Temporal.PlainDateTime, name: string): Temporal.ZonedDateTime => {
     const later = wall.toZonedDateTime(name, { disambiguation: 'later' });
     const skipped = !later.toPlainDateTime().equals(wall);
@@ -199,22 +200,24 @@ describe('wall time and UTC', () => {
     return skipped || asUtc.offset !== later.offset ? wall.toZonedDateTime(name) : later;
   };
 
-  it('goes to UTC and back as Temporal does, for any time from 1970 to 2100', () => {
+  it('converts to UTC and back like Temporal, from 1970 to 2100', () => {
     const seconds = fc.integer({ min: 2 * 86_400, max: Date.UTC(2100, 11, 30) / 1000 });
     fc.assert(
-      fc.property(fc.constantFrom(...NAMES), seconds, (name, at) => {
-        const place = zone(name);
-        const wall = formatWall(at * 1000);
-        const utc = wallToUtc(wall, place);
+      fc.property(fc.constantFrom(...NAMES), seconds, (name, second) => {
+        const parsed = zone(name);
+        const wall = formatWallTime(second * 1000);
+        const utc = wallToUtc(wall, parsed);
         const expected = inTemporal(Temporal.PlainDateTime.from(wall.replace(' ', 'T')), name);
-        expect(utc, `${wall} ${name}`).to.equal(formatWall(expected.epochMilliseconds));
-        expect(utcToWall(utc, place)).to.equal(formatWall(Date.parse(`${expected.toPlainDateTime().toString()}Z`)));
+        expect(utc, `${wall} ${name}`).to.equal(formatWallTime(expected.epochMilliseconds));
+        expect(utcToWall(utc, parsed)).to.equal(
+          formatWallTime(Date.parse(`${expected.toPlainDateTime().toString()}Z`)),
+        );
       }),
       { numRuns: 300 },
     );
   });
 
-  it('agrees with Temporal close to the changes of the clock', () => {
+  it('agrees with Temporal near offset changes', () => {
     const minutes = fc.integer({ min: -180, max: 180 });
     fc.assert(
       fc.property(fc.constantFrom(...NAMES), fc.integer({ min: 1975, max: 2080 }), minutes, (name, year, away) => {
@@ -223,7 +226,7 @@ describe('wall time and UTC', () => {
         const wall = change.toPlainDateTime().add({ minutes: away });
         const expected = inTemporal(wall, name).epochMilliseconds;
         expect(wallToUtc(wall.toString({ smallestUnit: 'second' }).replace('T', ' '), zone(name))).to.equal(
-          formatWall(expected),
+          formatWallTime(expected),
         );
       }),
       { numRuns: 300 },

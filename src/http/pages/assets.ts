@@ -1,4 +1,4 @@
-// The pages' files: their type, the version that their address carries, and their bytes when they are asked for.
+// Static assets of the HTML pages, with a version in their URL.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import type { Context } from 'koa';
 interface Asset {
   type: string;
   version: string;
-  /** Read each time: nearly everybody takes the compressed form, and three megabytes of scripts are much for most gateways to keep. */
+  /** Not cached: nearly every client accepts gzip, and the scripts take three megabytes. */
   bytes: () => Promise<Buffer>;
-  /** Kept from the first time on. */
+  /** Cached after the first request. */
   gzipped: () => Promise<Buffer>;
 }
 
@@ -29,50 +29,50 @@ const A_YEAR_SECONDS = 31_536_000;
 
 const compress = promisify(gzip);
 
-/** Files of these pages, and files of packages as `package/path`: name in the address -> content. */
+/** @param own files of this folder; `packaged`: files of packages, by the name in the URL: `package/path` */
 export function readAssets(own: readonly string[], packaged: Readonly<Record<string, string>>): Assets {
-  const places = [
+  const files = [
     ...own.map((name) => [name, new URL(name, import.meta.url)] as const),
-    ...Object.entries(packaged).map(([name, path]) => [name, inPackage(path)] as const),
+    ...Object.entries(packaged).map(([name, path]) => [name, packageFileUrl(path)] as const),
   ];
-  return new Map(places.map(([name, place]) => [name, asset(name, place)]));
+  return new Map(files.map(([name, url]) => [name, asset(name, url)]));
 }
 
-/** Beside the package's description, since packages do not export all of their files. */
-function inPackage(path: string): URL {
+/** Relative to the package's `package.json`, because packages do not export all of their files. */
+function packageFileUrl(path: string): URL {
   const [name, ...rest] = path.split('/');
   return new URL(rest.join('/'), import.meta.resolve(`${name}/package.json`));
 }
 
-/** Throws when the file is not there. */
-function asset(name: string, place: URL): Asset {
-  const version = createHash('sha256').update(readFileSync(place)).digest('base64url').slice(0, 12);
-  const bytes = () => readFile(place);
+/** Throws if the file is missing. */
+function asset(name: string, url: URL): Asset {
+  const version = createHash('sha256').update(readFileSync(url)).digest('base64url').slice(0, 12);
+  const bytes = () => readFile(url);
   let gzipped: Promise<Buffer> | undefined;
-  const once = () => {
+  const gzippedOnce = () => {
     gzipped ??= bytes().then(compress);
     return gzipped;
   };
-  return { type: TYPES[extname(name)] ?? 'application/octet-stream', version, bytes, gzipped: once };
+  return { type: TYPES[extname(name)] ?? 'application/octet-stream', version, bytes, gzipped: gzippedOnce };
 }
 
-/** `asset:NAME` in a page -> the address, relative to the page, with the version. */
-export function withAddresses(html: string, assets: Assets): string {
+/** Replaces `asset:NAME` in a page by the relative URL with the version. */
+export function withAssetUrls(html: string, assets: Assets): string {
   return html.replace(/asset:([\w.-]+)/g, (_, name: string) => `-/assets/${name}?v=${assets.get(name)!.version}`);
 }
 
-/** Answers with the asset. An address that carries its version may be kept for ever, any other is asked for again. */
+/** Sends the asset. Caches may store a URL with the current version forever, and must revalidate any other. */
 export async function sendAsset(ctx: Context, { type, bytes, version, gzipped }: Asset): Promise<void> {
   ctx.set('Cache-Control', ctx.query.v === version ? `public, max-age=${A_YEAR_SECONDS}, immutable` : 'no-cache');
   ctx.set('Content-Type', type);
   ctx.vary('Accept-Encoding');
   ctx.status = 200;
-  const zipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
-  ctx.set('ETag', zipped ? `"${version}-gzip"` : `"${version}"`);
+  const acceptsGzip = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
+  ctx.set('ETag', acceptsGzip ? `"${version}-gzip"` : `"${version}"`);
   if (ctx.fresh) {
     ctx.status = 304;
     return;
   }
-  if (zipped) ctx.set('Content-Encoding', 'gzip');
-  ctx.body = await (zipped ? gzipped() : bytes());
+  if (acceptsGzip) ctx.set('Content-Encoding', 'gzip');
+  ctx.body = await (acceptsGzip ? gzipped() : bytes());
 }

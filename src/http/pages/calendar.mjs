@@ -1,10 +1,10 @@
-// The calendar: events of the shown days, filtered by venue and category, out of the interface.
+// The calendar: events of the visible days from the API, filtered by venue and category.
 
+import { fetchList, plainText } from './api.mjs';
 import { showDetails } from './details.mjs';
-import { all, plainText } from './interface.mjs';
-import { asked as statusAsked } from './status.mjs';
+import { firstRefresh } from './status.mjs';
 
-// The style sheet has the colours, light and dark; a category keeps its own as long as the list of categories does not change.
+// The style sheet has light and dark colours; a category keeps its colour while the list of categories does not change.
 const COLOURS = 8;
 const NO_EVENTS = 'No events in this month';
 const NARROW = matchMedia('(width < 40rem)');
@@ -12,101 +12,101 @@ const DARK = matchMedia('(prefers-color-scheme: dark)');
 
 const filters = document.querySelector('#filters');
 const notice = document.querySelector('#notice');
-const place = document.querySelector('#calendar');
+const container = document.querySelector('#calendar');
 const dialog = document.querySelector('#details');
 const colours = new Map();
-let asked = new AbortController();
-/** The days that are shown, and what is drawn of them. */
+let fetching = new AbortController();
+/** The visible days, and the events drawn for them. */
 let days;
 let drawn = '';
-/** Something could not be read: it is tried again as long as the gateway answers at all. */
+/** A request failed: the next refresh repeats it. */
 let failed = false;
 
 const day = (date) => date.toISOString().slice(0, 10);
 const dayBefore = (date) => new Date(date.getTime() - 86_400_000);
 const dayAfter = (text) => day(new Date(Date.parse(`${text.slice(0, 10)}T00:00:00Z`) + 86_400_000));
 
-/** Everything that touches the shown days, whenever it began: it starts before their end and ends after the day before them. */
-async function read({ start, end }, signal) {
+/** Events that overlap the visible days: they start before the end of those and end after the day before them. */
+async function fetchEvents({ start, end }, signal) {
   const query = { ends_after: day(dayBefore(start)), starts_before: day(dayBefore(end)) };
   for (const [name, value] of new FormData(filters)) if (value) query[name] = value;
-  return (await all('events', query, signal)).map(shown);
+  return (await fetchList('events', query, signal)).map(toCalendarEvent);
 }
 
 async function events(range) {
-  asked.abort();
-  asked = new AbortController();
-  const { signal } = asked;
+  fetching.abort();
+  fetching = new AbortController();
+  const { signal } = fetching;
   days = range;
-  await filled;
+  await filtersFilled;
   try {
-    const found = await read(range, signal);
-    tell('');
-    drawn = JSON.stringify(found);
-    return found;
+    const result = await fetchEvents(range, signal);
+    showNotice('');
+    drawn = JSON.stringify(result);
+    return result;
   } catch (error) {
-    // Asked anew meanwhile: this answer is not shown.
+    // A newer request replaced this one.
     if (error.name === 'AbortError') return [];
     failed = true;
-    tellOf('The events', error);
+    showError('The events', error);
     throw error;
   }
 }
 
-/** Drawing makes all elements anew, so that a keyboard would lose its place: nothing is drawn when nothing shown changed. */
-async function renew() {
+/** Redraws only if an event changed: redrawing replaces all elements, which loses the keyboard focus. */
+async function refresh() {
   failed = false;
   await fillFilters();
-  const found = await read(days).catch(() => undefined);
-  // What cannot be read is tried once more where it is told.
-  if (JSON.stringify(found) !== drawn) calendar.refetchEvents();
+  const result = await fetchEvents(days).catch(() => undefined);
+  // After an error the calendar fetches again, and shows the error.
+  if (JSON.stringify(result) !== drawn) calendar.refetchEvents();
 }
 
-/** Which event's element has the focus, and which of its elements: an event of several weeks has several. */
+/** The event that has the focus, and which of its elements: an event over several weeks has several. */
 let focused;
 
-const elementsOf = (id) => [...place.querySelectorAll(`[data-event="${CSS.escape(id)}"]`)];
+const elementsOf = (id) => [...container.querySelectorAll(`[data-event="${CSS.escape(id)}"]`)];
 
-place.addEventListener('focusin', ({ target }) => {
+container.addEventListener('focusin', ({ target }) => {
   const id = target.dataset.event;
-  focused = id && { id, at: elementsOf(id).indexOf(target) };
+  focused = id && { id, index: elementsOf(id).indexOf(target) };
 });
-// Whoever goes elsewhere is not called back. An element that was taken away has not been left, nor one below the open dialog.
-place.addEventListener('focusout', ({ target }) => {
+// Forgets the event when the user moves the focus elsewhere, but not when an element was replaced or a dialog is open.
+container.addEventListener('focusout', ({ target }) => {
   setTimeout(() => {
-    const at = document.activeElement;
-    if (target.isConnected && !dialog.open && at !== target && !at.dataset.event) focused = undefined;
+    const active = document.activeElement;
+    if (target.isConnected && !dialog.open && active !== target && !active.dataset.event) focused = undefined;
   });
 });
 
-function focusAgain() {
-  const at = document.activeElement;
-  if (!focused || dialog.open || !(at === document.body || dialog.contains(at))) return;
+function restoreFocus() {
+  const active = document.activeElement;
+  if (!focused || dialog.open || !(active === document.body || dialog.contains(active))) return;
   const elements = elementsOf(focused.id);
-  (elements[focused.at] ?? elements[0])?.focus({ preventScroll: true });
+  (elements[focused.index] ?? elements[0])?.focus({ preventScroll: true });
 }
 
-dialog.addEventListener('close', () => setTimeout(focusAgain));
+dialog.addEventListener('close', () => setTimeout(restoreFocus));
 // New elements are hidden until the calendar knows their heights.
-new MutationObserver(focusAgain).observe(place, {
+new MutationObserver(restoreFocus).observe(container, {
   childList: true,
   subtree: true,
   attributeFilter: ['style', 'class'],
 });
 
-/** A copy that is still being made is no accident, and its own words are enough. */
-const tellOf = (what, { code, message }) =>
-  tell(code === 'calendar_not_ready' ? message : `${what} could not be read: ${message}`);
+/** The error during the initial sync explains itself. */
+const showError = (subject, { code, message }) =>
+  showNotice(code === 'calendar_not_ready' ? message : `${subject} could not be read: ${message}`);
 
-function tell(message) {
+function showNotice(message) {
   if (notice.textContent === message) return;
   notice.hidden = message === '';
   notice.textContent = message;
   calendar.setOption('noEventsText', message === '' ? NO_EVENTS : 'The events are not known yet');
 }
 
-/** Times are shown as they are on the clock where the event is. */
-function shown(event) {
+/** Shows times in the time zone of the event. */
+function toCalendarEvent(event) {
   return {
     id: String(event.id),
     title: plainText(event.title),
@@ -126,31 +126,35 @@ function localNow() {
 
 async function fill(name, collection, label) {
   const select = filters.elements[name];
-  const records = await all(collection, {});
-  const chosen = select.value;
+  const records = await fetchList(collection, {});
+  const selected = select.value;
   select.length = 1;
   select.append(...records.map((record) => new Option(label(record), record.id)));
-  select.value = records.some(({ id }) => String(id) === chosen) ? chosen : '';
+  select.value = records.some(({ id }) => String(id) === selected) ? selected : '';
   return records;
 }
 
 async function fillFilters() {
-  await statusAsked;
+  await firstRefresh;
   try {
     await fill('venue', 'venues', (venue) => plainText(venue.venue));
     const indent = ({ parent }) => (parent ? '\u2013 ' : '');
-    const categories = await fill('categories', 'categories', (one) => indent(one) + plainText(one.name));
-    for (const [at, { id }] of categories.entries()) colours.set(id, at % COLOURS);
+    const categories = await fill(
+      'categories',
+      'categories',
+      (category) => indent(category) + plainText(category.name),
+    );
+    for (const [index, { id }] of categories.entries()) colours.set(id, index % COLOURS);
   } catch (error) {
     failed = true;
-    tellOf('The filters', error);
+    showError('The filters', error);
   }
 }
 
-// The first events wait for it: they take their colours from the categories.
-const filled = fillFilters();
+// The first events wait for this: their colours come from the categories.
+const filtersFilled = fillFilters();
 
-const calendar = new FullCalendar.Calendar(place, {
+const calendar = new FullCalendar.Calendar(container, {
   initialView: NARROW.matches ? 'listMonth' : 'dayGridMonth',
   headerToolbar: { start: 'title', end: 'dayGridMonth,listMonth prev,today,next' },
   buttons: { dayGridMonth: { text: 'Month' }, listMonth: { text: 'List' }, today: { text: 'Today' } },
@@ -184,15 +188,15 @@ const calendar = new FullCalendar.Calendar(place, {
     el.dataset.event = event.id;
   },
   events,
-  // Told above the calendar; without this it would go to the console.
+  // `events` shows the error; this keeps FullCalendar from logging it.
   eventSourceFailure: () => {},
 });
 
 DARK.addEventListener('change', () => calendar.setOption('colorScheme', DARK.matches ? 'dark' : 'light'));
 NARROW.addEventListener('change', () => calendar.changeView(NARROW.matches ? 'listMonth' : 'dayGridMonth'));
 filters.addEventListener('change', () => calendar.refetchEvents());
-document.addEventListener('status-asked', ({ detail }) => {
-  if (detail.changed || failed) renew();
+document.addEventListener('status-refreshed', ({ detail }) => {
+  if (detail.changed || failed) refresh();
 });
 
 calendar.render();

@@ -1,6 +1,6 @@
-// One event in a dialog: when, where, by whom, what it costs, and where it is on the site and in the interface.
+// The dialog with the details of one event, and its links to the site and the API.
 
-import { plainText } from './interface.mjs';
+import { plainText } from './api.mjs';
 
 const dialog = document.querySelector('#details');
 const DAY = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' };
@@ -22,7 +22,7 @@ function where(venue) {
   return [plainText(venue.venue), address, [zip, city].filter(Boolean).join(' '), country].filter(Boolean).join(', ');
 }
 
-/** @param event as the interface answers it */
+/** @param event as the API returns it */
 export function showDetails(event) {
   const facts = [
     ['When', when(event)],
@@ -43,15 +43,15 @@ export function showDetails(event) {
 }
 
 function element(name, text) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  return made;
+  const node = document.createElement(name);
+  node.textContent = text;
+  return node;
 }
 
 function link(href, text) {
-  const made = element('a', text);
-  if (/^https?:/.test(href)) made.href = href;
-  return made;
+  const anchor = element('a', text);
+  if (/^https?:/.test(href)) anchor.href = href;
+  return anchor;
 }
 
 dialog.addEventListener('click', (event) => {

@@ -1,4 +1,4 @@
-// Shows the interface's description with Swagger UI; requests are tried at the address under which this page was opened.
+// Shows the OpenAPI document with Swagger UI; requests go to the host of this page.
 
 const root = new URL('../../', import.meta.url);
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -9,30 +9,30 @@ paint();
 
 const servers = document.body.dataset.mounts.split(' ').map((mount) => ({ url: `${new URL(mount, root).href}/` }));
 
-/** With what the plain document leaves out: how to create records. */
-async function description() {
-  const answer = await fetch(`${servers[0].url}doc?complete=1`);
-  if (!answer.ok) throw new Error(`answered with ${answer.status}`);
-  return answer.json();
+/** Includes the create routes, which the default document omits. */
+async function fetchDocument() {
+  const response = await fetch(`${servers[0].url}doc?complete=1`);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.json();
 }
 
-const place = document.querySelector('#interface');
+const container = document.querySelector('#interface');
 
-/** What a list of choices is for, by where it stands: Swagger UI gives most of its lists no name. */
-function choiceName(select) {
+/** The label of a select element, derived from its position: Swagger UI labels only a few. */
+function labelOf(select) {
   const row = select.closest('tr[data-param-name]');
   if (row) return row.dataset.paramName;
   if (select.closest('.servers')) return 'Server';
-  return select.closest('.opblock-section-request-body') ? 'Type of the body' : 'Type of the answer';
+  return select.closest('.opblock-section-request-body') ? 'Type of the body' : 'Type of the response';
 }
 
 new MutationObserver(() => {
-  for (const select of place.querySelectorAll('select:not([aria-label])')) select.ariaLabel = choiceName(select);
-}).observe(place, { childList: true, subtree: true });
+  for (const select of container.querySelectorAll('select:not([aria-label])')) select.ariaLabel = labelOf(select);
+}).observe(container, { childList: true, subtree: true });
 
 try {
   SwaggerUIBundle({
-    spec: { ...(await description()), servers },
+    spec: { ...(await fetchDocument()), servers },
     dom_id: '#interface',
     deepLinking: true,
     docExpansion: 'list',

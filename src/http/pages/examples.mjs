@@ -1,8 +1,8 @@
-// The examples name the address under which this page was opened, and can be copied.
+// Puts the URL of this page into the examples, and lets the user copy them.
 
-import { base } from './interface.mjs';
+import { base } from './api.mjs';
 
-for (const place of document.querySelectorAll('.base')) place.textContent = base;
+for (const element of document.querySelectorAll('.base')) element.textContent = base;
 
 for (const button of document.querySelectorAll('button.copy')) {
   button.addEventListener('click', async () => {
@@ -11,7 +11,7 @@ for (const button of document.querySelectorAll('button.copy')) {
       await navigator.clipboard.writeText(code.textContent);
       button.textContent = 'Copied';
     } catch {
-      // Without https there is no clipboard: the text is selected instead.
+      // Browsers allow the clipboard only over HTTPS: select the text instead.
       getSelection().selectAllChildren(code);
       button.textContent = 'Selected';
     }

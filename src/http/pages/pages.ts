@@ -1,30 +1,31 @@
-// The landing page and the documentation page, served by the gateway itself: no other host is asked for anything.
+// The landing page and the documentation page, with all of their assets: browsers load nothing from other hosts.
 
 import { readFileSync } from 'node:fs';
 import type { Context, Middleware } from 'koa';
 import { NAMESPACE } from '../../interface/routes.ts';
-import { type Assets, readAssets, sendAsset, withAddresses } from './assets.ts';
+import { escapeHtml } from '../../text/html.ts';
+import { type Assets, readAssets, sendAsset, withAssetUrls } from './assets.ts';
 
-/** What anybody may know of the gateway's state: shown on the landing page and answered at `/-/status.json`. */
+/** The public part of the gateway's state: on the landing page and at `/-/status.json`. */
 export interface PublicStatus {
   site: { name: string; url: string };
-  copy: { state: string; percent: number };
+  replica: { state: string; percent: number };
   cms: { reachable: boolean };
-  /** Totals of the public lists by collection: `events`, `venues` ...; nothing that these leave out is counted. */
+  /** Totals of the public lists, by collection: `events`, `venues` ... */
   counts: Record<string, number>;
-  /** Changes whenever records that everybody sees do: the calendar is then read again. */
+  /** Changes with every change of a public record: the page then reloads the calendar. */
   version: number;
 }
 
 export interface PagesOptions {
-  /** Paths at which the interface is mounted, with or without a leading slash; the pages use the first. */
+  /** Paths at which the API is mounted, with or without a leading slash; the pages use the first. */
   mounts: readonly string[];
   publicUrl: string;
   status: () => PublicStatus;
   enabled: { landing: boolean; documentation: boolean };
 }
 
-/** Scripts and styles from here only, none of them in the page; Swagger UI and FullCalendar set styles through the DOM, which this allows. */
+/** Allows scripts and styles of this origin, none inline; Swagger UI and FullCalendar set styles through the DOM, which needs no permission. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,7 +38,7 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 const COMMON_FILES = ['page.css', 'icon.svg'];
-const LANDING_FILES = ['landing.css', 'interface.mjs', 'calendar.mjs', 'status.mjs', 'details.mjs', 'examples.mjs'];
+const LANDING_FILES = ['landing.css', 'api.mjs', 'calendar.mjs', 'status.mjs', 'details.mjs', 'examples.mjs'];
 const LANDING_PACKAGES = {
   'fullcalendar.js': 'fullcalendar/all/global.js',
   'fullcalendar.css': 'fullcalendar/skeleton.css',
@@ -53,7 +54,7 @@ const DOCUMENTATION_PACKAGES = {
 
 type Handler = (ctx: Context) => void | Promise<void>;
 
-/** Middleware that answers `/`, `/docs` (also by `/doc`) and what they need below `/-/`, as far as they are enabled; all else goes on. */
+/** Middleware that serves the enabled pages (`/`, `/docs`, also as `/doc`) and their assets below `/-/`. */
 export function pages(options: PagesOptions): Middleware {
   const { landing, documentation } = options.enabled;
   const assets = readAssets(
@@ -71,23 +72,23 @@ export function pages(options: PagesOptions): Middleware {
   const assetAt = (path: string) => (path.startsWith('/-/assets/') ? assets.get(path.slice(10)) : undefined);
 
   return async (ctx, next) => {
-    const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
-    // `/?rest_route=` is the interface's.
-    const handler = ctx.query.rest_route === undefined ? handlers.get(ctx.path) : undefined;
+    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
+    const handler = handlers.get(ctx.path);
     const asset = assetAt(ctx.path);
-    if (!reads || !(handler || asset)) return next();
+    // `/?rest_route=` belongs to the API.
+    if (!isRead || !(handler || asset) || ctx.query.rest_route !== undefined) return next();
     ctx.set('X-Content-Type-Options', 'nosniff');
     if (handler) await handler(ctx);
     else if (asset) await sendAsset(ctx, asset);
   };
 }
 
-/** As part of an address: `calendar/events/v1`. */
-const bare = (mount: string | undefined) => (mount ?? NAMESPACE).replace(/^\/|\/$/g, '');
+/** Without leading and trailing slashes: `calendar/events/v1`. */
+const withoutSlashes = (mount: string | undefined) => (mount ?? NAMESPACE).replace(/^\/|\/$/g, '');
 
 function landingHandlers({ mounts, publicUrl, status, enabled }: PagesOptions, assets: Assets): [string, Handler][] {
   const html = page('landing.html', assets);
-  const mount = bare(mounts[0]);
+  const mount = withoutSlashes(mounts[0]);
   return [
     [
       '/',
@@ -112,8 +113,8 @@ function documentationHandlers({ mounts, status, enabled }: PagesOptions, assets
       (ctx) =>
         sendPage(ctx, html, {
           site: status().site.name || 'Calendar',
-          mounts: mounts.map(bare).join(' '),
-          document: `${bare(mounts[0])}/doc`,
+          mounts: mounts.map(withoutSlashes).join(' '),
+          document: `${withoutSlashes(mounts[0])}/doc`,
           landing: enabled.landing ? '' : 'hidden',
         }),
     ],
@@ -124,7 +125,7 @@ function documentationHandlers({ mounts, status, enabled }: PagesOptions, assets
 }
 
 function page(name: string, assets: Assets): string {
-  return withAddresses(readFileSync(new URL(name, import.meta.url), 'utf8'), assets);
+  return withAssetUrls(readFileSync(new URL(name, import.meta.url), 'utf8'), assets);
 }
 
 /** Fills `{{name}}` with the escaped value. */
@@ -141,8 +142,4 @@ function sendJson(ctx: Context, value: object): void {
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'json';
   ctx.body = JSON.stringify(value);
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 }

@@ -1,60 +1,60 @@
-// The state of the copy and of the CMS, asked again and again while the page is seen; tells the calendar, and whether records changed.
+// Shows the state of the replica and of the CMS, refreshed while the page is visible; notifies the calendar of changed records.
 
-import { seen, statusUrl } from './interface.mjs';
+import { cacheBuster, statusUrl } from './api.mjs';
 
 const INTERVAL_MS = 5_000;
 const STATES = {
-  empty: ['waiting', 'Copy: not begun'],
-  copying: ['waiting', 'Copy: being made'],
-  live: ['good', 'Copy: up to date'],
-  lagging: ['waiting', 'Copy: behind'],
-  away: ['bad', 'Copy: kept while the CMS is away'],
+  empty: ['waiting', 'Replica: empty'],
+  syncing: ['waiting', 'Replica: initial sync'],
+  live: ['good', 'Replica: up to date'],
+  stale: ['waiting', 'Replica: stale'],
+  unreachable: ['bad', 'Replica: serving, the CMS is unreachable'],
 };
 
-const part = (id) => document.querySelector(`#${id}`);
+const element = (id) => document.querySelector(`#${id}`);
 
-/** Only what is new: a screen reader tells every change. */
-function write(id, text) {
-  if (part(id).textContent !== text) part(id).textContent = text;
+/** Leaves equal text alone: a screen reader announces every change. */
+function setText(id, text) {
+  if (element(id).textContent !== text) element(id).textContent = text;
 }
 
-function show({ copy, cms, counts }) {
-  const [state, text] = STATES[copy.state] ?? ['waiting', `Copy: ${copy.state}`];
-  const percent = Math.floor(copy.percent);
-  const whole = percent >= 100;
-  part('copy-dot').dataset.state = state;
-  write('copy-text', whole ? text : `${text}, ${percent} %`);
-  part('copy-progress').hidden = whole;
-  part('copy-progress').value = percent;
-  part('cms-dot').dataset.state = cms.reachable ? 'good' : 'bad';
-  write('cms-text', cms.reachable ? 'CMS: reachable' : 'CMS: not reachable; reading goes on');
-  const numbers = Object.entries(counts).map(([name, count]) => `${count.toLocaleString()} ${counted(name, count)}`);
-  write('counts', numbers.join(', '));
+function show({ replica, cms, counts }) {
+  const [state, text] = STATES[replica.state] ?? ['waiting', `Replica: ${replica.state}`];
+  const percent = Math.floor(replica.percent);
+  const isComplete = percent >= 100;
+  element('replica-dot').dataset.state = state;
+  setText('replica-text', isComplete ? text : `${text}, ${percent} %`);
+  element('replica-progress').hidden = isComplete;
+  element('replica-progress').value = percent;
+  element('cms-dot').dataset.state = cms.reachable ? 'good' : 'bad';
+  setText('cms-text', cms.reachable ? 'CMS: reachable' : 'CMS: unreachable; reads continue');
+  const totals = Object.entries(counts).map(([name, count]) => `${count.toLocaleString()} ${nounFor(name, count)}`);
+  setText('counts', totals.join(', '));
 }
 
-const counted = (name, count) => (count === 1 ? name.replace(/ies$/, 'y').replace(/s$/, '') : name);
+const nounFor = (name, count) => (count === 1 ? name.replace(/ies$/, 'y').replace(/s$/, '') : name);
 
 async function refresh() {
   if (document.hidden) return;
   try {
-    const answer = await fetch(statusUrl);
-    const status = await answer.json();
+    const response = await fetch(statusUrl);
+    const status = await response.json();
     show(status);
-    const before = seen.version;
-    seen.version = status.version;
-    const changed = before !== undefined && before !== status.version;
-    document.dispatchEvent(new CustomEvent('status-asked', { detail: { changed } }));
+    const previous = cacheBuster.version;
+    cacheBuster.version = status.version;
+    const changed = previous !== undefined && previous !== status.version;
+    document.dispatchEvent(new CustomEvent('status-refreshed', { detail: { changed } }));
   } catch {
-    part('copy-dot').dataset.state = 'bad';
-    part('copy-progress').hidden = true;
-    write('copy-text', 'The gateway does not answer');
-    part('cms-dot').dataset.state = 'waiting';
-    write('cms-text', 'CMS: not known');
+    element('replica-dot').dataset.state = 'bad';
+    element('replica-progress').hidden = true;
+    setText('replica-text', 'The gateway does not respond');
+    element('cms-dot').dataset.state = 'waiting';
+    setText('cms-text', 'CMS: unknown');
   }
 }
 
 document.addEventListener('visibilitychange', refresh);
 setInterval(refresh, INTERVAL_MS);
 
-/** Settles when the state was asked for once, whatever came of it. */
-export const asked = refresh();
+/** Resolves after the first refresh, whether or not it succeeded. */
+export const firstRefresh = refresh();

@@ -1,4 +1,4 @@
-// Shows that the pages bring all they need along, under which headers they are sent, and that each can be turned off.
+// The HTML pages: their assets and headers, and how to disable them.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ const options: PagesOptions = {
   publicUrl: 'https://calendar.example/',
   status: () => ({
     site: { name: 'Town <& Country>', url: 'https://cms.example' },
-    copy: { state: 'copying', percent: 40 },
+    replica: { state: 'syncing', percent: 40 },
     cms: { reachable: true },
     counts: { events: 3 },
     version: 7,
@@ -20,7 +20,7 @@ const options: PagesOptions = {
   enabled: { landing: true, documentation: true },
 };
 
-describe('the pages', () => {
+describe('pages', () => {
   let server: Server | undefined;
 
   async function served(changed: Partial<PagesOptions> = {}): Promise<string> {
@@ -46,17 +46,17 @@ describe('the pages', () => {
   const addresses = (html: string) => [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address]) => address!);
 
   for (const path of ['/', '/docs']) {
-    it(`at ${path} bring everything along: no other host, no script or style in the page`, async () => {
+    it(`at ${path} load nothing from other hosts and have no inline script or style`, async () => {
       const base = await served();
-      const answer = await fetch(base + path);
-      const html = await answer.text();
-      expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
-      const policy = answer.headers.get('content-security-policy');
+      const response = await fetch(base + path);
+      const html = await response.text();
+      expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      const policy = response.headers.get('content-security-policy');
       expect(policy).to.include("default-src 'none'").and.include("script-src 'self'").and.include("style-src 'self'");
       expect(policy).not.to.match(/unsafe|https?:|\*/);
       expect(html).not.to.match(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|\{\{/);
-      expect(html).to.include('Town &#60;&#38; Country&#62;');
-      const assets = addresses(html).filter((one) => one.startsWith('-/assets/'));
+      expect(html).to.include('Town &lt;&amp; Country&gt;');
+      const assets = addresses(html).filter((item) => item.startsWith('-/assets/'));
       expect(assets).not.to.be.empty;
       for (const asset of assets) {
         const { status, headers } = await fetch(`${base}/${asset}`);
@@ -68,19 +68,19 @@ describe('the pages', () => {
     });
   }
 
-  it('name the public address and mount in the examples', async () => {
+  it('show the public URL and mount in the examples', async () => {
     const html = await (await fetch(await served())).text();
     expect(html).to.include('<span class="base">https://calendar.example/calendar/events/v1</span>/events?per_page=5');
   });
 
-  it('ask again for files whose address has no version, and send nothing when nothing changed', async () => {
-    const address = `${await served()}/-/assets/interface.mjs`;
+  it('revalidate assets without a version in the URL', async () => {
+    const address = `${await served()}/-/assets/api.mjs`;
     const first = await fetch(address, { headers: { 'Accept-Encoding': 'identity' } });
     expect(first.headers.get('cache-control')).to.equal('no-cache');
     expect(first.headers.get('content-type')).to.equal('text/javascript; charset=utf-8');
     expect(first.headers.get('content-encoding')).to.equal(null);
     const etag = first.headers.get('etag')!;
-    // `fetch` would ask with `Cache-Control: no-cache`, which no answer satisfies but a whole one.
+    // `fetch` would send `Cache-Control: no-cache`, which forbids a 304.
     const again = await request(address, { headers: { 'if-none-match': etag } });
     expect([again.statusCode, await again.body.text()]).to.deep.equal([304, '']);
     const zipped = await fetch(address, { headers: { 'Accept-Encoding': 'gzip' } });
@@ -88,13 +88,13 @@ describe('the pages', () => {
     expect(await zipped.text()).to.equal(await first.text());
   });
 
-  it('tell the state of the copy', async () => {
-    const answer = await fetch(`${await served()}/-/status.json`);
-    expect(answer.headers.get('cache-control')).to.equal('no-store');
-    expect(await answer.json()).to.deep.equal(options.status());
+  it('serve the state of the replica', async () => {
+    const response = await fetch(`${await served()}/-/status.json`);
+    expect(response.headers.get('cache-control')).to.equal('no-store');
+    expect(await response.json()).to.deep.equal(options.status());
   });
 
-  it('leave everything else to the interface', async () => {
+  it('leave everything else to the API', async () => {
     const base = await served();
     const others = [
       '/?rest_route=/calendar/events/v1',
@@ -106,7 +106,7 @@ describe('the pages', () => {
     expect((await fetch(base, { method: 'POST' })).status).to.equal(404);
   });
 
-  it('can be turned off, one by one', async () => {
+  it('can be disabled separately', async () => {
     const docsOnly = await served({ enabled: { landing: false, documentation: true } });
     const reached = async (base: string, path: string) => (await fetch(base + path)).status === 200;
     expect(await reached(docsOnly, '/')).to.equal(false);

@@ -1,10 +1,10 @@
-// What is sent to every kind of site, and what an answer shows of it, reduced to what a mapping can hold.
+// Sample records for every site, reduced to the fields that its mapping can write.
 
 import type { Mapping } from '../../../src/mapping/mapping.ts';
-import type { EventRecord, OrganizerRecord, VenueRecord } from '../../../src/records.ts';
-import type { Json } from './site-under-test.ts';
+import type { EventRecord, OrganizerRecord, VenueRecord } from '../../../src/model/records.ts';
+import type { Json } from './test-site.ts';
 
-/** Parameter -> the record's key, for everything that only some mappings hold; with what is sent. */
+/** Parameter, the record's key, and the sample value, for the fields that only some mappings can write. */
 const EVENT: readonly (readonly [string, keyof EventRecord, unknown])[] = [
   ['timezone', 'timezone', 'Europe/Paris'],
   ['cost', 'cost', '$12.50'],
@@ -31,14 +31,14 @@ const ORGANIZER: readonly (readonly [string, keyof OrganizerRecord, unknown])[] 
   ['email', 'email', 'hello@players.example'],
 ];
 
-function held(
-  lines: readonly (readonly [string, string, unknown])[],
+function writableSamples(
+  fields: readonly (readonly [string, string, unknown])[],
   keys: ReadonlySet<string> | undefined,
 ): Record<string, unknown> {
-  return Object.fromEntries(lines.filter(([, key]) => keys?.has(key)).map(([name, , value]) => [name, value]));
+  return Object.fromEntries(fields.filter(([, key]) => keys?.has(key)).map(([name, , value]) => [name, value]));
 }
 
-/** An event with everything that the mapping can write beside its linked records. */
+/** An event with every writable field except links. */
 export function eventSample({ kinds }: Mapping): Json {
   return {
     title: 'Harbour concert',
@@ -47,48 +47,48 @@ export function eventSample({ kinds }: Mapping): Json {
     excerpt: 'By the water.',
     start_date: '2031-05-01 19:30:00',
     end_date: '2031-05-01 22:00:00',
-    ...held(EVENT, kinds.event.writable),
+    ...writableSamples(EVENT, kinds.event.writable),
   };
 }
 
-/** WordPress takes paragraphs out of a term's description. */
+/** WordPress removes paragraphs from a term's description. */
 const paragraph = (text: string, as: 'posts' | 'terms' | undefined): string =>
   as === 'terms' ? text : `<p>${text}</p>`;
 
 export function venueSample({ kinds }: Mapping): Json {
   return {
     venue: 'Quay Hall',
-    description: paragraph('A hall.', kinds.venue?.as),
-    ...held(VENUE, kinds.venue?.writable),
+    description: paragraph('A hall.', kinds.venue?.storedAs),
+    ...writableSamples(VENUE, kinds.venue?.writable),
   };
 }
 
 export function organizerSample({ kinds }: Mapping): Json {
   return {
     organizer: 'The Players',
-    description: paragraph('A troupe.', kinds.organizer?.as),
-    ...held(ORGANIZER, kinds.organizer?.writable),
+    description: paragraph('A troupe.', kinds.organizer?.storedAs),
+    ...writableSamples(ORGANIZER, kinds.organizer?.writable),
   };
 }
 
 const idOf = (value: unknown): unknown => (value as Json | undefined)?.id;
 const idsOf = (value: unknown): unknown[] => [value].flat().map(idOf);
 
-/** Of an answer, what `sent` names, as it was sent: linked records and terms as ids. */
-export function shown(answer: Json, sent: Json): Json {
-  const seen: Json = {};
+/** The fields of a response that `sent` has, in the form of a request: linked records and terms as ids. */
+export function reducedTo(response: Json, sent: Json): Json {
+  const fields: Json = {};
   for (const name of Object.keys(sent)) {
-    const value = answer[name];
-    if (name === 'venue' && typeof sent.venue !== 'string') seen.venue = idsOf(value)[0] ?? [];
-    else if (name === 'organizer' && typeof sent.organizer !== 'string') seen.organizer = idsOf(value);
-    else if (name === 'categories' || name === 'tags') seen[name] = idsOf(value);
-    else if (name === 'image') seen.image = String(idOf(value));
+    const value = response[name];
+    if (name === 'venue' && typeof sent.venue !== 'string') fields.venue = idsOf(value)[0] ?? [];
+    else if (name === 'organizer' && typeof sent.organizer !== 'string') fields.organizer = idsOf(value);
+    else if (name === 'categories' || name === 'tags') fields[name] = idsOf(value);
+    else if (name === 'image') fields.image = String(idOf(value));
     else if (name === 'excerpt')
-      seen.excerpt = String(value)
+      fields.excerpt = String(value)
         .replace(/<\/?p>/g, '')
         .trim();
-    else if (name === 'description') seen.description = String(value).trim();
-    else seen[name] = value ?? '';
+    else if (name === 'description') fields.description = String(value).trim();
+    else fields[name] = value ?? '';
   }
-  return seen;
+  return fields;
 }

@@ -1,44 +1,44 @@
-// `npm run transcripts`: sets the gateway up for each kind of site as an operator would, and writes down what the terminal said.
+// `npm run transcripts [MAPPING ...]`: sets up the gateway for each site as an operator would, and writes the terminal output to docs/.
 
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mappingNames } from '../../../src/mapping/load.ts';
-import { ROOT } from '../gateway-process.ts';
-import { filledSite, wordPressOf } from './filled-site.ts';
-import type { SiteUnderTest } from './site-under-test.ts';
-import { TWENTY_LINES } from './twenty-lines.ts';
+import { ROOT } from '../../start-gateway.ts';
+import { DOCUMENTED_MAPPING } from './documented-mapping.ts';
+import { documentRootOf, startSeededSite } from './seeded-site.ts';
+import type { TestSite } from './test-site.ts';
 
 const SHOWN_URL = 'https://www.example.org';
 const SHOWN_USER = 'calendar';
 const PASSWORD_FILE = 'application-password';
-const MADE = 'calendar-gateway';
+const OUTPUT_FOLDER = 'calendar-gateway';
 const DOCS = join(ROOT, 'docs/transcripts');
-/** Plugins with rights of their own give them to administrators only; elsewhere an editor is enough. */
+/** Their plugins have capabilities of their own, which only administrators have. */
 const ADMINISTRATORS = new Set(['wp-event-manager', 'events-manager', 'event-organiser', 'eventon']);
-/** Without credentials such a site shows nothing by which it could be known. */
-const HIDDEN = new Set(['events-manager']);
+/** Without credentials their sites show nothing of the plugin. */
+const HIDDEN_TYPES = new Set(['events-manager']);
 
 const ANONYMOUS = `init ${SHOWN_URL} --anonymous --yes --out without-account`;
 const INIT = `init ${SHOWN_URL} --user ${SHOWN_USER} --password-file ${PASSWORD_FILE} --yes`;
-const CHECK = `check --config ${MADE}/config.json`;
+const CHECK = `check --config ${OUTPUT_FOLDER}/config.json`;
 
-interface Said {
+interface CommandOutput {
   command: string;
   text: string;
   code: number;
 }
 
-type Run = (shown: string, env?: Record<string, string>) => Promise<Said>;
+type Run = (commandLine: string, env?: Record<string, string>) => Promise<CommandOutput>;
 
-/** Runs a command as it is shown, in a folder of its own; a password comes from nowhere but its file. */
-function commandsIn(folder: string, site: SiteUnderTest, user: string): Run {
+/** Runs a command line in a folder, with the address and user of the real site. */
+function commandRunner(folder: string, site: TestSite, user: string): Run {
   const real: Record<string, string> = { [SHOWN_URL]: site.sandbox.url, [SHOWN_USER]: user };
-  return async (shown, env = {}) => {
+  return async (commandLine, env = {}) => {
     const child = spawn(
       process.execPath,
-      [join(ROOT, 'src/main.ts'), ...shown.split(' ').map((word) => real[word] ?? word)],
+      [join(ROOT, 'src/main.ts'), ...commandLine.split(' ').map((word) => real[word] ?? word)],
       { cwd: folder, env: { PATH: process.env.PATH, NO_COLOR: '1', ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     let text = '';
@@ -46,113 +46,116 @@ function commandsIn(folder: string, site: SiteUnderTest, user: string): Run {
       stream.setEncoding('utf8').on('data', (part: string) => {
         text += part;
       });
-    const code = await new Promise<number>((done) => child.once('close', (ended) => done(ended ?? 1)));
+    const code = await new Promise<number>((done) => child.once('close', (exitCode) => done(exitCode ?? 1)));
     return {
-      command: `calendar-gateway ${shown}`,
-      text: stable(text, site, user).replaceAll(folder, '/home/you'),
+      command: `calendar-gateway ${commandLine}`,
+      text: normalized(text, site, user).replaceAll(folder, '/home/you'),
       code,
     };
   };
 }
 
-/** The same from one run to the next: the site's address and the name of the account. */
-function stable(text: string, { sandbox }: SiteUnderTest, user: string): string {
+/** Replaces what differs between runs: the site's address and the name of the account. */
+function normalized(text: string, { sandbox }: TestSite, user: string): string {
   return text
     .replaceAll(sandbox.url, SHOWN_URL)
     .replaceAll(new RegExp(`\\b${user}( \\()`, 'gi'), `${SHOWN_USER}$1`)
     .trimEnd();
 }
 
-/** The settings of an environment file that `init` wrote. */
+/** Reads an environment file that `init` wrote. */
 function settingsIn(file: string): Record<string, string> {
   const lines = readFileSync(file, 'utf8').matchAll(/^(\w+)="(.*)"$/gm);
   return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
 }
 
-const shell = (...said: Said[]): string =>
-  `\`\`\`console\n${said.map(({ command, text, code }) => `$ ${command}\n${text}\n$ echo $?\n${code}`).join('\n\n')}\n\`\`\``;
+const shell = (...outputs: CommandOutput[]): string =>
+  `\`\`\`console\n${outputs.map(({ command, text, code }) => `$ ${command}\n${text}\n$ echo $?\n${code}`).join('\n\n')}\n\`\`\``;
 
-/** What is said before the proposal, and from the files on: the proposal itself is the same. */
-function shortened(said: Said, other: Said): Said {
+/** Omits the proposal if it is the same as in the other output. */
+function shortened(output: CommandOutput, other: CommandOutput): CommandOutput {
   const middle = /\nProposal[\s\S]*?(?=\nwrote )/;
-  const same = middle.exec(said.text)?.[0] === middle.exec(other.text)?.[0];
+  const same = middle.exec(output.text)?.[0] === middle.exec(other.text)?.[0];
   return same
-    ? { ...said, text: said.text.replace(middle, '\n(the proposal and the records are those below)\n') }
-    : said;
+    ? { ...output, text: output.text.replace(middle, '\n(the proposal and the events are those below)\n') }
+    : output;
 }
 
 interface Transcript {
   text: string;
-  /** What an operator would not have wished. */
-  wrong: string[];
+  problems: string[];
 }
 
 async function transcriptOf(name: string): Promise<Transcript> {
-  const site = await filledSite(name);
+  const site = await startSeededSite(name);
   const folder = mkdtempSync(join(tmpdir(), 'calendar-setup-'));
-  const wrong: string[] = [];
-  const expected = (said: Said, right: boolean, what: string): Said => {
-    if (!right) wrong.push(`${said.command}: ${what}\n${said.text}`);
-    return said;
+  const problems: string[] = [];
+  const expectThat = (output: CommandOutput, isTrue: boolean, problem: string): CommandOutput => {
+    if (!isTrue) problems.push(`${output.command}: ${problem}\n${output.text}`);
+    return output;
   };
   try {
     const role = ADMINISTRATORS.has(name) ? 'admin' : 'editor';
     const { user, applicationPassword } = site.sandbox.credentials[role];
     writeFileSync(join(folder, PASSWORD_FILE), applicationPassword);
-    const run = commandsIn(folder, site, user);
-    const recognised = (said: Said) =>
-      expected(
-        said,
-        said.code === 0 &&
-          new RegExp(`^Mapping +${name === TWENTY_LINES ? 'a file of its own' : name},`, 'm').test(said.text),
-        `ends with ${said.code}, or does not take the site for ${name}`,
+    const run = commandRunner(folder, site, user);
+    const expectRecognized = (output: CommandOutput) =>
+      expectThat(
+        output,
+        output.code === 0 &&
+          new RegExp(`^Mapping +${name === DOCUMENTED_MAPPING ? 'a file of its own' : name},`, 'm').test(output.text),
+        `exits with ${output.code}, or does not recognize ${name}`,
       );
     const anonymous = await run(ANONYMOUS);
-    if (!HIDDEN.has(name)) recognised(anonymous);
-    const first = recognised(await run(INIT));
-    const settings = settingsIn(join(folder, MADE, 'secrets.env'));
-    const php = join(folder, MADE, 'calendar-gateway.php');
+    if (!HIDDEN_TYPES.has(name)) expectRecognized(anonymous);
+    const first = expectRecognized(await run(INIT));
+    const settings = settingsIn(join(folder, OUTPUT_FOLDER, 'secrets.env'));
+    const php = join(folder, OUTPUT_FOLDER, 'calendar-gateway-companion.php');
     const parts = [
       `# ${name}`,
-      `Written by \`npm run transcripts\` from a WordPress that is set up as the plugin leaves it, with ${
+      `Written by \`npm run transcripts\` from a WordPress with the post types and data of the plugin, and ${
         name === 'wordpress-meta' ? 'no' : 'some'
       } events in it. The account is ${role === 'admin' ? 'an administrator' : 'an editor'}.`,
       '## Without an account',
       shell(shortened(anonymous, first)),
-      '## With one',
+      '## With an account',
       shell(first),
     ];
     if (existsSync(php)) {
-      const red = await run(CHECK, settings);
-      expected(red, red.code === 1, 'is not red before the PHP file is in');
-      copyFileSync(php, join(wordPressOf(site), 'wp-content/mu-plugins/calendar-gateway.php'));
-      const again = recognised(await run(`${INIT} --force`));
-      parts.push('## Before the PHP file is in', shell(red));
-      parts.push(`## With \`${MADE}/calendar-gateway.php\` in \`wp-content/mu-plugins/\``, shell(again));
-    } else parts.push('## Checked');
+      const failing = await run(CHECK, settings);
+      expectThat(failing, failing.code === 1, 'does not fail without the companion plugin');
+      copyFileSync(php, join(documentRootOf(site), 'wp-content/mu-plugins/calendar-gateway-companion.php'));
+      const withPlugin = expectRecognized(await run(`${INIT} --force`));
+      parts.push('## Without the companion plugin', shell(failing));
+      parts.push(
+        `## With \`${OUTPUT_FOLDER}/calendar-gateway-companion.php\` in \`wp-content/mu-plugins/\``,
+        shell(withPlugin),
+      );
+    } else parts.push('## Check');
     const check = site.mapping.kinds.event.readOnly ? CHECK : `${CHECK} --write`;
-    const green = await run(check, settings);
-    expected(green, green.code === 0, `ends with ${green.code}`);
+    const passing = await run(check, settings);
+    expectThat(passing, passing.code === 0, `exits with ${passing.code}`);
     const { ok, counts } = JSON.parse((await run(`${CHECK} --json`, settings)).text);
-    if (!ok || counts.fail > 0) wrong.push('check --json says otherwise');
-    parts.push(shell(green));
-    return { text: `${parts.join('\n\n')}\n`, wrong };
+    if (!ok || counts.fail > 0) problems.push('check --json has failures');
+    parts.push(shell(passing));
+    return { text: `${parts.join('\n\n')}\n`, problems };
   } finally {
     rmSync(folder, { recursive: true, force: true });
     await site.close();
   }
 }
 
-/** With arguments: these mappings alone. */
 const wanted = process.argv.slice(2);
 let failed = 0;
 mkdirSync(DOCS, { recursive: true });
-for (const name of [...mappingNames(), TWENTY_LINES].filter((each) => wanted.length === 0 || wanted.includes(each))) {
-  const begunMs = Date.now();
-  const { text, wrong } = await transcriptOf(name);
+for (const name of [...mappingNames(), DOCUMENTED_MAPPING].filter(
+  (each) => wanted.length === 0 || wanted.includes(each),
+)) {
+  const startedMs = Date.now();
+  const { text, problems } = await transcriptOf(name);
   writeFileSync(join(DOCS, `${name}.md`), text);
-  failed += wrong.length;
-  for (const each of wrong) process.stderr.write(`FAIL ${name}: ${each}\n`);
-  process.stdout.write(`${name}: ${wrong.length} wrong (${Math.round((Date.now() - begunMs) / 1000)} s)\n`);
+  failed += problems.length;
+  for (const each of problems) process.stderr.write(`FAIL ${name}: ${each}\n`);
+  process.stdout.write(`${name}: ${problems.length} problems (${Math.round((Date.now() - startedMs) / 1000)} s)\n`);
 }
 process.exitCode = failed > 0 ? 1 : 0;

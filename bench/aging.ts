@@ -1,0 +1,101 @@
+// Benchmark of aging: what a cached read costs in a process that has answered a million mixed requests,
+// failures and outages included.
+
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Sandbox } from '../sandbox/start.ts';
+import { startFaultProxy } from '../test/faults/fault-proxy.ts';
+import { type Gateway, startGateway } from './gateway.ts';
+import type { Load } from './processes.ts';
+import { benchReads, LIST, type ReadSettings, uncachedLists } from './reads.ts';
+import type { Figure } from './report.ts';
+
+const CALENDAR = '/calendar/events/v1';
+const BATCHES = 5;
+/** Per batch: cached lists of three, errors, and uncached lists. With `BATCHES` they make a million. */
+const REQUESTS = { cached: 140_000, invalid: 48_000, uncached: 10_000 };
+/** Requests that wait for a CMS that does not answer, per batch, and for how long. */
+const STUCK = { requests: 500, ms: 6_000 };
+const ABORTS = 500;
+const STALL_MS = 3_000;
+/** Longer than any turn of the event loop, except the stalls. */
+const OVERLOAD_MS = 2_000;
+
+/**
+ * Requests for records that only the CMS could know: the gateway keeps them waiting while the CMS hangs.
+ * Resolves once all have ended.
+ */
+async function stuckRequests(port: number, authorization: string, batch: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: STUCK.requests }, async (_, n) => {
+      const url = `http://127.0.0.1:${port}${CALENDAR}/${n % 2 ? 'events' : 'venues'}/${1e7 + batch * 1e5 + n}`;
+      const headers: Record<string, string> = n % 3 === 0 ? { authorization } : {};
+      await fetch(url, { headers, signal: AbortSignal.timeout(2 * STUCK.ms) }).then(
+        (response) => response.arrayBuffer(),
+        () => undefined,
+      );
+    }),
+  );
+}
+
+/** Connections that send a request and go away before, or while, the response arrives. */
+async function abortedRequests(port: number): Promise<void> {
+  for (let n = 0; n < ABORTS; n += 1) {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.on('error', () => {});
+    socket.write(`GET ${LIST} HTTP/1.1\r\nHost: bench\r\n\r\n`);
+    if (n % 2) socket.once('data', () => socket.destroy());
+    else setTimeout(() => socket.destroy(), n % 7);
+    if (n % 20 === 0) await pause(5);
+  }
+}
+
+/** Stops the process for some seconds, as a suspended virtual machine would, while requests arrive. */
+async function stall(pids: readonly number[], whileStalled: () => Promise<unknown>): Promise<void> {
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  const arriving = whileStalled();
+  await pause(STALL_MS);
+  for (const pid of pids) process.kill(pid, 'SIGCONT');
+  await arriving;
+}
+
+export async function benchAging(
+  load: Load,
+  sandbox: Sandbox,
+  dir: string,
+  settings: ReadSettings,
+  log: (text: string) => void,
+): Promise<Figure[]> {
+  const proxy = await startFaultProxy(new URL(sandbox.url));
+  const config = {
+    // On a busy machine the gateway would shed load, and requests that it sheds age no process.
+    limits: { requestsPerMinute: 1_000_000_000, overloadMs: OVERLOAD_MS },
+    upstream: { limits: { headersTimeoutMs: STUCK.ms } },
+    sync: { intervalS: 2 },
+  };
+  const gateway: Gateway = await startGateway({ ...sandbox, url: proxy.url.href }, dir, 'aging', config);
+  const { user, applicationPassword } = sandbox.credentials.admin;
+  const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
+  const run = (task: object) => load.run({ port: gateway.port, path: LIST, connections: 50, ...task });
+  try {
+    for (let batch = 0; batch < BATCHES; batch += 1) {
+      await proxy.set({ kind: 'silent' });
+      const stuck = stuckRequests(gateway.port, authorization, batch);
+      await run({ path: `${CALENDAR}/events?per_page=3`, requests: REQUESTS.cached });
+      await stuck;
+      await proxy.set({ kind: 'down' });
+      await run({ path: `${CALENDAR}/events?per_page=x`, requests: REQUESTS.invalid });
+      await abortedRequests(gateway.port);
+      await proxy.set({ kind: 'none' });
+      await stall(gateway.pids, () => run({ path: `${CALENDAR}/events?per_page=4`, requests: 2_000 }));
+      await run({ paths: uncachedLists(REQUESTS.uncached), requests: REQUESTS.uncached });
+      log(`aged by ${batch + 1} of ${BATCHES} batches`);
+    }
+    // The circuit breaker closes and a poll succeeds.
+    await pause(10_000);
+    return await benchReads(load, gateway, dir, { ...settings, aged: true });
+  } finally {
+    await gateway.stop();
+    await proxy.close();
+  }
+}

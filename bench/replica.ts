@@ -1,0 +1,240 @@
+// `npm run bench:copy -- [--events N] [--json FILE]`: the replica of generated sites of 1,000 events and
+// more, alone and over HTTP.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { openReplica } from '../src/store/replica.ts';
+import { nodeFlags } from './node-flags.ts';
+import { buildGateway } from './replica/build.ts';
+import type { EditPoll, ProcessFigures } from './replica/gateway.ts';
+import { type ListTimes, timeGateway, timeReplica } from './replica/lists.ts';
+import { eventFacts, sizeOf } from './replica/site.ts';
+
+const { values } = parseArgs({
+  options: {
+    events: { type: 'string', default: '100000' },
+    json: { type: 'string' },
+    'cms-ms': { type: 'string', default: '0' },
+    turns: { type: 'string', default: '200' },
+    port: { type: 'string', default: '29470' },
+    flags: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  },
+});
+
+const HELP = `npm run bench:copy -- [options]
+
+Measures a gateway in front of generated sites with a hundredth, a tenth and all of the events (each if that is 1,000 or more): the initial
+sync, lists from the replica alone and over HTTP, a poll that brings in edits, and a warm start. Takes about three minutes on two cores, which
+should be idle. Checks each total against a count of the generated events, and fails if one differs.
+
+  --events N      events of the largest site (100000)
+  --json FILE     writes the figures as flat JSON
+  --cms-ms N      delay of each response of the CMS (0)
+  --turns N       how often each list is requested (200)
+  --port N        the gateway's port; the next one is the admin port (29470)
+  --flags FLAGS   flags of Node instead of those of npm start, as in --flags=--optimize-for-size
+`;
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+
+const execArgv = values.flags?.split(' ').filter((flag) => flag !== '') ?? nodeFlags();
+const gatewayScript = buildGateway();
+const port = Number(values.port);
+const url = `http://127.0.0.1:${port}`;
+const upstreamUser = { CALENDAR_UPSTREAM_USER: 'sync', CALENDAR_UPSTREAM_PASSWORD: 'bench' };
+
+/** Share of the events that are edited between two polls. */
+const EDITED = 0.02;
+
+interface Measured {
+  events: number;
+  initialSync: ProcessFigures;
+  fileMb: number;
+  warmStartMs: number;
+  /** After the lists were served. */
+  serving: ProcessFigures;
+  editPoll: EditPoll;
+  replica: ListTimes[];
+  http: ListTimes[];
+}
+
+function start(script: string, args: string[], env: Record<string, string> = {}): ChildProcess {
+  const child = fork(script, args, { execArgv, env: { PATH: process.env.PATH, ...env } });
+  child.on('exit', (code) => {
+    if (code !== 0 && code !== null) throw new Error(`${script} ended with ${code}`);
+  });
+  return child;
+}
+
+/** The value under `key` of the next message that has it. */
+async function receive<T>(child: ChildProcess, key: string): Promise<T> {
+  for (;;) {
+    const [message] = (await once(child, 'message')) as [Record<string, T>];
+    if (key in message) return message[key] as T;
+  }
+}
+
+async function request<T>(child: ChildProcess, key: string): Promise<T> {
+  const value = receive<T>(child, key);
+  child.send(key);
+  return value;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit');
+  child.send('stop');
+  await exit;
+}
+
+/** Starts a gateway in front of the CMS at `cmsUrl`, without a rate limit. */
+function startGateway(folder: string, cmsUrl: string): ChildProcess {
+  const file = join(folder, 'bench.json');
+  writeFileSync(file, JSON.stringify({ limits: { requestsPerMinute: 1e9 } }));
+  return start(gatewayScript, [file], {
+    ...upstreamUser,
+    CALENDAR_UPSTREAM_URL: cmsUrl,
+    CALENDAR_PORT: String(port),
+    CALENDAR_ADMIN_PORT: String(port + 1),
+    CALENDAR_HOST: '127.0.0.1',
+    CALENDAR_DATA_DIR: folder,
+  });
+}
+
+/** Milliseconds until the gateway has answered a list. */
+async function timeFirstList(): Promise<number> {
+  const startedMs = performance.now();
+  for (;;) {
+    const response = await fetch(`${url}/calendar/events/v1/events?per_page=1`).catch(() => undefined);
+    if (response?.status === 200) return performance.now() - startedMs;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** The identity that the gateway gave the replica, which stores it after the version of its tables. */
+function identityOf(file: string): string {
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    const row = db.prepare("SELECT value FROM meta WHERE key = 'identity'").get();
+    return String(row?.value).replace(/^\d+ /, '');
+  } finally {
+    db.close();
+  }
+}
+
+async function measure(events: number, turns: number): Promise<Measured> {
+  const size = sizeOf(events);
+  const folder = mkdtempSync(join(tmpdir(), 'bench-replica-'));
+  const cms = start(fileURLToPath(new URL('./replica/cms.ts', import.meta.url)), [String(events), values['cms-ms']]);
+  const cmsUrl = `http://127.0.0.1:${await receive<number>(cms, 'port')}`;
+  try {
+    let gateway = startGateway(folder, cmsUrl);
+    const initialSync = await receive<ProcessFigures>(gateway, 'synced');
+    await stop(gateway);
+    const file = join(folder, 'calendar.sqlite');
+    const fileMb = statSync(file).size / 1048576;
+
+    gateway = startGateway(folder, cmsUrl);
+    const warmStartMs = await timeFirstList();
+    const facts = Array.from({ length: events }, (_, n) => eventFacts(n, size));
+    const http = await timeGateway(url, turns, size, facts);
+    const serving = await request<ProcessFigures>(gateway, 'figures');
+    cms.send({ edit: Math.round(events * EDITED) });
+    const editPoll = await request<EditPoll>(gateway, 'editPoll');
+    await stop(gateway);
+
+    const replica = openReplica({ file, identity: identityOf(file) });
+    if (replica.quarantined !== undefined) throw new Error(`The replica was quarantined: ${replica.quarantined}`);
+    const times = await timeReplica(replica, turns, size, facts);
+    replica.close();
+    return { events, initialSync, fileMb, warmStartMs, serving, editPoll, replica: times, http };
+  } finally {
+    cms.disconnect();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const rounded = (value: number, digits = 2) => Number(value.toFixed(digits));
+const worst = (rows: ListTimes[], group: ListTimes['group']) =>
+  Math.max(...rows.filter((row) => row.group === group).map(({ p99Ms }) => p99Ms));
+
+function print({ events, replica, http }: Measured): void {
+  console.log(`\n${events} events: lists, in ms (all totals are correct)`);
+  console.table(
+    replica.map(({ name, total, p50Ms, p99Ms, cpuMs }, n) => ({
+      list: name,
+      total,
+      cpu: rounded(cpuMs),
+      p50: rounded(p50Ms),
+      p99: rounded(p99Ms),
+      'HTTP p50': rounded(http[n]?.p50Ms ?? 0),
+      'HTTP p99': rounded(http[n]?.p99Ms ?? 0),
+    })),
+  );
+}
+
+function summary({ initialSync, fileMb, warmStartMs, serving, editPoll, replica, http }: Measured) {
+  return {
+    initial_sync_s: rounded((initialSync.readyMs ?? Number.NaN) / 1000),
+    initial_sync_after_events_s: rounded(((initialSync.readyMs ?? Number.NaN) - (initialSync.eventsMs ?? 0)) / 1000),
+    initial_sync_cpu_s: rounded(initialSync.cpuMs / 1000),
+    requests: initialSync.calls,
+    waiting_percent: rounded(100 * initialSync.idleShare, 0),
+    loop_delay_p99_ms: rounded(initialSync.loopP99Ms),
+    loop_delay_max_ms: rounded(initialSync.loopMaxMs),
+    edits: editPoll.changed,
+    edits_poll_s: rounded(editPoll.durationMs / 1000),
+    edits_loop_delay_p99_ms: rounded(editPoll.loopP99Ms),
+    edits_loop_delay_max_ms: rounded(editPoll.loopMaxMs),
+    file_mb: rounded(fileMb, 0),
+    warm_start_ms: rounded(warmStartMs, 0),
+    rss_initial_sync_peak_mb: rounded(initialSync.peakMb, 0),
+    rss_mb: rounded(Math.max(initialSync.peakMb, serving.peakMb), 0),
+    rss_serving_mb: rounded(serving.rssMb, 0),
+    filters_p99_ms: rounded(worst(replica, 'filter')),
+    search_p99_ms: rounded(worst(replica, 'search')),
+    filters_http_p99_ms: rounded(worst(http, 'filter')),
+    search_http_p99_ms: rounded(worst(http, 'search')),
+  };
+}
+
+const label = (events: number) => (events % 1000 === 0 ? `${events / 1000}k` : String(events));
+
+const largest = Number(values.events);
+const sizes = [largest / 100, largest / 10, largest].filter((events) => events >= 1000 && Number.isInteger(events));
+const flat: Record<string, number | string> = {
+  machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
+  node: process.version,
+  load_before: rounded(loadavg()[0] ?? 0),
+};
+const columns: Record<string, Record<string, number>> = {};
+for (const events of sizes.length > 0 ? sizes : [largest]) {
+  const measured = await measure(events, Number(values.turns));
+  print(measured);
+  const figures = summary(measured);
+  columns[label(events)] = figures;
+  for (const [key, value] of Object.entries(figures)) {
+    flat[`${key}_${label(events)}`] = value;
+    // The largest site comes last.
+    if (key.startsWith('loop_delay')) flat[key] = value;
+  }
+}
+flat.load_after = rounded(loadavg()[0] ?? 0);
+console.log(
+  `\nGrowth (${flat.machine}, Node ${flat.node}, load ${flat.load_before} before and ${flat.load_after} after)`,
+);
+const keys = Object.keys(Object.values(columns)[0] ?? {});
+console.table(
+  Object.fromEntries(
+    keys.map((key) => [key, Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[key]]))]),
+  ),
+);
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(flat, null, 2)}\n`);

@@ -1,0 +1,214 @@
+// Creates the application that answers requests: the use cases' services and the HTTP listener, over a replica and a CMS.
+
+import type { RequestListener } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { createCapabilityCache } from './calendar/capabilities.ts';
+import { createCmsRecords } from './calendar/cms-records.ts';
+import { createEvents } from './calendar/events.ts';
+import { createLinkedRecords } from './calendar/linked-records.ts';
+import { createPasswordAttempts } from './calendar/password-attempts.ts';
+import { createReferences } from './calendar/references.ts';
+import { createSlugResolver } from './calendar/resolve-slug.ts';
+import { createSerializer } from './calendar/serializer.ts';
+import type { Services } from './calendar/services.ts';
+import { createTerms } from './calendar/terms.ts';
+import { createUnknownRecords } from './calendar/unknown-records.ts';
+import { localWriteThrough, tolerantWriteThrough } from './calendar/write-through.ts';
+import { createImageFetcher } from './cms/image-fetcher.ts';
+import type { Cms, Credentials } from './cms/port.ts';
+import { type Config, publicUrlOf } from './config.ts';
+import { createApp } from './http/app.ts';
+import { createAuthenticator } from './http/auth.ts';
+import { createClientAddress } from './http/client-address.ts';
+import { fastPath } from './http/fast-path.ts';
+import { createIdempotency } from './http/idempotency.ts';
+import { createLoginLimit } from './http/login-limit.ts';
+import { type PublicStatus, pages } from './http/pages/pages.ts';
+import { createRateLimit, type SharedCounters } from './http/rate-limit.ts';
+import { createResponseCache } from './http/response-cache.ts';
+import type { Operations } from './http/routes.ts';
+import { bodyParameters } from './interface/fields.ts';
+import { parseEmbedded } from './interface/validate.ts';
+import type { Mapping } from './mapping/mapping.ts';
+import type { TermKind } from './model/records.ts';
+import type { Observe } from './observability/events.ts';
+import type { ChangeSet } from './store/change-set.ts';
+import { PUBLIC_VISIBILITY } from './store/filters.ts';
+import type { IdempotencyStore } from './store/idempotency-keys.ts';
+import type { Replica } from './store/replica.ts';
+import type { Peers } from './sync/peers.ts';
+import type { Sync } from './sync/sync.ts';
+
+export interface ApplicationOptions {
+  config: Config;
+  mapping: Mapping;
+  cms: Cms;
+  /** The service account; without one the gateway syncs public records only. */
+  service: Credentials;
+  replica: Replica;
+  sync: Sync;
+  observe: Observe;
+  nowMs?: () => number;
+  /** Monotonic clocks: of the cached logins, and of the budget of calls to the CMS by anonymous requests. */
+  clocks?: { loginsMs: () => number; unknownMs: () => number } | undefined;
+  /** In a cluster: the other gateways, and the rate-limit counters and idempotency keys that all share. */
+  peers?: Peers | undefined;
+  sharedCounters?: SharedCounters | undefined;
+  createKeys?: IdempotencyStore | undefined;
+}
+
+export interface Application {
+  services: Services;
+  operations: Operations;
+  /** Serves the main port. */
+  listener: RequestListener;
+  /** Shown on the landing page, to everybody. */
+  publicStatus(): PublicStatus;
+}
+
+/** More creates than any CMS accepts within a few minutes. */
+const MAX_RECENTLY_CREATED = 20_000;
+
+/** Opens no port and starts no sync. */
+export function createApplication(options: ApplicationOptions): Application {
+  const {
+    config,
+    mapping,
+    cms,
+    service,
+    replica,
+    sync,
+    observe,
+    nowMs = Date.now,
+    clocks,
+    peers,
+    sharedCounters,
+  } = options;
+  const { limits, cache: freshness, mounts } = config;
+  const publicUrl = publicUrlOf(config);
+  const clientAddress = createClientAddress(config.listen.trustProxies, observe);
+  /** Fetches the changed records now, or in the next poll that can store them. */
+  const rereadLater = ({ upserts = [], deletes = [] }: ChangeSet): void => {
+    const keys = [...upserts, ...deletes.flatMap(({ kind, ids }) => ids.map((id) => ({ kind, id })))];
+    const records = keys.flatMap(({ kind, id }) => {
+      const collection = kind === 'image' ? 'media' : mapping.kinds[kind]?.collection;
+      return collection === undefined ? [] : [{ collection, id }];
+    });
+    void sync.fetchChanged(records);
+  };
+  const writeThrough = tolerantWriteThrough(
+    peers?.writeThrough ?? localWriteThrough(replica, sync, mapping),
+    replica,
+    rereadLater,
+  );
+  const recentlyCreated = new LRUCache<string, true>({ max: MAX_RECENTLY_CREATED });
+  const site = () => sync.site();
+  const cmsRecords = createCmsRecords({ cms, mapping, recentlyCreated, replica, service, site, sync, writeThrough });
+  const services: Services = {
+    replica,
+    cms,
+    cmsRecords,
+    service,
+    mapping,
+    sync,
+    nowMs,
+    observe,
+    site,
+    peers,
+    recentlyCreated,
+    capabilities: createCapabilityCache(cms, mapping, service),
+    unknownRecords: createUnknownRecords({
+      isComplete: () => sync.state().complete,
+      isUnreachable: () => sync.state().state === 'unreachable',
+      readNewest: (kind) => cmsRecords.readNewest(kind),
+      clockMs: clocks?.unknownMs,
+    }),
+    passwordAttempts: createPasswordAttempts(clocks?.unknownMs),
+    imageFetches: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),
+    serializer: createSerializer(replica, site, config.cost),
+    lists: config.lists,
+    validateEmbedded: (kind, data) => parseEmbedded(bodyParameters(kind), data),
+    references: createReferences(),
+    pendingPolls: new Map(),
+  };
+  const linked = {
+    venue: createLinkedRecords(services, 'venue'),
+    organizer: createLinkedRecords(services, 'organizer'),
+  };
+  const operations: Operations = {
+    event: createEvents(services, linked),
+    ...linked,
+    category: createTerms(services, 'category'),
+    tag: createTerms(services, 'tag'),
+  };
+  const publicStatus = createPublicStatus(services);
+  const cache = createResponseCache(freshness.answerBytes);
+  const rateLimit = createRateLimit(limits, sharedCounters);
+  const app = createApp({
+    services,
+    operations,
+    slugs: createSlugResolver(services),
+    createOnce: createIdempotency(services, options.createKeys ?? replica.idempotency),
+    authenticator: createAuthenticator({
+      cms,
+      service,
+      logins: createLoginLimit(limits, sharedCounters),
+      clockMs: clocks?.loginsMs,
+    }),
+    pages: pages({ mounts, publicUrl, enabled: config.pages, status: publicStatus }),
+    cache,
+    freshness,
+    rateLimit,
+    limits,
+    clientAddress,
+    mounts,
+    publicUrl,
+    observe,
+  });
+  const listener = fastPath({ services, cache, rateLimit, clientAddress, observe }, app.callback());
+  return { services, operations, listener, publicStatus };
+}
+
+/** The gateway's own origin, unless the site with its images has the same. */
+function ownOrigin(publicUrl: string, { upstream }: Config): string[] {
+  const { origin } = new URL(publicUrl);
+  return origin === new URL(upstream.url).origin ? [] : [origin];
+}
+
+/** The totals of the public lists. */
+function countPublicRecords(replica: Replica): Record<string, number> {
+  const window = { limit: 0, offset: 0 };
+  const filter = { visibility: PUBLIC_VISIBILITY, eventVisibility: PUBLIC_VISIBILITY };
+  const terms = (kind: TermKind) =>
+    replica.listTerms({
+      kind,
+      eventVisibility: PUBLIC_VISIBILITY,
+      orderBy: 'none',
+      descending: false,
+      hideEmpty: true,
+      ...window,
+    }).total;
+  return {
+    events: replica.listEvents({ visibility: PUBLIC_VISIBILITY, order: 'start', ...window }).total,
+    venues: replica.listLinked('venue', { ...filter, ...window }).total,
+    organizers: replica.listLinked('organizer', { ...filter, ...window }).total,
+    categories: terms('category'),
+    tags: terms('tag'),
+  };
+}
+
+function createPublicStatus({ sync, replica, site }: Services): () => PublicStatus {
+  let cached: { version: number; counts: Record<string, number> } | undefined;
+  return () => {
+    const { state, percent } = sync.status();
+    const version = replica.publicVersion;
+    if (cached?.version !== version) cached = { version, counts: countPublicRecords(replica) };
+    return {
+      site: { name: site().name, url: site().url },
+      replica: { state, percent },
+      cms: { reachable: state !== 'unreachable' },
+      counts: cached.counts,
+      version,
+    };
+  };
+}

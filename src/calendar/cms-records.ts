@@ -1,0 +1,285 @@
+// Reads and writes records in the CMS for the use cases: calls the CMS, maps the response and stores it in
+// the replica.
+
+import type { CallOptions, CmsRecord, Credentials, Query } from '../cms/port.ts';
+import { CmsRejected } from '../errors.ts';
+import type { LinkTables } from '../mapping/link-fields.ts';
+import type { KindMapping } from '../mapping/mapping.ts';
+import {
+  type CalendarRecord,
+  type FieldsOf,
+  type ImageRecord,
+  type Kind,
+  type RecordOf,
+  WITHHELD,
+} from '../model/records.ts';
+import { isMissingRecord } from '../sync/deletion-guard.ts';
+import type { WriteThrough } from '../sync/peers.ts';
+import { type CreateDependencies, startCreate } from './create-attempt.ts';
+import { assertComplete, writableMapping } from './kind-mapping.ts';
+import { callOptions, createKeyOptions, type RequestContext, type Rollback } from './request-context.ts';
+
+type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
+
+/** A record with the CMS record that it was mapped from. */
+export interface CmsResult<K extends Kind> {
+  record: RecordOf[K];
+  cmsRecord: CmsRecord;
+}
+
+/**
+ * Each method calls the CMS with the actor's own credentials and returns the record as the CMS shows it to
+ * the actor. The replica gets the public view. Each method throws `CmsUnavailable` and `CmsRejected`.
+ */
+export interface CmsRecords {
+  /** Deletes the record from the replica if the CMS says that it does not exist. */
+  read<K extends Kind>(kind: K, id: number, request: Caller, query?: Query): Promise<RecordOf[K]>;
+  /** The record as its editor sees it. Does not store it. */
+  readForEditing<K extends Kind>(kind: K, id: number, request: Caller): Promise<CmsResult<K>>;
+  /** With a password, or as its editor. Does not store it. */
+  readProtected<K extends Kind>(kind: K, id: number, request: Caller, query: Query): Promise<RecordOf[K]>;
+  findBySlug<K extends Kind>(kind: K, slug: string, request: Caller, query: Query): Promise<RecordOf[K] | undefined>;
+  /** Stores the newest public records of a kind that the replica lacks. Never rejects. */
+  readNewest(kind: Kind): Promise<void>;
+  /**
+   * Creates a record in one call. `rollback` learns what it created, and what a failed create may have left.
+   */
+  create<K extends Kind>(
+    kind: K,
+    fields: Partial<FieldsOf[K]>,
+    request: RequestContext,
+    rollback: Rollback,
+  ): Promise<RecordOf[K]>;
+  /** @param current the CMS record, if the caller has just read it for this update */
+  update<K extends Kind>(
+    kind: K,
+    id: number,
+    fields: Partial<FieldsOf[K]>,
+    request: Caller,
+    current?: CmsRecord,
+  ): Promise<RecordOf[K]>;
+  trash<K extends Kind>(kind: K, id: number, request: Caller): Promise<RecordOf[K]>;
+  /** Deletes the record permanently. `changed` returns other records that change with it. */
+  delete(kind: Kind, id: number, request: Caller, changed?: () => CalendarRecord[]): Promise<void>;
+  readImage(id: number, request: Caller): Promise<ImageRecord | undefined>;
+  /** Returns the new image's id. */
+  uploadImage(
+    image: { bytes: Uint8Array; mimeType: string; filename: string },
+    request: Caller,
+    rollback: Rollback,
+  ): Promise<number>;
+}
+
+interface Dependencies extends CreateDependencies {
+  /** The service account, for images. */
+  service: Credentials;
+  writeThrough: WriteThrough;
+}
+
+/** How many of the newest records `readNewest` reads: enough for the changes of the last seconds. */
+const NEWEST = 20;
+
+interface Origin {
+  readMark: number;
+  /** The record is the response to a write. */
+  isWritten?: boolean;
+  /** How the CMS was called. Undefined for a record from a public list, which is the public view already. */
+  call: CallOptions | undefined;
+}
+
+export function createCmsRecords(dependencies: Dependencies): CmsRecords {
+  const { cms, mapping, replica, service, site, sync, writeThrough } = dependencies;
+
+  /** The kind's mapping; the caller has checked that there is one. */
+  const mappingOf = <K extends Kind>(kind: K) => mapping.kinds[kind] as unknown as KindMapping<K>;
+  const writable = <K extends Kind>(kind: K) => writableMapping(dependencies, kind) as unknown as KindMapping<K>;
+
+  function toRecord<K extends Kind>(kind: K, cmsRecord: CmsRecord, isWritten = false): RecordOf[K] {
+    return mappingOf(kind).read(assertComplete(dependencies, kind, cmsRecord, isWritten), site(), sync.linkTables());
+  }
+
+  /**
+   * Stores the public view of a record, with its image, and returns the record as the CMS sent it. If the CMS
+   * does not send the public view, the replica withholds a written record and does not change one that was
+   * read; in both cases it is re-read at once.
+   */
+  async function store<K extends Kind>(kind: K, cmsRecord: CmsRecord, origin: Origin): Promise<RecordOf[K]> {
+    const { readMark, isWritten = false, call } = origin;
+    const kindMapping = mappingOf(kind);
+    const record = toRecord(kind, cmsRecord, isWritten);
+    // Without this, other actors would see a written record as it was before the write.
+    const withheld = isWritten ? { ...cmsRecord, status: WITHHELD } : undefined;
+    const view = call ? await sync.readPublicView(kind, cmsRecord, call).catch(() => withheld) : cmsRecord;
+    if (!view) {
+      if (isWritten) await writeThrough.reread(kind, record.id);
+      else void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);
+      return record;
+    }
+    const embedded = Object.values(kindMapping.embedded).flatMap((read) => read(view) ?? []);
+    const upserts = [kindMapping.read(view, site(), sync.linkTables()), ...embedded];
+    // Without a service account the poller does not see records that the public does not see, and could never
+    // delete them.
+    const isHidden = view.status === WITHHELD && service === undefined;
+    const changes = isHidden ? { deletes: [{ kind, ids: [record.id] }] } : { upserts };
+    if (isWritten) await writeThrough.storeWritten(changes, readMark);
+    else await writeThrough.storeRead(changes, readMark);
+    if (view === withheld) void writeThrough.reread(kind, record.id);
+    if ('image' in record) await storeImage(record.image, origin);
+    return record;
+  }
+
+  /** The next poll fetches an image that cannot be read now. The record does not wait for it. */
+  async function storeImage(id: number, { readMark, isWritten }: Origin): Promise<void> {
+    if (!id || replica.getImage(id)) return;
+    const call: CallOptions = { credentials: service, bulkhead: isWritten ? 'callers' : 'anonymous' };
+    const images = await cms.images([id], call).catch(() => []);
+    if (images.length > 0) await writeThrough.storeRead({ images }, readMark);
+  }
+
+  /** Refreshes the link tables if they lack a linked record, which this request may have created. */
+  async function linkTablesFor<K extends Kind>(
+    { linkFields }: KindMapping<K>,
+    fields: Partial<FieldsOf[K]>,
+  ): Promise<LinkTables> {
+    const linked = fields as { venues?: number[]; organizers?: number[] };
+    const isMissing = linkFields.some(({ field }) =>
+      linked[field]?.some((id) => sync.linkTables()[field]?.storedIdOf.has(id) !== true),
+    );
+    if (isMissing) await sync.refreshLinkTables();
+    return sync.linkTables();
+  }
+
+  return {
+    async read(kind, id, request, query = {}) {
+      const call = callOptions(request);
+      const readMark = writeThrough.readMark();
+      try {
+        return await store(kind, await cms.read(mappingOf(kind).collection, id, query, call), { readMark, call });
+      } catch (error) {
+        if (error instanceof CmsRejected && isMissingRecord(error))
+          await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
+        throw error;
+      }
+    },
+
+    async readForEditing(kind, id, request) {
+      const { collection, storedAs, read } = mappingOf(kind);
+      const query = storedAs === 'posts' ? { context: 'edit' } : {};
+      const cmsRecord = await cms.read(collection, id, query, callOptions(request));
+      return { cmsRecord, record: read(cmsRecord, site(), sync.linkTables()) };
+    },
+
+    async readProtected(kind, id, request, query) {
+      return toRecord(kind, await cms.read(mappingOf(kind).collection, id, query, callOptions(request)));
+    },
+
+    async findBySlug(kind, slug, request, query) {
+      const { collection, listParams } = mappingOf(kind);
+      const call = callOptions(request);
+      const readMark = writeThrough.readMark();
+      const { records } = await cms.list(collection, { ...listParams, slug, ...query }, call);
+      return records[0] && store(kind, records[0], { readMark, call });
+    },
+
+    async readNewest(kind) {
+      const kindMapping = mapping.kinds[kind];
+      if (!kindMapping) return;
+      const readMark = writeThrough.readMark();
+      const { collection, listParams, selectedFields, storedAs } = kindMapping;
+      const orderby = storedAs === 'posts' ? 'modified' : 'id';
+      const query = { ...listParams, orderby, order: 'desc', per_page: NEWEST, _fields: selectedFields };
+      try {
+        const { records } = await cms.list(collection, query, { bulkhead: 'anonymous' });
+        const unknown = records.filter(({ id }) => !replica.get(kind, Number(id)));
+        for (const cmsRecord of unknown) await store(kind, cmsRecord, { readMark, call: undefined });
+      } catch {
+        // The gateway then responds from the replica as it is.
+      }
+    },
+
+    async create(kind, fields, request, rollback) {
+      const kindMapping = writable(kind);
+      const { collection, touchAfterCreate } = kindMapping;
+      const linkTables = await linkTablesFor(kindMapping, fields);
+      const body = kindMapping.write(fields, { site: site(), linkTables });
+      const call = callOptions(request);
+      const { author } = fields as { author?: number };
+      const attempt = startCreate(dependencies, { kind, author, request, rollback });
+      let readMark = writeThrough.readMark();
+      let cmsRecord: CmsRecord;
+      try {
+        const key = await createKeyOptions(request, kind);
+        cmsRecord = await cms.create(collection, body, { ...call, ...key, creationId: attempt.creationId });
+      } catch (error) {
+        await attempt.failed(error);
+        throw error;
+      }
+      const { id } = attempt.succeeded(Number(cmsRecord.id), () => toRecord(kind, cmsRecord, true));
+      if (touchAfterCreate.length > 0) {
+        rollback.assertOwn(kind, id);
+        readMark = writeThrough.readMark();
+        cmsRecord = await cms.update(collection, id, pickPaths(body, touchAfterCreate), call);
+      }
+      return store(kind, cmsRecord, { readMark, isWritten: true, call });
+    },
+
+    async update(kind, id, fields, request, current) {
+      const kindMapping = writable(kind);
+      const { collection } = kindMapping;
+      const call = callOptions(request);
+      const before = kindMapping.needsCurrent(fields)
+        ? (current ?? (await cms.read(collection, id, { context: 'edit' }, call)))
+        : undefined;
+      const linkTables = await linkTablesFor(kindMapping, fields);
+      const body = kindMapping.write(fields, { site: site(), linkTables, current: before });
+      const readMark = writeThrough.readMark();
+      return store(kind, await cms.update(collection, id, body, call), { readMark, isWritten: true, call });
+    },
+
+    async trash(kind, id, request) {
+      const call = callOptions(request);
+      const readMark = writeThrough.readMark();
+      const cmsRecord = await cms.remove(writable(kind).collection, id, { force: false }, call);
+      return store(kind, cmsRecord, { readMark, isWritten: true, call });
+    },
+
+    async delete(kind, id, request, changed) {
+      const readMark = writeThrough.readMark();
+      await cms.remove(writable(kind).collection, id, { force: true }, callOptions(request));
+      await writeThrough.storeWritten({ deletes: [{ kind, ids: [id] }], upserts: changed?.() ?? [] }, readMark);
+    },
+
+    async readImage(id, request) {
+      const readMark = writeThrough.readMark();
+      const [image] = await cms.images([id], callOptions(request));
+      if (image) await writeThrough.storeRead({ images: [image] }, readMark);
+      return image;
+    },
+
+    async uploadImage(image, request, rollback) {
+      const attempt = startCreate(dependencies, { kind: 'image', request, rollback });
+      const readMark = writeThrough.readMark();
+      try {
+        const upload = await cms.upload(image, { ...callOptions(request), creationId: attempt.creationId });
+        rollback.created('image', upload.id);
+        await writeThrough.storeWritten({ images: [upload] }, readMark);
+        return upload.id;
+      } catch (error) {
+        await attempt.failed(error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** The parts of a request body at these dotted paths. */
+function pickPaths(body: CmsRecord, paths: string[]): CmsRecord {
+  const picked: CmsRecord = {};
+  for (const path of paths) {
+    const [top, key] = path.split('.') as [string, string | undefined];
+    const value = body[top];
+    if (key === undefined) picked[top] = value;
+    else picked[top] = { ...(picked[top] as CmsRecord | undefined), [key]: (value as CmsRecord | undefined)?.[key] };
+  }
+  return picked;
+}

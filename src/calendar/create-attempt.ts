@@ -1,0 +1,140 @@
+// Tells the rollback what one create call to the CMS created, or may have left as an orphan if it failed.
+
+import { randomBytes } from 'node:crypto';
+import type { LRUCache } from 'lru-cache';
+import type { Cms } from '../cms/port.ts';
+import { insertedRecords, isRejectedBeforeInsert } from '../cms/wordpress/rejected-create.ts';
+import { CmsRejected, CmsUnavailable } from '../errors.ts';
+import type { KindMapping, Mapping } from '../mapping/mapping.ts';
+import { gatewayId } from '../mapping/normalized-cms.ts';
+import { KINDS, type Kind, type Site } from '../model/records.ts';
+import type { Replica } from '../store/replica.ts';
+import type { Sync } from '../sync/sync.ts';
+import { assertComplete } from './kind-mapping.ts';
+import type { CreatedKind } from './references.ts';
+import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
+
+/** One page of the author's newest records. */
+const NEWEST = 100;
+
+export interface CreateAttempt {
+  /** A random id of the call, for the CMS. */
+  creationId: string;
+  /**
+   * The CMS responded to the create. A record that the gateway knew before is named in errors but never
+   * removed: a cache in front of the CMS may have repeated the response to another create.
+   * @param read maps the response; throws if it lacks fields
+   */
+  succeeded<R extends object>(id: number, read: () => R): R;
+  /**
+   * The create failed. If the companion plugin names the inserted records, the rollback removes them.
+   * Otherwise it removes nothing, and the actor's newest records are possible orphans.
+   */
+  failed(error: unknown): Promise<void>;
+}
+
+export interface CreateDependencies {
+  cms: Cms;
+  mapping: Mapping;
+  replica: Replica;
+  sync: Sync;
+  site(): Site;
+  /** Records that requests of this gateway created recently, by `event 12`. */
+  recentlyCreated: LRUCache<string, true>;
+}
+
+interface CreateCall {
+  kind: CreatedKind;
+  /** The author of the new record, by default the actor. */
+  author?: number | undefined;
+  request: Pick<RequestContext, 'actor' | 'requestId'>;
+  rollback: Rollback;
+}
+
+/** Call it before the create. */
+export function startCreate(
+  services: CreateDependencies,
+  { kind, author, request, rollback }: CreateCall,
+): CreateAttempt {
+  const { cms, mapping, recentlyCreated, replica } = services;
+  const creationId = randomBytes(16).toString('hex');
+  /** The CMS gives a higher id to what the create inserts. */
+  const highestKnownId = kind === 'image' ? 0 : replica.maxId(kind);
+  const call = callOptions(request);
+
+  /**
+   * A record that the CMS names as inserted. If the gateway cannot read or does not map it, it stays and the
+   * error names it.
+   */
+  async function addInserted({ collection, id: cmsId }: { collection: string; id: number }): Promise<void> {
+    if (collection === 'media') return rollback.created('image', cmsId);
+    const insertedKind = KINDS.find((name) => mapping.kinds[name]?.collection === collection);
+    if (!insertedKind) return;
+    const id = gatewayId(mapping, collection, cmsId);
+    const kindMapping = mapping.kinds[insertedKind] as unknown as KindMapping<Kind>;
+    const query = kindMapping.storedAs === 'posts' ? { context: 'edit' } : {};
+    const record = await cms
+      .read(collection, id, query, call)
+      .then((cmsRecord) => assertComplete(services, insertedKind, cmsRecord))
+      .then((cmsRecord) => kindMapping.read(cmsRecord, services.site(), services.sync.linkTables()))
+      .catch(() => undefined);
+    rollback.created(insertedKind, id, record);
+  }
+
+  /**
+   * Ids of the author's records that are newer than everything known before the create and that no other
+   * request of this gateway created. Throws if the CMS does not show all of them.
+   */
+  async function possibleOrphans(): Promise<number[]> {
+    // The replica has only images that records show, so that no id tells which uploads are new.
+    if (kind === 'image') throw new Error('new uploads cannot be distinguished from others');
+    const { collection, storedAs } = mapping.kinds[kind]!;
+    const newest = { orderby: 'id', order: 'desc', per_page: NEWEST, _fields: 'id' };
+    const query =
+      storedAs === 'posts'
+        ? { ...newest, author: author ?? request.actor.account!.userId, status: 'any', context: 'edit' }
+        : { ...newest, hide_empty: false };
+    const { records } = await cms.list(collection, query, call);
+    const newIds = records.map(({ id }) => Number(id)).filter((id) => id > highestKnownId);
+    if (newIds.length === NEWEST) throw new Error('more new records than one page shows');
+    return newIds.filter((id) => !recentlyCreated.has(`${kind} ${id}`));
+  }
+
+  return {
+    creationId,
+    succeeded(id, read) {
+      const recordKind = kind as Kind;
+      const isKnown =
+        recentlyCreated.has(`${kind} ${id}`) || (id <= highestKnownId && replica.get(recordKind, id) !== undefined);
+      // First without the record, so that errors name it even if the response lacks fields.
+      rollback.created(kind, id);
+      const record = read();
+      if (!isKnown) rollback.created(kind, id, record);
+      return record;
+    },
+    async failed(error) {
+      if (error instanceof CmsUnavailable && !error.outcomeUnknown && isHtmlPage(error)) {
+        // Most of these come from a firewall in front of WordPress. Errors name only a record that the CMS
+        // shows.
+        rollback.mayHaveCreated(kind, () => possibleOrphans().catch(() => []));
+        return;
+      }
+      if (error instanceof CmsRejected) {
+        const inserted = insertedRecords(error, creationId);
+        if (inserted) {
+          for (const entry of inserted) await addInserted(entry);
+          return;
+        }
+        if (isRejectedBeforeInsert(error)) return;
+      } else if (!(error instanceof CmsUnavailable && error.outcomeUnknown)) return;
+      rollback.mayHaveCreated(kind, possibleOrphans);
+    },
+  };
+}
+
+/**
+ * A redirect or an error page: from a firewall in front of WordPress, or from a plugin that ends the request
+ * after saving.
+ */
+const isHtmlPage = ({ status = 0 }: CmsUnavailable): boolean =>
+  status >= 300 && status < 500 && status !== 401 && status !== 429;

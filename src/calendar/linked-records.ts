@@ -1,0 +1,199 @@
+// The use cases of venues and organizers, which differ only in their fields: list, read, create, update and
+// delete.
+
+import { ApiError } from '../errors.ts';
+import { couldNotCreate } from '../interface/errors.ts';
+import type { Input } from '../interface/input.ts';
+import type { JsonObject } from '../model/json.ts';
+import { PLURALS } from '../model/kinds.ts';
+import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../model/records.ts';
+import { PUBLIC_VISIBILITIES } from '../store/filters.ts';
+import { removeScripts } from '../text/html.ts';
+import { formatWallTime } from '../time/wall-time.ts';
+import { findDuplicate, LINKED_FIELDS } from './find-duplicate.ts';
+import { listResponse, listScope } from './list-response.ts';
+import { linkOrder, pageLinks, pageOf } from './pagination.ts';
+import { type FieldsContext, imageField, postFields } from './post-fields.ts';
+import { readPost } from './read-post.ts';
+import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
+import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
+import { createRollback } from './rollback.ts';
+import { linkedSearchWords } from './search-query.ts';
+import type { Audience } from './serializer.ts';
+import type { Services } from './services.ts';
+import {
+  authorizeWrite,
+  createPost,
+  readCreated,
+  readEditable,
+  trashCreated,
+  trashPost,
+  updatePost,
+  type WriteTarget,
+} from './write-post.ts';
+
+/** The order of parameters in The Events Calendar's links. */
+const LINK_ORDER = linkOrder('venue', [
+  'page',
+  'per_page',
+  'event',
+  'has_events',
+  'status',
+  'search',
+  'only_with_upcoming',
+]);
+
+export type LinkedRecords = ReturnType<typeof createLinkedRecords>;
+
+/** Each use case throws `ApiError` and `CmsUnavailable`. */
+export function createLinkedRecords(services: Services, kind: LinkedKind) {
+  const { serializer, replica, nowMs } = services;
+  const collection = PLURALS[kind];
+  const serializeEntry = (record: LinkedRecord): JsonObject => serializer.linked(record);
+  const serializeSingle = (record: LinkedRecord): JsonObject => serializer.linked(record, { single: true });
+  const writeTarget = ({ parameterOf }: Input): WriteTarget<LinkedKind> => ({
+    kind,
+    parameterOf: (field) => parameterOf[field],
+  });
+
+  async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
+    const { values, sent } = input;
+    const scope = await listScope(services, [kind, 'event'], input, request);
+    const page = pageOf(values, services.lists);
+    const onlyUpcoming = values.only_with_upcoming === true;
+    const { ids, total } = replica.listLinked(kind, {
+      visibility: scope.visibility,
+      eventVisibility: scope.eventVisibility,
+      limit: page.limit,
+      offset: page.offset,
+      words: values.search === undefined ? undefined : linkedSearchWords(String(values.search)),
+      event: values.event === undefined ? undefined : Number(values.event),
+      hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
+      upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
+    });
+    const effective: Record<string, unknown> = {
+      ...sent,
+      page: page.page,
+      per_page: page.perPage,
+      status: scope.status,
+    };
+    const params = LINK_ORDER.flatMap((name) => (name in effective ? [{ name, value: String(effective[name]) }] : []));
+    const links = pageLinks(`${request.baseUrl}/${collection}/`, params, { ...page, total });
+    const validUntilMs = onlyUpcoming ? nowMs() + 1000 : Number.POSITIVE_INFINITY;
+    const listPage = { kind, name: collection, ids, total, page, links, serialize: serializeEntry, validUntilMs };
+    return listResponse(services, listPage, scope, request.baseUrl);
+  }
+
+  async function read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+    const password = input.sent.password as string | undefined;
+    const editing = input.sent.context === 'edit';
+    // A venue or organizer has no linked records, so that the visibility does not matter.
+    const audience: Audience = { baseUrl: request.baseUrl, visibilities: PUBLIC_VISIBILITIES };
+    const isPlain = !password && !editing;
+    const rendered = isPlain ? findRendered(services, kind, id, audience, 'single') : undefined;
+    if (rendered) return singleResponse(rendered);
+    const { record, unlocked } = await readPost(services, kind, id, request, { password, editing });
+    // Only the replica's record is rendered for all actors: the CMS may have shown this actor more in
+    // `record`.
+    const shared = isPlain ? replica.get(kind, id) : undefined;
+    if (shared?.status === 'publish') {
+      return singleResponse(renderRecord<LinkedKind>(services, shared, audience, 'single', serializeSingle));
+    }
+    return { status: 200, body: serializer.linked(record, { single: true, unlocked }) };
+  }
+
+  /** The fields that a body sets. */
+  async function fieldsOf(input: Input, context: FieldsContext): Promise<Partial<VenueFields & OrganizerFields>> {
+    const fields: Record<string, unknown> = await postFields(services, kind, input, context);
+    for (const name of LINKED_FIELDS[kind]) {
+      const value = input.fields[name];
+      if (value !== undefined) fields[name] = typeof value === 'string' ? cleanText(value) : value;
+    }
+    const hasRegion = ['country', 'province', 'state', 'stateprovince'].some(
+      (name) => input.fields[name] !== undefined,
+    );
+    if (kind === 'venue' && hasRegion)
+      fields.stateprovince = cleanText(String(input.fields.stateprovince ?? '')) || stateProvince(fields);
+    Object.assign(fields, await imageField(input, context));
+    return fields;
+  }
+
+  /** Creates a record, or returns an existing one with the same data. For records in an event's body too. */
+  async function createOrReuse(input: Input, request: RequestContext, rollback: Rollback): Promise<LinkedRecord> {
+    const { mayPublish } = await authorizeWrite(services, kind, request);
+    const title = String(input.fields.title ?? '');
+    if (title.trim() === '') throw couldNotCreate(kind);
+    const fields = await fieldsOf(input, { request, mayPublish, isCreate: true, rollback });
+    const duplicate = await findDuplicate(services, kind, title, fields, request);
+    if (duplicate && (await rollback.use(kind, duplicate.id))) return duplicate;
+    const record = await createPost(services, writeTarget(input), fields, request, rollback);
+    return input.fields.status === 'trash'
+      ? trashCreated(services, writeTarget(input), record, record.slug, request, rollback)
+      : record;
+  }
+
+  return {
+    list,
+    read,
+    createOrReuse,
+    async create(input: Input, request: RequestContext): Promise<ApiResponse> {
+      await authorizeWrite(services, kind, request);
+      const rollback = createRollback(services, request);
+      const record = await rollback.run(() => createOrReuse(input, request, rollback));
+      return { status: 201, body: serializer.linked(record, { unlocked: true }) };
+    },
+    /** The response to a repeated `create` of a record, as far as the actor may see it now. */
+    async created(id: number, request: RequestContext): Promise<ApiResponse> {
+      const { record, unlocked } = await readCreated(services, kind, id, request);
+      return { status: 201, body: serializer.linked(record, { unlocked }) };
+    },
+    async update(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+      const stored = await readEditable(services, kind, id, request);
+      const { mayPublish } = await authorizeWrite(services, kind, request);
+      const { title } = input.fields;
+      if (typeof title === 'string' && title.trim() === '') throw couldNotCreate(kind);
+      const rollback = createRollback(services, request);
+      const record = await rollback.run(async () => {
+        const fields = await fieldsOf(input, { request, mayPublish, isCreate: false, rollback });
+        // As in The Events Calendar, an empty description changes nothing.
+        if (fields.description === '') delete fields.description;
+        const hasChanges = Object.keys(fields).length > 0;
+        const updated = hasChanges ? await updatePost(services, writeTarget(input), id, fields, request) : stored;
+        return input.fields.status === 'trash' && updated.status !== 'trash'
+          ? trashPost(services, kind, updated, request)
+          : updated;
+      });
+      return { status: 200, body: serializer.linked(record, { unlocked: true }) };
+    },
+    async remove(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
+      const record = await readEditable(services, kind, id, request);
+      const rollback = createRollback(services, request);
+      const trashed = await rollback.run(() => trashPost(services, kind, record, request));
+      return { status: 200, body: serializer.linked(trashed) };
+    },
+  };
+}
+
+/** The state of an address in the United States or without a country, otherwise the province. */
+function stateProvince(fields: Record<string, unknown>): string {
+  const { country = '', state = '', province = '' } = fields as Record<string, string>;
+  const isAmerican = country === '' || country === 'US' || country === 'United States';
+  return isAmerican ? state || province : province;
+}
+
+/** Removes tags and repeated spaces, as WordPress does when it saves plain text. */
+function cleanText(text: string): string {
+  return removeScripts(text)
+    .replace(/<\/?[a-z!][^<>]*>/gi, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/**
+ * The error of an event whose venue or organizer could not be created: one error for all invalid data, other
+ * errors as they are.
+ */
+export const linkedCreateError = (kind: LinkedKind, error: unknown): unknown =>
+  error instanceof ApiError && error.status === 400 && error.code === 'rest_invalid_param'
+    ? couldNotCreate(kind, error)
+    : error;

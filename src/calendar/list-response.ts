@@ -1,0 +1,104 @@
+// What the lists of events, venues and organizers share: the statuses that the actor may list, and the
+// response.
+
+import { notReady, pageNotFound } from '../interface/errors.ts';
+import type { Input } from '../interface/input.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { PostKind, RecordOf } from '../model/records.ts';
+import { PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
+import { visibilitiesFor } from './capabilities.ts';
+import { type Page, totalPages } from './pagination.ts';
+import { ANY_STATUS, exceedsPublic, isPublicOnly, restrictTo } from './permissions.ts';
+import { joinRendered, renderEntries, type Serialize } from './rendered-records.ts';
+import type { ApiResponse, RequestContext } from './request-context.ts';
+import type { Audience } from './serializer.ts';
+import type { Services } from './services.ts';
+
+export interface ListScope {
+  /** The requested statuses, as far as the actor may see them. */
+  visibility: Visibility;
+  /**
+   * The events that a list of venues or organizers takes into account: all that the actor may see, except the
+   * trash.
+   */
+  eventVisibility: Visibility;
+  /** The actor's visibility of each kind, for linked records. */
+  visibilities: Visibilities;
+  /** The `status` in the links. */
+  status: string;
+  /** The actor sees only what the public sees, so the response is the same for all such actors. */
+  isPublic: boolean;
+}
+
+/**
+ * The scope of a list for the actor. Without a service account the replica has only public records. In that
+ * case this first reads from the CMS what else the actor may see.
+ * @param kinds the kind of the list, then the kinds that its filters use
+ * @throws ApiError 503 until the initial sync is complete
+ */
+export async function listScope(
+  services: Services,
+  kinds: [PostKind, ...PostKind[]],
+  input: Input,
+  request: RequestContext,
+): Promise<ListScope> {
+  const { sync } = services;
+  if (!sync.state().complete) throw notReady(sync.status().percent);
+  const visibilities = await visibilitiesFor(services, request);
+  const actorVisibility = visibilities[kinds[0]];
+  const isStaff = exceedsPublic(actorVisibility);
+  const sent = input.values.status as string[] | undefined;
+  const { credentials } = request.actor;
+  const requestId = request.requestId ? { requestId: request.requestId } : {};
+  for (const kind of kinds)
+    if (exceedsPublic(visibilities[kind]))
+      await sync.fetchPrivate({ credentials, visibility: visibilities[kind], ...requestId }, [kind]);
+  const defaultStatus = isStaff ? 'any' : 'publish';
+  return {
+    visibility: isStaff ? restrictTo(actorVisibility, sent ?? ANY_STATUS) : PUBLIC_VISIBILITY,
+    eventVisibility: restrictTo(visibilities.event, ANY_STATUS),
+    visibilities,
+    status: sent ? sent.join(',') : defaultStatus,
+    isPublic: isPublicOnly(visibilities),
+  };
+}
+
+export interface ListPage<K extends PostKind> {
+  kind: K;
+  /** The key of the entries in the response. */
+  name: string;
+  ids: number[];
+  total: number;
+  page: Page;
+  links: Record<string, string>;
+  serialize: Serialize<K>;
+  validUntilMs: number;
+}
+
+/**
+ * Joins rendered records for the public, or serializes the records for staff. Throws 404 for a page after the
+ * last one.
+ */
+export function listResponse<K extends PostKind>(
+  services: Services,
+  { kind, name, ids, total, page, links, serialize, validUntilMs }: ListPage<K>,
+  scope: ListScope,
+  baseUrl: string,
+): ApiResponse {
+  const pages = totalPages(total, page.perPage);
+  if (page.page > Math.max(pages, 1)) throw pageNotFound(kind);
+  const rest: JsonObject = { ...links, total, total_pages: pages };
+  const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
+  const audience: Audience = { baseUrl, visibilities: scope.visibilities };
+  if (scope.isPublic) {
+    const { parts, etag, tags } = joinRendered(name, renderEntries(services, kind, ids, audience, serialize), rest);
+    const replicaVersion = services.replica.version;
+    return { status: 200, body: parts, etag, headers, cacheTags: tags, validUntilMs, replicaVersion };
+  }
+  const records = services.replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
+  const entries = ids.flatMap((id) => {
+    const record = records.get(id);
+    return record ? [serialize(record, audience)] : [];
+  });
+  return { status: 200, body: { [name]: entries, ...rest }, headers };
+}

@@ -1,0 +1,193 @@
+// Reads one event, venue or organizer: from the replica if it is public, otherwise from the CMS with the
+// actor's own credentials.
+
+import type { CapabilityNames } from '../cms/wordpress/capabilities.ts';
+import { CmsRejected } from '../errors.ts';
+import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
+import { FIRST_EMBEDDED_ID, type PostKind, type RecordOf } from '../model/records.ts';
+import { capabilityNames, visibilityFor } from './capabilities.ts';
+import { mapCmsError, NO_ROUTE, unknownId } from './cms-errors.ts';
+import { ANY_STATUS, isStaff, mayEdit, restrictTo } from './permissions.ts';
+import { callOptions, type RequestContext } from './request-context.ts';
+import type { Services } from './services.ts';
+
+export interface ReadResult<K extends PostKind> {
+  record: RecordOf[K];
+  /** The actor sent the password, or reads the record as its editor. */
+  unlocked: boolean;
+}
+
+/** `Cms.exists` makes at most this many calls. */
+const EXISTS_CALLS = 2;
+
+export interface ReadOptions {
+  password?: string | undefined;
+  /** The request has `context=edit`. */
+  editing?: boolean;
+}
+
+/**
+ * A post that the actor may read.
+ * @throws ApiError 403 if the actor may not see it, 404 or 400 if there is no such record; CmsUnavailable
+ */
+export async function readPost<K extends PostKind>(
+  services: Services,
+  kind: K,
+  id: number,
+  request: RequestContext,
+  options: ReadOptions = {},
+): Promise<ReadResult<K>> {
+  const stored = services.replica.get(kind, id);
+  if (stored?.status === 'publish')
+    return stored.protected ? unlock(services, kind, stored, request, options) : { record: stored, unlocked: false };
+  if (!stored && services.replica.kindOf(id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
+  if (kind === 'event' && stored?.status === 'trash') throw noLongerAvailable();
+  if (stored && !request.actor.account) throw notAccessible(kind);
+  const record = await lookUpPost(services, kind, id, request);
+  if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
+  if (record.protected) return unlock(services, kind, record, request, options);
+  return { record, unlocked: false };
+}
+
+/**
+ * Reads a protected post in full with the correct password, or for its editor with `context=edit`. Otherwise
+ * an event is an error, and a venue or organizer stays blanked.
+ */
+async function unlock<K extends PostKind>(
+  services: Services,
+  kind: K,
+  record: RecordOf[K],
+  request: RequestContext,
+  { password, editing }: ReadOptions,
+): Promise<ReadResult<K>> {
+  const names = editing ? await capabilityNames(services, kind, request.actor) : undefined;
+  const asEditor = editing && mayEdit(request.actor, record, names);
+  if (password || asEditor) {
+    const query = asEditor ? { context: 'edit' } : { password: password! };
+    const read = () => services.cmsRecords.readProtected(kind, record.id, request, query);
+    const isLimited = !asEditor && !request.actor.account;
+    try {
+      const unlocked = isLimited
+        ? await services.passwordAttempts.read(`${kind} ${record.id}`, password!, read)
+        : await read();
+      return { record: unlocked, unlocked: true };
+    } catch (error) {
+      if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
+    }
+  }
+  if (kind === 'event') throw passwordProtected();
+  return { record, unlocked: false };
+}
+
+/** A post that the replica lacks or has as not public: from the CMS, if the actor may cause a call. */
+async function lookUpPost<K extends PostKind>(
+  services: Services,
+  kind: K,
+  id: number,
+  request: RequestContext,
+): Promise<RecordOf[K]> {
+  const { unknownRecords, replica } = services;
+  if (unknownRecords.isMissing(`${kind} ${id}`)) throw unknownId(kind, id);
+  const found = await unknownRecords.lookUp(request.actor, kind, () => fetchPost(services, kind, id, request));
+  if (found) return found.result;
+  const record = replica.get(kind, id);
+  if (!record) throw unknownId(kind, id);
+  if (record.status !== 'publish') throw notAccessible(kind);
+  return record;
+}
+
+async function fetchPost<K extends PostKind>(
+  services: Services,
+  kind: K,
+  id: number,
+  request: RequestContext,
+): Promise<RecordOf[K]> {
+  if (!services.mapping.kinds[kind]) throw unknownId(kind, id);
+  const names = await capabilityNames(services, kind, request.actor);
+  try {
+    return await readAsStaff(services, kind, id, request, names);
+  } catch (error) {
+    if (!(error instanceof CmsRejected)) throw error;
+    if (error.status === 401 || error.status === 403) throw notAccessible(kind);
+    if (error.status !== 404 || error.code === NO_ROUTE)
+      throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
+    if (kind !== 'event') services.unknownRecords.markMissing(`${kind} ${id}`);
+    else if (await isOfAnotherType(services, id, request)) throw notAnEvent();
+    throw unknownId(kind, id);
+  }
+}
+
+/** Staff read with `context=edit`, but they may also read published posts that they may not edit. */
+async function readAsStaff<K extends PostKind>(
+  { cmsRecords }: Services,
+  kind: K,
+  id: number,
+  request: RequestContext,
+  names: CapabilityNames | undefined,
+): Promise<RecordOf[K]> {
+  if (isStaff(request.actor, names)) {
+    try {
+      return await cmsRecords.read(kind, id, request, { context: 'edit' });
+    } catch (error) {
+      if (!(error instanceof CmsRejected) || error.code !== 'rest_forbidden_context') throw error;
+    }
+  }
+  return cmsRecords.read(kind, id, request);
+}
+
+/**
+ * Whether the id that no event has belongs to another record in the CMS. False if the actor may not cause a
+ * further call.
+ */
+async function isOfAnotherType(services: Services, id: number, request: RequestContext): Promise<boolean> {
+  if (services.replica.getImage(id)) return true;
+  if (!services.unknownRecords.mayCall(request.actor, EXISTS_CALLS)) return false;
+  if (await services.cms.exists(id, callOptions(request))) return true;
+  services.unknownRecords.markMissing(`event ${id}`);
+  return false;
+}
+
+/**
+ * Whether the actor may learn that an embedded record exists: only if they see an event that contains it. Its
+ * id and slug derive from its text, so that its existence would confirm a guess. Every actor may learn that
+ * other records exist.
+ */
+export async function mayKnow(
+  services: Services,
+  kind: PostKind,
+  id: number,
+  { actor }: Pick<RequestContext, 'actor'>,
+): Promise<boolean> {
+  if (kind === 'event' || id < FIRST_EMBEDDED_ID) return true;
+  const events = restrictTo(await visibilityFor(services, 'event', actor), ANY_STATUS);
+  return services.replica.isLinkedToVisibleEvent(kind, id, events);
+}
+
+/** Whether the post exists, even if the actor may not see it. Throws `CmsUnavailable`. */
+export async function postExists(
+  services: Services,
+  kind: PostKind,
+  id: number,
+  request: RequestContext,
+): Promise<boolean> {
+  const { replica, unknownRecords } = services;
+  const storedKind = replica.kindOf(id);
+  if (storedKind !== undefined) return storedKind === kind && (await mayKnow(services, kind, id, request));
+  const name = `${kind} ${id}`;
+  if (!services.mapping.kinds[kind] || unknownRecords.isMissing(name)) return false;
+  const found = await unknownRecords.lookUp(request.actor, kind, async () => {
+    try {
+      await services.cmsRecords.read(kind, id, request);
+      return true;
+    } catch (error) {
+      if (!(error instanceof CmsRejected)) throw error;
+      if (error.status === 401 || error.status === 403) return true;
+      // WordPress's routes do not match an id that JavaScript writes with an exponent.
+      if (error.code === NO_ROUTE && Number.isSafeInteger(id))
+        throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
+      unknownRecords.markMissing(name);
+      return false;
+    }
+  });
+  return found ? found.result : replica.kindOf(id) === kind;
+}

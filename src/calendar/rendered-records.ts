@@ -1,0 +1,132 @@
+// Renders public records to JSON bytes once, and joins rendered records to lists.
+
+import { hash } from 'node:crypto';
+import type { JsonObject } from '../model/json.ts';
+import type { CalendarRecord, Kind, RecordOf, WallTime } from '../model/records.ts';
+import type { RenderedRecord } from '../store/replica.ts';
+import { formatWallTime } from '../time/wall-time.ts';
+import type { ApiResponse } from './request-context.ts';
+import type { Audience } from './serializer.ts';
+import type { Services } from './services.ts';
+
+/** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
+export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
+
+/** Serializes a record of one kind for the public. */
+export type Serialize<K extends Kind> = (record: RecordOf[K], audience: Audience) => JsonObject;
+
+/** A single read and a list entry of the same record have different JSON. */
+type Variant = 'single' | 'entry';
+
+const cacheMount = ({ baseUrl }: Audience, variant: Variant): string => `${variant} ${baseUrl}`;
+
+/** Properties of a serialized event that hold other records, and their kinds. */
+const LINKED_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
+
+/** Tags of the records in a serialized record. The JSON has only those that the public may see. */
+function linkedTags(kind: Kind, json: JsonObject): string[] {
+  if (kind !== 'event') return [];
+  return Object.entries(LINKED_KINDS).flatMap(([property, linkedKind]) =>
+    ([json[property]].flat() as JsonObject[]).map(({ id }) => `${linkedKind}-${id}`),
+  );
+}
+
+/**
+ * A record without other records in it has its own modification date. Otherwise the JSON may have changed up
+ * to now: terms and images have no dates, and a removed one leaves none.
+ */
+function lastModified(json: JsonObject, hasLinked: boolean, nowMs: number): WallTime | undefined {
+  if (hasLinked || json.image) return formatWallTime(nowMs);
+  return typeof json.modified_utc === 'string' ? json.modified_utc : undefined;
+}
+
+/** Renders a public record, and caches it until the record or anything in it changes. */
+export function renderRecord<K extends Kind>(
+  { replica, nowMs }: Services,
+  record: RecordOf[K] & CalendarRecord,
+  audience: Audience,
+  variant: Variant,
+  serialize: Serialize<K>,
+): RenderedRecord {
+  const json = serialize(record, audience);
+  const text = `${JSON.stringify(json)},`;
+  // A slice of Buffer's shared pool would keep the whole pool in memory as long as the cache keeps the slice.
+  const listEntry = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  listEntry.write(text);
+  const bytes = listEntry.subarray(0, -1);
+  const etag = `"${contentHash(bytes)}"`;
+  const mount = cacheMount(audience, variant);
+  const { kind, id } = record;
+  const previous = replica.peekRendered(mount, kind, id);
+  // Unchanged JSON keeps its modification date: the public does not see what changed.
+  if (previous?.etag === etag) {
+    replica.setRendered(mount, record, previous);
+    return previous;
+  }
+  const linked = linkedTags(kind, json);
+  const modifiedUtc = lastModified(json, linked.length > 0, nowMs());
+  const rendered: RenderedRecord = { bytes, listEntry, etag, tags: [`${kind}-${id}`, ...linked], modifiedUtc };
+  replica.setRendered(mount, record, rendered);
+  return rendered;
+}
+
+/** The response to a public single read. */
+export const singleResponse = ({ bytes, etag, tags, modifiedUtc }: RenderedRecord): ApiResponse => ({
+  status: 200,
+  body: bytes,
+  etag,
+  cacheTags: tags,
+  validUntilMs: Number.POSITIVE_INFINITY,
+  modifiedUtc,
+});
+
+/** The cached rendered record, if it is still valid. */
+export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
+  services.replica.getRendered(cacheMount(audience, variant), kind, id);
+
+/** The rendered public entries of a list, in the order of `ids`. */
+export function renderEntries<K extends Kind>(
+  services: Services,
+  kind: K,
+  ids: number[],
+  audience: Audience,
+  serialize: Serialize<K>,
+): RenderedRecord[] {
+  const { replica } = services;
+  const mount = cacheMount(audience, 'entry');
+  const entries = ids.map((id) => replica.getRendered(mount, kind, id));
+  const missing = ids.filter((_, i) => entries[i] === undefined);
+  if (missing.length > 0) {
+    const records = replica.getMany(kind, missing);
+    ids.forEach((id, i) => {
+      const record = records.get(id) as (RecordOf[K] & CalendarRecord) | undefined;
+      if (record) entries[i] ??= renderRecord<K>(services, record, audience, 'entry', serialize);
+    });
+  }
+  return entries.filter((entry) => entry !== undefined);
+}
+
+/** A list whose body is sent in chunks. */
+export interface JoinedList {
+  parts: Uint8Array[];
+  etag: string;
+  /** Tags of the list and all its records, each once. */
+  tags: string[];
+}
+
+/**
+ * Joins rendered entries to `{"events":[...],...rest}`. The ETag depends on the entries' ETags and `rest`.
+ */
+export function joinRendered(name: string, entries: RenderedRecord[], rest: JsonObject): JoinedList {
+  const tail = JSON.stringify(rest);
+  const last = entries.length - 1;
+  const parts = [
+    Buffer.from(`{${JSON.stringify(name)}:[`),
+    ...entries.map(({ bytes, listEntry }, i) => (i === last ? bytes : listEntry)),
+    Buffer.from(`],${tail.slice(1)}`),
+  ];
+  const etag = `"${contentHash(entries.map((entry) => entry.etag).join('') + tail)}"`;
+  const tags = new Set([name, ...entries.map((entry) => entry.tags[0])]);
+  for (const entry of entries) for (const tag of entry.tags) tags.add(tag);
+  return { parts, etag, tags: [...tags] };
+}

@@ -1,0 +1,109 @@
+// The use cases' view of one request, and the response that they return.
+
+import type { CallOptions } from '../cms/port.ts';
+import type { Kind, WallTime } from '../model/records.ts';
+import type { Actor } from './permissions.ts';
+import type { CreatedKind } from './references.ts';
+
+/** The records that one request created in the CMS, for removing them if the request fails (rollback.ts). */
+export interface Rollback {
+  /**
+   * The CMS responded that this request created `record`. The rollback leaves a record in the CMS if this is
+   * called without `record`.
+   */
+  created(kind: CreatedKind, id: number, record?: object): void;
+  /**
+   * Call it before a second write to a created record. Throws `CmsUnavailable` with an unknown outcome if the
+   * record was known before the create, because another request must have created it.
+   */
+  assertOwn(kind: CreatedKind, id: number): void;
+  /** The CMS may have an orphan of this request. If the request fails, `find` looks for candidates. */
+  mayHaveCreated(kind: CreatedKind, find: () => Promise<number[]>): void;
+  /**
+   * Announces that a record of this request will refer to this one. Resolves with false if another rollback
+   * has just removed it.
+   */
+  use(kind: CreatedKind, id: number): Promise<boolean>;
+  /**
+   * Runs `steps`. If they fail, removes the records that this request created and that are provably unused,
+   * newest first. Removes nothing if the outcome of a write is unknown. The error names the orphans in
+   * `data.created` and `data.possibly_created`.
+   */
+  run<T>(steps: () => Promise<T>): Promise<T>;
+}
+
+/** The images that a request names: validation checks them, the write uses them. */
+export interface RequestImages {
+  /**
+   * Whether the value is a usable image. The gateway fetches a foreign URL only for an actor who may upload.
+   */
+  isUsable(value: string | number): Promise<boolean>;
+  /** The image's id in the CMS. Uploads an image that was fetched. 0 for `''`. */
+  idOf(value: string, rollback: Rollback): Promise<number>;
+  /** Frees the fetched images at the end of the request. */
+  release(): void;
+}
+
+/** This gateway's claim on the Idempotency-Key of a create. */
+export interface CreateKeyClaim {
+  kind: Kind;
+  /** The hash of the key, which the CMS stores with the record. */
+  key: string;
+  /**
+   * Call it before the create. Throws 409 if another gateway has claimed the key, which is possible after two
+   * minutes.
+   */
+  renew(): Promise<void>;
+}
+
+export interface RequestContext {
+  actor: Actor;
+  /** The address of the API namespace under which the client called. */
+  baseUrl: string;
+  requestId?: string | undefined;
+  images: RequestImages;
+  /** For a create with an Idempotency-Key. */
+  createKey?: CreateKeyClaim;
+}
+
+/** A use case's response, before serialization. */
+export interface ApiResponse {
+  status: number;
+  /** A JSON value, or rendered bytes. A list of bytes is one body in chunks. */
+  body: unknown;
+  headers?: Record<string, string>;
+  /** The records in the response, such as `event-12`, for purging a CDN. */
+  cacheTags?: readonly string[];
+  /** For public responses: the same request gets the same response until then, unless the replica changes. */
+  validUntilMs?: number;
+  /** The ETag of rendered bytes. */
+  etag?: string;
+  /** For single records: the last change of the record and the records in it, if known. */
+  modifiedUtc?: WallTime | undefined;
+  /** The replica version that the response shows. The default is the version at the end of the request. */
+  replicaVersion?: number;
+}
+
+/**
+ * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
+ * Accounts and anonymous callers have separate bulkheads, and users or networks take turns in them.
+ */
+export function callOptions({ actor, requestId }: Pick<RequestContext, 'actor' | 'requestId'>): CallOptions {
+  const { credentials, account, network } = actor;
+  return account
+    ? { credentials, bulkhead: 'callers', fairnessKey: String(account.userId), requestId }
+    : { credentials, bulkhead: 'anonymous', fairnessKey: network, requestId };
+}
+
+/**
+ * Renews the claim. The key goes with the record that the route creates, not with its linked records. Throws
+ * 409.
+ */
+export async function createKeyOptions(
+  { createKey }: RequestContext,
+  kind: Kind,
+): Promise<Pick<CallOptions, 'creationKey'>> {
+  if (createKey?.kind !== kind) return {};
+  await createKey.renew();
+  return { creationKey: createKey.key };
+}

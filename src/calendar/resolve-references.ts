@@ -1,0 +1,136 @@
+// Resolves what an event's body refers to into ids: terms by id, slug or name; venues and organizers by id or
+// data. Creates missing ones.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CmsRejected } from '../errors.ts';
+import { invalidParam } from '../interface/errors.ts';
+import type { LinkedKind, TermKind } from '../model/records.ts';
+import { mapCmsError, NO_ROUTE } from './cms-errors.ts';
+import { type LinkedRecords, linkedCreateError } from './linked-records.ts';
+import type { RequestContext, Rollback } from './request-context.ts';
+import type { Services } from './services.ts';
+
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * Ids of the terms in a body. A number is an id, without its fraction and sign; an unknown id is ignored.
+ * Another text is a slug or name; an unknown one becomes a new term. `true` is the name `1`.
+ */
+export async function resolveTerms(
+  services: Services,
+  kind: TermKind,
+  items: unknown[],
+  request: RequestContext,
+  rollback: Rollback,
+): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const item of items) {
+    const text = item === null || item === undefined || item === false ? '' : String(item).trim();
+    if (text === '') continue;
+    // Lets other requests run between two of possibly a thousand items.
+    await nextTurn();
+    if (NUMBER.test(text)) {
+      const id = Math.trunc(Math.abs(Number(text)));
+      if (id > 0 && (await termExists(services, kind, id, request)) && (await rollback.use(kind, id))) ids.add(id);
+      continue;
+    }
+    const name = item === true ? '1' : text;
+    const id = findTerm(services, kind, name);
+    const isUsable = id !== undefined && (await rollback.use(kind, id));
+    ids.add(isUsable ? id : await createTerm(services, kind, name, request, rollback));
+  }
+  return [...ids];
+}
+
+/** The id of a term in the replica, by slug, else by name; the lowest id of several. */
+export function findTerm(services: Services, kind: TermKind, text: string): number | undefined {
+  return services.replica.termIdBySlug(kind, text) ?? services.replica.termIdByName(kind, text);
+}
+
+/** The id of a term in the replica, for a list parameter: by slug, else by id, else by name. */
+export function resolveTermId(services: Services, kind: TermKind, text: string): number | undefined {
+  const { replica } = services;
+  const id = /^\d+$/.test(text) ? Number(text) : undefined;
+  return (
+    replica.termIdBySlug(kind, text) ??
+    (id !== undefined && replica.get(kind, id) ? id : findTerm(services, kind, text))
+  );
+}
+
+/** Whether the term exists, in the replica or in the CMS. Throws `CmsUnavailable`. */
+export async function termExists(
+  services: Services,
+  kind: TermKind,
+  id: number,
+  request: RequestContext,
+): Promise<boolean> {
+  const { replica, unknownRecords } = services;
+  if (replica.get(kind, id)) return true;
+  const name = `${kind} ${id}`;
+  if (!services.mapping.kinds[kind] || id > Number.MAX_SAFE_INTEGER || unknownRecords.isMissing(name)) return false;
+  const found = await unknownRecords.lookUp(request.actor, kind, async () => {
+    try {
+      await services.cmsRecords.read(kind, id, request);
+      return true;
+    } catch (error) {
+      if (!(error instanceof CmsRejected)) throw error;
+      if (error.code === NO_ROUTE) throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
+      if (error.status === 404) unknownRecords.markMissing(name);
+      return false;
+    }
+  });
+  return found ? found.result : replica.get(kind, id) !== undefined;
+}
+
+/** Creates a term, or resolves with the term in the CMS that has the name already. */
+async function createTerm(
+  services: Services,
+  kind: TermKind,
+  name: string,
+  request: RequestContext,
+  rollback: Rollback,
+): Promise<number> {
+  try {
+    return (await services.cmsRecords.create(kind, { name }, request, rollback)).id;
+  } catch (error) {
+    if (!(error instanceof CmsRejected) || error.code !== 'term_exists')
+      throw mapCmsError(error, { kind, anonymous: false });
+    const id = Number(error.data.term_id);
+    await termExists(services, kind, id, request);
+    await rollback.use(kind, id);
+    return id;
+  }
+}
+
+/**
+ * Ids of the venues or organizers in a body, in order, each once. Data describes a new record or a duplicate
+ * of an existing one.
+ */
+export async function resolveLinked(
+  services: Services,
+  kind: LinkedKind,
+  linkedRecords: Record<LinkedKind, LinkedRecords>,
+  items: unknown[],
+  request: RequestContext,
+  rollback: Rollback,
+): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const item of items) {
+    const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
+    if (data.id !== undefined) {
+      const id = Number(data.id);
+      // Validation found the record, but a rollback may have removed it since.
+      if (!(await rollback.use(kind, id))) throw invalidParam(kind);
+      ids.add(id);
+      continue;
+    }
+    await nextTurn();
+    try {
+      const input = services.validateEmbedded(kind, data);
+      ids.add((await linkedRecords[kind].createOrReuse(input, request, rollback)).id);
+    } catch (error) {
+      throw linkedCreateError(kind, error);
+    }
+  }
+  return [...ids];
+}

@@ -1,0 +1,82 @@
+// Resolves a slug in a path to an id, through an LRU cache, the replica and at last the CMS.
+
+import { LRUCache } from 'lru-cache';
+import { CmsRejected } from '../errors.ts';
+import type { PostKind } from '../model/records.ts';
+import { capabilityNames } from './capabilities.ts';
+import { mapCmsError, NO_ROUTE } from './cms-errors.ts';
+import { isStaff } from './permissions.ts';
+import type { RequestContext } from './request-context.ts';
+import type { Services } from './services.ts';
+
+/** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
+const MAX_SLUG_BYTES = 200;
+const MAX_CACHE_BYTES = 16 * 1024 * 1024;
+/** Bytes of a cache entry besides its key. */
+const ENTRY_BYTES = 250;
+const UNKNOWN_TTL_MS = 5000;
+const UNKNOWN = 0;
+
+export interface SlugResolver {
+  /**
+   * The id of the post with this slug, preferably a public one. Undefined if the actor may know of none. Only
+   * the CMS's response makes a slug unknown: if the CMS does not respond, this throws `CmsUnavailable` and
+   * caches nothing.
+   */
+  resolve(kind: PostKind, slug: string, request: RequestContext): Promise<number | undefined>;
+}
+
+/** A cached id is valid while its record has the slug. Staff and public have separate entries. */
+export function createSlugResolver(services: Services): SlugResolver {
+  const ids = new LRUCache<string, number>({
+    maxSize: MAX_CACHE_BYTES,
+    sizeCalculation: (_, key) => key.length + ENTRY_BYTES,
+  });
+  const { replica } = services;
+
+  function findInReplica(kind: PostKind, slug: string): number | undefined {
+    const records = [...replica.getMany(kind, replica.idsBySlug(kind, slug)).values()];
+    return (records.find(({ status }) => status === 'publish') ?? records[0])?.id;
+  }
+
+  async function findInCms(
+    kind: PostKind,
+    slug: string,
+    request: RequestContext,
+    isForStaff: boolean,
+  ): Promise<number | undefined> {
+    if (!services.mapping.kinds[kind]) return undefined;
+    const query = isForStaff ? { status: 'any', context: 'edit' } : {};
+    try {
+      return (await services.cmsRecords.findBySlug(kind, slug, request, query))?.id;
+    } catch (error) {
+      if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
+      if (error.code === NO_ROUTE) throw mapCmsError(error, { kind, anonymous: !request.actor.account });
+      return undefined;
+    }
+  }
+
+  return {
+    async resolve(kind, text, request) {
+      const slug = encodeURIComponent(text.toWellFormed().toLowerCase()).toLowerCase().replaceAll('%25', '%');
+      if (slug.length > MAX_SLUG_BYTES) return undefined;
+      const isForStaff = isStaff(request.actor, await capabilityNames(services, kind, request.actor));
+      const key = `${kind} ${isForStaff ? 'staff' : 'public'} ${slug}`;
+      const cached = ids.get(key);
+      if (cached && replica.get(kind, cached)?.slug.toLowerCase() === slug) return cached;
+      const storedId = findInReplica(kind, slug);
+      if (storedId !== undefined) {
+        ids.set(key, storedId);
+        return storedId;
+      }
+      if (cached === UNKNOWN) return undefined;
+      const found = await services.unknownRecords.lookUp(request.actor, kind, () =>
+        findInCms(kind, slug, request, isForStaff),
+      );
+      const id = found ? found.result : findInReplica(kind, slug);
+      if (id !== undefined) ids.set(key, id);
+      else if (found) ids.set(key, UNKNOWN, { ttl: UNKNOWN_TTL_MS });
+      return id;
+    },
+  };
+}

@@ -1,0 +1,240 @@
+// Serializes records to the JSON of API responses, with the same properties, types and omissions as The
+// Events Calendar.
+
+import { copiedFields } from '../interface/fields.ts';
+import type { JsonObject } from '../model/json.ts';
+import { PLURALS } from '../model/kinds.ts';
+import {
+  type EventRecord,
+  type ImageRecord,
+  type LinkedKind,
+  type LinkedRecord,
+  NO_TIME,
+  NO_WEBSITE,
+  type PostRecord,
+  type Site,
+  type TermKind,
+  type TermRecord,
+} from '../model/records.ts';
+import type { Visibilities } from '../store/filters.ts';
+import type { Replica } from '../store/replica.ts';
+import { dateDetails } from '../time/wall-time.ts';
+import { zoneAbbreviation } from '../time/zones.ts';
+import { type CostSettings, decodeCost, serializeCost } from './cost.ts';
+import { eventJsonLd, organizerJsonLd, venueJsonLd } from './json-ld.ts';
+import { cmsStatus, isVisibleLink } from './permissions.ts';
+
+/** Whom the response is for, and the address it was requested under. */
+export interface Audience {
+  /** The address of the API namespace as called. Every link starts with it. */
+  baseUrl: string;
+  /** The actor's visibility of each kind, for linked records. */
+  visibilities: Visibilities;
+}
+
+export interface SerializeOptions {
+  /** Adds `json_ld`, for a single read. */
+  single?: boolean;
+  /** The actor knows the password or may edit the record, so nothing is blanked. */
+  unlocked?: boolean;
+}
+
+export type Serializer = ReturnType<typeof createSerializer>;
+
+const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', tag: 'post_tag' };
+
+/**
+ * Linked records come from the replica. Those that it lacks and those that the actor may not see are omitted.
+ */
+export function createSerializer(replica: Replica, site: () => Site, cost?: CostSettings) {
+  const host = () => new URL(site().url).hostname;
+
+  function common(record: PostRecord): JsonObject {
+    return {
+      id: record.id,
+      author: String(record.author),
+      status: cmsStatus(record.status),
+      date: record.date,
+      date_utc: record.dateUtc || NO_TIME,
+      modified: record.modified,
+      modified_utc: record.modifiedUtc,
+      url: record.url,
+    };
+  }
+
+  function globalId(id: number): JsonObject {
+    const global = `${host()}?id=${id}`;
+    return { global_id: global, global_id_lineage: [global] };
+  }
+
+  function event(record: EventRecord, audience: Audience, options: SerializeOptions = {}): JsonObject {
+    const isLocked = record.protected && !options.unlocked;
+    const website = record.website === NO_WEBSITE ? '' : record.website || record.url;
+    const venues = isLocked ? [] : linkedOf('venue', record.venues, audience, options);
+    const image = replica.getImage(record.image);
+    const flag = (value: boolean) => (isLocked ? null : value);
+    const costFields = serializeCost(isLocked ? '' : decodeCost(record.cost), cost);
+    const json: JsonObject = {
+      ...common(record),
+      ...globalId(record.id),
+      rest_url: `${audience.baseUrl}/events/${record.id}`,
+      title: record.title,
+      description: isLocked ? '' : record.description,
+      excerpt: isLocked ? '' : record.excerpt,
+      slug: record.slug,
+      image: !isLocked && image ? serializeImage(image) : false,
+      all_day: flag(record.allDay),
+      start_date: record.start,
+      start_date_details: dateDetails(record.start),
+      end_date: record.end,
+      end_date_details: dateDetails(record.end),
+      utc_start_date: record.startUtc,
+      utc_start_date_details: dateDetails(record.startUtc),
+      utc_end_date: record.endUtc,
+      utc_end_date_details: dateDetails(record.endUtc),
+      timezone: record.timezone,
+      timezone_abbr: zoneAbbreviation(record.timezone, record.start),
+      ...costFields,
+      website: isLocked ? '' : website,
+      ...copiedValues(record, isLocked),
+      categories: isLocked ? [] : termsOf('category', record.categories, audience),
+      tags: isLocked ? [] : termsOf('tag', record.tags, audience),
+      venue: venues.length === 1 ? venues[0] : venues,
+      organizer: isLocked ? [] : linkedOf('organizer', record.organizers, audience, options),
+      custom_fields: [],
+    };
+    if (options.single && !record.protected) {
+      const [venue] = unprotectedRecords('venue', record.venues, audience);
+      const [organizer] = unprotectedRecords('organizer', record.organizers, audience);
+      json.json_ld = eventJsonLd(record, { venue, organizer, image: image?.url, cost: costFields });
+    }
+    return json;
+  }
+
+  function linkedRecords<K extends LinkedKind>(kind: K, ids: number[], audience: Audience) {
+    const records = replica.getMany(kind, ids);
+    return ids.flatMap((id) => {
+      const record = records.get(id);
+      return record && isVisibleLink(audience.visibilities[kind], record) ? [record] : [];
+    });
+  }
+
+  /** Without protected records: JSON-LD has no form for blanked ones. */
+  const unprotectedRecords = <K extends LinkedKind>(kind: K, ids: number[], audience: Audience) =>
+    linkedRecords(kind, ids, audience).filter((record) => !record.protected);
+
+  function linkedOf(kind: LinkedKind, ids: number[], audience: Audience, { single }: SerializeOptions): JsonObject[] {
+    if (ids.length === 0) return [];
+    return linkedRecords(kind, ids, audience).map((record) => linked(record, single ? { single } : {}));
+  }
+
+  /** Omits empty values. Blanks the values of a protected record and replaces its name by `[]`. */
+  function linked(record: LinkedRecord, options: SerializeOptions = {}): JsonObject {
+    const image = replica.getImage(record.image);
+    const copied = Object.entries(copiedValues(record, false));
+    const texts: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value !== 'boolean'));
+    const flags: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'boolean'));
+    const values = {
+      ...withoutEmpty({ description: record.description, excerpt: record.excerpt }),
+      slug: record.slug,
+      ...(image ? { image: serializeImage(image) } : {}),
+      ...withoutEmpty(texts),
+    };
+    if (record.protected && !options.unlocked) {
+      const blank = Object.fromEntries(Object.keys(values).map((key) => [key, key === 'slug' ? record.slug : '']));
+      const unset = Object.fromEntries(Object.keys(flags).map((key) => [key, null]));
+      return { ...common(record), [record.kind]: [], ...blank, ...unset, ...globalId(record.id) };
+    }
+    const json: JsonObject = {
+      ...common(record),
+      [record.kind]: record.title,
+      ...values,
+      ...flags,
+      ...globalId(record.id),
+    };
+    if (options.single) {
+      json.json_ld = record.kind === 'venue' ? venueJsonLd(record, image?.url) : organizerJsonLd(record, image?.url);
+    }
+    return json;
+  }
+
+  function termsOf(kind: TermKind, ids: number[], audience: Audience): JsonObject[] {
+    if (ids.length === 0) return [];
+    const counts = replica.termCounts(kind, ids);
+    return [...replica.getMany(kind, ids).values()]
+      .sort((a, b) => a.name.localeCompare(b.name, 'en', { sensitivity: 'base' }) || a.id - b.id)
+      .map((term) => ({
+        name: term.name,
+        slug: term.slug,
+        term_group: 0,
+        term_taxonomy_id: term.id,
+        taxonomy: TAXONOMIES[kind],
+        description: term.description,
+        parent: term.parent,
+        count: counts.get(term.id) ?? 0,
+        filter: 'raw',
+        id: term.id,
+        urls: termUrls(term, audience),
+      }));
+  }
+
+  function termUrls(term: TermRecord, { baseUrl }: Audience): JsonObject {
+    const collection = `${baseUrl}/${PLURALS[term.kind]}`;
+    return {
+      self: `${collection}/${term.id}`,
+      collection,
+      ...(term.parent ? { up: `${collection}/${term.parent}` } : {}),
+    };
+  }
+
+  /** A category or tag as a resource, unlike one in an event. */
+  function term(record: TermRecord, audience: Audience, count = replica.termCount(record.kind, record.id)): JsonObject {
+    return {
+      id: record.id,
+      count,
+      description: record.description,
+      name: record.name,
+      slug: record.slug,
+      taxonomy: TAXONOMIES[record.kind],
+      ...(record.kind === 'category' ? { parent: record.parent } : {}),
+      meta: [],
+      url: record.url,
+      urls: termUrls(record, audience),
+    };
+  }
+
+  return { event, linked, term };
+}
+
+/** Omits `sizes` if there are none. */
+function serializeImage(image: ImageRecord): JsonObject {
+  const sizes = Object.entries(image.sizes).map(([name, size]) => [
+    name,
+    { width: size.width, height: size.height, 'mime-type': size.mimeType, filesize: size.filesizeBytes, url: size.url },
+  ]);
+  return {
+    url: image.url,
+    id: image.id,
+    extension: image.extension,
+    width: image.width,
+    height: image.height,
+    filesize: image.filesizeBytes,
+    ...(sizes.length > 0 ? { sizes: Object.fromEntries(sizes) } : {}),
+  };
+}
+
+const COPIED = { event: copiedFields('event'), venue: copiedFields('venue'), organizer: copiedFields('organizer') };
+
+/** The properties that are the record's own values. Those of a locked record are blank. */
+function copiedValues(record: PostRecord, isLocked: boolean): JsonObject {
+  const values: JsonObject = {};
+  for (const [name, { key, type }] of COPIED[record.kind])
+    if (isLocked) values[name] = type === 'boolean' ? null : '';
+    else values[name] = Reflect.get(record, key);
+  return values;
+}
+
+/** Omits `''` and `'0'`, as PHP's `empty` does. */
+function withoutEmpty(values: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '' && value !== '0'));
+}

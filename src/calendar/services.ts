@@ -1,0 +1,65 @@
+// The dependencies of the use cases: replica, CMS, mapping and what is shared between requests.
+
+import type { LRUCache } from 'lru-cache';
+import type { ImageFetcher } from '../cms/image-fetcher.ts';
+import type { Cms, Credentials } from '../cms/port.ts';
+import type { Input } from '../interface/input.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import type { LinkedKind, Site } from '../model/records.ts';
+import type { Observe } from '../observability/events.ts';
+import type { Replica } from '../store/replica.ts';
+import type { Peers } from '../sync/peers.ts';
+import type { Sync } from '../sync/sync.ts';
+import type { Zone } from '../time/zones.ts';
+import type { CapabilityCache } from './capabilities.ts';
+import type { CmsRecords } from './cms-records.ts';
+import { siteZone } from './dates.ts';
+import type { PasswordAttempts } from './password-attempts.ts';
+import type { References } from './references.ts';
+import type { Serializer } from './serializer.ts';
+import type { UnknownRecords } from './unknown-records.ts';
+
+export interface ListSettings {
+  /** The default page size. */
+  perPage: number;
+  maxPerPage: number;
+}
+
+export interface Services {
+  replica: Replica;
+  /** Reads and writes of records in the CMS, which keep the replica current. */
+  cmsRecords: CmsRecords;
+  /** For read-your-writes across the gateways of a cluster. */
+  peers?: Pick<Peers, 'consistencyToken' | 'waitFor'> | undefined;
+  cms: Cms;
+  mapping: Mapping;
+  sync: Sync;
+  serializer: Serializer;
+  capabilities: CapabilityCache;
+  /** Calls to the CMS for records that the replica lacks. */
+  unknownRecords: UnknownRecords;
+  /** Anonymous callers' attempts at passwords of protected records. */
+  passwordAttempts: PasswordAttempts;
+  /** Fetches images by URL, a bounded number at a time. */
+  imageFetches: ImageFetcher;
+  /** The service account. Without one the sync reads only public records. */
+  service: Credentials;
+  lists: ListSettings;
+  /** Validates a venue or organizer in an event's body by the parameters of the kind's create route. */
+  validateEmbedded(kind: LinkedKind, data: Record<string, unknown>): Input;
+  site(): Site;
+  nowMs(): number;
+  observe: Observe;
+  /** Records that requests in flight refer to. */
+  references: References;
+  /** Records that requests of this gateway created recently, by `event 12`. */
+  recentlyCreated: LRUCache<string, true>;
+  /**
+   * Polls in progress after failed writes that may have left an orphan in the CMS, by user id. Reads of the
+   * same user wait for them.
+   */
+  pendingPolls: Map<number, Promise<unknown>>;
+}
+
+/** The site's zone, for dates without one. UTC if the gateway does not know the zone that the CMS names. */
+export const zoneOf = (services: Services): Zone => siteZone(services.site().timezone);

@@ -1,0 +1,168 @@
+// Creates, updates and trashes events, venues and organizers, after checking what the actor may do.
+
+import type { CmsRecord } from '../cms/port.ts';
+import { ApiError } from '../errors.ts';
+import { alreadyTrashed, forbidden, notAnEvent } from '../interface/errors.ts';
+import type { FieldsOf, PostKind, RecordOf } from '../model/records.ts';
+import { capabilityNamesForWrite } from './capabilities.ts';
+import { type ErrorContext, mappingCmsErrors, unknownId } from './cms-errors.ts';
+import type { CmsResult } from './cms-records.ts';
+import { writableMapping } from './kind-mapping.ts';
+import { can, mayEdit } from './permissions.ts';
+import { type ReadResult, readPost } from './read-post.ts';
+import type { RequestContext, Rollback } from './request-context.ts';
+import type { Services } from './services.ts';
+
+/** Throws 401 or 403 unless the actor may write posts of this kind. */
+export async function authorizeWrite(
+  services: Services,
+  kind: PostKind,
+  { actor }: RequestContext,
+): Promise<{ mayPublish: boolean }> {
+  if (!actor.account) throw forbidden(true);
+  const names = await capabilityNamesForWrite(services, kind, actor);
+  if (!can(actor, 'edit', names)) throw forbidden(false);
+  return { mayPublish: can(actor, 'publish', names) };
+}
+
+/** The record of an update or delete. Throws 403 if the actor may not change it. */
+export async function readEditable<K extends PostKind>(
+  services: Services,
+  kind: K,
+  id: number,
+  request: RequestContext,
+): Promise<RecordOf[K]> {
+  await authorizeWrite(services, kind, request);
+  const record = services.replica.get(kind, id) ?? (await readUnknown(services, kind, id, request));
+  const names = await capabilityNamesForWrite(services, kind, request.actor);
+  if (!mayEdit(request.actor, record, names)) throw forbidden(false);
+  return record;
+}
+
+async function readUnknown<K extends PostKind>(
+  services: Services,
+  kind: K,
+  id: number,
+  request: RequestContext,
+): Promise<RecordOf[K]> {
+  if (services.replica.kindOf(id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
+  try {
+    return (await readPost(services, kind, id, request, { editing: true })).record;
+  } catch (error) {
+    if (error instanceof ApiError && error.code.endsWith('-not-accessible')) throw forbidden(false, error);
+    throw error;
+  }
+}
+
+export interface WriteTarget<K extends PostKind> {
+  kind: K;
+  /** Record field -> parameter, for naming the fields that the CMS rejects. */
+  parameterOf: (field: string) => string | undefined;
+}
+
+function errorContext<K extends PostKind>(
+  services: Services,
+  { kind, parameterOf }: WriteTarget<K>,
+  id?: number,
+): ErrorContext {
+  const { locations } = writableMapping(services, kind);
+  const parameterAt = (location: string): string | undefined => {
+    const field = [...locations].find(([, at]) => at === location)?.[0];
+    return field === undefined ? undefined : parameterOf(String(field));
+  };
+  return { kind, id, anonymous: false, parameterAt };
+}
+
+/**
+ * `rollback` learns what the call created, in case a later step fails, and what a failed call may have left.
+ */
+export const createPost = <K extends PostKind>(
+  services: Services,
+  target: WriteTarget<K>,
+  fields: Partial<FieldsOf[K]>,
+  request: RequestContext,
+  rollback: Rollback,
+): Promise<RecordOf[K]> =>
+  mappingCmsErrors(errorContext(services, target), () =>
+    services.cmsRecords.create(target.kind, fields, request, rollback),
+  );
+
+/**
+ * The post in the CMS now, which may be newer than in the replica, for an update that combines sent values
+ * with stored ones. Throws what the update would throw.
+ */
+export async function readForUpdate<K extends PostKind>(
+  services: Services,
+  kind: K,
+  id: number,
+  request: RequestContext,
+): Promise<CmsResult<K>> {
+  writableMapping(services, kind);
+  return mappingCmsErrors({ kind, id, anonymous: false }, () => services.cmsRecords.readForEditing(kind, id, request));
+}
+
+/**
+ * A post that the actor created before: as its editor if the CMS allows it, otherwise as a single read.
+ * Throws what these throw.
+ */
+export async function readCreated<K extends PostKind>(
+  services: Services,
+  kind: K,
+  id: number,
+  request: RequestContext,
+): Promise<ReadResult<K>> {
+  try {
+    return { record: (await readForUpdate(services, kind, id, request)).record, unlocked: true };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error;
+    return readPost(services, kind, id, request);
+  }
+}
+
+/** @param current the CMS record, if the caller has just read it for this update */
+export const updatePost = <K extends PostKind>(
+  services: Services,
+  target: WriteTarget<K>,
+  id: number,
+  fields: Partial<FieldsOf[K]>,
+  request: RequestContext,
+  current?: CmsRecord,
+): Promise<RecordOf[K]> =>
+  mappingCmsErrors(errorContext(services, target, id), () =>
+    services.cmsRecords.update(target.kind, id, fields, request, current),
+  );
+
+/**
+ * Moves a post to the trash. Deletes it if the CMS stores the kind as terms, which have no trash. Throws 410
+ * if it is in the trash.
+ */
+export async function trashPost<K extends PostKind>(
+  services: Services,
+  kind: K,
+  record: RecordOf[K],
+  request: RequestContext,
+): Promise<RecordOf[K]> {
+  const { storedAs } = writableMapping(services, kind);
+  if (record.status === 'trash') throw alreadyTrashed(kind);
+  return mappingCmsErrors({ kind, id: record.id, anonymous: false }, async () => {
+    if (storedAs === 'posts') return services.cmsRecords.trash(kind, record.id, request);
+    await services.cmsRecords.delete(kind, record.id, request);
+    return { ...record, status: 'trash' };
+  });
+}
+
+/**
+ * Moves a post that was just created to the trash, and restores its slug, which the CMS changes in the trash.
+ */
+export async function trashCreated<K extends PostKind>(
+  services: Services,
+  target: WriteTarget<K>,
+  record: RecordOf[K],
+  slug: string,
+  request: RequestContext,
+  rollback: Rollback,
+): Promise<RecordOf[K]> {
+  rollback.assertOwn(target.kind, record.id);
+  await trashPost(services, target.kind, record, request);
+  return updatePost(services, target, record.id, { slug } as Partial<FieldsOf[K]>, request);
+}

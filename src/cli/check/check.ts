@@ -1,0 +1,94 @@
+// The `check` command: runs the checks of a configuration, its mapping and its site, and prints their findings.
+
+import { loadConfig, serviceCredentials } from '../../config.ts';
+import { CmsRejected, CmsUnavailable, ConfigError } from '../../errors.ts';
+import { loadMapping } from '../../mapping/load.ts';
+import { accessRefusedError, isAccessRefused, openSite, readSite } from '../open-site.ts';
+import { readSampleRecords } from '../sample-records.ts';
+import { type Row, renderTable } from '../table.ts';
+import { type Check, type CheckContext, mappedKinds } from './checks.ts';
+import { FIELD_CHECKS } from './fields.ts';
+import { LIST_CHECKS } from './lists.ts';
+import { ACCOUNT_CHECKS, GATEWAY_CHECKS, SITE_CHECKS } from './site.ts';
+import { listenForWebhooks } from './webhooks.ts';
+import { WRITE_CHECKS } from './writes.ts';
+
+/** In the order in which they run and are shown. */
+const CHECKS: readonly Check[] = [
+  ...SITE_CHECKS,
+  ...ACCOUNT_CHECKS,
+  ...LIST_CHECKS,
+  ...FIELD_CHECKS,
+  ...WRITE_CHECKS,
+  ...GATEWAY_CHECKS,
+];
+const SAMPLED_EVENTS = 20;
+const WIDTH = 120;
+
+export interface CheckOptions {
+  config?: string | undefined;
+  write?: boolean | undefined;
+  json?: boolean | undefined;
+}
+
+/** @returns the exit code. Throws `ConfigError` when the checks cannot run. */
+export async function check(
+  { config, write = false, json = false }: CheckOptions,
+  print: (text: string) => void = (text) => void process.stdout.write(text),
+): Promise<number> {
+  const rows = await runChecks(config, write);
+  const count = (state: Row['state']): number => rows.filter((row) => row.state === state).length;
+  const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
+  const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
+  if (json) print(`${JSON.stringify({ ok: counts.fail === 0, counts, rows }, null, 2)}\n`);
+  else print(renderTable(rows, { hasColour, width: process.stdout.columns ?? WIDTH }));
+  return counts.fail > 0 ? 1 : 0;
+}
+
+async function runChecks(file: string | undefined, write: boolean): Promise<Row[]> {
+  const config = loadConfig({ ...(file === undefined ? {} : { file }), env: process.env });
+  const mapping = loadMapping(config.mapping);
+  const connection = openSite(config.upstream.url, serviceCredentials(config), config.upstream.limits);
+  const webhooks = write ? await listenForWebhooks(config) : undefined;
+  try {
+    const site = await readSite(connection);
+    const context: CheckContext = {
+      config,
+      mapping,
+      kinds: mappedKinds(mapping),
+      connection,
+      site,
+      webhooks,
+      account: once(() => connection.cms.account({ credentials: connection.credentials })),
+      records: once(() => readSampleRecords(connection, mapping, site, SAMPLED_EVENTS)),
+    };
+    const rows: Row[] = [];
+    for (const { area, name = '', isRequired, onlyWithWrite, run } of CHECKS) {
+      if (onlyWithWrite && !write) continue;
+      const findings = [await run(context)].flat();
+      rows.push(...findings.map((finding) => ({ area, name, ...finding })));
+      if (isRequired && findings.some(({ state }) => state === 'fail')) break;
+    }
+    return rows;
+  } catch (error) {
+    if (isAccessRefused(error))
+      throw accessRefusedError(error, connection.credentials !== undefined, 'CALENDAR_UPSTREAM_USER');
+    if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) throw error;
+    throw new ConfigError(
+      config.upstream.url,
+      `could not be checked: ${error.message}`,
+      'Check the address in a browser (its REST API is usually at /wp-json/) and that this machine may reach it.',
+    );
+  } finally {
+    webhooks?.close();
+    await connection.close();
+  }
+}
+
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= load();
+    return result;
+  };
+}

@@ -1,0 +1,164 @@
+// Checks of the site's lists: each collection exists, its pages give each record once, and as many as its total says.
+
+import { CmsRejected } from '../../errors.ts';
+import type { KindMapping } from '../../mapping/mapping.ts';
+import { isTermKind } from '../../model/kinds.ts';
+import type { EventRecord, Kind } from '../../model/records.ts';
+import { formatWallTime } from '../../time/wall-time.ts';
+import { orIfRefused, type SiteConnection } from '../open-site.ts';
+import { listScope, readOldestEvents } from '../sample-records.ts';
+import { type Check, type Finding, fail, ok, pluginAdvice, pluralized, warn } from './checks.ts';
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 50;
+/** Published records that the check also reads anonymously. */
+const PUBLIC_SAMPLE_SIZE = 20;
+/** With fewer events it is no surprise that none is over. */
+const MIN_EVENTS = 10;
+
+export const LIST_CHECKS: readonly Check[] = [
+  {
+    area: 'lists',
+    async run({ config, mapping, kinds, connection }) {
+      const findings: Finding[] = [];
+      for (const kind of kinds) {
+        const name = kind.collection;
+        try {
+          findings.push({ name, ...judgeList(kind, await scanList(connection, kind)) });
+        } catch (error) {
+          if (!(error instanceof CmsRejected)) throw error;
+          const advice = pluginAdvice(config.mapping);
+          findings.push({
+            name,
+            ...(error.status === 404
+              ? fail(
+                  `the site has no collection "${name}" for each ${kind.kind}`,
+                  mapping.requiresCompanionPlugin
+                    ? advice
+                    : `Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or open the collections to the REST API.\n${advice}`,
+                )
+              : fail(
+                  `the site refuses the list: ${error.code}, ${error.message}`,
+                  'See whether the service account may read this collection (account, above), and whether a plugin closes the REST API.',
+                )),
+          });
+        }
+      }
+      return findings;
+    },
+  },
+  {
+    area: 'readers',
+    async run({ kinds, connection: { cms, credentials } }) {
+      if (credentials === undefined) return [];
+      const findings: Finding[] = [];
+      for (const { collection, listParams } of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
+        const query = { ...listParams, per_page: PUBLIC_SAMPLE_SIZE, _fields: 'id' };
+        const own = await orIfRefused(cms.list(collection, { ...query, context: 'edit' }, { credentials }), undefined);
+        if (!own || own.records.length === 0) continue;
+        const ids = [...new Set(own.records.map(({ id }) => id))];
+        const anonymous = await orIfRefused(cms.list(collection, { ...query, include: ids.join(',') }), undefined);
+        findings.push({
+          name: collection,
+          ...judgePublicView(
+            ids,
+            anonymous?.records.map(({ id }) => id),
+          ),
+        });
+      }
+      return findings;
+    },
+  },
+  {
+    area: 'lists',
+    name: 'past events',
+    run: async ({ mapping, site, connection }) =>
+      judgePastEvents(await readOldestEvents(connection, mapping, site), formatWallTime(Date.now())),
+  },
+];
+
+/** All pages of a list. */
+export interface ListScan {
+  /** According to the site. */
+  total: number;
+  ids: number[];
+  /** Fewer than requested if the site has a lower limit. */
+  firstPageRows: number;
+  truncated: boolean;
+}
+
+async function scanList({ cms, credentials }: SiteConnection, kind: KindMapping<Kind>): Promise<ListScan> {
+  const scope = listScope(kind, credentials !== undefined);
+  const scan: ListScan = { total: 0, ids: [], firstPageRows: 0, truncated: false };
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const query = { ...scope, per_page: PAGE_SIZE, page, orderby: 'id', order: 'asc', _fields: 'id' };
+    const { total, totalPages, records } = await cms.list(kind.collection, query, { credentials });
+    scan.total = total;
+    if (page === 1) scan.firstPageRows = records.length;
+    scan.ids.push(...records.map(({ id }) => Number(id)));
+    if (records.length === 0 || page >= totalPages) return scan;
+  }
+  return { ...scan, truncated: true };
+}
+
+export function judgeList(
+  { kind, dedupe }: Pick<KindMapping<Kind>, 'kind' | 'dedupe'>,
+  { total, ids, firstPageRows, truncated }: ListScan,
+): Finding {
+  const distinct = new Set(ids).size;
+  const repeated = ids.length - distinct;
+  const records = pluralized(distinct, 'record');
+  if (repeated > 0 && dedupe) return warn(`${records} in ${ids.length} rows; the mapping allows for it (dedupe)`);
+  if (repeated > 0)
+    return fail(
+      `${repeated} of ${ids.length} rows repeat an id, and the total of ${total} counts them`,
+      `Add "dedupe": true to "${kind}" in the mapping.`,
+    );
+  if (!dedupe && !truncated && firstPageRows < Math.min(PAGE_SIZE, total))
+    return fail(
+      `the site shows ${distinct} of ${total} records`,
+      'The account may not see all of them (it lacks the capability to edit those of others), or a plugin limits or filters lists: see listParams in docs/mapping.md.',
+    );
+  if (!dedupe && !truncated && distinct < total)
+    return fail(
+      `the pages have ${distinct} records, and the site counts ${total}`,
+      'A plugin changes lists; see listParams and dedupe in docs/mapping.md.',
+    );
+  if (distinct === 0 && isTermKind(kind)) return ok('none yet');
+  if (distinct === 0)
+    return warn(
+      'empty: its fields cannot be checked',
+      kind === 'event'
+        ? 'Make an event in wp-admin. Until then check --write tries the fields on a draft, which it removes.'
+        : undefined,
+    );
+  if (truncated) return ok(`the first ${records} of ${total}, each once`);
+  return ok(distinct === 1 ? records : `${records}, each once`);
+}
+
+function judgePublicView(ids: readonly unknown[], publicIds: readonly unknown[] | undefined): Finding {
+  if (!publicIds)
+    return warn(
+      'the site refuses anonymous readers: if it refuses them everywhere, everybody sees what the site renders for the service account',
+      'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers, or choose a service account that sees no more than the public may see.',
+    );
+  const hidden = ids.filter((id) => !publicIds.includes(id)).length;
+  if (hidden > 0)
+    return warn(
+      `${hidden} of ${pluralized(ids.length, 'published record')} are not shown to anonymous readers: the gateway shows them to staff alone`,
+      'If the public should see them, find the plugin that hides them from the REST API.',
+    );
+  return ok('shown to the public as the site renders them for anonymous readers');
+}
+
+/** Some plugins hide past events from lists: then none of many events is over. `nowUtc`: `YYYY-MM-DD HH:MM:SS`. */
+export function judgePastEvents(events: readonly Pick<EventRecord, 'endUtc'>[], nowUtc: string): Finding[] {
+  const ends = events.map(({ endUtc }) => endUtc).filter((end) => end !== '');
+  if (ends.length < MIN_EVENTS || ends.some((end) => end <= nowUtc)) return [];
+  return [
+    warn(
+      `none among ${ends.length} events: some plugins list only upcoming ones`,
+      'If the site has past events, find the list parameter that shows them and put it into "listParams" of the mapping. The Events Calendar has none: its past events cannot be replicated.',
+    ),
+  ];
+}

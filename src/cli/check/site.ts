@@ -1,0 +1,181 @@
+// Checks of the site as a whole, of the service account, and of the gateway's own settings.
+
+import { publicUrlOf } from '../../config.ts';
+import { CmsRejected } from '../../errors.ts';
+import { parseZone } from '../../time/zones.ts';
+import { basicAuth, orIfRefused } from '../open-site.ts';
+import { programName } from '../program-name.ts';
+import { type Check, type Finding, fail, ok, pluginAdvice, warn } from './checks.ts';
+
+const SKEW_WARN_S = 5;
+/** The gateway refuses webhooks beyond this. */
+const SKEW_FAIL_S = 300;
+const CLOCK_ADVICE =
+  "Set both machines' clocks by NTP. The poller compares times of the site's clock, and the signature of a webhook holds a time.";
+const ZONE_ADVICE = 'Choose a city in wp-admin under Settings > General > Timezone.';
+
+export const SITE_CHECKS: readonly Check[] = [
+  {
+    area: 'site',
+    name: 'address',
+    async run({ config, site, connection: { url } }) {
+      const isSafe = url.startsWith('https:') || isPrivateHost(new URL(url).hostname);
+      if (isSafe || config.upstream.user === undefined) return ok(`${site.name}, ${url}`);
+      return warn(
+        `${site.name}, ${url}: a password goes over the network in plain text`,
+        'Name the site with https:// in upstream.url.',
+      );
+    },
+  },
+  {
+    area: 'site',
+    name: 'clock',
+    async run({ connection }) {
+      const beforeMs = Date.now();
+      const query = { query: { _fields: 'name' } };
+      const { headers } =
+        (await orIfRefused(connection.call('GET', '', query, { credentials: undefined }), undefined)) ??
+        (await connection.call('GET', '', query));
+      const siteTimeMs = Date.parse(headers.date ?? '');
+      if (Number.isNaN(siteTimeMs)) return warn('the site sends no Date header: its clock is unknown', CLOCK_ADVICE);
+      // The header has whole seconds, rounded down.
+      const skewS = Math.round((siteTimeMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
+      const skew = `${Math.abs(skewS)} s ${skewS > 0 ? 'ahead' : 'behind'}`;
+      if (Math.abs(skewS) > SKEW_FAIL_S) return fail(`${skew}: the gateway refuses webhooks`, CLOCK_ADVICE);
+      return Math.abs(skewS) > SKEW_WARN_S ? warn(skew, CLOCK_ADVICE) : ok(`within ${SKEW_WARN_S} s of this machine's`);
+    },
+  },
+  {
+    area: 'site',
+    name: 'time zone',
+    async run({ site: { timezone } }) {
+      const zone = parseZone(timezone);
+      if (!zone) return fail(`"${timezone}" is not a known time zone`, ZONE_ADVICE);
+      if (zone.kind === 'fixed' && timezone !== 'UTC')
+        return warn(`${timezone}, a fixed offset: it does not follow summer time`, ZONE_ADVICE);
+      return ok(timezone);
+    },
+  },
+];
+
+const isPrivateHost = (host: string): boolean =>
+  /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\])|\.(local|internal)$/.test(host) ||
+  !host.includes('.');
+
+const READ_CAPABILITIES = ['edit_posts', 'edit_others_posts', 'read_private_posts'];
+const WRITE_CAPABILITIES = ['publish_posts', 'delete_posts'];
+const NO_ACCOUNT_ADVICE =
+  'Make an application password for an editor (wp-admin > Users > Profile) and set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.';
+
+export const ACCOUNT_CHECKS: readonly Check[] = [
+  {
+    area: 'account',
+    name: 'service',
+    isRequired: true,
+    async run({ config, kinds, connection, account }) {
+      if (connection.credentials === undefined)
+        return kinds.some(({ context }) => context === 'edit')
+          ? fail(
+              'none, and the mapping reads fields that are only shown for editing (context "edit")',
+              NO_ACCOUNT_ADVICE,
+            )
+          : warn(
+              'none: the replica has public records only; lists of staff ask the site every time',
+              NO_ACCOUNT_ADVICE,
+            );
+      const { user } = config.upstream;
+      try {
+        return ok(`${user} (${(await account()).roles.join(', ') || 'no role'})`);
+      } catch (error) {
+        if (!(error instanceof CmsRejected)) throw error;
+        return fail(
+          `the site does not accept ${user} with this password (${error.code})`,
+          'It must be an application password (wp-admin > Users > Profile). If it is one, the web server may withhold the Authorization header from PHP.',
+        );
+      }
+    },
+  },
+  {
+    area: 'account',
+    async run({ kinds, connection: { cms, credentials }, account }) {
+      if (credentials === undefined) return [];
+      const granted = (await account()).capabilities;
+      const findings: Finding[] = [];
+      for (const { collection: name, readOnly } of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
+        const info = await orIfRefused(cms.collectionInfo(name, { credentials }), undefined);
+        if (!info) continue;
+        const missing = (capabilities: readonly string[]) =>
+          capabilities.map((each) => info.capabilities[each] ?? each).filter((each) => !granted.has(each));
+        const missingToRead = missing(READ_CAPABILITIES);
+        const missingToWrite = readOnly ? [] : missing(WRITE_CAPABILITIES);
+        const advice = `Give the service account a role that has ${[...missingToRead, ...missingToWrite].join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`;
+        if (missingToRead.length > 0)
+          findings.push({
+            name,
+            ...fail(`lacks ${missingToRead.join(', ')}: lists would have gaps, and are not replicated`, advice),
+          });
+        else if (missingToWrite.length > 0)
+          findings.push({
+            name,
+            ...warn(
+              `lacks ${missingToWrite.join(', ')}: callers write with their own accounts, but --write cannot try it`,
+              advice,
+            ),
+          });
+        else findings.push({ name, ...ok(readOnly ? 'may read everything' : 'may read and write everything') });
+      }
+      return findings;
+    },
+  },
+];
+
+export const GATEWAY_CHECKS: readonly Check[] = [
+  {
+    area: 'gateway',
+    name: 'wrong logins',
+    async run({ config, connection }) {
+      const credentials = basicAuth('calendar-gateway-check', 'no such password');
+      const accepted = await orIfRefused(connection.call('GET', 'wp/v2/types', {}, { credentials }), undefined);
+      return accepted
+        ? warn(
+            'read as anonymous: WordPress answers 200 to a wrong password on public reads (the gateway itself checks the logins of its callers)',
+            pluginAdvice(config.mapping),
+          )
+        : ok('are refused by the site on public reads too');
+    },
+  },
+  {
+    area: 'gateway',
+    name: 'webhooks',
+    async run({ config, webhooks }) {
+      if (webhooks) return webhooks.finding();
+      if (config.webhook.secret !== undefined) return [];
+      const url = `http://GATEWAY:${config.listen.adminPort}/-/changes`;
+      return warn(
+        `none: the gateway sees a change made in wp-admin within ${config.sync.intervalS} s`,
+        `To see changes immediately, set CALENDAR_WEBHOOK_SECRET and put the companion plugin with the same secret into wp-content/mu-plugins/ of the site:\n  ${programName()} plugin --mapping ${config.mapping} --webhook-url ${url} --webhook-secret SECRET > calendar-gateway-companion.php`,
+      );
+    },
+  },
+  {
+    area: 'gateway',
+    name: 'public address',
+    run: async ({ config }) =>
+      config.publicUrl === undefined
+        ? warn(
+            `links in responses begin with ${publicUrlOf(config)}`,
+            'Set CALENDAR_PUBLIC_URL to the address that callers use.',
+          )
+        : ok(config.publicUrl),
+  },
+  {
+    area: 'gateway',
+    name: 'pages',
+    async run({ config: { pages }, mapping }) {
+      const onOff = (isOn: boolean) => (isOn ? 'on' : 'off');
+      return ok(
+        `calendar at / ${onOff(pages.landing)}, documentation ${onOff(pages.documentation)}; mapping ${mapping.name}`,
+      );
+    },
+  },
+];

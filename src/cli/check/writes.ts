@@ -1,0 +1,188 @@
+// Checks of writing: writes each field on a draft, reads it back, clears it, and deletes the draft for good.
+
+import { randomBytes } from 'node:crypto';
+import type { CallOptions, Cms, CmsRecord } from '../../cms/port.ts';
+import { ApiError, CmsRejected } from '../../errors.ts';
+import type { LinkTables } from '../../mapping/link-fields.ts';
+import type { KindMapping } from '../../mapping/mapping.ts';
+import { normalizedCms } from '../../mapping/normalized-cms.ts';
+import type { Kind } from '../../model/records.ts';
+import { formatSample } from '../field-samples.ts';
+import { orIfRefused } from '../open-site.ts';
+import { readLinkTables } from '../sample-records.ts';
+import {
+  type Check,
+  type CheckContext,
+  type Finding,
+  fail,
+  ok,
+  pluginAdvice,
+  unregisteredKeyAdvice,
+  warn,
+} from './checks.ts';
+import { clearedValues, fieldNameOf, isSameValue, trialSteps, unlinkableFields, type Values } from './trial-values.ts';
+
+/** WordPress stores these only for types that support them. */
+const SUPPORTED_PATHS = new Set(['excerpt', 'content']);
+const SUPPORT_ADVICE =
+  "The type does not store it. If it should: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site.";
+const CLEAR_ADVICE =
+  'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).';
+
+export const WRITE_CHECKS: readonly Check[] = [
+  {
+    area: 'writes',
+    onlyWithWrite: true,
+    async run(context) {
+      const { connection, mapping, kinds } = context;
+      if (connection.credentials === undefined)
+        return {
+          name: 'service',
+          ...fail('writing needs a service account', 'Set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.'),
+        };
+      const linked = Object.entries(await context.records()).map(([kind, sampled]) => [
+        kind,
+        sampled.map(({ cmsRecord }) => cmsRecord),
+      ]);
+      const trial: WriteTrial = {
+        ...context,
+        cms: normalizedCms(connection.cms, mapping),
+        options: { credentials: connection.credentials },
+        linkTables: await readLinkTables(connection, mapping, Object.fromEntries(linked)),
+      };
+      const findings: Finding[] = [];
+      for (const kind of kinds) findings.push(...(await tryKind(trial, kind)));
+      return findings;
+    },
+  },
+];
+
+interface WriteTrial extends CheckContext {
+  cms: Cms;
+  options: CallOptions;
+  linkTables: LinkTables;
+}
+
+/** Creates a draft (of a kind without drafts: a term), tries its fields, and deletes it whatever happens. */
+async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Finding[]> {
+  const { cms, options, site } = trial;
+  const { kind: name, collection } = kind;
+  if (kind.readOnly) return [{ name, ...ok('not written: the mapping is read-only here') }];
+  if (kind.storedAs === 'terms' && !(await mayDeleteTerms(trial, kind)))
+    return [
+      { name, ...warn(`not tried: the account may not delete terms of ${collection}, and this one would remain`) },
+    ];
+  const title = `calendar-gateway check ${randomBytes(4).toString('hex')}`;
+  const fields = kind.storedAs === 'posts' ? { title, status: 'draft' } : { name: title, title };
+  let created: CmsRecord;
+  try {
+    created = await cms.create(collection, kind.write(fields, { site }), options);
+  } catch (error) {
+    const advice =
+      'See the capabilities of the account (account, above); a type without "title" in its supports is not writable.';
+    return [{ name, ...fail(`the site refuses a new record in ${collection}: ${errorReason(error)}`, advice) }];
+  }
+  const id = Number(created.id);
+  const findings: Finding[] = [];
+  try {
+    const results = await tryFields(trial, kind, id);
+    const failures = results.filter(({ state }) => state !== 'ok');
+    const successes = `${results.length - failures.length} of ${results.length} fields were written, read back and cleared`;
+    findings.push(...failures.map((each) => ({ ...each, name: `${name}.${each.name}` })), {
+      name,
+      ...ok(`created a ${kind.storedAs === 'posts' ? 'draft' : 'term'} in ${collection}; ${successes}`),
+    });
+    const unlinkable = unlinkableFields(await trial.records(), kind);
+    if (unlinkable.length > 0)
+      findings.push({
+        name: `${name} links`,
+        ...warn(`not tried, because there is no published record to link: ${unlinkable.join(', ')}`),
+      });
+  } finally {
+    await cms.remove(collection, id, { force: true }, options).catch((error: unknown) => {
+      findings.push({
+        name: `${name} removal`,
+        ...fail(
+          `could not delete record ${id} of ${collection}: ${errorReason(error)}`,
+          `Delete "${title}" in wp-admin.`,
+        ),
+      });
+    });
+  }
+  return findings;
+}
+
+/** On some sites a contributor may create terms; on none may one delete them. */
+async function mayDeleteTerms({ account, connection, options }: WriteTrial, kind: KindMapping<Kind>): Promise<boolean> {
+  const info = await orIfRefused(connection.cms.collectionInfo(kind.collection, options), undefined);
+  return (await account()).capabilities.has(info?.capabilities.delete_terms ?? 'manage_categories');
+}
+
+/** One finding a field. */
+async function tryFields(trial: WriteTrial, kind: KindMapping<Kind>, id: number): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const step of trialSteps(await trial.records(), trial.site.timezone, kind)) {
+    const written = await tryStep(trial, kind, id, step, false);
+    const passed = written.filter(({ state }) => state === 'ok');
+    const empty = clearedValues(
+      step,
+      kind,
+      passed.map(({ name }) => name ?? ''),
+    );
+    const cleared = Object.keys(empty).length > 0 ? await tryStep(trial, kind, id, empty, true) : [];
+    findings.push(...written.filter(({ state }) => state !== 'ok'));
+    findings.push(...passed.map((each) => cleared.find(({ name }) => name === each.name) ?? each));
+  }
+  return findings;
+}
+
+/** Writes the values, reads them back and compares. */
+async function tryStep(
+  { cms, options, site, linkTables, config }: WriteTrial,
+  kind: KindMapping<Kind>,
+  id: number,
+  values: Values,
+  isClearing: boolean,
+): Promise<Finding[]> {
+  const names = Object.keys(values).map((key) => [key, fieldNameOf(kind.kind, key)] as const);
+  const query = { context: 'edit', _fields: kind.selectedFields };
+  const action = isClearing ? 'clearing it' : 'writing it';
+  const read = () => cms.read(kind.collection, id, query, options);
+  try {
+    const context = { site, current: await read(), linkTables };
+    await cms.update(kind.collection, id, kind.write(values as never, context), options);
+    const after = kind.read(await read(), site, linkTables);
+    return names.map(([key, name]) => {
+      const value: unknown = Reflect.get(after, key);
+      if (isSameValue(value, values[key])) return { name, ...ok('') };
+      const path = (kind.locations as ReadonlyMap<string, string>).get(key) ?? '';
+      const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
+      if (isClearing) return { name, ...warn(message, CLEAR_ADVICE) };
+      if (SUPPORTED_PATHS.has(path)) return { name, ...warn(message, SUPPORT_ADVICE) };
+      return {
+        name,
+        ...fail(message, (path.includes('meta.') ? unregisteredKeyAdvice : pluginAdvice)(config.mapping)),
+      };
+    });
+  } catch (error) {
+    if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
+    const message = `the site refuses ${action}: ${errorReason(error)}`;
+    const advice =
+      'Compare the codec of the field with what the site accepts (docs/mapping.md), and the capabilities of the account.';
+    return names.map(([, name]) => ({ name, ...(isClearing ? warn(message, CLEAR_ADVICE) : fail(message, advice)) }));
+  }
+}
+
+function shown(value: unknown): string {
+  const isEmpty = value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
+  return isEmpty ? 'nothing' : formatSample(value);
+}
+
+function errorReason(error: unknown): string {
+  if (error instanceof CmsRejected || error instanceof ApiError) {
+    const { params } = error.data;
+    const reason = typeof params === 'object' && params !== null ? Object.values(params).join(' ') : '';
+    return `${error.code}, ${reason || error.message}`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,133 @@
+// The files that `init` writes: configuration, mapping, secrets and the companion plugin.
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { ConfigError } from '../../errors.ts';
+import { makeDirectory } from '../../make-directory.ts';
+import type { Mapping } from '../../mapping/mapping.ts';
+import { companionPlugin } from '../plugin/companion-plugin.ts';
+import { programName } from '../program-name.ts';
+import type { InitOptions } from './options.ts';
+import type { Proposal } from './propose.ts';
+
+export interface OutputFile {
+  name: string;
+  text: string;
+  /** Only its owner may read it. */
+  isSecret: boolean;
+}
+
+export interface Account {
+  user: string;
+  password: string;
+  /** Then the password stays there, and goes into no file. */
+  isFromEnvironment: boolean;
+}
+
+const SECRET_MODE = 0o600;
+const PLUGIN_FILE = 'calendar-gateway-companion.php';
+
+export function outputFiles(
+  url: string,
+  mapping: Mapping,
+  proposal: Proposal,
+  { out, publicUrl, webhookUrl }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl'>,
+  account: Account | undefined,
+): OutputFile[] {
+  const webhookSecret = webhookUrl === undefined ? undefined : randomBytes(24).toString('base64url');
+  const isOwnMapping = proposal.preset === undefined;
+  const config = {
+    // With the user in the configuration, serve names the variable if the password is missing.
+    upstream: { url, ...(account?.isFromEnvironment ? { user: account.user } : {}) },
+    mapping: isOwnMapping ? join(resolve(out), 'mapping.json') : proposal.preset,
+    publicUrl,
+  };
+  const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];
+  if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(proposal.mapping), isSecret: false });
+  const { user, password } = account?.isFromEnvironment === false ? account : {};
+  if (user !== undefined || webhookSecret !== undefined) {
+    const secrets = {
+      CALENDAR_UPSTREAM_USER: user,
+      CALENDAR_UPSTREAM_PASSWORD: password,
+      CALENDAR_WEBHOOK_SECRET: webhookSecret,
+    };
+    files.push({ name: 'secrets.env', text: toEnvironmentText(secrets), isSecret: true });
+  }
+  if (proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined) {
+    const text = companionPlugin(mapping, { webhookUrl, webhookSecret });
+    files.push({ name: PLUGIN_FILE, text, isSecret: webhookSecret !== undefined });
+  }
+  return files;
+}
+
+/** Creates the folder. If a file exists and `force` is false, throws `ConfigError` and writes nothing. */
+export function writeFiles(folder: string, files: readonly OutputFile[], force: boolean): string[] {
+  const existing = files.filter(({ name }) => existsSync(join(folder, name)));
+  if (existing.length > 0 && !force)
+    throw new ConfigError(
+      folder,
+      `${existing.map(({ name }) => name).join(', ')} exist${existing.length > 1 ? '' : 's'} already`,
+      'Name another folder with --out, or overwrite with --force.',
+    );
+  try {
+    makeDirectory(resolve(folder));
+    return files.map(({ name, text, isSecret }) => {
+      const file = join(resolve(folder), name);
+      // An existing file would keep its mode, and another process may have it open: replaces a secret one with a new file.
+      if (isSecret) rmSync(file, { force: true });
+      writeFileSync(file, text, isSecret ? { mode: SECRET_MODE, flag: 'wx' } : {});
+      return file;
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ConfigError(folder, `cannot be written (${code ?? message})`, 'Name another folder with --out.');
+  }
+}
+
+export function nextStepLines(
+  { needsPlugin, hiddenFlag }: Proposal,
+  out: string,
+  files: readonly OutputFile[],
+): string[] {
+  const has = (name: string): boolean => files.some((file) => file.name === name);
+  const path = (name: string): string => displayPath(join(resolve(out), name));
+  const secrets = has('secrets.env') ? `set -a; . ${path('secrets.env')}; set +a; ` : '';
+  const lines = ['', 'Next'];
+  if (has(PLUGIN_FILE)) {
+    lines.push(`  put ${path(PLUGIN_FILE)} into wp-content/mu-plugins/ of the site`);
+    if (needsPlugin)
+      lines.push(
+        '  without it the gateway cannot read the events;',
+        '  with it, run the same init with --force to see three events as the API will show them',
+      );
+    else if (hiddenFlag !== undefined)
+      lines.push(`  without it the gateway cannot read ${hiddenFlag}, and lists the events that the site hides`);
+  }
+  for (const command of ['check', 'serve'])
+    lines.push(`  ${secrets}${programName()} ${command} --config ${path('config.json')}`);
+  return lines;
+}
+
+/** Relative to the working directory, if it is inside. */
+export function displayPath(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path.startsWith('..') ? file : path;
+}
+
+/** An environment file that sh, systemd, compose and `node --env-file` all read. */
+function toEnvironmentText(values: Record<string, string | undefined>): string {
+  const lines = Object.entries(values).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    if (/["\\$`\n]/.test(value))
+      throw new ConfigError(
+        name,
+        'holds a quotation mark, backslash, dollar or line break',
+        'An application password has none of these; set this one in the environment yourself.',
+      );
+    return [`${name}="${value}"`];
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+const toJsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,0 +1,158 @@
+// The `init` command: from a site's address to a configuration that serves it.
+
+import { CmsRejected, CmsUnavailable, ConfigError } from '../../errors.ts';
+import { compileMapping } from '../../mapping/compile.ts';
+import { loadMapping } from '../../mapping/load.ts';
+import { accessRefusedError, basicAuth, isAccessRefused, openSite, type SiteConnection } from '../open-site.ts';
+import { programName } from '../program-name.ts';
+import { readSampleRecords } from '../sample-records.ts';
+import { type Account, displayPath, nextStepLines, outputFiles, writeFiles } from './files.ts';
+import type { Decisions } from './generate-mapping.ts';
+import type { InitOptions } from './options.ts';
+import { OWN_TYPES_PRESET, presetListParams } from './presets.ts';
+import { type ProbedSite, probe } from './probe.ts';
+import { findEventTypes, type Proposal, propose, proposeOwnTypes } from './propose.ts';
+import { type Questions, questions } from './questions.ts';
+import { assumptionLines, missingDatesLines, previewLines, proposalLines, siteLines } from './report.ts';
+
+export interface Terminal {
+  print(line: string): void;
+  /** Absent without a terminal to answer at. */
+  ask?: Questions | undefined;
+}
+
+const SAMPLED_EVENTS = 20;
+const MOUNT = '/calendar/events/v1';
+
+const terminal: Terminal = {
+  print: (line) => void process.stdout.write(`${line}\n`),
+  ask: process.stdin.isTTY && process.stdout.isTTY ? questions : undefined,
+};
+
+/**
+ * Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the site does not answer, or if a file exists.
+ */
+export async function init(options: InitOptions, { print, ask }: Terminal = terminal): Promise<number> {
+  const printAll = (lines: readonly string[]) => {
+    for (const line of lines) print(line);
+  };
+  const prompts = options.yes ? undefined : ask;
+  const url = options.url ?? (await prompts?.url());
+  if (url === undefined)
+    throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
+  const account = await resolveAccount(options, prompts);
+  const connection = openSite(url, account && basicAuth(account.user, account.password));
+  try {
+    const site = await probeSite(connection);
+    printAll([...siteLines(site), '']);
+    const proposal = await decideMapping(site, options, prompts);
+    if (!proposal) {
+      const bases = findEventTypes(site).map(({ base }) => base);
+      printAll(missingDatesLines(site, bases));
+      print(`  To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`);
+      return 1;
+    }
+    if (!prompts) printAll(assumptionLines(proposal));
+    printAll([...proposalLines(proposal), '']);
+    const { preset } = proposal;
+    const mapping = preset === undefined ? compileMapping(proposal.mapping, 'proposal') : loadMapping(preset);
+    const records = await readSampleRecords(connection, mapping, site, SAMPLED_EVENTS);
+    const isClosed = proposal.needsPlugin && proposal.origin !== 'own-types';
+    const baseUrl = (options.publicUrl ?? 'http://localhost:3000') + MOUNT;
+    printAll([...previewLines(records, mapping, site, baseUrl, isClosed), '']);
+    if (!options.yes && !(await prompts?.write(options.out))) {
+      print(
+        `Nothing is written${prompts ? '.' : ': there is no terminal to ask on. Add --yes to accept the proposal.'}`,
+      );
+      return 1;
+    }
+    const files = outputFiles(url, mapping, proposal, options, account);
+    const written = writeFiles(options.out, files, options.force);
+    printAll(written.map((file) => `wrote ${displayPath(file)}`));
+    printAll(nextStepLines(proposal, options.out, files));
+    return 0;
+  } finally {
+    await connection.close();
+  }
+}
+
+async function resolveAccount(
+  { user, password, anonymous }: InitOptions,
+  prompts: Questions | undefined,
+): Promise<Account | undefined> {
+  if (anonymous) return undefined;
+  if (user === undefined) {
+    if (password !== undefined)
+      throw new ConfigError('--user', 'is missing: there is a password without one', 'Give both, or --anonymous.');
+    const account = await prompts?.account();
+    return account && { ...account, isFromEnvironment: false };
+  }
+  const secret = password ?? (await prompts?.password(user));
+  if (secret === undefined)
+    throw new ConfigError(
+      '--user',
+      'goes with an application password',
+      'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
+    );
+  return { user, password: secret, isFromEnvironment: secret === process.env.CALENDAR_UPSTREAM_PASSWORD };
+}
+
+async function probeSite(connection: SiteConnection): Promise<ProbedSite> {
+  try {
+    return await probe(connection, presetListParams());
+  } catch (error) {
+    if (isAccessRefused(error)) throw accessRefusedError(error, connection.credentials !== undefined, '--user');
+    if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) throw error;
+    throw new ConfigError(
+      connection.url,
+      `does not answer as a WordPress site: ${error.message}`,
+      'Check the address in a browser; its REST API is usually at /wp-json/.',
+    );
+  }
+}
+
+/** Proposes a mapping, and asks what the samples leave open. Resolves with undefined if no type has a start of events. */
+async function decideMapping(
+  site: ProbedSite,
+  options: InitOptions,
+  prompts: Questions | undefined,
+): Promise<Proposal | undefined> {
+  const decisions: Decisions = { ...options };
+  const bases = site.types.map(({ base }) => base);
+  const wanted = decisions.collections?.event;
+  if (wanted !== undefined && !bases.includes(wanted))
+    throw new ConfigError('--event-type', `the site has no collection "${wanted}"`, `It has ${bases.join(', ')}.`);
+  const eventTypes = findEventTypes(site);
+  let proposal = propose(site, decisions);
+  if (prompts && proposal?.openQuestions.includes('eventType')) {
+    decisions.collections = { ...decisions.collections, event: await prompts.eventType(eventTypes) };
+    proposal = propose(site, decisions);
+  }
+  if (prompts && proposal?.openQuestions.includes('dateOrder'))
+    decisions.dateOrder = await prompts.dateOrder(exampleDate(proposal));
+  if (prompts && proposal?.openQuestions.includes('seconds')) decisions.seconds = await prompts.seconds();
+  const type = site.types.find(({ base }) => base === (wanted ?? eventTypes[0]?.base));
+  if (prompts && !proposal && type && type.fields.length > 0) {
+    const start = await prompts.field('start', type);
+    const end = start && (await prompts.field('end', type));
+    if (start !== undefined)
+      decisions.fields = { ...decisions.fields, 'event.start_date': start, 'event.end_date': end ?? start };
+    decisions.collections = { ...decisions.collections, event: type.base };
+  }
+  proposal = propose(site, decisions);
+  if (proposal) return proposal;
+  if (decisions.mapping !== undefined) {
+    const mapping = loadMapping(decisions.mapping);
+    return {
+      ...proposeOwnTypes(mapping.source, []),
+      title: mapping.name,
+      reason: 'you named it, though the site does not show the fields that it reads',
+      needsPlugin: mapping.requiresCompanionPlugin,
+    };
+  }
+  return eventTypes.length === 0 ? proposeOwnTypes(loadMapping(OWN_TYPES_PRESET).source, site.plugins) : undefined;
+}
+
+/** The sample in the reason of the start, such as `reads as a date (d/m/Y): 01/02/2027`. */
+const exampleDate = ({ fields }: Proposal): string =>
+  /^[^:]*: ([^;]*)/.exec(fields[0]?.reason ?? '')?.[1] ?? 'the date';

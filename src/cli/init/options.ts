@@ -1,0 +1,150 @@
+// The command line of `init`: its options and help. Every question that it may ask has an option.
+
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../../errors.ts';
+import { FIELDS } from '../../interface/fields.ts';
+import { mappingNames } from '../../mapping/load.ts';
+import { KINDS, type Kind } from '../../model/records.ts';
+import { wrapText } from '../table.ts';
+import type { Decisions } from './generate-mapping.ts';
+
+export const INIT_OPTIONS = {
+  user: { type: 'string' },
+  'password-file': { type: 'string' },
+  anonymous: { type: 'boolean' },
+  mapping: { type: 'string' },
+  'event-type': { type: 'string' },
+  'venue-type': { type: 'string' },
+  'organizer-type': { type: 'string' },
+  'category-type': { type: 'string' },
+  'tag-type': { type: 'string' },
+  field: { type: 'string', multiple: true },
+  'date-order': { type: 'string' },
+  seconds: { type: 'string' },
+  'public-url': { type: 'string' },
+  'webhook-url': { type: 'string' },
+  out: { type: 'string' },
+  force: { type: 'boolean' },
+  yes: { type: 'boolean' },
+} as const;
+
+export const INIT_HELP = `calendar-gateway init [URL] [options]
+
+Probes a WordPress site, proposes a mapping for its events, shows three of them as the API would, and writes the configuration.
+It asks what the site does not tell; each question has an option, and without a terminal it asks nothing.
+
+  URL                    the site's address, such as https://example.org
+  --user NAME            the service account; without one only public records are readable
+  --password-file FILE   its application password (or CALENDAR_UPSTREAM_PASSWORD in the environment)
+  --anonymous            no service account, and no question about it
+  --mapping NAME         use this mapping that comes with the gateway:
+                         ${wrapText(mappingNames().join(', '), 90).join(`\n${' '.repeat(25)}`)}
+  --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type, --tag-type ("none": has none)
+  --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be repeated
+  --date-order dmy|mdy   which date 01/02/2027 is
+  --seconds utc|wall     seconds since 1970 count the instant, or the local time as if it were in UTC
+  --public-url URL       the gateway's address for its callers
+  --webhook-url URL      where the site reaches the gateway's admin port: the companion plugin sends webhooks there
+  --out DIR              where to write config.json, secrets.env, and if needed mapping.json and calendar-gateway-companion.php
+                         (default: calendar-gateway)
+  --force                overwrite existing files
+  --yes                  accept the proposal, and write
+
+  calendar-gateway init https://example.org                       asks what it needs
+  calendar-gateway init https://example.org --anonymous --yes     asks nothing: public records, as proposed
+  calendar-gateway check --config calendar-gateway/config.json    is the next step
+
+Exit code: 0 written, 1 nothing written, 2 a mistake in the options or a site that does not answer.
+`;
+
+export interface InitOptions extends Decisions {
+  url?: string | undefined;
+  user?: string | undefined;
+  password?: string | undefined;
+  anonymous: boolean;
+  publicUrl?: string | undefined;
+  webhookUrl?: string | undefined;
+  out: string;
+  force: boolean;
+  yes: boolean;
+}
+
+type Values = { [K in keyof typeof INIT_OPTIONS]?: string | boolean | string[] | undefined };
+
+/** Throws `ConfigError` for invalid values. */
+export function parseInitOptions(values: Values, positionals: string[], env: NodeJS.ProcessEnv): InitOptions {
+  if (positionals.length > 1) throw new ConfigError('command line', 'has more than one address', 'Try --help.');
+  const text = (name: keyof Values): string | undefined => values[name] as string | undefined;
+  const passwordFile = text('password-file');
+  const password = passwordFile === undefined ? env.CALENDAR_UPSTREAM_PASSWORD || undefined : readSecret(passwordFile);
+  const url = positionals[0] ?? (env.CALENDAR_UPSTREAM_URL || undefined);
+  const collections = KINDS.map((kind) => [kind, text(`${kind}-type`)]).filter(([, base]) => base !== undefined);
+  const anonymous = values.anonymous === true;
+  return {
+    url: url === undefined ? undefined : parseSiteUrl(url),
+    user: anonymous ? undefined : (text('user') ?? (env.CALENDAR_UPSTREAM_USER || undefined)),
+    password: anonymous ? undefined : password,
+    dateOrder: parseChoice('--date-order', text('date-order'), ['dmy', 'mdy'] as const),
+    seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
+    mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
+    publicUrl: text('public-url'),
+    webhookUrl: text('webhook-url'),
+    collections: Object.fromEntries(collections) as Decisions['collections'],
+    fields: parseFields((values.field as string[] | undefined) ?? []),
+    anonymous,
+    out: text('out') ?? 'calendar-gateway',
+    force: values.force === true,
+    yes: values.yes === true,
+  };
+}
+
+/** Adds a scheme, and removes what WordPress appends to the site's address. Throws `ConfigError`. */
+export function parseSiteUrl(text: string): string {
+  const withScheme = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+  if (!URL.canParse(withScheme))
+    throw new ConfigError(text, 'is not a web address', 'Give one such as https://example.org.');
+  const url = new URL(withScheme);
+  if (url.username !== '' || url.password !== '')
+    throw new ConfigError('the address', 'holds credentials', 'Give them as --user and --password-file.');
+  return (url.origin + url.pathname).replace(/\/(wp-json|wp-admin|wp-login\.php)?\/?$/, '');
+}
+
+function readSecret(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      '--password-file',
+      `cannot be read (${code ?? 'unknown reason'})`,
+      'It holds the application password and nothing else.',
+    );
+  }
+}
+
+function parseChoice<T extends string>(
+  option: string,
+  value: string | undefined,
+  choices: readonly T[],
+): T | undefined {
+  const choice = choices.find((each) => each === value);
+  if (value !== undefined && choice === undefined)
+    throw new ConfigError(option, `"${value}" is not one of the choices`, `They are ${choices.join(', ')}.`);
+  return choice;
+}
+
+function parseFields(options: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    options.map((option) => {
+      const [, kind = '', field = '', path = ''] = /^([a-z]+)\.([a-z_]+)=(\S+)$/.exec(option) ?? [];
+      const names = Object.keys(FIELDS[kind as Kind] ?? {});
+      if (!names.includes(field))
+        throw new ConfigError(
+          `--field ${option}`,
+          'is not KIND.NAME=PATH of a field of the API',
+          names.length > 0 ? `Its names are ${names.join(', ')}.` : `Kinds are ${KINDS.join(', ')}.`,
+        );
+      return [`${kind}.${field}`, path];
+    }),
+  );
+}

@@ -1,0 +1,199 @@
+// Reads what a site shows: its post types and taxonomies, their schemas, and a few records of each.
+
+import type { CmsRecord, Query } from '../../cms/port.ts';
+import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-responses.ts';
+import { isObject } from '../../model/json.ts';
+import { orIfRefused, type SiteConnection } from '../open-site.ts';
+
+/** A field of a post type that WordPress itself does not have. */
+export interface SourceField {
+  /** As in a mapping: `meta.start`, `acf.address.city`, `start_date`. */
+  path: string;
+  /** In the schema: `string`, `array` ... */
+  type: string | undefined;
+  /** The values of the records that have one. */
+  values: unknown[];
+}
+
+export interface ProbedType {
+  type: string;
+  /** The collection (`rest_base`). */
+  base: string;
+  label: string;
+  /** Names of its taxonomies, and the collections of these. */
+  taxonomies: string[];
+  termBases: string[];
+  total: number;
+  samples: CmsRecord[];
+  fields: SourceField[];
+}
+
+export interface ProbedTaxonomy {
+  taxonomy: string;
+  base: string;
+  label: string;
+  hierarchical: boolean;
+}
+
+export interface ProbedSite {
+  url: string;
+  name: string;
+  timezone: string;
+  /** Folders of the active plugins; undefined if the account may not see them. */
+  plugins: string[] | undefined;
+  account: { name: string; roles: string[] } | undefined;
+  types: ProbedType[];
+  taxonomies: ProbedTaxonomy[];
+  /** The post type of each id that a record holds. */
+  typeById: Record<number, string>;
+}
+
+const SAMPLE_SIZE = 10;
+const MAX_TYPE_LOOKUPS = 60;
+
+/** Types of WordPress itself that cannot be events. */
+const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
+
+/** Top-level properties that every post has. Any other may be a field of a plugin. */
+const CORE_PROPERTIES =
+  /^(id|date|date_gmt|guid|modified|modified_gmt|slug|status|type|link|title|content|excerpt|author|featured_media|comment_status|ping_status|sticky|template|format|parent|menu_order|meta|acf|password|generated_slug|permalink_template|class_list|categories|tags|_.*|yoast_.*|jetpack_.*|aioseo_.*)$/;
+
+/**
+ * Works with credentials or without. `listParams`: by collection, for lists that hide records without them.
+ * Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it refuses the credentials.
+ */
+export async function probe(
+  site: SiteConnection,
+  listParams: Readonly<Record<string, Query | undefined>> = {},
+): Promise<ProbedSite> {
+  const { call, cms, credentials } = site;
+  const read = async (route: string, query: Query = {}) => objectOrEmpty((await call('GET', route, { query })).json);
+  const { url, name, timezone } = await cms.site({ credentials });
+  const user =
+    credentials === undefined ? undefined : await read('wp/v2/users/me', { context: 'edit', _fields: 'name,roles' });
+  const postTypes = Object.values(await read('wp/v2/types')).map(objectOrEmpty);
+  const taxonomies = Object.values(await read('wp/v2/taxonomies'))
+    .map(objectOrEmpty)
+    .map(({ slug, rest_base, name, hierarchical }) => ({
+      taxonomy: String(slug),
+      base: String(rest_base),
+      label: String(name),
+      hierarchical: hierarchical === true,
+    }));
+  const types: ProbedType[] = [];
+  for (const type of postTypes)
+    if (!NOT_CONTENT.test(String(type.slug)) && (type.rest_namespace ?? 'wp/v2') === 'wp/v2')
+      types.push(await probeType(site, type, taxonomies, listParams));
+  return {
+    url,
+    name,
+    timezone,
+    plugins: await readActivePlugins(site),
+    account: user && { name: String(user.name), roles: stringList(user.roles) },
+    types,
+    taxonomies,
+    typeById: await readTypesById(site, types),
+  };
+}
+
+async function probeType(
+  { call, credentials }: SiteConnection,
+  type: CmsRecord,
+  allTaxonomies: readonly ProbedTaxonomy[],
+  listParams: Readonly<Record<string, Query | undefined>>,
+): Promise<ProbedType> {
+  const base = String(type.rest_base || type.slug);
+  const query: Query = { per_page: SAMPLE_SIZE, ...listParams[base] };
+  const list = (more: Query) => orIfRefused(call('GET', `wp/v2/${base}`, { query: { ...query, ...more } }), undefined);
+  const ofAccount = { context: 'edit', status: 'publish,future,draft,pending,private' };
+  const response = (credentials === undefined ? undefined : await list(ofAccount)) ?? (await list({}));
+  const samples = response ? recordsOf(response) : [];
+  const options = await orIfRefused(call('OPTIONS', `wp/v2/${base}`), undefined);
+  const schema = objectOrEmpty(objectOrEmpty(objectOrEmpty(options?.json).schema).properties);
+  const taxonomies = stringList(type.taxonomies);
+  return {
+    type: String(type.slug),
+    base,
+    label: String(type.name),
+    taxonomies,
+    termBases: allTaxonomies.filter(({ taxonomy }) => taxonomies.includes(taxonomy)).map((each) => each.base),
+    total: Number(response?.headers['x-wp-total'] ?? samples.length),
+    samples,
+    fields: sourceFields(samples, schema),
+  };
+}
+
+/** The fields of a post type in its schema and in its records, without those of WordPress itself. */
+export function sourceFields(samples: readonly CmsRecord[], schema: CmsRecord): SourceField[] {
+  const fields = new Map<string, SourceField>();
+  const fieldAt = (path: string, type?: unknown): SourceField => {
+    const field = fields.get(path) ?? { path, type: undefined, values: [] };
+    field.type ??= typeName(type);
+    fields.set(path, field);
+    return field;
+  };
+  for (const holder of ['meta', 'acf'])
+    for (const [key, rule] of Object.entries(objectOrEmpty(objectOrEmpty(schema[holder]).properties))) {
+      const inner = holder === 'acf' ? objectOrEmpty(objectOrEmpty(rule).properties) : {};
+      fieldAt(`${holder}.${key}`, objectOrEmpty(rule).type);
+      for (const [name, part] of Object.entries(inner)) fieldAt(`${holder}.${key}.${name}`, objectOrEmpty(part).type);
+    }
+  for (const [name, rule] of Object.entries(schema))
+    if (!CORE_PROPERTIES.test(name)) fieldAt(name, objectOrEmpty(rule).type);
+  for (const cmsRecord of samples) {
+    for (const holder of ['meta', 'acf'])
+      for (const [key, value] of Object.entries(objectOrEmpty(cmsRecord[holder]))) {
+        addValue(fieldAt(`${holder}.${key}`), value);
+        // A field group of ACF is an object of fields.
+        if (isObject(value) && holder === 'acf')
+          for (const [name, part] of Object.entries(value)) addValue(fieldAt(`${holder}.${key}.${name}`), part);
+      }
+    for (const [name, value] of Object.entries(cmsRecord))
+      if (!CORE_PROPERTIES.test(name)) addValue(fieldAt(name), value);
+  }
+  return [...fields.values()].filter(({ path }) => path !== 'meta.footnotes');
+}
+
+function addValue(field: SourceField, value: unknown): void {
+  const isEmpty = value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+  if (!isEmpty) field.values.push(value);
+}
+
+function typeName(type: unknown): string | undefined {
+  const name = Array.isArray(type) ? type.find((each) => each !== 'null') : type;
+  return typeof name === 'string' ? name : undefined;
+}
+
+async function readActivePlugins(site: SiteConnection): Promise<string[] | undefined> {
+  if (site.credentials === undefined) return undefined;
+  const query = { status: 'active', _fields: 'plugin' };
+  const response = await orIfRefused(site.call('GET', 'wp/v2/plugins', { query }), undefined);
+  return response && recordsOf(response).map(({ plugin }) => String(plugin).split('/')[0] ?? '');
+}
+
+/** The post types of all ids in the records: a field with ids of venues links to venues. */
+async function readTypesById(site: SiteConnection, types: readonly ProbedType[]): Promise<Record<number, string>> {
+  const typeById: Record<number, string> = {};
+  for (const { samples, type } of types) for (const { id } of samples) typeById[Number(id)] = type;
+  const ids = new Set(
+    types.flatMap(({ fields }) => fields.flatMap(({ values }) => values.flatMap(idsIn))).filter((id) => !typeById[id]),
+  );
+  if (ids.size === 0) return typeById;
+  const include = [...ids].slice(0, MAX_TYPE_LOOKUPS).join(',');
+  const query = { include, type: 'post', subtype: 'any', per_page: MAX_TYPE_LOOKUPS, _fields: 'id,subtype' };
+  const response = await orIfRefused(site.call('GET', 'wp/v2/search', { query }), undefined);
+  for (const { id, subtype } of response ? recordsOf(response) : []) typeById[Number(id)] = String(subtype);
+  return typeById;
+}
+
+/** The integers of a value that may be ids of records. */
+export function idsIn(value: unknown): number[] {
+  if (Array.isArray(value)) return value.flatMap(idsIn);
+  if (isObject(value)) return idsIn(value.ID ?? value.id);
+  if (typeof value === 'string' && /^\d{1,9}(,\s*\d{1,9})*$/.test(value)) return value.split(',').map(Number);
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e9 ? [value] : [];
+}
+
+function stringList(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}

@@ -1,0 +1,164 @@
+// Proposes which fields of a post type hold the start and the end of its events.
+
+import type { FieldSpec } from '../../mapping/mapping-file.ts';
+import { isObject } from '../../model/json.ts';
+import { formatSample } from '../field-samples.ts';
+import {
+  DATE_WORDS,
+  END_WORDS,
+  nameScore,
+  normalizedName,
+  START_WORDS,
+  TIME_WORDS,
+  UNRELATED_DATE_WORDS,
+  UTC_WORDS,
+} from './field-synonyms.ts';
+import { type InferredDate, inferDate, inferTimeFormat } from './infer-codecs.ts';
+import type { SourceField } from './probe.ts';
+
+export interface ProposedDate {
+  source: string | FieldSpec;
+  reason: string;
+}
+
+/** What samples may leave open. */
+export interface DateDecisions {
+  /** Of `01/02/2027`. */
+  dateOrder?: 'dmy' | 'mdy' | undefined;
+  /** Seconds since 1970 count the instant (`utc`), or the local time as if it were in UTC (`wall`). */
+  seconds?: 'wall' | 'utc' | undefined;
+}
+
+export interface ProposedDates {
+  /** Holds the date of the start. */
+  startField: SourceField;
+  start: ProposedDate;
+  end: ProposedDate;
+  openQuestions: (keyof DateDecisions)[];
+}
+
+/** Returns undefined if no field looks like the start of an event. */
+export function proposeDates(fields: readonly SourceField[], decisions: DateDecisions = {}): ProposedDates | undefined {
+  const dates = fields.filter((field) => !UNRELATED_DATE_WORDS.test(normalizedName(field.path)) && isDateField(field));
+  const startField = bestField(
+    dates.filter(({ path }) => !isEnd(path)),
+    ({ path }) => nameScore(path, START_WORDS) * 2 || nameScore(path, DATE_WORDS),
+  );
+  if (!startField) return undefined;
+  const endField = bestField(
+    dates.filter((field) => field !== startField && isEnd(field.path)),
+    (field) => nameScore(field.path, END_WORDS) + similarity(field, startField),
+  );
+  const inferred = inferDate(startField.values);
+  const openQuestions: ProposedDates['openQuestions'] = [];
+  if (inferred?.alternative && decisions.dateOrder === undefined) openQuestions.push('dateOrder');
+  if (inferred?.format === 'unix' && decisions.seconds === undefined) openQuestions.push('seconds');
+  const start = proposeDate(startField, START_WORDS, fields, decisions);
+  const end = endField
+    ? proposeDate(endField, END_WORDS, fields, decisions)
+    : endWithoutDate(startField, start, fields, decisions);
+  return { startField, start, end, openQuestions };
+}
+
+const isEnd = (path: string): boolean => END_WORDS.test(normalizedName(path));
+
+/** By its values; without values, by its name. */
+function isDateField({ values, type, path }: SourceField): boolean {
+  if (values.length > 0) return inferDate(values) !== undefined;
+  const name = normalizedName(path);
+  return (
+    /^(string|integer)$/.test(type ?? 'string') &&
+    (DATE_WORDS.test(name) || /date/.test(name)) &&
+    (!TIME_WORDS.test(name) || START_WORDS.test(name) || END_WORDS.test(name)) &&
+    !/zone/.test(name)
+  );
+}
+
+function decided({ values }: SourceField, { dateOrder, seconds }: DateDecisions): InferredDate | undefined {
+  const inferred = inferDate(values);
+  if (inferred?.format === 'unix' && seconds === 'wall') {
+    const unix = isObject(inferred.as) && isObject(inferred.as.unix) ? inferred.as.unix : {};
+    return { ...inferred, as: { unix: { wallClockAsUtc: true, ...unix } } };
+  }
+  return dateOrder === 'mdy' && inferred?.alternative ? inferred.alternative : inferred;
+}
+
+function proposeDate(
+  field: SourceField,
+  words: RegExp,
+  fields: readonly SourceField[],
+  decisions: DateDecisions,
+): ProposedDate {
+  const { path, values } = field;
+  const inferred = decided(field, decisions);
+  if (!inferred)
+    return { source: path, reason: 'has a similar name; no record has a value yet, so the usual format is assumed' };
+  const { format, hasTime, alternative } = inferred;
+  const reason = `reads as ${format === 'unix' ? 'seconds since 1970' : `a date (${format})`}: ${formatSample(values[0])}`;
+  const time = hasTime ? undefined : findTimeField(words, fields);
+  if (time)
+    return {
+      source: dateAndTime(path, format, time),
+      reason: `${reason}; the time is in ${time.path}: ${formatSample(time.values[0])}`,
+    };
+  const isUtc = UTC_WORDS.test(normalizedName(path)) && hasTime && format !== 'unix';
+  const as = isUtc ? { 'utc-datetime': format } : inferred.as;
+  const isAssumed = alternative && decisions.dateOrder === undefined;
+  return {
+    source: as === undefined ? path : { at: path, as },
+    reason: isAssumed ? `${reason}; day first is assumed` : reason,
+  };
+}
+
+const dateAndTime = (path: string, format: string, time: SourceField): FieldSpec => ({
+  parts: [
+    { at: path, format },
+    { at: time.path, format: inferTimeFormat(time.values) ?? 'H:i' },
+  ],
+});
+
+function findTimeField(words: RegExp, fields: readonly SourceField[]): SourceField | undefined {
+  const times = fields.filter(({ values }) => inferTimeFormat(values) !== undefined);
+  const named = bestField(times, ({ path }) => nameScore(path, words));
+  if (named || words === END_WORDS) return named;
+  return bestField(
+    times.filter(({ path }) => !isEnd(path)),
+    ({ path }) => nameScore(path, TIME_WORDS),
+  );
+}
+
+/** The end is a time on the day of the start, or the start itself. */
+function endWithoutDate(
+  startField: SourceField,
+  start: ProposedDate,
+  fields: readonly SourceField[],
+  decisions: DateDecisions,
+): ProposedDate {
+  const inferred = decided(startField, decisions);
+  const time = inferred && !inferred.hasTime ? findTimeField(END_WORDS, fields) : undefined;
+  if (inferred && time)
+    return {
+      source: dateAndTime(startField.path, inferred.format, time),
+      reason: `on the day of the start, at the time in ${time.path}: ${formatSample(time.values[0])}`,
+    };
+  return {
+    source: { ...(typeof start.source === 'string' ? { at: start.source } : start.source), readOnly: true },
+    reason: 'no field looks like an end: events end when they start, and the gateway stores no end',
+  };
+}
+
+/** Pairs `event_start` with `event_end`, by their common words. */
+function similarity(a: SourceField, b: SourceField): number {
+  const [first, second] = [normalizedName(a.path).split('_'), normalizedName(b.path).split('_')];
+  const common = first.filter((word) => second.includes(word)).length;
+  return (2 * common) / (first.length + second.length) + (a.path.split('.')[0] === b.path.split('.')[0] ? 0.5 : 0);
+}
+
+/** Prefers a field with values, and a local date to the same date in UTC. */
+function bestField(fields: readonly SourceField[], score: (field: SourceField) => number): SourceField | undefined {
+  const scored = fields.map((field) => {
+    const bonus = (field.values.length > 0 ? 2 : 0) - (UTC_WORDS.test(normalizedName(field.path)) ? 4 : 0);
+    return { field, score: score(field) && score(field) + bonus };
+  });
+  return scored.filter((each) => each.score > 0).sort((a, b) => b.score - a.score)[0]?.field;
+}

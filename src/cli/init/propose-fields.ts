@@ -1,0 +1,65 @@
+// Proposes the fields of a kind from the names and values of a site's fields.
+
+import { FIELDS, type Field } from '../../interface/fields.ts';
+import { isCoreField } from '../../mapping/core-locations.ts';
+import type { FieldSpec } from '../../mapping/mapping-file.ts';
+import type { Kind } from '../../model/records.ts';
+import { parseZone } from '../../time/zones.ts';
+import { formatSample } from '../field-samples.ts';
+import { fieldWords, nameScore } from './field-synonyms.ts';
+import { inferBoolean } from './infer-codecs.ts';
+import type { SourceField } from './probe.ts';
+
+export interface ProposedField {
+  kind: Kind;
+  field: string;
+  source: string | FieldSpec;
+  reason: string;
+}
+
+/** Returns at most one site field for each field of the kind. Adds the paths that it uses to `used`, and uses none that is there. */
+export function proposeFields(kind: Kind, siteFields: readonly SourceField[], used: Set<string>): ProposedField[] {
+  const mappable = Object.entries(FIELDS[kind]).filter(([, { key, type }]) => !isCoreField(key) && TYPES.has(type));
+  const pairs = mappable.flatMap(([field, { type }]) =>
+    siteFields.flatMap((siteField) => {
+      const score = nameScore(siteField.path, fieldWords(kind, field), field);
+      const source = score > 0 ? sourceFor(field, type, siteField) : undefined;
+      return source === undefined ? [] : [{ field, siteField, source, score }];
+    }),
+  );
+  const proposed = new Map<string, ProposedField>();
+  // The best pair first: `show_map_link` also matches `show_map`.
+  for (const { field, siteField, source } of pairs.sort((a, b) => b.score - a.score)) {
+    if (used.has(siteField.path) || proposed.has(field)) continue;
+    used.add(siteField.path);
+    proposed.set(field, { kind, field, source, reason: nameReason(siteField) });
+  }
+  return mappable.flatMap(([field]) => proposed.get(field) ?? []);
+}
+
+const TYPES: ReadonlySet<Field['type']> = new Set(['text', 'boolean', 'zone']);
+
+export function nameReason({ values, type }: SourceField): string {
+  if (values.length > 0) return `has a similar name, and holds ${formatSample(values[0])}`;
+  return `has a similar name (${type ?? 'no type'} in the schema; no record has a value yet)`;
+}
+
+/** How the mapping reads a site field as `field`; undefined if its values do not fit. */
+function sourceFor(field: string, fieldType: Field['type'], siteField: SourceField) {
+  const { path, values, type } = siteField;
+  if (fieldType === 'boolean') {
+    const as = inferBoolean(siteField);
+    return as === null ? path : as && { at: path, as };
+  }
+  const isNumber =
+    values.length > 0 ? values.every((value) => typeof value === 'number') : /number|integer/.test(type ?? '');
+  if (field === 'cost' && isNumber) return { at: path, as: 'number', clearWith: null };
+  const isText = (type ?? 'string') === 'string' && values.every((value) => typeof value === 'string');
+  return isText && values.every((value) => fits(field, fieldType, String(value))) ? path : undefined;
+}
+
+function fits(field: string, type: Field['type'], value: string): boolean {
+  if (type === 'zone') return parseZone(value) !== undefined;
+  if (field === 'website') return /^(https?:\/\/|www\.)|^0$/.test(value);
+  return field !== 'email' || value.includes('@');
+}

@@ -1,0 +1,196 @@
+// Proposes a mapping for a site, with a reason for each field: a shipped mapping that fits, or one generated from the records.
+
+import type { MappingFile } from '../../mapping/mapping-file.ts';
+import { KINDS, type Kind } from '../../model/records.ts';
+import { pluralized } from '../check/checks.ts';
+import { KIND_WORDS } from './field-synonyms.ts';
+import { type Decisions, generateMapping, type ProposedCollection } from './generate-mapping.ts';
+import {
+  fieldEvidence,
+  hiddenFlagPath,
+  lacksMetaKeys,
+  matchPresets,
+  type PresetMatch,
+  prunePreset,
+} from './presets.ts';
+import type { ProbedSite, ProbedType } from './probe.ts';
+import { type DateDecisions, proposeDates } from './propose-dates.ts';
+import type { ProposedField } from './propose-fields.ts';
+
+export type Question = keyof DateDecisions | 'eventType';
+
+export interface Proposal {
+  origin: 'preset' | 'generated' | 'own-types';
+  /** Name of the shipped mapping if it is used unchanged. */
+  preset: string | undefined;
+  title: string;
+  reason: string;
+  mapping: MappingFile;
+  collections: ProposedCollection[];
+  fields: ProposedField[];
+  notes: string[];
+  /** Without the companion plugin the gateway cannot read the events. */
+  needsPlugin: boolean;
+  /** The path by which the site hides events, if only the companion plugin opens it. */
+  hiddenFlag?: string | undefined;
+  /** What the samples leave open: the proposal holds an assumption. */
+  openQuestions: Question[];
+  /** Post types that look like events, best first. */
+  eventTypes: ProbedType[];
+}
+
+/** Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows the field. */
+export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
+  const eventTypes = findEventTypes(site);
+  const presets = matchPresets(site);
+  const preset = decisions.mapping === undefined ? presets[0] : presets.find(({ name }) => name === decisions.mapping);
+  const wanted = decisions.collections?.event;
+  const isWanted = preset && (wanted === undefined || preset.mapping.event.posts === wanted);
+  const dated = eventTypes.filter(({ fields }) => proposeDates(fields));
+  // Another type whose dates are readable is better than a preset whose dates are not.
+  const isBest = preset?.isReadable || dated.every(({ base }) => base === preset?.mapping.event.posts);
+  if (isWanted && (isBest || decisions.mapping !== undefined))
+    return presetProposal(preset, site, decisions, eventTypes);
+  const base = wanted ?? dated[0]?.base;
+  const type = site.types.find((each) => each.base === base);
+  return type && generatedProposal(type, site, decisions, eventTypes);
+}
+
+/** By name and by the dates in their records. Posts and pages only count if their records have dates. */
+export function findEventTypes({ types }: ProbedSite): ProbedType[] {
+  const score = ({ type, base, label, fields }: ProbedType): number => {
+    const name = KIND_WORDS.event.test(`${type} ${base} ${label}`.toLowerCase()) ? 2 : 0;
+    const dates = proposeDates(fields);
+    const hasValues = dates !== undefined && dates.startField.values.length > 0;
+    if (base === 'posts' || base === 'pages') return hasValues ? name + 1 : 0;
+    return name + (hasValues ? 3 : dates ? 1 : 0);
+  };
+  const scored = types.map((type) => ({ type, score: score(type) }));
+  return scored
+    .filter((each) => each.score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ type }) => type);
+}
+
+function presetProposal(
+  { name, title, reason, note, mapping: preset, isReadable }: PresetMatch,
+  site: ProbedSite,
+  decisions: Decisions,
+  eventTypes: ProbedType[],
+): Proposal {
+  const pruned = isReadable ? prunePreset(preset, site) : { mapping: preset, dropped: [] };
+  const mapping = withDecidedFields(pruned.mapping, decisions);
+  const isUnchanged = JSON.stringify(mapping) === JSON.stringify(preset);
+  return {
+    origin: 'preset',
+    preset: isUnchanged ? name : undefined,
+    title,
+    reason,
+    mapping: isUnchanged ? mapping : { ...mapping, name: `${name}-here` },
+    collections: collectionsOf(mapping, (base) => describeCollection(site, base)),
+    fields: KINDS.flatMap((kind) => {
+      const type = site.types.find(({ base }) => base === mapping[kind]?.posts);
+      const fields = Object.entries(mapping[kind]?.fields ?? {});
+      return fields.map(([field, source]) => ({ kind, field, source, reason: fieldEvidence(type, source) }));
+    }),
+    notes: [...(note === undefined ? [] : [note]), ...pruned.dropped.map((what) => `left out ${what}`)],
+    needsPlugin: !isReadable || (mapping.requiresCompanionPlugin === true && lacksMetaKeys(mapping, site)),
+    hiddenFlag: isReadable ? hiddenFlagPath(mapping, site) : undefined,
+    openQuestions: [],
+    eventTypes,
+  };
+}
+
+function generatedProposal(
+  type: ProbedType,
+  site: ProbedSite,
+  decisions: Decisions,
+  eventTypes: ProbedType[],
+): Proposal | undefined {
+  const generated = generateMapping(type, site, decisions);
+  if (!generated) return undefined;
+  const { dates, collections, fields } = generated;
+  const mapping = withDecidedFields(generated.mapping, decisions);
+  const decided = decidedFields(decisions);
+  const isDecided = ({ kind, field }: ProposedField) => `${kind}.${field}` in (decisions.fields ?? {});
+  const dateField = dates?.startField.path;
+  return {
+    origin: 'generated',
+    preset: undefined,
+    title: `a mapping of its own for ${type.label} (${type.base})`,
+    reason: dateField === undefined ? 'you named it' : `its records hold dates in ${dateField}`,
+    mapping,
+    collections: [
+      {
+        kind: 'event',
+        base: type.base,
+        reason: `${describeCollection(site, type.base)}${dateField === undefined ? '' : `, with dates in ${dateField}`}`,
+      },
+      ...collections,
+    ],
+    fields: [...fields.filter((field) => !isDecided(field)), ...decided],
+    notes: [],
+    needsPlugin: lacksMetaKeys(mapping, site),
+    openQuestions: [
+      ...(dates?.openQuestions ?? []),
+      ...(eventTypes.length > 1 && decisions.collections?.event === undefined ? (['eventType'] as const) : []),
+    ],
+    eventTypes,
+  };
+}
+
+const HIDDEN_PLUGINS_NOTE =
+  'Some event plugins show nothing of theirs to the REST API. If the site has one, name it with --mapping (' +
+  'events-manager, event-organiser ...), or run init again with the application password of an administrator.';
+
+/** For a site without events: post types that the companion plugin registers. `plugins`: the active ones, if the account may see them. */
+export function proposeOwnTypes(mapping: MappingFile, plugins?: readonly string[]): Proposal {
+  return {
+    origin: 'own-types',
+    preset: mapping.name,
+    title: mapping.preset?.title ?? mapping.name,
+    reason: 'the site has no type that looks like events',
+    mapping,
+    collections: collectionsOf(mapping, (base) =>
+      base === 'tags' ? "the site's own tags" : 'registered by the companion plugin',
+    ),
+    fields: [],
+    notes: plugins === undefined ? [HIDDEN_PLUGINS_NOTE] : [],
+    needsPlugin: true,
+    openQuestions: [],
+    eventTypes: [],
+  };
+}
+
+function withDecidedFields(mapping: MappingFile, { fields = {} }: Decisions): MappingFile {
+  const changed = structuredClone(mapping);
+  for (const [name, path] of Object.entries(fields)) {
+    const [kind, field] = name.split('.') as [Kind, string];
+    const spec = changed[kind];
+    if (!spec) continue;
+    spec.fields = { ...spec.fields };
+    if (path === 'none') delete spec.fields[field];
+    else spec.fields[field] = path;
+  }
+  return changed;
+}
+
+const decidedFields = ({ fields = {} }: Decisions): ProposedField[] =>
+  Object.entries(fields).flatMap(([name, source]) => {
+    const [kind, field] = name.split('.') as [Kind, string];
+    return source === 'none' ? [] : [{ kind, field, source, reason: 'you named it' }];
+  });
+
+function collectionsOf(mapping: MappingFile, reasonFor: (base: string) => string): ProposedCollection[] {
+  return KINDS.flatMap((kind) => {
+    const base = mapping[kind]?.posts ?? mapping[kind]?.terms;
+    return base === undefined ? [] : [{ kind, base, reason: reasonFor(base) }];
+  });
+}
+
+function describeCollection({ types, taxonomies }: ProbedSite, base: string): string {
+  const type = types.find((each) => each.base === base);
+  if (type) return `${type.label}, ${pluralized(type.total, 'record')}`;
+  const taxonomy = taxonomies.find((each) => each.base === base);
+  return taxonomy ? `${taxonomy.label}, a taxonomy` : 'not in the REST API yet: the companion plugin opens it';
+}

@@ -1,0 +1,176 @@
+// The `plugin` command: assembles the companion plugin, one PHP file that prepares a WordPress site for a mapping.
+//
+// The parts are the .php files of this folder. This file adds the mapping's types, taxonomies and meta keys as PHP constants.
+
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../../errors.ts';
+import type { Mapping } from '../../mapping/mapping.ts';
+import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
+import { type MetaKey, metaKeys } from '../../mapping/meta-keys.ts';
+import { KINDS, type Kind } from '../../model/records.ts';
+
+export interface PluginOptions {
+  /** Where the gateway accepts webhooks; goes with `webhookSecret`. */
+  webhookUrl?: string | undefined;
+  webhookSecret?: string | undefined;
+}
+
+/** Collections of WordPress itself whose names differ from their types'. */
+const CORE_TYPES: Readonly<Record<string, string>> = {
+  posts: 'post',
+  pages: 'page',
+  categories: 'category',
+  tags: 'post_tag',
+};
+
+type PhpValue = string | number | boolean | readonly PhpValue[] | { readonly [key: string]: PhpValue };
+
+/** The namespace of the parts; each mapping has its own. */
+const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
+
+/**
+ * Returns the PHP file for `wp-content/mu-plugins/` (PHP 7.4 and later) that registers the mapping's post types, taxonomies, meta keys and
+ * capabilities, and sends webhooks if `options` say where to. Types that the mapping calls `existing` are only opened to the REST API.
+ * Throws `ConfigError` if one of the two webhook options is missing.
+ */
+export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }: PluginOptions = {}): string {
+  if ((webhookUrl === undefined) !== (webhookSecret === undefined))
+    throw new ConfigError(
+      'plugin',
+      'webhooks need both an address and a secret',
+      'Give --webhook-url and --webhook-secret.',
+    );
+  const types = postTypesOf(mapping.source);
+  const taxonomies = taxonomiesOf(mapping.source, Object.keys(types).slice(0, 1));
+  const constants: Record<string, PhpValue> = { TYPES: types, TAXONOMIES: taxonomies };
+  const parts = ['registration', 'rest', 'undated-drafts', 'created-records'];
+  if (Object.values(types).some(({ existing }) => !existing)) parts.push('edit-form');
+  if (webhookUrl !== undefined && webhookSecret !== undefined) {
+    Object.assign(constants, { WEBHOOK_URL: webhookUrl, WEBHOOK_SECRET: webhookSecret });
+    parts.push('webhook');
+  }
+  // A second copy in the same folder must not define the functions again: PHP would stop the whole site.
+  return `${pluginHeader(mapping)}
+if (!\\defined(__NAMESPACE__ . '\\\\TYPES')) {
+
+${Object.entries(constants)
+  .map(([name, value]) => `\\define(__NAMESPACE__ . '\\\\${name}', ${phpLiteral(value)});`)
+  .join('\n')}
+${parts.map((part) => `\n${readPart(part)}`).join('')}
+}
+`;
+}
+
+/** A part without its own beginning. */
+function readPart(name: string): string {
+  const php = readFileSync(new URL(`./${name}.php`, import.meta.url), 'utf8');
+  return php.replace('<?php\n', '').replace(`${PART_NAMESPACE}\n`, '');
+}
+
+function pluginHeader({ name }: Mapping): string {
+  const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `<?php
+/**
+ * Plugin Name: Calendar gateway: ${name}
+ * Description: Prepares this site for the mapping "${name}" of calendar-gateway. Generated; put it into wp-content/mu-plugins/.
+ * Requires PHP: 7.4
+ */
+
+${PART_NAMESPACE.slice(0, -1)}${words.join('')};
+
+if (!\\defined('ABSPATH')) {
+    exit;
+}
+`;
+}
+
+interface PhpType {
+  readonly [key: string]: PhpValue;
+  readonly existing: boolean;
+}
+
+function postTypesOf(source: MappingFile): Record<string, PhpType> {
+  const types: Record<string, PhpType> = {};
+  for (const kind of KINDS) {
+    const kindSpec = source[kind];
+    if (kindSpec?.posts === undefined) continue;
+    const base = kindSpec.posts;
+    const spec = source.wordpress?.posts?.[base];
+    const type = spec?.type ?? CORE_TYPES[base] ?? base;
+    types[type] = {
+      ...labelsOf(kind, base, type, spec),
+      icon: spec?.icon ?? 'dashicons-calendar-alt',
+      // A type that the mapping does not describe is another plugin's.
+      existing: spec?.existing ?? spec === undefined,
+      meta: metaOf(kind, kindSpec, source.event),
+    };
+  }
+  return types;
+}
+
+function taxonomiesOf(source: MappingFile, eventTypes: string[]): Record<string, PhpType> {
+  const taxonomies: Record<string, PhpType> = {};
+  for (const kind of KINDS) {
+    const kindSpec = source[kind];
+    if (kindSpec?.terms === undefined) continue;
+    const base = kindSpec.terms;
+    const spec = source.wordpress?.terms?.[base];
+    const taxonomy = spec?.taxonomy ?? CORE_TYPES[base] ?? base;
+    const existing = spec?.existing ?? spec === undefined;
+    taxonomies[taxonomy] = {
+      ...labelsOf(kind, base, taxonomy, spec),
+      hierarchical: spec?.hierarchical ?? kind === 'category',
+      existing,
+      // A taxonomy of another plugin has its own types. WordPress's own taxonomies need to be added to new types.
+      types: existing && spec === undefined ? [] : eventTypes,
+      meta: metaOf(kind, kindSpec, source.event),
+    };
+  }
+  return taxonomies;
+}
+
+/** Names of a type or taxonomy, by default its own name. */
+function labelsOf(
+  kind: Kind,
+  base: string,
+  name: string,
+  spec: PostTypeSpec | TaxonomySpec | undefined,
+): Record<string, PhpValue> {
+  const { singular = name, plural = name, rewrite = name } = spec ?? {};
+  return { kind, base, singular, plural, rewrite };
+}
+
+function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, PhpValue> {
+  return Object.fromEntries(
+    metaKeys(kind, spec, events).map((meta) => [
+      meta.key,
+      {
+        type: meta.type,
+        default: meta.default as PhpValue,
+        hint: hintOf(meta),
+        ...(meta.multiple ? { rows: true } : {}),
+        ...(meta.absentWhenFalse ? { absent: true } : {}),
+        ...(meta.writable ? {} : { readonly: true }),
+      },
+    ]),
+  );
+}
+
+function hintOf({ field, type, multiple }: MetaKey): string {
+  if (field === 'start_date' || field === 'end_date') return type === 'string' ? 'such as 2027-05-01 19:30:00' : '';
+  if (field === 'timezone') return "such as Europe/Paris; blank for the site's";
+  return type === 'array' || multiple ? 'numbers, with commas between' : '';
+}
+
+/** With single quotes: PHP interprets nothing inside. */
+function phpLiteral(value: PhpValue, indent = ''): string {
+  if (typeof value === 'string') return `'${value.replace(/\\/g, '\\\\').replace(/'/g, "\\'")}'`;
+  if (typeof value !== 'object') return String(value);
+  const inner = `${indent}    `;
+  const lines = Array.isArray(value)
+    ? value.map((item: PhpValue) => phpLiteral(item, inner))
+    : Object.entries(value).map(([key, item]) => `${phpLiteral(key)} => ${phpLiteral(item as PhpValue, inner)}`);
+  const flat = `[${lines.join(', ')}]`;
+  if (flat.length < 100 && !flat.includes('\n')) return flat;
+  return `[\n${lines.map((line) => `${inner}${line},\n`).join('')}${indent}]`;
+}

@@ -1,0 +1,64 @@
+<?php
+// Shows the meta keys on the edit screen of WordPress, for the post types that this plugin registers itself.
+
+namespace CalendarGateway\Site;
+
+\add_action('add_meta_boxes', function ($type) {
+    if (isset(TYPES[$type]) && empty(TYPES[$type]['existing']) && TYPES[$type]['meta']) {
+        \add_meta_box('calendar-gateway', TYPES[$type]['singular'] . ' details', __NAMESPACE__ . '\\show_form', $type, 'normal', 'high');
+        \remove_meta_box('postcustom', $type, 'normal');
+    }
+});
+
+function show_form($post) {
+    \wp_nonce_field('calendar_gateway', 'calendar_gateway_nonce');
+    echo '<table class="form-table" role="presentation">';
+    foreach (TYPES[$post->post_type]['meta'] as $key => $definition) {
+        $value = \get_post_meta($post->ID, $key, empty($definition['rows']));
+        $name = \esc_attr("calendar_gateway[$key]");
+        $label = \esc_html(\ucfirst(\str_replace('_', ' ', \trim($key, '_'))));
+        echo "<tr><th scope='row'><label for='$name'>$label</label></th><td>";
+        if ($definition['type'] === 'boolean') {
+            echo "<input type='checkbox' id='$name' name='$name' value='1' " . \checked((bool) $value, true, false) . '>';
+        } else {
+            $text = \esc_attr(\is_array($value) ? \implode(', ', $value) : (string) $value);
+            echo "<input type='text' class='regular-text' id='$name' name='$name' value='$text'>";
+        }
+        if ($definition['hint'] !== '') {
+            echo ' <span class="description">' . \esc_html($definition['hint']) . '</span>';
+        }
+        echo '</td></tr>';
+    }
+    echo '</table>';
+}
+
+\add_action('save_post', function ($id, $post) {
+    $nonce = $_POST['calendar_gateway_nonce'] ?? '';
+    if (!isset(TYPES[$post->post_type]) || !\is_string($nonce) || !\wp_verify_nonce($nonce, 'calendar_gateway')
+        || !\current_user_can('edit_post', $id)) {
+        return;
+    }
+    $fields = \is_array($_POST['calendar_gateway'] ?? null) ? $_POST['calendar_gateway'] : [];
+    foreach (TYPES[$post->post_type]['meta'] as $key => $definition) {
+        $text = \is_string($fields[$key] ?? null) ? \trim($fields[$key]) : '';
+        if ($definition['type'] === 'boolean') {
+            $value = $text === '1';
+        } elseif ($definition['type'] === 'array' || !empty($definition['rows'])) {
+            $value = \array_values(\array_filter(\array_map('intval', \explode(',', $text))));
+        } elseif ($definition['type'] === 'integer') {
+            $value = (int) $text;
+        } elseif ($definition['type'] === 'number') {
+            $value = (float) $text;
+        } else {
+            $value = $text;
+        }
+        if (!empty($definition['rows'])) {
+            \delete_post_meta($id, $key);
+            foreach ($value as $item) {
+                \add_post_meta($id, $key, $item);
+            }
+        } else {
+            \update_post_meta($id, $key, $value);
+        }
+    }
+}, 10, 2);

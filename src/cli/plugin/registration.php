@@ -1,0 +1,256 @@
+<?php
+// Registers the post types, taxonomies and meta keys of the mapping, and opens those of other plugins to the REST API.
+//
+// Reads the constants TYPES and TAXONOMIES. What they call "existing" belongs to another plugin: this file only opens it.
+
+namespace CalendarGateway\Site;
+
+// Adds the types of other plugins to the REST API, unless they are in it already.
+\add_filter('register_post_type_args', function ($args, $type) {
+    if (!empty(TYPES[$type]['existing']) && empty($args['show_in_rest'])) {
+        opened_types($type);
+        $args['show_in_rest'] = true;
+        $args['rest_base'] = TYPES[$type]['base'];
+    }
+    return $args;
+}, 99, 2);
+
+\add_filter('register_taxonomy_args', function ($args, $taxonomy) {
+    if (!empty(TAXONOMIES[$taxonomy]['existing']) && empty($args['show_in_rest'])) {
+        $args['show_in_rest'] = true;
+        $args['rest_base'] = TAXONOMIES[$taxonomy]['base'];
+    }
+    return $args;
+}, 99, 2);
+
+// WordPress uses the block editor for types in the REST API. A type that this file opened keeps the edit screen of its plugin.
+\add_filter('use_block_editor_for_post_type', function ($use, $type) {
+    return $use && !\in_array($type, opened_types(), true);
+}, \PHP_INT_MAX, 2);
+
+/** The types that this file opened. Adds $type, if given. */
+function opened_types($type = null) {
+    static $types = [];
+    if ($type !== null) {
+        $types[] = $type;
+    }
+    return $types;
+}
+
+/**
+ * The collection of the mapping that has the records of a type or taxonomy; '' if none has. If the mapping does not name the type, its REST
+ * base decides.
+ */
+function collection_in($definitions, $name, $object) {
+    if (isset($definitions[$name])) {
+        return $definitions[$name]['base'];
+    }
+    $base = $object && !empty($object->show_in_rest) ? (string) ($object->rest_base ?: $object->name) : '';
+    return \in_array($base, \array_column($definitions, 'base'), true) ? $base : '';
+}
+
+function collection_of_type($type) {
+    return $type ? collection_in(TYPES, $type, \get_post_type_object($type)) : '';
+}
+
+function collection_of_taxonomy($taxonomy) {
+    return collection_in(TAXONOMIES, $taxonomy, \get_taxonomy($taxonomy));
+}
+
+\add_action('init', function () {
+    foreach (TYPES as $type => $definition) {
+        if (empty($definition['existing']) && !\post_type_exists($type)) {
+            define_type($type, $definition);
+        }
+    }
+    foreach (TAXONOMIES as $taxonomy => $definition) {
+        if (empty($definition['existing']) && !\taxonomy_exists($taxonomy)) {
+            define_taxonomy($taxonomy, $definition);
+        }
+    }
+}, 5);
+
+// Late: plugins have registered their own types and keys by now.
+\add_action('init', function () {
+    $own = [];
+    foreach (TAXONOMIES as $taxonomy => $definition) {
+        foreach ($definition['types'] as $type) {
+            if (\taxonomy_exists($taxonomy) && \post_type_exists($type)) {
+                \register_taxonomy_for_object_type($taxonomy, $type);
+            }
+        }
+        if (empty($definition['existing'])) {
+            $own[$taxonomy] = $definition;
+            register_keys('term', $taxonomy, $definition['meta']);
+        }
+    }
+    foreach (TYPES as $type => $definition) {
+        if (empty($definition['existing'])) {
+            $own[$type] = $definition;
+            register_keys('post', $type, $definition['meta']);
+        }
+    }
+    $rules = \md5((string) \wp_json_encode([TYPES, TAXONOMIES]));
+    if ($own && \get_option('calendar_gateway_rules') !== $rules) {
+        \flush_rewrite_rules(false);
+        \update_option('calendar_gateway_rules', $rules);
+    }
+}, 99);
+
+// Opens keys of other plugins for REST requests only, just before WordPress creates its routes (99): by then the plugins have
+// registered theirs, and their own code and screens read and write the same values as without this file.
+\add_action('rest_api_init', function () {
+    foreach (TAXONOMIES as $taxonomy => $definition) {
+        if (!empty($definition['existing']) && \taxonomy_exists($taxonomy)) {
+            open_keys('term', $taxonomy, $definition['meta']);
+        }
+    }
+    foreach (TYPES as $type => $definition) {
+        if (!empty($definition['existing']) && $definition['meta'] && \post_type_exists($type)) {
+            // Without it REST responses have no "meta".
+            \add_post_type_support($type, 'custom-fields');
+            open_keys('post', $type, $definition['meta']);
+        }
+    }
+}, 98);
+
+function define_type($type, $definition) {
+    $singular = $definition['singular'];
+    $plural = $definition['plural'];
+    \register_post_type($type, [
+        'labels' => [
+            'name' => $plural,
+            'singular_name' => $singular,
+            'menu_name' => $plural,
+            'add_new_item' => "Add $singular",
+            'edit_item' => "Edit $singular",
+            'view_item' => "View $singular",
+            'all_items' => $plural,
+            'search_items' => "Search $plural",
+            'not_found' => "No $plural found",
+        ],
+        'public' => true,
+        'show_in_rest' => true,
+        'rest_base' => $definition['base'],
+        'has_archive' => false,
+        'menu_icon' => $definition['icon'],
+        'supports' => ['title', 'editor', 'author', 'thumbnail', 'excerpt', 'revisions', 'custom-fields'],
+        // The roles have the same capabilities as for posts.
+        'capability_type' => 'post',
+        'map_meta_cap' => true,
+        'rewrite' => ['slug' => $definition['rewrite'], 'with_front' => false],
+    ]);
+}
+
+function define_taxonomy($taxonomy, $definition) {
+    \register_taxonomy($taxonomy, $definition['types'], [
+        'labels' => ['name' => $definition['plural'], 'singular_name' => $definition['singular']],
+        'public' => true,
+        'show_in_rest' => true,
+        'rest_base' => $definition['base'],
+        'show_admin_column' => true,
+        'hierarchical' => $definition['hierarchical'],
+        'rewrite' => ['slug' => $definition['rewrite'], 'with_front' => false, 'hierarchical' => $definition['hierarchical']],
+        // Users who may publish manage the terms; users who may only write add terms while writing.
+        'capabilities' => [
+            'manage_terms' => 'publish_posts',
+            'delete_terms' => 'publish_posts',
+            'edit_terms' => 'edit_posts',
+            'assign_terms' => 'edit_posts',
+        ],
+    ]);
+}
+
+/** Whether a plugin registered the key, for this type or for all types. */
+function is_registered($object, $key, $subtype) {
+    return \registered_meta_key_exists($object, $key, $subtype) || \registered_meta_key_exists($object, $key, '');
+}
+
+/** Registers keys of types that this file registers. */
+function register_keys($object, $subtype, $keys) {
+    foreach ($keys as $key => $definition) {
+        if (is_registered($object, $key, $subtype)) {
+            continue;
+        }
+        $more = [];
+        if (empty($definition['rows'])) {
+            $more['default'] = $definition['type'] === 'object' ? (object) [] : $definition['default'];
+        }
+        \register_meta($object, $key, $more + key_args($object, $subtype, $definition));
+    }
+}
+
+/**
+ * Registers keys that another plugin stores without registering them. They get no default outside the REST schema: the plugin's code
+ * reads an unset key as before.
+ */
+function open_keys($object, $subtype, $keys) {
+    $opened = [];
+    foreach ($keys as $key => $definition) {
+        if (is_registered($object, $key, $subtype)) {
+            continue;
+        }
+        if ($definition['type'] === 'array' && has_plain_rows($object, $key)) {
+            $definition = ['type' => 'integer', 'default' => 0, 'rows' => true] + $definition;
+        }
+        \register_meta($object, $key, key_args($object, $subtype, $definition));
+        $opened[$key] = $definition;
+    }
+    if ($opened) {
+        \add_filter("rest_pre_insert_$subtype", function ($prepared, $request) use ($object, $subtype, $opened) {
+            if (\is_array($request['meta'])) {
+                $request['meta'] = changed_meta($request, $object, $subtype, $opened);
+            }
+            return $prepared;
+        }, 10, 2);
+    }
+}
+
+function key_args($object, $subtype, $definition) {
+    $schema = ['type' => $definition['type'], 'default' => $definition['default']];
+    if ($definition['type'] === 'array') {
+        $schema['items'] = ['type' => 'integer'];
+    }
+    if ($definition['type'] === 'object') {
+        $schema = ['type' => 'object', 'additionalProperties' => true];
+    }
+    return [
+        'object_subtype' => $subtype,
+        'type' => $definition['type'],
+        'single' => empty($definition['rows']),
+        'show_in_rest' => ['schema' => $schema],
+        'auth_callback' => function ($allowed, $name, $id, $user) use ($object) {
+            return \user_can($user, $object === 'term' ? 'edit_term' : 'edit_post', $id);
+        },
+    ];
+}
+
+/** Whether a plugin stores each value of the key in a row of its own: one row with a list would mislead it. */
+function has_plain_rows($object, $key) {
+    global $wpdb;
+    $table = $object === 'term' ? $wpdb->termmeta : $wpdb->postmeta;
+    $value = $wpdb->get_var($wpdb->prepare("SELECT meta_value FROM $table WHERE meta_key = %s AND meta_value <> '' LIMIT 1", $key));
+    return $value !== null && !\is_serialized($value);
+}
+
+/**
+ * The meta of a request without unchanged values. Editors send back every key that they received: an unset key would get a row, and a
+ * plugin may interpret the row's mere existence. Keys that the mapping only reads are never stored.
+ */
+function changed_meta($request, $object, $subtype, $keys) {
+    $fields = $object === 'term' ? new \WP_REST_Term_Meta_Fields($subtype) : new \WP_REST_Post_Meta_Fields($subtype);
+    $stored = $fields->get_value((int) $request['id'], $request);
+    $meta = $request['meta'];
+    foreach ($keys as $key => $definition) {
+        if (!\array_key_exists($key, $meta)) {
+            continue;
+        }
+        if (!empty($definition['absent']) && \in_array($meta[$key], ['', false], true)) {
+            $meta[$key] = null;
+        }
+        if (!empty($definition['readonly']) || \wp_json_encode($meta[$key]) === \wp_json_encode($stored[$key] ?? null)) {
+            unset($meta[$key]);
+        }
+    }
+    return $meta;
+}

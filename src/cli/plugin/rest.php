@@ -1,0 +1,50 @@
+<?php
+// Adapts the REST API to the gateway: excerpts as authors wrote them, 401 for wrong credentials, slugs for drafts of venues.
+
+namespace CalendarGateway\Site;
+
+// The excerpt is the author's text: WordPress would otherwise derive one from the content. For types of other plugins this holds for
+// requests of the gateway only.
+\add_filter('get_the_excerpt', function ($text, $post = null) {
+    if (keeps_written_excerpt($post)) {
+        \remove_filter('get_the_excerpt', 'wp_trim_excerpt', 10);
+    }
+    return $text;
+}, 9, 2);
+
+\add_filter('get_the_excerpt', function ($text, $post = null) {
+    if (keeps_written_excerpt($post)) {
+        \add_filter('get_the_excerpt', 'wp_trim_excerpt', 10, 2);
+    }
+    return $text;
+}, 11, 2);
+
+function keeps_written_excerpt($post) {
+    return $post && isset(TYPES[$post->post_type]) && \defined('REST_REQUEST') && \REST_REQUEST
+        && (empty(TYPES[$post->post_type]['existing']) || is_gateway_request());
+}
+
+/** Whether the gateway sent this request, by its User-Agent. Grants no rights. */
+function is_gateway_request() {
+    return \strpos((string) ($_SERVER['HTTP_USER_AGENT'] ?? ''), 'calendar-gateway') === 0;
+}
+
+// WordPress checks credentials only when code needs the user. Checking them here gives 401 for wrong ones on every route that the
+// gateway calls, public reads too. For other clients nothing changes: some send credentials that are meant for a server in front.
+\add_filter('rest_authentication_errors', function ($result) {
+    if (is_gateway_request()) {
+        \wp_get_current_user();
+    }
+    return $result;
+}, 5);
+
+// Gives drafts of venues and organizers a slug.
+\add_filter('wp_insert_post_data', function ($data, $given) {
+    $definition = TYPES[$data['post_type']] ?? null;
+    if ($definition && empty($definition['existing']) && $definition['kind'] !== 'event' && $data['post_name'] === ''
+        && \in_array($data['post_status'], ['draft', 'pending'], true) && $data['post_title'] !== '') {
+        $slug = \sanitize_title(\wp_unslash($data['post_title']), (string) ($given['ID'] ?? ''));
+        $data['post_name'] = \wp_unique_post_slug($slug, $given['ID'] ?? 0, 'publish', $data['post_type'], 0);
+    }
+    return $data;
+}, 10, 2);

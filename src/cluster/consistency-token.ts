@@ -1,0 +1,50 @@
+// Consistency tokens: a client that sends back the token of a response reads nothing older through any
+// gateway (read-your-writes).
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Peers } from '../sync/peers.ts';
+import { compareIds } from './change-log-entry.ts';
+import type { ClusterNode } from './node.ts';
+import { isFullyPublished } from './unpublished-changes.ts';
+import { RPC_TIMEOUT_MS } from './write-through.ts';
+
+/** Suffix of a token whose response contained unpublished changes: only the CMS can confirm them. */
+const UNPUBLISHED = '+';
+const TOKEN = /^(\d{1,15}-\d{1,10})(\+?)$/;
+
+/**
+ * A token is an offset of the change log, `1700000000000-0`, with `+` while this gateway has unpublished
+ * changes.
+ */
+export function createConsistencyTokens(node: ClusterNode): Pick<Peers, 'consistencyToken' | 'waitFor' | 'poll'> {
+  const { changeLog } = node;
+
+  /** Resolves with whether this replica has everything that the CMS had at the call. */
+  async function poll(): Promise<boolean> {
+    const { sync, rpc } = node;
+    if (node.mayPoll() && sync) return sync.poll();
+    const offset = await rpc?.call({ type: 'poll' }, RPC_TIMEOUT_MS).catch(() => undefined);
+    return offset !== undefined && changeLog.waitFor(offset, RPC_TIMEOUT_MS);
+  }
+
+  return {
+    consistencyToken() {
+      const isMember = node.role.name === 'follower' || node.role.name === 'leader';
+      const isPublished = isMember && isFullyPublished(changeLog.unpublished);
+      return `${changeLog.offset}${isPublished ? '' : UNPUBLISHED}`;
+    },
+    async waitFor(token, withinMs) {
+      const match = TOKEN.exec(token);
+      if (!match) return undefined;
+      const [, offset = '', suffix] = match;
+      const isAlone = node.role.name === 'standalone' || node.role.name === 'bootstrapping';
+      if (isAlone || suffix === UNPUBLISHED) {
+        if (suffix !== UNPUBLISHED && compareIds(changeLog.offset, offset) >= 0) return true;
+        const isPolled = await Promise.race([poll(), sleep(withinMs, false, { ref: false })]);
+        if (!isPolled || isAlone) return isPolled;
+      }
+      return changeLog.waitFor(offset, withinMs);
+    },
+    poll,
+  };
+}

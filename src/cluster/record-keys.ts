@@ -1,0 +1,41 @@
+// Keys of records, as one string each, and the part of a change that a replica does not have yet.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { CalendarRecord, Kind } from '../model/records.ts';
+import type { ChangeSet } from '../store/change-set.ts';
+import type { Replica } from '../store/replica.ts';
+
+/** `event 12`, or `image 7`. */
+export const keyOf = (kind: string, id: number): string => `${kind} ${id}`;
+
+export function parseKey(key: string): { kind: Kind | 'image'; id: number } {
+  const [kind, id] = key.split(' ');
+  return { kind: kind as Kind | 'image', id: Number(id) };
+}
+
+/** The keys of all records that a change writes or deletes. */
+export function keysOf({ upserts = [], images = [], deletes = [] }: ChangeSet): string[] {
+  return [
+    ...upserts.map(({ kind, id }) => keyOf(kind, id)),
+    ...images.map(({ id }) => keyOf('image', id)),
+    ...deletes.flatMap(({ kind, ids }) => ids.map((id) => keyOf(kind, id))),
+  ];
+}
+
+/** The part of a change that would change the replica. */
+export function changesOf(replica: Replica, change: ChangeSet): ChangeSet {
+  const { upserts = [], images = [], deletes = [], state = {} } = change;
+  /** As the replica returns it: a property that is `undefined` does not survive JSON. */
+  const stored = (value: object): unknown => JSON.parse(JSON.stringify(value));
+  const isNew = (record: CalendarRecord) =>
+    !isDeepStrictEqual(replica.get(record.kind, record.id), stored(record) as never);
+  const exists = (kind: Kind | 'image', id: number) =>
+    (kind === 'image' ? replica.getImage(id) : replica.get(kind, id)) !== undefined;
+  const existing = deletes.map(({ kind, ids }) => ({ kind, ids: ids.filter((id) => exists(kind, id)) }));
+  return {
+    upserts: upserts.filter(isNew),
+    images: images.filter((image) => !isDeepStrictEqual(replica.getImage(image.id), stored(image))),
+    deletes: existing.filter(({ ids }) => ids.length > 0),
+    state: Object.fromEntries(Object.entries(state).filter(([key, value]) => replica.state(key) !== value)),
+  };
+}

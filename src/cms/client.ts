@@ -1,0 +1,292 @@
+// HTTP client of the CMS: limits the time, bytes and concurrency of every call, and retries reads only.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Dispatcher, Pool } from 'undici';
+import { CmsUnavailable } from '../errors.ts';
+import type { Observe } from '../observability/events.ts';
+import { createBulkheads } from './bulkhead.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+import { type HttpRequest, sendRequest } from './http-exchange.ts';
+import type { BulkheadName, CallOptions, Query } from './port.ts';
+import { type CmsResponse, parseResponse, redirectError } from './response.ts';
+import { createRetryBudget } from './retry-budget.ts';
+
+export interface CmsClientLimits {
+  /** Concurrent calls. */
+  connections: number;
+  /** Calls that may wait for a connection. */
+  queue: number;
+  connectTimeoutMs: number;
+  /** From sending the request to receiving the response's headers. */
+  headersTimeoutMs: number;
+  /** For the whole call: queueing, retries, body. */
+  deadlineMs: number;
+  /** Of a response's body, both compressed and decompressed. */
+  maxBytes: number;
+  /** Of one GET or HEAD, if the retry budget allows. */
+  retries: number;
+  /** Before the first retry; doubles. */
+  retryDelayMs: number;
+  /** Until an open circuit breaker lets one call through. */
+  halfOpenAfterMs: number;
+}
+
+const DEFAULT_LIMITS: Readonly<CmsClientLimits> = {
+  connections: 8,
+  queue: 100,
+  connectTimeoutMs: 2_000,
+  headersTimeoutMs: 10_000,
+  deadlineMs: 15_000,
+  maxBytes: 5 * 1024 * 1024,
+  retries: 2,
+  retryDelayMs: 100,
+  halfOpenAfterMs: 5_000,
+};
+
+export interface CmsClientOptions {
+  /** Only scheme, host and port are used. */
+  origin: URL;
+  observe: Observe;
+  limits?: Partial<CmsClientLimits> | undefined;
+  /**
+   * Replaces the client's connection pool, and is not closed with the client; for tools that watch the
+   * traffic.
+   */
+  dispatcher?: Dispatcher | undefined;
+}
+
+export interface CmsRequest extends CallOptions {
+  method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Absolute, without a query. */
+  path: string;
+  query?: Query;
+  /** Only `accept`, `content-type` and `content-disposition` are forwarded. */
+  headers?: Record<string, string> | undefined;
+  body?: string | Uint8Array | undefined;
+  /** Default `json`: a response that is not JSON is an error. */
+  expect?: 'json' | 'any';
+  /** Name of the call in observations. Default: its path. Must not contain secrets. */
+  label?: string;
+}
+
+export interface CmsClient {
+  /**
+   * Calls the CMS and returns any response below 500, and a 5xx by which WordPress itself rejects a write.
+   * @throws CmsUnavailable without a usable response; the signal's reason after a client abort
+   */
+  request(request: CmsRequest): Promise<CmsResponse>;
+  close(): Promise<void>;
+}
+
+const RETRYABLE_METHODS = new Set(['GET', 'HEAD']);
+const FORWARDED_HEADERS = ['accept', 'content-type', 'content-disposition'];
+const MAX_REDIRECTS = 3;
+
+/** Creates a client for one origin. The first call opens the first connection. */
+export function createCmsClient({ origin, observe, limits: overrides, dispatcher }: CmsClientOptions): CmsClient {
+  const limits = { ...DEFAULT_LIMITS, ...overrides };
+  const pool =
+    dispatcher ??
+    new Pool(origin.origin, {
+      connections: limits.connections,
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: limits.connectTimeoutMs },
+    });
+  const bulkheads = createBulkheads(limits, observe);
+  const createPolicies = (bulkhead: BulkheadName) => ({
+    budget: createRetryBudget(),
+    breaker: createCircuitBreaker({
+      halfOpenAfterMs: limits.halfOpenAfterMs,
+      onStateChange: (state) => observe({ type: 'breaker', bulkhead, state }),
+    }),
+  });
+  const policies = new Map<BulkheadName, ReturnType<typeof createPolicies>>();
+
+  /**
+   * Failures count per bulkhead: calls that an anonymous caller makes fail stop neither writes nor the sync.
+   */
+  function policiesOf({ bulkhead = 'sync' }: CmsRequest) {
+    const existing = policies.get(bulkhead) ?? createPolicies(bulkhead);
+    policies.set(bulkhead, existing);
+    return existing;
+  }
+
+  async function attempt(
+    request: CmsRequest,
+    httpRequest: HttpRequest,
+    attemptNumber: number,
+    signal: AbortSignal,
+  ): Promise<CmsResponse> {
+    const { method } = request;
+    const path = request.label ?? redactQuery(httpRequest.path);
+    const startMs = performance.now();
+    const durationMs = () => performance.now() - startMs;
+    try {
+      const httpResponse = await sendRequest(
+        pool,
+        httpRequest,
+        { ...limits, bodyTimeoutMs: limits.headersTimeoutMs },
+        signal,
+      );
+      observe({
+        type: 'cms-call',
+        method,
+        path,
+        status: httpResponse.status,
+        durationMs: durationMs(),
+        attempt: attemptNumber,
+      });
+      return RETRYABLE_METHODS.has(method) && isRedirect(httpResponse.status)
+        ? { ...httpResponse, json: undefined }
+        : parseResponse(method, httpResponse, request.expect ?? 'json');
+    } catch (error) {
+      if (error instanceof CmsUnavailable) {
+        const { reason, message } = error;
+        observe({ type: 'cms-failed', method, path, reason, durationMs: durationMs(), message });
+      }
+      throw error;
+    }
+  }
+
+  async function requestWithRetries(
+    request: CmsRequest,
+    httpRequest: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<CmsResponse> {
+    const { budget, breaker } = policiesOf(request);
+    for (let attemptNumber = 1; ; attemptNumber += 1) {
+      budget.countRequest();
+      try {
+        return await breaker.run(() => attempt(request, httpRequest, attemptNumber, signal));
+      } catch (error) {
+        const isRetryable =
+          RETRYABLE_METHODS.has(request.method) &&
+          attemptNumber <= limits.retries &&
+          isTransient(error) &&
+          !signal.aborted;
+        if (!isRetryable || !budget.tryRetry()) throw error;
+        const delayMs = limits.retryDelayMs * 2 ** (attemptNumber - 1) * (0.5 + Math.random());
+        await sleep(delayMs, undefined, { signal }).catch(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  async function followRedirects(request: CmsRequest, signal: AbortSignal): Promise<CmsResponse> {
+    const httpRequest: HttpRequest = {
+      origin: origin.origin,
+      method: request.method,
+      path: withQuery(request.path, request.query),
+      headers: requestHeaders(request),
+      body: request.body,
+    };
+    for (let hops = 0; ; hops += 1) {
+      const response = await requestWithRetries(request, httpRequest, signal);
+      if (!isRedirect(response.status)) return response;
+      const target = resolveLocation(response.headers.location, origin.origin + httpRequest.path);
+      // Credentials belong to this origin: the client follows no redirect to another one.
+      if (target?.origin !== origin.origin || hops === MAX_REDIRECTS) throw redirectError(target?.href);
+      httpRequest.path = target.pathname + target.search;
+    }
+  }
+
+  return {
+    async request(request) {
+      const deadline = startDeadline(limits.deadlineMs, request.signal);
+      try {
+        const { bulkhead = 'sync', fairnessKey } = request;
+        return await bulkheads.run(
+          { bulkhead, fairnessKey },
+          () => followRedirects(request, deadline.signal),
+          deadline.signal,
+        );
+      } catch (error) {
+        // `attempt` observes all other failures; these two happen before it.
+        if (error instanceof CmsUnavailable && (error.reason === 'busy' || error.reason === 'breaker-open')) {
+          const { reason, message } = error;
+          const { method, label: path = request.path } = request;
+          observe({ type: 'cms-failed', method, path, reason, durationMs: 0, message });
+        }
+        throw error;
+      } finally {
+        deadline.end();
+      }
+    },
+    async close() {
+      // `close` would wait for responses that may never come.
+      if (!dispatcher) await pool.destroy();
+    },
+  };
+}
+
+/**
+ * Returns a signal that aborts at the deadline or with `clientSignal`; `end` clears its timer and listener.
+ */
+function startDeadline(afterMs: number, clientSignal: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
+  const controller = new AbortController();
+  const timer = setTimeout(
+    () => controller.abort(new CmsUnavailable('timeout', `The CMS gave no answer within ${afterMs / 1000} s.`)),
+    afterMs,
+  );
+  const onClientAbort = () => controller.abort(clientSignal?.reason);
+  if (clientSignal?.aborted) onClientAbort();
+  clientSignal?.addEventListener('abort', onClientAbort, { once: true });
+  return {
+    signal: controller.signal,
+    end() {
+      clearTimeout(timer);
+      clientSignal?.removeEventListener('abort', onClientAbort);
+    },
+  };
+}
+
+/** True for failures that a retry may solve, unless the CMS sent `Retry-After`. */
+function isTransient(error: unknown): boolean {
+  if (!(error instanceof CmsUnavailable)) return false;
+  if (error.reason === 'status') return (error.status ?? 0) >= 500 && !error.hasRetryAfter;
+  return error.reason === 'refused' || error.reason === 'reset' || error.reason === 'timeout';
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304;
+}
+
+function resolveLocation(location: string | undefined, base: string): URL | undefined {
+  return location !== undefined && URL.canParse(location, base) ? new URL(location, base) : undefined;
+}
+
+function requestHeaders({
+  headers = {},
+  credentials,
+  requestId,
+  creationKey,
+  creationId,
+}: CmsRequest): Record<string, string> {
+  const sent: Record<string, string> = {
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    'user-agent': 'calendar-gateway',
+  };
+  for (const name of FORWARDED_HEADERS) if (headers[name] !== undefined) sent[name] = headers[name];
+  if (credentials !== undefined) sent.authorization = credentials;
+  if (creationKey !== undefined) sent['x-calendar-key'] = creationKey;
+  if (creationId !== undefined) sent['x-calendar-create'] = creationId;
+  // Clients choose the id: one that is no valid header value is left out.
+  if (requestId !== undefined && /^[\x21-\x7e]{1,200}$/.test(requestId)) sent['x-request-id'] = requestId;
+  return sent;
+}
+
+function withQuery(path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) search.append(name, String(value));
+  return search.size > 0 ? `${path}?${search}` : path;
+}
+
+/** Leaves only the names of a query's parameters: the values may be private (a search, an e-mail address). */
+function redactQuery(path: string): string {
+  const [pathname = '', search] = path.split('?');
+  const names = [...new URLSearchParams(search).keys()];
+  return names.length > 0 ? `${pathname}?${names.join('&')}` : pathname;
+}

@@ -1,0 +1,99 @@
+// Images in WordPress's media library: reads them in bulk and uploads them.
+
+import { CmsUnavailable } from '../../errors.ts';
+import type { ImageRecord } from '../../model/records.ts';
+import { trimCharacters } from '../../text/trim.ts';
+import { normalizeUnicode } from '../../text/unicode.ts';
+import type { Cms, CmsRecord } from '../port.ts';
+import type { RestCall } from './rest-calls.ts';
+import { objectOrEmpty, recordsOf, writtenRecordOf } from './rest-responses.ts';
+
+const FIELDS = 'id,source_url,media_details,mime_type';
+const CHUNK = 100;
+
+/** Calls to the media library. `images` omits uploads that are no images. */
+export function createMedia(call: RestCall): Pick<Cms, 'images' | 'upload'> {
+  return {
+    async images(ids, options) {
+      const requested = [...new Set(ids)].filter((id) => id > 0);
+      const byId = new Map<number, ImageRecord>();
+      for (let from = 0; from < requested.length; from += CHUNK) {
+        const query = { include: requested.slice(from, from + CHUNK).join(','), per_page: CHUNK, _fields: FIELDS };
+        for (const item of recordsOf(await call('GET', 'wp/v2/media', { query }, options))) {
+          const missing = FIELDS.split(',').filter((name) => item[name] === undefined || item[name] === null);
+          if (missing.length > 0) {
+            const detail = `media item ${String(item.id ?? '')} lacks ${missing.join(', ')}`;
+            throw new CmsUnavailable('incomplete', `The CMS's answer is incomplete: ${detail}.`);
+          }
+          if (!text(item.mime_type).startsWith('image/')) continue;
+          const image = imageOf(item);
+          byId.set(image.id, image);
+        }
+      }
+      return requested.flatMap((id) => byId.get(id) ?? []);
+    },
+
+    async upload({ bytes, mimeType, filename }, options) {
+      const headers = {
+        'content-type': mimeType,
+        'content-disposition': `attachment; filename="${safeFilename(filename)}"`,
+      };
+      return imageOf(
+        writtenRecordOf(await call('POST', 'wp/v2/media', { bytes, headers, query: { _fields: FIELDS } }, options)),
+      );
+    },
+  };
+}
+
+/** Converts a media item. Includes only derived sizes, as The Events Calendar does: WordPress adds `full`. */
+export function imageOf(media: CmsRecord): ImageRecord {
+  const details = objectOrEmpty(media.media_details);
+  const url = text(media.source_url);
+  const sizes: ImageRecord['sizes'] = {};
+  for (const [name, value] of Object.entries(objectOrEmpty(details.sizes))) {
+    if (name === 'full') continue;
+    const size = objectOrEmpty(value);
+    sizes[name] = {
+      width: number(size.width),
+      height: number(size.height),
+      mimeType: text(size.mime_type),
+      filesizeBytes: number(size.filesize),
+      url: text(size.source_url),
+    };
+  }
+  return {
+    id: number(media.id),
+    url,
+    extension: /\.([a-z0-9]+)$/i.exec(url.split(/[?#]/, 1)[0]!)?.[1] ?? '',
+    width: number(details.width),
+    height: number(details.height),
+    filesizeBytes: number(details.filesize),
+    sizes,
+  };
+}
+
+/**
+ * Converts a filename for use in a quoted header value: ASCII letters, digits, `.`, `_`, `-`, and its
+ * extension.
+ */
+export function safeFilename(filename: string): string {
+  const [, stem = '', extension = ''] = /^(.*?)(\.[^.]*)?$/s.exec(filename) ?? [];
+  const plain = (part: string) =>
+    trimCharacters(
+      normalizeUnicode(part, 'NFKD')
+        .replace(/\p{M}/gu, '')
+        .replace(/[^A-Za-z0-9._-]+/g, '-'),
+      '-.',
+    );
+  const name = plain(stem).slice(0, 80) || 'image';
+  const suffix = plain(extension).slice(0, 10);
+  return suffix ? `${name}.${suffix}` : name;
+}
+
+function number(value: unknown): number {
+  return Number(value) || 0;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

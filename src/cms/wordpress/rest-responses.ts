@@ -1,0 +1,54 @@
+// Reads WordPress's REST responses: errors, records, lists of records.
+
+import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import type { CmsRecord } from '../port.ts';
+import { type CmsResponse, errorCode } from '../response.ts';
+
+/** The code of an error without one, as some plugins send it. */
+const FALLBACK_ERROR_CODE = 'rest_upstream_error';
+
+/**
+ * Converts the error body `{code, message, data}` of a response with status 400 or more, in the CMS's own
+ * words.
+ * @param route method and route, for the message about a missing route
+ */
+export function restError({ status, json }: CmsResponse, route: string): CmsRejected {
+  const body = isObject(json) ? json : {};
+  const code = errorCode(json) || FALLBACK_ERROR_CODE;
+  const cmsMessage = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
+  // WordPress's message does not name the route.
+  const message = code === 'rest_no_route' ? `The CMS has no route ${route}.` : cmsMessage;
+  return new CmsRejected(status, code, message, isObject(body.data) ? body.data : {});
+}
+
+/** The body as a record. @throws CmsUnavailable `not-json` for any other body */
+export function recordOf({ json, status }: CmsResponse): CmsRecord {
+  if (isObject(json)) return json;
+  throw new CmsUnavailable('not-json', 'The CMS answered with a list instead of a record.', { status });
+}
+
+/**
+ * The body of a write's response as the written record. @throws CmsUnavailable `not-json`, outcome unknown,
+ * for any other body
+ */
+export function writtenRecordOf({ json, status }: CmsResponse): CmsRecord {
+  if (isObject(json) && (isId(json.id) || json.deleted === true)) return json;
+  throw new CmsUnavailable('not-json', 'The CMS answered a write with something other than the record.', {
+    status,
+    outcomeUnknown: true,
+  });
+}
+
+const isId = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
+
+/** The body as a list of records. @throws CmsUnavailable `not-json` for any other body */
+export function recordsOf({ json, status }: CmsResponse): CmsRecord[] {
+  if (Array.isArray(json) && json.every(isObject)) return json;
+  throw new CmsUnavailable('not-json', 'The CMS answered with something other than a list of records.', { status });
+}
+
+/** Returns an object as it is, and `{}` for any other value: PHP serialises an empty object as `[]`. */
+export function objectOrEmpty(value: unknown): CmsRecord {
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,136 @@
+// Reads WordPress's own description: the site, the caller's account, a collection's schema and capabilities.
+
+import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import { trimCharactersEnd } from '../../text/trim.ts';
+import type { CallOptions, Cms, CmsRecord } from '../port.ts';
+import type { RestCall } from './rest-calls.ts';
+import { objectOrEmpty, recordOf, recordsOf } from './rest-responses.ts';
+
+export function createSiteInfo(call: RestCall): Pick<Cms, 'site' | 'account' | 'findUserName' | 'collectionInfo'> {
+  return {
+    async site(options) {
+      const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces' };
+      const index = recordOf(await call('GET', '', { query }, options));
+      const zone = index.timezone_string;
+      return {
+        url: trimCharactersEnd(String(index.home ?? index.url ?? ''), '/'),
+        name: String(index.name ?? ''),
+        timezone: typeof zone === 'string' && zone !== '' ? zone : formatUtcOffset(Number(index.gmt_offset) || 0),
+      };
+    },
+
+    async account(options) {
+      const query = { context: 'edit', _fields: 'id,roles,capabilities' };
+      const me = recordOf(await call('GET', 'wp/v2/users/me', { query }, options));
+      if (!Number.isSafeInteger(me.id) || Number(me.id) < 1)
+        throw new CmsUnavailable('not-json', 'The CMS did not say whose credentials these are.');
+      const granted = Object.entries(objectOrEmpty(me.capabilities)).filter(([, is]) => is === true);
+      return {
+        userId: Number(me.id),
+        roles: Array.isArray(me.roles) ? me.roles.map(String) : [],
+        capabilities: new Set(granted.map(([name]) => name)),
+      };
+    },
+
+    async findUserName(email, options) {
+      const query = { search: email, context: 'edit', _fields: 'username,email', per_page: 100 };
+      try {
+        const users = recordsOf(await call('GET', 'wp/v2/users', { query }, options));
+        const name = users.find((user) => String(user.email).toLowerCase() === email.toLowerCase())?.username;
+        return typeof name === 'string' ? name : undefined;
+      } catch (error) {
+        if (error instanceof CmsRejected) return undefined;
+        throw error;
+      }
+    },
+
+    async collectionInfo(collection, options) {
+      const [type, schema] = await Promise.all([
+        findPostTypeOrTaxonomy(call, collection, options),
+        readCollectionSchema(call, collection, options),
+      ]);
+      return { ...schema, capabilities: capabilitiesOf(type) };
+    },
+  };
+}
+
+/** Formats a site's offset in hours, if it has no named time zone: `2` -> `+02:00`, `-3.5` -> `-03:30`. */
+export function formatUtcOffset(hours: number): string {
+  const minutes = Math.round(Math.abs(hours) * 60);
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
+  return `${hours < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
+}
+
+/**
+ * The post type or taxonomy with this `rest_base`. Undefined for non-editors, to whom WordPress shows no
+ * capabilities.
+ */
+async function findPostTypeOrTaxonomy(
+  call: RestCall,
+  collection: string,
+  options: CallOptions | undefined,
+): Promise<CmsRecord | undefined> {
+  for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
+    try {
+      const types = recordOf(await call('GET', route, { query: { context: 'edit' } }, options));
+      const type = Object.values(types)
+        .map(objectOrEmpty)
+        .find((each) => each.rest_base === collection);
+      if (type) return type;
+    } catch (error) {
+      if (!(error instanceof CmsRejected)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function capabilitiesOf(type: CmsRecord | undefined): Record<string, string> {
+  const entries = Object.entries(objectOrEmpty(type?.capabilities)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(entries.map(([general, ofSite]) => [general, MAPPED_CAPABILITIES[ofSite] ?? ofSite]));
+}
+
+/**
+ * WordPress's own taxonomies name capabilities that no role has: its `map_meta_cap` converts them into these.
+ */
+const MAPPED_CAPABILITIES: Record<string, string> = {
+  manage_post_tags: 'manage_categories',
+  edit_post_tags: 'manage_categories',
+  delete_post_tags: 'manage_categories',
+  assign_post_tags: 'edit_posts',
+  edit_categories: 'manage_categories',
+  delete_categories: 'manage_categories',
+  assign_categories: 'edit_posts',
+};
+
+/** Reads statuses and fields from the collection's `OPTIONS`: its arguments and its schema. */
+async function readCollectionSchema(call: RestCall, collection: string, options: CallOptions | undefined) {
+  const { json } = await call('OPTIONS', `wp/v2/${collection}`, {}, options);
+  // WordPress responds to OPTIONS of a missing route with 200 and no description.
+  if (!isObject(json)) throw new CmsRejected(404, 'rest_no_route', `The CMS has no collection "${collection}".`);
+  const { endpoints, schema } = json;
+  const argsOf = (method: string) =>
+    objectOrEmpty(
+      (Array.isArray(endpoints) ? endpoints : [])
+        .map(objectOrEmpty)
+        .find(({ methods }) => Array.isArray(methods) && methods.includes(method))?.args,
+    );
+  const statusItems = objectOrEmpty(objectOrEmpty(argsOf('GET').status).items).enum;
+  const properties = objectOrEmpty(objectOrEmpty(schema).properties);
+  return {
+    statuses: Array.isArray(statusItems) ? statusItems.map(String) : [],
+    writableFields: schema === undefined ? undefined : fieldNames(properties, true),
+    fields: schema === undefined ? undefined : fieldNames(properties, false),
+  };
+}
+
+function fieldNames(properties: CmsRecord, onlyWritable: boolean): string[] {
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const { readonly, properties: inner } = objectOrEmpty(property);
+    if (onlyWritable && readonly === true) return [];
+    const isNested = name === 'meta' || name === 'acf';
+    return [name, ...(isNested ? Object.keys(objectOrEmpty(inner)).map((key) => `${name}.${key}`) : [])];
+  });
+}

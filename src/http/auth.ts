@@ -1,0 +1,157 @@
+// Authentication: the CMS checks the credentials of a request; the result is cached for a minute under a keyed hash of them.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { invalidCredentials } from '../calendar/cms-errors.ts';
+import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
+import type { Services } from '../calendar/services.ts';
+import type { Account, BulkheadName, CallOptions, Cms, Credentials } from '../cms/port.ts';
+import { ApiError, CmsRejected } from '../errors.ts';
+import { type ClientAddress, networkOf } from './client-address.ts';
+import type { LoginLimit } from './login-limit.ts';
+import { accountKey, parseBasicUser } from './login-names.ts';
+import type { Middleware } from './state.ts';
+
+const CACHED_MS = 60_000;
+/** Rejected credentials may become valid at any time. */
+const REJECTED_CACHED_MS = 5000;
+const MAX_CACHED = 10_000;
+/** The e-mail address of an account changes rarely. */
+const EMAIL_CACHED_MS = 10 * 60_000;
+const UNREADABLE = new CmsRejected(401, 'incorrect_password', 'These credentials cannot be read.');
+
+/** The longest wait of a read for the poll after a failed write of the same user. */
+const MAX_POLL_WAIT_MS = 5000;
+
+/** Authenticates every request before anything else looks at it, so that invalid credentials are an error on public reads too. */
+export function auth(authenticator: Authenticator, services: Services, clientAddress: ClientAddress): Middleware {
+  return async function authMiddleware(ctx, next) {
+    const nonce = ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined);
+    const { authorization } = ctx.headers;
+    const actor = await authenticator.authenticate({ authorization, nonce, address: clientAddress(ctx.req) });
+    ctx.state.actor = actor;
+    // After that poll the replica has what a failed write of this user left in the CMS.
+    const poll = actor.account && services.pendingPolls.get(actor.account.userId);
+    if (poll) await Promise.race([poll, sleep(MAX_POLL_WAIT_MS, undefined, { ref: false })]);
+    return next();
+  };
+}
+
+export interface Authenticator {
+  /** @throws ApiError 401 for invalid credentials, 403 for an invalid nonce, 429 after too many failures; CmsUnavailable */
+  authenticate(request: {
+    authorization: string | undefined;
+    nonce: string | undefined;
+    address: string;
+  }): Promise<Actor>;
+}
+
+/** Holds no credentials. */
+type AuthResult = { account: Account } | { error: ApiError };
+
+/**
+ * Checks the same credentials once per minute; if the CMS does not respond, the next request checks them again. Every result counts in the
+ * login limit, and credentials beyond that limit never reach the CMS.
+ */
+export function createAuthenticator({
+  cms,
+  service,
+  logins,
+  clockMs = () => performance.now(),
+}: {
+  cms: Cms;
+  /** The service account, which finds the user of an e-mail address; without it, failures count under the address. */
+  service?: Credentials | undefined;
+  logins: LoginLimit;
+  /** A monotonic clock. */
+  clockMs?: (() => number) | undefined;
+}): Authenticator {
+  const key = randomBytes(32);
+  const results = new LRUCache<string, Promise<AuthResult>>({
+    max: MAX_CACHED,
+    ttl: CACHED_MS,
+    perf: { now: clockMs },
+  });
+  /** User names by e-mail address, looked up after failed logins. */
+  const userNamesByEmail = new LRUCache<string, string>({
+    max: MAX_CACHED,
+    ttl: EMAIL_CACHED_MS,
+    perf: { now: clockMs },
+  });
+  let purgedMs = 0;
+
+  /** The name by which failures count: an account has a user name and an e-mail address. */
+  async function limitedName(user: string, fairnessKey: string): Promise<string> {
+    const email = user.trim().toLowerCase();
+    const known = userNamesByEmail.get(email);
+    if (known !== undefined) return known;
+    if (service === undefined || !email.includes('@')) return user;
+    const options: CallOptions = { credentials: service, bulkhead: 'logins', fairnessKey };
+    const name = (await cms.findUserName?.(email, options).catch(() => undefined)) ?? user;
+    userNamesByEmail.set(email, name);
+    return name;
+  }
+
+  /** Removes expired results: the cache itself does that only on access, and a wrong guess is not repeated. */
+  function purge(): void {
+    const nowMs = clockMs();
+    if (nowMs - purgedMs < REJECTED_CACHED_MS) return;
+    purgedMs = nowMs;
+    results.purgeStale();
+  }
+
+  async function fetchAccount(credentials: string, bulkhead: BulkheadName, fairnessKey: string): Promise<AuthResult> {
+    try {
+      return { account: await cms.account({ credentials, bulkhead, fairnessKey }) };
+    } catch (error) {
+      if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
+      return { error: invalidCredentials(error) };
+    }
+  }
+
+  return {
+    async authenticate({ authorization, nonce, address }) {
+      const basic = parseBasicUser(authorization);
+      if (basic === undefined) {
+        if (nonce !== undefined) throw new ApiError(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');
+        return { ...ANONYMOUS, network: networkOf(address) };
+      }
+      const { user } = basic;
+      // The CMS might parse these as another account's: they must not reach it uncounted.
+      if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
+      const hash = createHmac('sha256', key).update(authorization!).digest('base64');
+      let result = results.get(hash);
+      if (!result) {
+        const name = userNamesByEmail.get(user.trim().toLowerCase()) ?? user;
+        const decision = await logins.check(address, name);
+        if (!decision.ok) {
+          throw new ApiError(429, 'rest_too_many_logins', 'Too many failed logins. Try again later.', {
+            headers: { 'Retry-After': String(decision.retryAfterS) },
+          });
+        }
+        purge();
+        // Guesses from many addresses must not take the connections of known users.
+        result = fetchAccount(authorization!, decision.trusted ? 'callers' : 'logins', networkOf(address));
+        results.set(hash, result);
+        result
+          .then(
+            async (auth) => {
+              if ('account' in auth) return logins.succeeded(address, name);
+              results.set(hash, result!, { ttl: REJECTED_CACHED_MS });
+              return logins.failed(address, await limitedName(user, networkOf(address)));
+            },
+            () => {
+              results.delete(hash);
+              return logins.inconclusive(address, name);
+            },
+          )
+          // A failing counter must not end the process.
+          .catch(() => {});
+      }
+      const auth = await result;
+      if ('error' in auth) throw auth.error;
+      return { credentials: authorization, account: auth.account };
+    },
+  };
+}

@@ -1,0 +1,202 @@
+// Public responses as the response cache stores them: bytes, with every header that does not depend on the request.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import fresh from 'fresh';
+import Negotiator from 'negotiator';
+import { contentHash } from '../calendar/rendered-records.ts';
+import type { ApiResponse } from '../calendar/request-context.ts';
+import type { Services } from '../calendar/services.ts';
+import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import type { WallTime } from '../model/records.ts';
+import { apiLink, COMMON_HEADERS, type Freshness, publicCacheControl, purgeTagHeaders } from './headers.ts';
+
+export type ContentEncoding = 'gzip' | 'br' | 'zstd';
+
+/** A body and the headers that describe it, names and values in turn. */
+export interface Representation {
+  bytes: Uint8Array;
+  headers: readonly string[];
+}
+
+export interface CachedResponse {
+  /** Names and values in turn, without those of the body. */
+  headers: readonly string[];
+  /** What a conditional request is compared with. */
+  validators: { etag: string; 'last-modified'?: string };
+  contentType: string;
+  /**
+   * The body: the rendered records of a list, shared with other responses. `identity` joins them into one chunk when a second request
+   * needs the body, because clients request most lists only once.
+   */
+  chunks: readonly Uint8Array[];
+  byteLength: number;
+  identity?: Representation;
+  /** Compressed representations, each made when a client first accepts it. */
+  compressed: Map<ContentEncoding, Representation>;
+  compressing: Map<ContentEncoding, Promise<Representation>>;
+  /** The route's name in log and metrics. */
+  route: string;
+  /** The response is valid for this version of the replica, and until this time. */
+  replicaVersion: number;
+  validUntilMs: number;
+}
+
+/** In the order of preference among encodings that a client accepts equally. */
+const ENCODINGS: readonly ContentEncoding[] = ['zstd', 'br', 'gzip'];
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Buffer>> = {
+  gzip: promisify(gzip),
+  br: (bytes) => promisify(brotliCompress)(bytes, BROTLI),
+  zstd: promisify(zstdCompress),
+};
+
+/** Compresses outside the event loop, once per encoding. Resolves with the identity representation if that fails. */
+export function compress(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
+  const { contentType, compressed, compressing } = response;
+  let result = compressing.get(encoding);
+  if (!result) {
+    const uncompressed = identity(response);
+    result = COMPRESS[encoding](uncompressed.bytes).then(
+      (bytes) => {
+        const representation = representationOf(bytes, contentType, encoding);
+        compressed.set(encoding, representation);
+        return representation;
+      },
+      () => uncompressed,
+    );
+    compressing.set(encoding, result);
+  }
+  return result;
+}
+
+/** `@types/negotiator` lacks the options of version 1. */
+type Encodings = (available: string[], options: { preferred: readonly string[] }) => string[];
+
+export interface Preference {
+  encoding: ContentEncoding | undefined;
+  acceptsIdentity: boolean;
+}
+
+export function parseAcceptEncoding(acceptEncoding: string): Preference {
+  // `x-gzip` is another name of `gzip` (RFC 9110, 8.4.1.3).
+  const header = acceptEncoding.toLowerCase().replaceAll('x-gzip', 'gzip');
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': header } });
+  const encodings: Encodings = negotiator.encodings.bind(negotiator);
+  const accepted = encodings([...ENCODINGS, 'identity'], { preferred: ENCODINGS });
+  return {
+    encoding: ENCODINGS.find((encoding) => encoding === accepted[0]),
+    acceptsIdentity: accepted.includes('identity'),
+  };
+}
+
+/** True if the client already has this response (RFC 9110, 13.2.2): `If-None-Match` decides alone, without it `If-Modified-Since` does. */
+export function isFresh(headers: IncomingHttpHeaders, { validators }: CachedResponse): boolean {
+  const { 'if-none-match': etags, 'if-modified-since': since } = headers;
+  if (etags !== undefined) {
+    return etags.length <= MAX_HEADER_CHARACTERS.ifNoneMatch && fresh({ 'if-none-match': etags }, validators);
+  }
+  // JavaScript parses many other texts as dates, some of them in the local time zone.
+  return since?.endsWith(' GMT') === true && fresh({ 'if-modified-since': since }, validators);
+}
+
+const { 'Content-Type': JSON_TYPE, ...otherHeaders } = COMMON_HEADERS;
+const HEADERS = Object.entries(otherHeaders).flat();
+
+/**
+ * Returns a function that turns a use case's response to an anonymous caller into a cached one. Its result is undefined if the response
+ * is not for everybody, or not for another request.
+ */
+export function createCacheableResponses(services: Services, freshness: Freshness) {
+  const cacheControl = publicCacheControl(freshness);
+
+  return function cacheable(response: ApiResponse, route: string): CachedResponse | undefined {
+    if (response.status !== 200 || response.validUntilMs === undefined) return undefined;
+    const chunks = chunksOf(response.body);
+    const { 'Content-Type': contentType = JSON_TYPE!, ...headers } = response.headers ?? {};
+    const etag = `W/${response.etag ?? `"${contentHash(Buffer.concat(chunks))}"`}`;
+    const lastModified = httpDate(response.modifiedUtc, services.nowMs());
+    const validators = lastModified === undefined ? { etag } : { etag, 'last-modified': lastModified };
+    return {
+      headers: [
+        ...HEADERS,
+        ...Object.entries(headers).flat(),
+        ...purgeTagHeaders(response.cacheTags ?? []),
+        ...['Link', apiLink(services), 'Allow', 'GET', 'Cache-Control', cacheControl, 'ETag', etag],
+        ...(lastModified === undefined ? [] : ['Last-Modified', lastModified]),
+      ],
+      validators,
+      contentType,
+      chunks,
+      byteLength: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0),
+      compressed: new Map(),
+      compressing: new Map(),
+      route,
+      replicaVersion: response.replicaVersion ?? services.replica.version,
+      validUntilMs: response.validUntilMs,
+    };
+  };
+}
+
+/** The uncompressed representation. */
+export function identity(response: CachedResponse): Representation {
+  if (response.chunks.length > 1) response.chunks = [Buffer.concat(response.chunks, response.byteLength)];
+  response.identity ??= representationOf(response.chunks[0]!, response.contentType);
+  return response.identity;
+}
+
+/** Buffers for bodies that are sent once; larger bodies get memory of their own. */
+const POOLED_BYTES = 1024 * 1024;
+const MAX_POOLED = 8;
+const pool: Buffer[] = [];
+
+/**
+ * The uncompressed representation in a pooled buffer, for the first request. A list of 50 has a few hundred kilobytes: a new buffer for each
+ * miss would cost more in page faults and garbage collection than the rest of the request. Call `release` when the response has left.
+ */
+export function pooledIdentity(response: CachedResponse): Representation & { release(): void } {
+  const { chunks, byteLength, contentType } = response;
+  const isPooled = byteLength <= POOLED_BYTES;
+  const buffer = (isPooled ? pool.pop() : undefined) ?? Buffer.allocUnsafeSlow(isPooled ? POOLED_BYTES : byteLength);
+  let offset = 0;
+  for (const chunk of chunks) {
+    buffer.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return {
+    ...representationOf(buffer.subarray(0, byteLength), contentType),
+    release() {
+      if (isPooled && pool.length < MAX_POOLED) pool.push(buffer);
+    },
+  };
+}
+
+function representationOf(bytes: Uint8Array, contentType: string, encoding?: ContentEncoding): Representation {
+  const headers = ['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)];
+  return { bytes, headers: encoding ? [...headers, 'Content-Encoding', encoding] : headers };
+}
+
+const SECOND_MS = 1000;
+
+/** Undefined for an invalid date; a future date is clamped to now (RFC 9110, 8.8.2.1). */
+function httpDate(utc: WallTime | undefined, nowMs: number): string | undefined {
+  const ms = utc === undefined ? Number.NaN : Date.parse(`${utc.replace(' ', 'T')}Z`);
+  return Number.isNaN(ms) ? undefined : new Date(Math.min(ms, nowMs - (nowMs % SECOND_MS))).toUTCString();
+}
+
+/** True if the body of an API response is bytes already, in one chunk or several. */
+export const isBytes = (body: unknown): body is Uint8Array | readonly Uint8Array[] =>
+  body instanceof Uint8Array || (Array.isArray(body) && body[0] instanceof Uint8Array);
+
+function chunksOf(body: unknown): readonly Uint8Array[] {
+  if (!isBytes(body)) return [Buffer.from(JSON.stringify(body))];
+  return body instanceof Uint8Array ? [body] : body;
+}
+
+/** The body of an API response as one buffer. */
+export function toBuffer(body: unknown): Buffer {
+  const chunks = chunksOf(body);
+  const [first] = chunks;
+  return chunks.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(chunks);
+}

@@ -1,0 +1,79 @@
+// The client address by which limits count: the peer of the connection, or the address that trusted proxies report.
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import proxyAddr from 'proxy-addr';
+import { isPublicAddress } from '../cms/public-address.ts';
+import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import type { Observe } from '../observability/events.ts';
+
+export type ClientAddress = (req: IncomingMessage) => string;
+
+/** Stands for every entry of X-Forwarded-For that is not an IP address: such clients count as one. */
+const UNKNOWN = 'unknown';
+
+/** A dual-stack socket reports 10.0.0.1 as `::ffff:10.0.0.1`. */
+const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+
+const peerOf = ({ socket }: IncomingMessage): string => withoutMapping(socket.remoteAddress ?? '');
+
+/** Parses an entry of X-Forwarded-For. Some proxies add the port, with which every connection would count as another client. */
+function parseForwarded(entry: string): string {
+  const address = entry
+    .replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1')
+    .replace(/^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/, '$1');
+  return isIP(address) === 0 ? UNKNOWN : withoutMapping(address);
+}
+
+/**
+ * Warns once about a proxy in a private network that is not trusted: all clients behind it share one rate limit, and a few failed logins
+ * of one client block new logins of all.
+ */
+function createWarning(observe: Observe): (req: IncomingMessage) => void {
+  let hasWarned = false;
+  return (req) => {
+    if (hasWarned || req.headers['x-forwarded-for'] === undefined || isPublicAddress(peerOf(req))) return;
+    hasWarned = true;
+    const message =
+      `Requests from ${peerOf(req)} carry X-Forwarded-For, and listen.trustProxies does not name that address: all clients ` +
+      'behind it count as one, in the limits of requests and of failed logins. If it is your proxy, name it there.';
+    observe({ type: 'message', level: 'warn', message });
+  };
+}
+
+/**
+ * @param trusted false: no proxy; true: the peer of every connection; or addresses and networks of proxies: `10.0.0.0/8`, `::1`
+ * @param observe gets one warning about an untrusted proxy in a private network
+ */
+export function createClientAddress(trusted: boolean | readonly string[], observe: Observe = () => {}): ClientAddress {
+  const warn = createWarning(observe);
+  if (trusted === false) {
+    return (req) => {
+      warn(req);
+      return peerOf(req);
+    };
+  }
+  const isProxy = trusted === true ? () => true : proxyAddr.compile([...trusted]);
+  const isTrusted = (entry: string, hop: number): boolean =>
+    hop === 0 ? isProxy(withoutMapping(entry), hop) : trusted !== true && isProxy(parseForwarded(entry), hop);
+  return (req) => {
+    const forwarded = req.headers['x-forwarded-for'];
+    const peer = peerOf(req);
+    if (typeof forwarded !== 'string') return peer;
+    if (!isProxy(peer, 0)) warn(req);
+    // The nearest proxy appends last, so a cut at the front drops only what the farthest hops claim.
+    const headers: IncomingHttpHeaders = { 'x-forwarded-for': forwarded.slice(-MAX_HEADER_CHARACTERS.forwardedFor) };
+    const address = proxyAddr({ headers, socket: req.socket } as IncomingMessage, isTrusted);
+    return address === req.socket.remoteAddress ? peer : parseForwarded(address);
+  };
+}
+
+/** The network that a limit counts as one client: an IPv4 address, or the /64 of an IPv6 address, all of which belongs to one client. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
+  return `${groups.join(':')}::/64`;
+}

@@ -1,0 +1,85 @@
+// Turns everything that the middleware throws into an API error; the cause goes to the log only.
+
+import { mapCmsError, unavailableError } from '../calendar/cms-errors.ts';
+import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
+import type { Observe } from '../observability/events.ts';
+import type { Middleware } from './state.ts';
+
+export function errorHandler(observe: Observe): Middleware {
+  return async function errorMiddleware(ctx, next) {
+    try {
+      await next();
+    } catch (error) {
+      const { isUnexpected, ...response } = errorResponse(error);
+      if (isUnexpected && !isClientAbort(error)) observe({ type: 'request-failed', id: ctx.state.requestId, error });
+      // A page may have failed after it set some headers.
+      for (const name of ctx.res.getHeaderNames()) ctx.remove(name);
+      ctx.state.error = response;
+      ctx.state.cached = undefined;
+    }
+  };
+}
+
+const CLIENT_ABORTS =
+  /^(ECONNRESET|ECONNABORTED|EPIPE|HPE_\w+|ERR_STREAM_\w+|ERR_HTTP_REQUEST_TIMEOUT|stream\.not\.readable|request\.aborted)$/;
+
+/** True if the client disconnected or was too slow, which is no failure of the gateway. Calls to the CMS throw other errors. */
+export function isClientAbort(error: unknown): boolean {
+  const { code, type } = error as { code?: unknown; type?: unknown };
+  return error instanceof Error && CLIENT_ABORTS.test(String(code ?? type));
+}
+
+export interface ErrorResponse {
+  status: number;
+  body: Record<string, unknown>;
+  headers: Record<string, string>;
+}
+
+const INTERNAL_ERROR: ErrorResponse = {
+  status: 500,
+  body: { code: 'internal_server_error', message: 'The gateway could not answer this request.', data: { status: 500 } },
+  headers: {},
+};
+
+/** The API error for anything thrown. `isUnexpected`: it is a bug or an unknown failure, and belongs in the log. */
+export function errorResponse(error: unknown): ErrorResponse & { isUnexpected: boolean } {
+  if (error instanceof CmsUnavailable) return errorResponse(unavailableError(error));
+  if (error instanceof CmsRejected) return errorResponse(mapCmsError(error, { kind: 'event', anonymous: false }));
+  // The replica logs its failure once, not with every request.
+  if (error instanceof ReplicaError) return { ...errorResponse(replicaUnavailable(error)), isUnexpected: false };
+  if (error instanceof ApiError) {
+    const { code, message, data, extra, status, headers, omitData } = error;
+    return {
+      status,
+      body: { code, message, ...(omitData ? {} : { data: { status, ...data } }), ...extra },
+      headers,
+      isUnexpected: status >= 500 && status !== 503,
+    };
+  }
+  const clientError = clientErrorOf(error);
+  return clientError ? { ...clientError, isUnexpected: false } : { ...INTERNAL_ERROR, isUnexpected: true };
+}
+
+const REPLICA_RETRY_S = 5;
+
+const replicaUnavailable = ({ reason }: ReplicaError): ApiError =>
+  new ApiError(
+    503,
+    'calendar_replica_unavailable',
+    reason === 'unwritable'
+      ? 'This calendar cannot store anything at the moment, so that nothing was changed. Try again shortly.'
+      : 'This calendar is rebuilding its data. Try again shortly.',
+    { data: { reason }, headers: { 'Retry-After': String(REPLICA_RETRY_S) } },
+  );
+
+/** Koa and its parsers throw errors with a status of their own: a body that is too large, a malformed encoding. */
+function clientErrorOf(error: unknown): ErrorResponse | undefined {
+  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
+  const { status } = error;
+  if (status < 400 || status > 499) return undefined;
+  const [code, message] =
+    status === 413
+      ? ['rest_body_too_large', 'The body is larger than this gateway accepts.']
+      : ['rest_bad_request', 'The request could not be read.'];
+  return { status, body: { code, message, data: { status } }, headers: {} };
+}

@@ -1,0 +1,60 @@
+// Serves response-cache hits before Koa. A miss, and every request that the cache may not answer, goes to the middleware.
+
+import type { RequestListener } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import type { Services } from '../calendar/services.ts';
+import type { Observe } from '../observability/events.ts';
+import { nextRequestId } from './access-log.ts';
+import { isFresh } from './cached-response.ts';
+import type { ClientAddress } from './client-address.ts';
+import { MIN_VERSION_HEADER } from './consistency-token.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { isMalformed } from './reject-malformed.ts';
+import { publicHeaders, writePublic } from './respond.ts';
+import { isCacheable, type ResponseCache } from './response-cache.ts';
+
+export interface FastPathOptions {
+  services: Services;
+  cache: ResponseCache;
+  rateLimit: RateLimit;
+  clientAddress: ClientAddress;
+  observe: Observe;
+}
+
+/**
+ * Returns a request listener that answers GET and HEAD from the response cache and passes everything else to `next`. It serves hits under
+ * overload too, because they cost no more than a 503.
+ */
+export function fastPath(options: FastPathOptions, next: RequestListener): RequestListener {
+  const { services, cache, rateLimit, clientAddress, observe } = options;
+
+  return (req, res) => {
+    const startedMs = performance.now();
+    if (!isCacheable(req) || isMalformed(req) || req.headers[MIN_VERSION_HEADER] !== undefined) return next(req, res);
+    const cached = cache.get(req.url!, services.replica.version, services.nowMs());
+    if (!cached) return next(req, res);
+    const isNotModified = isFresh(req.headers, cached);
+    const representation = isNotModified
+      ? undefined
+      : cache.negotiate(cached, req.headers['accept-encoding'] as string);
+    // The middleware waits for the compression, and sends the 429.
+    if (representation instanceof Promise || !rateLimit.tryConsume(clientAddress(req), startedMs))
+      return next(req, res);
+
+    const id = nextRequestId(req.headers['x-request-id']);
+    const { headers, isStale } = publicHeaders(req, cached, id, services);
+    writePublic(req, res, headers, representation);
+    const durationMs = performance.now() - startedMs;
+    const outcome = isNotModified ? 'not-modified' : 'hit';
+    const { route } = cached;
+    observe({
+      type: 'request',
+      id,
+      method: req.method!,
+      route,
+      status: res.statusCode,
+      cache: isStale ? 'stale' : outcome,
+      durationMs,
+    });
+  };
+}

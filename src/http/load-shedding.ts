@@ -1,0 +1,73 @@
+// Load shedding: rejects requests with 503 before any work is done, if accepting them would make all others wait.
+
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../errors.ts';
+import type { Middleware } from './state.ts';
+
+export interface LoadSheddingOptions {
+  /** Milliseconds of uninterrupted work after which further requests are rejected. */
+  overloadMs: number;
+  /** Concurrent requests with a body: each may take as much memory as a body may have. */
+  bodiesAtOnce: number;
+  clockMs?: () => number;
+}
+
+/**
+ * The first requests of a turn are never shed: a page with its assets sends about this many, however long the operating system suspends
+ * the process meanwhile.
+ */
+const NEVER_SHED = 16;
+
+/**
+ * Returns a function that counts a request and tells whether the process is overloaded. The measure is one turn of the event loop, from
+ * its first request until all requests that had arrived are answered. A turn takes about a millisecond under little load, and grows
+ * with the queue when more requests arrive than the process can answer.
+ */
+export function createOverloadCheck(overloadMs: number, clockMs = () => performance.now()): () => boolean {
+  let turnStartMs: number | undefined;
+  let requestsInTurn = 0;
+
+  return function isOverloaded() {
+    requestsInTurn += 1;
+    if (turnStartMs === undefined) {
+      turnStartMs = clockMs();
+      requestsInTurn = 1;
+      // Runs after every request that had arrived has been read.
+      setImmediate(() => {
+        turnStartMs = undefined;
+      });
+      return false;
+    }
+    return requestsInTurn > NEVER_SHED && clockMs() - turnStartMs > overloadMs;
+  };
+}
+
+/** Rejects requests under overload, and requests with a body while `bodiesAtOnce` others are in progress. */
+export function loadShedding({ overloadMs, bodiesAtOnce, clockMs }: LoadSheddingOptions): Middleware {
+  const isOverloaded = createOverloadCheck(overloadMs, clockMs);
+  let bodies = 0;
+
+  return function loadSheddingMiddleware({ req, res }, next) {
+    if (isOverloaded()) throw hasBody(req) ? OVERLOADED_WITH_BODY : OVERLOADED;
+    if (hasBody(req)) {
+      if (bodies >= bodiesAtOnce) throw OVERLOADED_WITH_BODY;
+      bodies += 1;
+      res.once('close', () => {
+        bodies -= 1;
+      });
+    }
+    return next();
+  };
+}
+
+const overloaded = (headers: Record<string, string>): ApiError =>
+  new ApiError(503, 'calendar_overloaded', 'This calendar is overloaded. Try again shortly.', {
+    headers: { 'Retry-After': '1', ...headers },
+  });
+/** Created once: thousands may be thrown in a second. */
+const OVERLOADED = overloaded({});
+/** The unread body ends with its connection. */
+const OVERLOADED_WITH_BODY = overloaded({ Connection: 'close' });
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

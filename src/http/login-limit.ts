@@ -1,0 +1,171 @@
+// The limit of failed logins, by client address and by user name.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { networkOf } from './client-address.ts';
+import { accountKey } from './login-names.ts';
+import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts';
+
+/** `trusted`: the user has logged in from this address within a day. */
+export type LoginDecision = { ok: true; trusted: boolean } | { ok: false; retryAfterS: number };
+
+export interface LoginLimit {
+  /** Whether the CMS may check these credentials now. The attempt counts as running until its result is reported, or for 20 s. */
+  check(address: string, user: string): Promise<LoginDecision>;
+  failed(address: string, user: string): Promise<void>;
+  succeeded(address: string, user: string): Promise<void>;
+  /** The CMS gave no usable response, which says nothing about the password. */
+  inconclusive(address: string, user: string): Promise<void>;
+}
+
+export interface LoginLimitOptions {
+  /** Failures within the window from one address (an IPv6 /64; four times as many from its /56, 16 times from its /48) and of one user. */
+  failedLoginsPerAddress: number;
+  failedLoginsPerUser: number;
+  failedLoginWindowS: number;
+}
+
+/** A home connection or a rented server has whole networks of IPv6 addresses: failures of these count as well. */
+const NETWORK_WIDTHS = [
+  { name: 'logins-address', factor: 1 },
+  { name: 'logins-network', factor: 4 },
+  { name: 'logins-site', factor: 16 },
+] as const;
+
+/** The network itself, and the /56 and /48 around an IPv6 network. */
+function widerNetworksOf(network: string): string[] {
+  if (!network.endsWith('::/64')) return [network];
+  const [a, b, c, d = '0'] = network.slice(0, -'::/64'.length).split(':');
+  const eightBits = (Number.parseInt(d, 16) & 0xff00).toString(16);
+  return [network, `${a}:${b}:${c}:${eightBits}::/56`, `${a}:${b}:${c}::/48`];
+}
+
+const TRUSTED_MS = 24 * 3600_000;
+const MAX_TRUSTED = 10_000;
+const MAX_ATTEMPT_MS = 20_000;
+
+/**
+ * Slows down password guessing through the gateway. A user who logged in from an address within a day has a counter of their own there:
+ * guesses from elsewhere and a neighbour's failures do not lock them out, and their success does not reset the counters of others. All
+ * spellings of a user name share a counter, under a keyed hash.
+ */
+export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCounters): LoginLimit {
+  const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS: duration } = options;
+  const key = shared?.key ?? randomBytes(32);
+  const counter = (name: string, points: number): Counter =>
+    shared?.count(name, points, duration) ?? new RateLimiterMemory({ points, duration });
+  const byNetwork = NETWORK_WIDTHS.map(({ name, factor }) => {
+    const points = failedLoginsPerAddress * factor;
+    return createFailureCount(points, counter(name, points));
+  });
+  const byUser = createFailureCount(failedLoginsPerUser, counter('logins-user', failedLoginsPerUser));
+  const byUserAndNetwork = createFailureCount(failedLoginsPerUser, counter('logins-both', failedLoginsPerUser));
+  const sharedTrusted = shared?.count('trusted', 1, TRUSTED_MS / 1000);
+  const trusted = new LRUCache<string, true>({ max: MAX_TRUSTED, ttl: TRUSTED_MS });
+
+  function countersOf(address: string, user: string) {
+    const network = networkOf(address);
+    const userHash = createHmac('sha256', key)
+      .update(accountKey(user) ?? user)
+      .digest('base64url');
+    // An IPv4 address has no wider networks.
+    const networks = widerNetworksOf(network).map((name, i) => ({ name, count: byNetwork[i]! }));
+    return { networks, userHash, userAndNetwork: `${network} ${userHash}` };
+  }
+
+  function end(address: string, user: string): void {
+    const { networks, userHash, userAndNetwork } = countersOf(address, user);
+    for (const { name, count } of networks) count.end(name);
+    byUser.end(userHash);
+    byUserAndNetwork.end(userAndNetwork);
+  }
+
+  return {
+    async check(address, user) {
+      const { networks, userHash, userAndNetwork } = countersOf(address, user);
+      // All counters start before the first await, so that concurrent attempts see each other.
+      const started = networks.map(({ name, count }) => ({ name, count, running: count.start(name) }));
+      const runningOfUser = byUser.start(userHash);
+      const runningOfBoth = byUserAndNetwork.start(userAndNetwork);
+      const isTrusted = trusted.has(userAndNetwork) || (await isTrustedByPeers(userAndNetwork));
+      const waits = isTrusted
+        ? [byUserAndNetwork.waitS(userAndNetwork, runningOfBoth)]
+        : [
+            ...started.map(({ name, count, running }) => count.waitS(name, running)),
+            byUser.waitS(userHash, runningOfUser),
+          ];
+      const retryAfterS = Math.max(...(await Promise.all(waits)));
+      if (retryAfterS > 0) {
+        end(address, user);
+        return { ok: false, retryAfterS };
+      }
+      return { ok: true, trusted: isTrusted };
+    },
+    async failed(address, user) {
+      const { networks, userHash, userAndNetwork } = countersOf(address, user);
+      const failures = networks.map(({ name, count }) => count.fail(name));
+      await Promise.all([...failures, byUser.fail(userHash), byUserAndNetwork.fail(userAndNetwork)]);
+    },
+    async succeeded(address, user) {
+      const { networks, userHash, userAndNetwork } = countersOf(address, user);
+      trusted.set(userAndNetwork, true);
+      for (const { name, count } of networks) count.end(name);
+      byUser.end(userHash);
+      await sharedTrusted?.set(userAndNetwork, 1, TRUSTED_MS / 1000);
+      await byUserAndNetwork.reset(userAndNetwork);
+    },
+    async inconclusive(address, user) {
+      end(address, user);
+    },
+  };
+
+  async function isTrustedByPeers(userAndNetwork: string): Promise<boolean> {
+    return sharedTrusted !== undefined && (await sharedTrusted.get(userAndNetwork)) !== null;
+  }
+}
+
+interface FailureCount {
+  /** Starts an attempt; returns how many were running before. */
+  start(name: string): number;
+  /** Seconds until this name may try again; 0 if it may now. */
+  waitS(name: string, running: number): Promise<number>;
+  end(name: string): void;
+  fail(name: string): Promise<void>;
+  reset(name: string): Promise<void>;
+}
+
+/** Failures by name. Running attempts count as failures, so that concurrent guesses gain nothing. */
+function createFailureCount(points: number, failures: Counter): FailureCount {
+  const attempts = new Map<string, NodeJS.Timeout[]>();
+
+  function end(name: string): void {
+    const timers = attempts.get(name);
+    clearTimeout(timers?.shift());
+    if (timers?.length === 0) attempts.delete(name);
+  }
+
+  return {
+    start(name) {
+      const timers = attempts.get(name) ?? [];
+      attempts.set(name, timers);
+      // An attempt whose result is never reported must not lock the user out forever.
+      return timers.push(setTimeout(() => end(name), MAX_ATTEMPT_MS).unref()) - 1;
+    },
+    async waitS(name, running) {
+      const result = await failures.get(name);
+      const failed = result?.consumedPoints ?? 0;
+      if (failed >= points) return wholeSeconds(result!.msBeforeNext);
+      return failed + running >= points ? 1 : 0;
+    },
+    end,
+    async fail(name) {
+      end(name);
+      await failures.penalty(name);
+    },
+    async reset(name) {
+      end(name);
+      await failures.delete(name);
+    },
+  };
+}

@@ -1,0 +1,124 @@
+// The rate limit: requests per minute from one client address.
+
+import { LRUCache } from 'lru-cache';
+import type { RateLimiterMemory } from 'rate-limiter-flexible';
+import { ApiError } from '../errors.ts';
+import { type ClientAddress, networkOf } from './client-address.ts';
+import type { Middleware } from './state.ts';
+
+/** A counter of rate-limiter-flexible, by key. */
+export type Counter = Pick<RateLimiterMemory, 'get' | 'set' | 'penalty' | 'delete'>;
+
+/** Counters that several gateways share, and the key of the hashes by which they count. */
+export interface SharedCounters {
+  count(name: string, points: number, durationS: number): Counter;
+  key: Buffer;
+}
+
+export interface RateLimit {
+  /**
+   * Counts a request. Returns false, without counting, if the address has used up its minute.
+   * @param nowMs `performance.now()`
+   */
+  tryConsume(address: string, nowMs?: number): boolean;
+  /** Counts a request. Throws `ApiError` 429 with `Retry-After` if the address has used up its minute. */
+  consume(address: string): void;
+}
+
+const MINUTE_S = 60;
+/** Beyond this many networks, the least recently used are forgotten. */
+const MAX_NETWORKS = 100_000;
+
+interface Window {
+  requests: number;
+  /** How many of them the shared counter has. */
+  shared: number;
+  endsMs: number;
+}
+
+/** Gateways exchange their counts at this interval, of networks that have used at least this fraction of the limit. */
+const SHARE_INTERVAL_MS = 1000;
+const MIN_SHARED_FRACTION = 1 / 20;
+
+/** Only the 429 has RateLimit headers: what one client has left must not get into a shared cache. */
+export function createRateLimit(
+  { requestsPerMinute }: { requestsPerMinute: number },
+  shared?: SharedCounters,
+): RateLimit {
+  // `max` would allocate megabytes in advance; `maxSize` grows with use.
+  const windows = new LRUCache<string, Window>({ maxSize: MAX_NETWORKS, sizeCalculation: () => 1 });
+  const minShared = requestsPerMinute * MIN_SHARED_FRACTION;
+  const changed = shared ? new Map<string, Window>() : undefined;
+  if (shared) shareCounts(shared.count('requests', requestsPerMinute, MINUTE_S));
+
+  function shareCounts(counter: Counter): void {
+    /** Adds the new requests to the shared count and takes over the sum. */
+    async function share(network: string, window: Window): Promise<void> {
+      const unshared = window.requests - window.shared;
+      window.shared = window.requests;
+      const { consumedPoints, msBeforeNext } = await counter.penalty(network, unshared);
+      const meanwhile = window.requests - window.shared;
+      window.requests = consumedPoints + meanwhile;
+      window.shared = consumedPoints;
+      window.endsMs = performance.now() + msBeforeNext;
+    }
+    setInterval(() => {
+      // If the shared counter fails, each gateway counts alone.
+      for (const [network, window] of changed!) void share(network, window).catch(() => {});
+      changed!.clear();
+    }, SHARE_INTERVAL_MS).unref();
+  }
+
+  function windowOf(network: string, nowMs: number): Window {
+    let window = windows.get(network);
+    if (!window || window.endsMs <= nowMs) {
+      window = { requests: 0, shared: 0, endsMs: nowMs + MINUTE_S * 1000 };
+      windows.set(network, window);
+    }
+    return window;
+  }
+
+  // Not a limiter of rate-limiter-flexible: those are asynchronous, and this runs before every cache hit.
+  function tryConsume(address: string, nowMs = performance.now()): boolean {
+    const network = networkOf(address);
+    const window = windowOf(network, nowMs);
+    if (window.requests >= requestsPerMinute) return false;
+    window.requests += 1;
+    if (changed && window.requests >= minShared) changed.set(network, window);
+    return true;
+  }
+
+  return {
+    tryConsume,
+    consume(address) {
+      const nowMs = performance.now();
+      if (tryConsume(address, nowMs)) return;
+      const { endsMs } = windowOf(networkOf(address), nowMs);
+      throw tooManyRequests(wholeSeconds(endsMs - nowMs), requestsPerMinute);
+    },
+  };
+}
+
+/** Rejects requests of a client beyond its limit. The fast path counts the hits that it serves. */
+export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress): Middleware {
+  return function rateLimitMiddleware(ctx, next) {
+    rateLimit.consume(clientAddress(ctx.req));
+    return next();
+  };
+}
+
+function tooManyRequests(seconds: number, requestsPerMinute: number): ApiError {
+  return new ApiError(429, 'rest_too_many_requests', 'Too many requests from this address. Try again later.', {
+    headers: {
+      'Retry-After': String(seconds),
+      RateLimit: `"minute";r=0;t=${seconds}`,
+      'RateLimit-Policy': `"minute";q=${requestsPerMinute};w=${MINUTE_S}`,
+      // The header fields of earlier drafts, which many clients read.
+      'RateLimit-Limit': String(requestsPerMinute),
+      'RateLimit-Remaining': '0',
+      'RateLimit-Reset': String(seconds),
+    },
+  });
+}
+
+export const wholeSeconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));

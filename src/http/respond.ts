@@ -1,0 +1,110 @@
+// Sends every response that the middleware leaves in `ctx.state`; the fast path takes the headers of its responses from here.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Services } from '../calendar/services.ts';
+import { allowHeader } from './allow-header.ts';
+import { type CachedResponse, isFresh, pooledIdentity, type Representation, toBuffer } from './cached-response.ts';
+import { consistencyHeaders } from './consistency-token.ts';
+import {
+  apiLink,
+  COMMON_HEADERS,
+  corsHeaders,
+  IDEMPOTENCY_KEY_HEADER,
+  PRIVATE_HEADERS,
+  REPLAYED_HEADER,
+  staleHeaders,
+} from './headers.ts';
+
+import type { ResponseCache } from './response-cache.ts';
+import type { Context, Middleware } from './state.ts';
+
+/** Sends an error, a public response or a private one. A page has set its own body. */
+export function respond(services: Services, cache: ResponseCache): Middleware {
+  async function sendPublic(ctx: Context, cached: CachedResponse): Promise<void> {
+    const { req, res, state } = ctx;
+    const { headers, isStale } = publicHeaders(req, cached, state.requestId, services);
+    const isNotModified = isFresh(req.headers, cached);
+    const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
+    const isFirst = state.cache === 'miss' && acceptEncoding === undefined;
+    if (isStale) state.cache = 'stale';
+    else if (isNotModified && state.cache === 'hit') state.cache = 'not-modified';
+    // All requests that have arrived are computed before the first response is sent. Computing and sending in turn would evict each other
+    // from the processor's caches, which costs a quarter more.
+    if (isFirst) await nextTurn();
+    const pooled = isFirst && !isNotModified ? pooledIdentity(cached) : undefined;
+    const representation = isNotModified ? undefined : (pooled ?? (await cache.negotiate(cached, acceptEncoding)));
+    if (pooled) res.once('finish', pooled.release);
+    ctx.respond = false;
+    writePublic(req, res, headers, representation);
+  }
+
+  async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
+    const allow = await allowHeader(ctx.state, services);
+    ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...headers, Allow: allow, 'X-Request-Id': ctx.state.requestId });
+    setCorsHeaders(ctx);
+    ctx.status = status;
+    ctx.body = toBuffer(body);
+  }
+
+  return async function respondMiddleware(ctx, next) {
+    await next();
+    const { error, cached, apiResponse, omitBody } = ctx.state;
+    if (error) await sendPrivate(ctx, error.status, error.body, error.headers ?? {});
+    else if (cached) await sendPublic(ctx, cached);
+    else if (apiResponse) {
+      const { status, body, headers } = apiResponse;
+      await sendPrivate(ctx, status, body, { ...headers, Link: apiLink(services) });
+    }
+    if (omitBody) ctx.body = Buffer.alloc(0);
+    if (services.peers && !cached) appendHeaders(ctx, consistencyHeaders(services.peers));
+  };
+}
+
+/** Writes a public response, or a 304 if there is no representation: for the middleware and for the fast path. */
+export function writePublic(
+  { method }: IncomingMessage,
+  res: ServerResponse,
+  headers: string[],
+  representation: Representation | undefined,
+): void {
+  if (representation) headers.push(...representation.headers);
+  res.writeHead(representation ? 200 : 304, headers);
+  res.end(method === 'HEAD' ? undefined : representation?.bytes);
+}
+
+/**
+ * The headers of a cached response to this request, names and values in turn, without those of the body. `isStale`: the replica has not
+ * caught up with the CMS for a while.
+ */
+export function publicHeaders(
+  { headers: { origin } }: IncomingMessage,
+  cached: CachedResponse,
+  requestId: string,
+  { sync, peers, nowMs }: Services,
+): { headers: string[]; isStale: boolean } {
+  const headers = [...cached.headers, 'X-Request-Id', requestId];
+  if (origin !== undefined) headers.push(...Object.entries(corsHeaders(origin)).flat());
+  if (peers) headers.push(...consistencyHeaders(peers));
+  const { state, lastCaughtUpMs, sinceMs } = sync.state();
+  const isStale = state === 'unreachable' || state === 'stale';
+  if (isStale) {
+    const ageS = Math.max(0, Math.round((nowMs() - (lastCaughtUpMs ?? sinceMs)) / 1000));
+    headers.push(...Object.entries(staleHeaders(ageS)).flat());
+  }
+  return { headers, isStale };
+}
+
+function appendHeaders(ctx: Context, headers: readonly string[]): void {
+  for (let i = 0; i < headers.length; i += 2) ctx.append(headers[i]!, headers[i + 1]!);
+}
+
+/** Lets browsers of this origin read the response, as The Events Calendar does for every origin. */
+function setCorsHeaders(ctx: Context): void {
+  const { origin } = ctx.headers;
+  if (origin === undefined) return;
+  ctx.set(corsHeaders(origin));
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
+  ctx.append('Access-Control-Allow-Headers', IDEMPOTENCY_KEY_HEADER);
+  ctx.append('Access-Control-Expose-Headers', REPLAYED_HEADER);
+}

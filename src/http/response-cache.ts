@@ -1,0 +1,155 @@
+// The response cache, and the middleware that answers public reads from it or computes them once for all concurrent requests (single-flight).
+
+import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import type { Services } from '../calendar/services.ts';
+import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import {
+  type CachedResponse,
+  compress,
+  createCacheableResponses,
+  identity,
+  type Preference,
+  parseAcceptEncoding,
+  type Representation,
+} from './cached-response.ts';
+import type { Freshness } from './headers.ts';
+import { createOnDemandPoll } from './on-demand-poll.ts';
+import type { Context, Middleware, State } from './state.ts';
+
+export interface ResponseCache {
+  get(url: string, replicaVersion: number, nowMs: number): CachedResponse | undefined;
+  set(url: string, response: CachedResponse): void;
+  /**
+   * The representation for this `Accept-Encoding`. A client that accepts the identity encoding gets that until the compressed
+   * representation is ready; for any other client the result is a promise.
+   */
+  negotiate(response: CachedResponse, acceptEncoding: string | undefined): Representation | Promise<Representation>;
+}
+
+/** Bytes that an entry takes beside its body and headers. */
+const ENTRY_BYTES = 600;
+/** Compression costs more than it saves below this size. */
+const MIN_COMPRESS_BYTES = 1024;
+
+/** Keeps up to `maxBytes`, least recently used first out. A body counts twice: once more for its compressed representations. */
+export function createResponseCache(maxBytes: number): ResponseCache {
+  const responses = new LRUCache<string, CachedResponse>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ byteLength, headers }, url) =>
+      byteLength * 2 + headers.reduce((sum, text) => sum + text.length, url.length + ENTRY_BYTES),
+  });
+  /** Clients send one of a few values. */
+  const preferences = new LRUCache<string, Preference>({ max: 200 });
+
+  function preferenceOf(acceptEncoding: string): Preference {
+    let preference = preferences.get(acceptEncoding);
+    if (!preference) {
+      preference = parseAcceptEncoding(acceptEncoding);
+      preferences.set(acceptEncoding, preference);
+    }
+    return preference;
+  }
+
+  return {
+    get(url, replicaVersion, nowMs) {
+      const response = responses.get(url);
+      return response && response.replicaVersion === replicaVersion && nowMs < response.validUntilMs
+        ? response
+        : undefined;
+    },
+    set: (url, response) => void responses.set(url, response),
+    negotiate(response, acceptEncoding) {
+      if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding)
+        return identity(response);
+      const { encoding, acceptsIdentity } = preferenceOf(acceptEncoding);
+      if (!encoding || (acceptsIdentity && response.byteLength < MIN_COMPRESS_BYTES)) return identity(response);
+      const ready = response.compressed.get(encoding);
+      if (ready) return ready;
+      const compressing = compress(response, encoding);
+      return acceptsIdentity ? identity(response) : compressing;
+    },
+  };
+}
+
+/**
+ * True if the URL alone determines the response: no credentials, no body (this API reads parameters from the body of any method) and no
+ * method override. Only responses to such requests may be public.
+ */
+function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
+  return (
+    (method === 'GET' || method === 'HEAD') &&
+    headers.authorization === undefined &&
+    headers['x-wp-nonce'] === undefined &&
+    headers['x-http-method-override'] === undefined &&
+    (headers['content-length'] === undefined || headers['content-length'] === '0') &&
+    headers['transfer-encoding'] === undefined
+  );
+}
+
+/** True if the response may come from the cache: the URL determines it, and the client does not ask for revalidation. */
+export const isCacheable = (req: IncomingMessage): boolean => dependsOnUrlAlone(req) && !isNoCache(req);
+
+const isNoCache = ({ headers }: IncomingMessage): boolean => headers['cache-control']?.includes('no-cache') ?? false;
+
+/** A computation in progress. */
+interface Flight {
+  /** The replica's version when it started: a request after a change must not get the response of before. */
+  replicaVersion: number;
+  /** The state of the request that computes; its response is there when `done` resolves. */
+  state: State;
+  done: Promise<void>;
+}
+
+/** `Cache-Control: no-cache` of the client causes a poll before the read. */
+export function responseCache(services: Services, cache: ResponseCache, freshness: Freshness): Middleware {
+  const { replica } = services;
+  const toCached = createCacheableResponses(services, freshness);
+  const poll = createOnDemandPoll(services);
+  const flights = new Map<string, Flight>();
+
+  /** Runs the rest of the middleware; its response becomes a public one if it is the same for every client. */
+  async function compute({ req, state, originalUrl }: Context, next: () => Promise<void>): Promise<void> {
+    await next();
+    const { apiResponse } = state;
+    if (!apiResponse || state.actor.account || !dependsOnUrlAlone(req)) return;
+    state.cached = toCached(apiResponse, state.route);
+    if (!state.cached) return;
+    state.cache = 'miss';
+    if (isCacheable(req)) cache.set(originalUrl, state.cached);
+  }
+
+  async function join(flight: Flight, state: State): Promise<void> {
+    try {
+      await flight.done;
+    } finally {
+      state.route = flight.state.route;
+    }
+    state.cached = flight.state.cached;
+    state.apiResponse = flight.state.apiResponse;
+    if (state.cached) state.cache = 'shared';
+  }
+
+  return async function responseCacheMiddleware(ctx, next) {
+    const { state, originalUrl: url } = ctx;
+    if ((ctx.method !== 'GET' && ctx.method !== 'HEAD') || state.omitBody) return next();
+    if (isNoCache(ctx.req)) await poll();
+    if (!isCacheable(ctx.req)) return compute(ctx, next);
+
+    state.cached = cache.get(url, replica.version, services.nowMs());
+    if (state.cached) {
+      state.cache = 'hit';
+      state.route = state.cached.route;
+      return;
+    }
+    const running = flights.get(url);
+    if (running?.replicaVersion === replica.version) return join(running, state);
+    const flight = { replicaVersion: replica.version, state, done: compute(ctx, next) };
+    flights.set(url, flight);
+    try {
+      await flight.done;
+    } finally {
+      if (flights.get(url) === flight) flights.delete(url);
+    }
+  };
+}

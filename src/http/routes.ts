@@ -1,0 +1,227 @@
+// The routes: finds the endpoint of a request in the route table, validates the parameters and runs the use case.
+
+import Router from '@koa/router';
+import { defaultWindow } from '../calendar/dates.ts';
+import type { Events } from '../calendar/events.ts';
+import { createRequestImages } from '../calendar/featured-image.ts';
+import type { LinkedRecords } from '../calendar/linked-records.ts';
+import type { ApiResponse, RequestContext } from '../calendar/request-context.ts';
+import type { SlugResolver } from '../calendar/resolve-slug.ts';
+import { type Services, zoneOf } from '../calendar/services.ts';
+import type { Terms } from '../calendar/terms.ts';
+import { invalidParams, noRoute, unknownNamespace } from '../interface/errors.ts';
+import type { Input } from '../interface/input.ts';
+import { checkLengths } from '../interface/limits.ts';
+import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
+import { openApi } from '../interface/openapi.ts';
+import { limitsOf } from '../interface/parameter.ts';
+import { parseList } from '../interface/parse-values.ts';
+import { type Endpoint, NAMESPACE, ROUTES, type Route } from '../interface/routes.ts';
+import { validate } from '../interface/validate.ts';
+import type { Kind, PostKind } from '../model/records.ts';
+import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
+import type { CreateOnce } from './idempotency.ts';
+import { createReferenceChecks } from './reference-checks.ts';
+import { type BodyLimits, createBodyReader } from './request-body.ts';
+import type { Middleware, State } from './state.ts';
+
+export interface Operations {
+  event: Events;
+  venue: LinkedRecords;
+  organizer: LinkedRecords;
+  category: Terms;
+  tag: Terms;
+}
+
+export interface RouteOptions {
+  services: Services;
+  operations: Operations;
+  slugs: SlugResolver;
+  createOnce: CreateOnce;
+  limits: BodyLimits & { idsPerParameter: number };
+}
+
+/** A request for an endpoint, with everything that the client sent. */
+interface EndpointRequest {
+  route: Route;
+  endpoint: Endpoint;
+  /** The id or slug in the path, still encoded. */
+  key: string | undefined;
+  state: State;
+  body: Record<string, unknown>;
+  idempotencyKey: string | undefined;
+}
+
+const PATTERNS = { id: '(\\d+)', slug: '([^/]+)' };
+
+/** `/events/{id}` as a regular expression. Letter case does not matter, as in WordPress. */
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/\{(id|slug)\}/g, (_, name: 'id' | 'slug') => PATTERNS[name])}/?$`, 'i');
+
+const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)]));
+const LIMITS_OF = new Map(
+  ROUTES.flatMap(({ endpoints }) => endpoints).map((endpoint) => [endpoint, limitsOf(endpoint.parameters)]),
+);
+const WRITES: ReadonlySet<Endpoint['operation']> = new Set(['create', 'update', 'delete']);
+
+/** The first route that matches a path below the mount, whatever the method. */
+export const findRoute = (path: string): Route | undefined => ROUTES.find((route) => PATTERN_OF.get(route)!.test(path));
+
+/** Leaves the response in `ctx.state.apiResponse`. Throws 404 `rest_no_route` for an unknown route. */
+export function routes(options: RouteOptions): Middleware {
+  const router = new Router<State>();
+  const readBody = createBodyReader(options.limits);
+  const run = createEndpointRunner(options);
+
+  for (const route of ROUTES) {
+    const pattern = PATTERN_OF.get(route)!;
+    for (const endpoint of route.endpoints) {
+      router.register(
+        pattern,
+        [...endpoint.methods],
+        async (ctx) => {
+          const { state } = ctx;
+          state.route = `${endpoint.operation} ${route.path || '/'}`;
+          const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
+          const body = await readBody(ctx);
+          state.apiResponse = await run({ route, endpoint, key: ctx.captures?.[0], state, body, idempotencyKey });
+        },
+        { pathAsRegExp: true },
+      );
+    }
+    router.register(
+      pattern,
+      ['OPTIONS'],
+      async (ctx) => {
+        const { state } = ctx;
+        await readBody(ctx);
+        state.route = `options ${route.path || '/'}`;
+        const body = describeRoute(route, namespaceContext(state, options.services));
+        state.apiResponse = { status: 200, body };
+      },
+      { pathAsRegExp: true },
+    );
+  }
+  // The router adds its own properties to the context.
+  const dispatch = router.routes() as unknown as Middleware;
+
+  return async function routesMiddleware(ctx) {
+    // The routes are below the mount; the router takes an empty path for none.
+    ctx.newRouterPath = ctx.state.path || '/';
+    await dispatch(ctx, async () => {
+      if (ctx.method !== 'OPTIONS') throw noRoute();
+      // WordPress answers OPTIONS on an unknown path with an empty list.
+      ctx.state.apiResponse = { status: 200, body: [] };
+    });
+  };
+}
+
+function createEndpointRunner({ services, operations, slugs, createOnce, limits }: RouteOptions) {
+  const checksFor = createReferenceChecks(services, slugs);
+
+  /** Runs a create with an `Idempotency-Key` once per key. */
+  function runOnce(endpointRequest: EndpointRequest, request: RequestContext): Promise<ApiResponse> {
+    const { route, endpoint, idempotencyKey, state, body } = endpointRequest;
+    // Every anonymous create is rejected.
+    if (endpoint.operation !== 'create' || idempotencyKey === undefined || !request.actor.account)
+      return runOperation(endpointRequest, request);
+    const kind = route.kind as Kind;
+    const query = Object.entries(state.query).filter(([name]) => !name.startsWith('_'));
+    return createOnce({
+      kind,
+      request,
+      key: idempotencyKey,
+      params: { query: Object.fromEntries(query), body },
+      create: (key, renew) => runOperation(endpointRequest, { ...request, createKey: { kind, key, renew } }),
+      readCreated: (id) => operations[kind].created(id, request),
+    });
+  }
+
+  async function runOperation(
+    { route, endpoint, key, state, body }: EndpointRequest,
+    request: RequestContext,
+  ): Promise<ApiResponse> {
+    const { query } = state;
+    const path: Record<string, string> = route.by ? { [route.by]: decodeSlug(key ?? '') } : {};
+    const { operation } = endpoint;
+    checkLengths([path, query, body], LIMITS_OF.get(endpoint)!);
+    if (operation === 'describe') return describe(state, services);
+    if (operation === 'document') return document(state, services);
+    rejectLongLists(endpoint, { ...query, ...body }, limits.idsPerParameter);
+    const input = await validate(endpoint, { path, query, body }, await checksFor(request, route.kind));
+    const useCases = operations[route.kind as Kind];
+    // Before the CMS accepts a write that lists could not show until the replica is writable again.
+    if (WRITES.has(operation) && request.actor.account) services.replica.assertWritable();
+    if (operation === 'list' || operation === 'create') return useCases[operation](input, request);
+    const id = await idOf(route, input, request);
+    return useCases[operation === 'delete' ? 'remove' : operation](id, input, request) as Promise<ApiResponse>;
+  }
+
+  /** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */
+  async function idOf(route: Route, { path }: Input, request: RequestContext): Promise<number> {
+    if (route.by === 'id') return path.id!;
+    return (await slugs.resolve(route.kind as PostKind, path.slug!, request)) ?? 0;
+  }
+
+  return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
+    const { actor, requestId, baseUrl } = endpointRequest.state;
+    const images = createRequestImages(services, { actor, requestId });
+    try {
+      return await runOnce(endpointRequest, { actor, requestId, baseUrl, images });
+    } finally {
+      images.release();
+    }
+  };
+}
+
+function namespaceContext({ mount, baseUrl }: State, services: Services): NamespaceContext {
+  const { start, end } = defaultWindow(services.nowMs(), zoneOf(services));
+  return {
+    base: baseUrl,
+    namespace: mount.replace(/^\/(wp-json\/)?/, ''),
+    up: `${services.site().url}/wp-json/`,
+    perPage: services.lists.perPage,
+    window: { start, end },
+  };
+}
+
+function describe(state: State, services: Services): ApiResponse {
+  const context = namespaceContext(state, services);
+  const { namespace } = state.query;
+  if (namespace !== undefined && namespace !== NAMESPACE && namespace !== context.namespace) throw unknownNamespace();
+  return {
+    status: 200,
+    body: describeNamespace(context),
+    cacheTags: ['root'],
+    validUntilMs: services.nowMs() + 60_000,
+  };
+}
+
+function document({ baseUrl, query }: State, services: Services): ApiResponse {
+  const body = openApi({
+    serverUrl: `${baseUrl}/`,
+    title: services.site().name || 'Calendar',
+    description: 'Events, venues, organizers, categories and tags.',
+    perPage: services.lists.perPage,
+    complete: query.complete !== undefined,
+  });
+  return { status: 200, body, cacheTags: ['doc'], validUntilMs: Number.POSITIVE_INFINITY };
+}
+
+/** Throws 404 for a slug with an encoded slash or a control character, and for dots alone. */
+function decodeSlug(text: string): string {
+  let slug: string;
+  try {
+    slug = decodeURIComponent(text);
+  } catch {
+    throw noRoute();
+  }
+  if (/[/\\\p{Cc}]|^\.+$/u.test(slug)) throw noRoute();
+  return slug;
+}
+
+/** Every element of a list costs a lookup: rejects lists of more than `limit` elements before the first. */
+function rejectLongLists({ parameters }: Endpoint, values: Record<string, unknown>, limit: number): void {
+  const long = parameters.filter(({ name, type }) => type.schema.oneOf && parseList(values[name]).length > limit);
+  if (long.length > 0) throw invalidParams(long.map(({ name }) => ({ name, message: `More than ${limit} values.` })));
+}

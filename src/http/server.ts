@@ -1,0 +1,187 @@
+// One HTTP server: its timeouts and limits, and a graceful shutdown that cuts off no response.
+
+import { once } from 'node:events';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ConfigError } from '../errors.ts';
+
+/** An `import` of `node:http` reads all of its exports and so loads Node's own `fetch`: 6 MB that a gateway never uses. */
+const { createServer } = process.getBuiltinModule('node:http');
+
+export interface ServerOptions {
+  host: string;
+  port: number;
+  headerBytes: number;
+  headersTimeoutMs: number;
+  requestTimeoutMs: number;
+  keepAliveTimeoutMs: number;
+  /** Closes a connection on which no byte moves for this long during a request. */
+  stallTimeoutMs: number;
+  /** Maximum of open connections; further ones are closed. */
+  sockets: number;
+  /** Longest wait for requests in flight on shutdown. */
+  drainMs: number;
+  /** The environment variables that set host and port, for error messages. */
+  setting?: { host: string; port: string };
+}
+
+export const MAIN_SERVER = { setting: { host: 'CALENDAR_HOST', port: 'CALENDAR_PORT' } };
+export const ADMIN_SERVER = { setting: { host: 'CALENDAR_ADMIN_HOST', port: 'CALENDAR_ADMIN_PORT' } };
+
+export interface HttpServer {
+  /** The open port; differs from the configured one only if that is 0. */
+  port: number;
+  /** Graceful shutdown. */
+  close(): Promise<void>;
+}
+
+const MAX_CHECK_INTERVAL_MS = 1000;
+/** Node's default. */
+const MIN_BACKLOG = 511;
+/** Shutdown begins after this many event-loop turns without a new connection or request, at the latest after `MAX_ACCEPT_MS`. */
+const IDLE_TURNS = 10;
+const MAX_ACCEPT_MS = 500;
+
+/** Starts listening. Throws `ConfigError` if the port cannot be opened. */
+export async function openServer(listener: RequestListener, options: ServerOptions): Promise<HttpServer> {
+  const { requestTimeoutMs: requestTimeout, keepAliveTimeoutMs: keepAliveTimeout } = options;
+  const headersTimeout = Math.min(options.headersTimeoutMs, requestTimeout);
+  const server = createServer({
+    maxHeaderSize: options.headerBytes,
+    // Skips the body stream of a request without a body; readers of a body check `readableEnded` first.
+    optimizeEmptyRequests: true,
+    headersTimeout,
+    requestTimeout,
+    keepAliveTimeout,
+    // Node checks both timeouts only at this interval; its default is 30 s.
+    connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(headersTimeout / 4)),
+  });
+  server.maxConnections = options.sockets;
+  const connections = trackConnections(server, listener, options.stallTimeoutMs);
+  // A connection beyond the backlog retries only after a second. Linux caps the backlog at `somaxconn`.
+  server.listen({ port: options.port, host: options.host, backlog: Math.max(MIN_BACKLOG, options.sockets) });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    connections.closeWhenDone();
+    throw cannotListen(error, options);
+  }
+  let closing: Promise<void> | undefined;
+
+  async function drain(): Promise<void> {
+    // Closing the listening socket resets connections that the process has not accepted yet.
+    await connections.acceptPending();
+    const closed = once(server, 'close');
+    connections.closeWhenDone();
+    const timeout = setTimeout(() => server.closeAllConnections(), options.drainMs);
+    await closed;
+    clearTimeout(timeout);
+  }
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      closing ??= drain();
+      return closing;
+    },
+  };
+}
+
+const FIRST_UNPRIVILEGED_PORT = 1024;
+
+/** Names the reason and the setting to change. */
+function cannotListen(error: unknown, { host, port, setting = MAIN_SERVER.setting }: ServerOptions): ConfigError {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const location = `port ${port} on ${host}`;
+  const changeHost = `Set ${setting.host} to an address of this machine: 127.0.0.1 for this machine alone, 0.0.0.0 for all.`;
+  const known: Record<string, [string, string]> = {
+    EADDRINUSE: ['another process listens there', `Stop that process, or choose another port (${setting.port}).`],
+    EACCES: [
+      port < FIRST_UNPRIVILEGED_PORT
+        ? `this user may not open ports below ${FIRST_UNPRIVILEGED_PORT}`
+        : 'this user may not open it',
+      `Choose another port (${setting.port}) and put a proxy in front, or give the process CAP_NET_BIND_SERVICE.`,
+    ],
+    EADDRNOTAVAIL: [`${host} is not an address of this machine`, changeHost],
+    EAFNOSUPPORT: [`this machine has no addresses of the family of ${host}`, changeHost],
+    ENOTFOUND: [`there is no host of the name ${host}`, changeHost],
+    EAI_AGAIN: [`the host name ${host} cannot be looked up`, changeHost],
+    EMFILE: ['too many files are open', 'Raise the limit of open files (ulimit -n).'],
+    ENFILE: ['too many files are open on this machine', 'Raise the limit of open files.'],
+  };
+  const [reason, remedy] = known[code] ?? [message, `Choose another host (${setting.host}) or port (${setting.port}).`];
+  return new ConfigError(location, known[code] ? `${reason} (${code})` : reason, remedy);
+}
+
+/**
+ * Passes requests to the listener and knows which connections still have a response to send. `server.close()` alone would cut off responses
+ * that have ended but not left the socket, and would keep idle keep-alive connections open.
+ */
+function trackConnections(
+  server: Server,
+  listener: RequestListener,
+  stallTimeoutMs: number,
+): { acceptPending(): Promise<void>; closeWhenDone(): void } {
+  /** The newest response of each connection; earlier ones on the same connection are sent before it. */
+  const connections = new Map<Socket, ServerResponse | undefined>();
+  let arrivals = 0;
+  let isClosing = false;
+  server.on('connection', (socket: Socket) => {
+    arrivals += 1;
+    connections.set(socket, undefined);
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('request', (req, res) => {
+    const { socket } = req;
+    arrivals += 1;
+    connections.set(socket, res);
+    if (isClosing) closeAfter(socket, res);
+    listener(req, res);
+  });
+  closeStalled(server, connections, stallTimeoutMs);
+
+  function closeAfter(socket: Socket, res: ServerResponse | undefined): void {
+    if (!res || res.writableFinished) return void socket.destroySoon();
+    if (!res.headersSent) res.shouldKeepAlive = false;
+    res.once('close', () => {
+      if (connections.get(socket) === res) socket.destroySoon();
+    });
+  }
+
+  return {
+    /** Waits until the process has accepted and read what had arrived; Node accepts one connection per event-loop turn. */
+    async acceptPending() {
+      const deadlineMs = performance.now() + MAX_ACCEPT_MS;
+      for (let idle = 0; idle < IDLE_TURNS && performance.now() < deadlineMs; idle += 1) {
+        const before = arrivals;
+        await nextTurn();
+        if (arrivals !== before) idle = 0;
+      }
+    },
+    closeWhenDone() {
+      isClosing = true;
+      // `close` would otherwise also destroy connections that it considers idle.
+      server.closeIdleConnections = () => {};
+      server.close();
+      for (const [socket, res] of connections) closeAfter(socket, res);
+    },
+  };
+}
+
+/**
+ * Closes connections that stall during a response. `server.timeout` would start a timer for every request; nearly all requests end before
+ * the first check, so this sets a socket timeout only for the rest. Node clears it when the next request begins.
+ */
+function closeStalled(
+  server: Server,
+  connections: ReadonlyMap<Socket, ServerResponse | undefined>,
+  stallTimeoutMs: number,
+): void {
+  const check = () => {
+    for (const [socket, res] of connections)
+      if (res && !res.writableFinished && socket.timeout !== stallTimeoutMs) socket.setTimeout(stallTimeoutMs);
+  };
+  const timer = setInterval(check, Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(stallTimeoutMs / 4))).unref();
+  server.once('close', () => clearInterval(timer));
+}

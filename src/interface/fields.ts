@@ -1,0 +1,320 @@
+// The field table: every field of each kind, with its type, its parameter in creates and updates, and its
+// response property. Parameters, response schemas, mappings, the serializer and the writers derive their
+// fields from it.
+
+import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
+import { NO_TIME } from '../model/records.ts';
+import { type Limit, SIZES } from './limits.ts';
+import type { ParamType, ReferenceChecks } from './param-type.ts';
+import * as types from './param-types.ts';
+import { type Parameter, type ParameterOptions, parameter } from './parameter.ts';
+import { flagSchema, type Schema, textSchema } from './schema.ts';
+
+export type FieldType =
+  | 'text'
+  | 'html'
+  | 'boolean'
+  | 'number'
+  | 'ids'
+  /** The event's own wall time. */
+  | 'wall-time'
+  | 'site-time'
+  | 'utc-time'
+  | 'zone';
+
+export interface Field {
+  /** Property of the record (model/records.ts). */
+  key: string;
+  type: FieldType;
+  /** Value if the CMS stores none. */
+  empty: string | number | boolean | readonly number[];
+  /** A mapping must have the field. */
+  required?: true;
+  /** The CMS determines the value: it is never written. */
+  derived?: true;
+  /** Searches look into the text. */
+  searched?: true;
+  /** The kind of the records that the ids refer to. */
+  references?: Exclude<Kind, 'event'>;
+  /** The field's parameter in creates and updates. Absent: clients cannot set the field. */
+  parameter?: FieldParameter;
+  /**
+   * Schema of the field's response property. Only for a property that is the record's value, which the
+   * serializer copies.
+   */
+  response?: Schema;
+}
+
+type FieldParameter = Omit<Parameter, 'name' | 'recordKey'>;
+type FieldOptions = Partial<Omit<Field, 'key' | 'type' | 'empty'>>;
+export type FieldTable = Readonly<Record<string, Field>>;
+
+const settable = (
+  type: ParamType,
+  limit: Limit,
+  description: string,
+  options: ParameterOptions = {},
+): { parameter: FieldParameter } => ({ parameter: { type, limit, description, ...options } });
+
+const text = (key: string, options: FieldOptions = {}): Field => ({ key, type: 'text', empty: '', ...options });
+const html = (key: string, options: FieldOptions = {}): Field => ({ key, type: 'html', empty: '', ...options });
+const boolean = (key: string, empty: boolean, options: FieldOptions = {}): Field => ({
+  key,
+  type: 'boolean',
+  empty,
+  ...options,
+});
+const number = (key: string, options: FieldOptions = {}): Field => ({ key, type: 'number', empty: 0, ...options });
+const links = (key: string, references: Exclude<Kind, 'event'>, options: FieldOptions = {}): Field => ({
+  key,
+  type: 'ids',
+  empty: [],
+  references,
+  ...options,
+});
+const date = (key: string, type: 'site-time' | 'utc-time', options: FieldOptions = {}): Field => ({
+  key,
+  type,
+  empty: NO_TIME,
+  ...options,
+});
+
+/** The default that the namespace index shows for optional texts. It has no effect. */
+const DEFAULT_NULL = { default: null };
+
+/** The fields that events, venues and organizers share, except the title. */
+const postFields = (kind: PostKind): FieldTable => {
+  const isEvent = kind === 'event';
+  const nullDefault = isEvent ? {} : DEFAULT_NULL;
+  return {
+    slug: text('slug', isEvent ? settable(types.text, SIZES.slug, 'Slug') : {}),
+    description: html(
+      'description',
+      settable(isEvent ? types.text : types.clearableText, SIZES.longText, 'Description, HTML', nullDefault),
+    ),
+    excerpt: html('excerpt', isEvent ? settable(types.text, SIZES.text, 'Excerpt, HTML') : {}),
+    status: {
+      key: 'status',
+      type: 'text',
+      empty: 'publish',
+      ...settable(types.status, SIZES.status, 'Status', nullDefault),
+    },
+    author: number('author', settable(types.author, SIZES.number, 'User id of the author')),
+    date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', nullDefault)),
+    date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', nullDefault)),
+    modified: date('modified', 'site-time', { derived: true }),
+    modified_utc: date('modifiedUtc', 'utc-time', { derived: true }),
+    url: text('url', { derived: true }),
+    protected: boolean('protected', false, { derived: true }),
+    image: number(
+      'image',
+      settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image', nullDefault),
+    ),
+  };
+};
+
+const eventFlag = (key: string, description: string): Field =>
+  boolean(key, false, { ...settable(types.flag, SIZES.flag, description), response: flagSchema(description) });
+
+const embeddable = (kind: LinkedKind, description: string): { parameter: FieldParameter } =>
+  settable(
+    types.linkedRecords(kind, (data, checks) => isCreatable(kind, data, checks)),
+    SIZES.embeddedRecords,
+    description,
+    { ...DEFAULT_NULL, embedded: () => bodyParameters(kind) },
+  );
+
+const EVENT: FieldTable = {
+  title: html('title', settable(types.text, SIZES.text, 'Title', { required: true })),
+  ...postFields('event'),
+  all_day: boolean(
+    'allDay',
+    false,
+    settable(types.flag, SIZES.flag, 'Whether it lasts whole days', { default: false }),
+  ),
+  start_date: {
+    key: 'start',
+    type: 'wall-time',
+    empty: '',
+    required: true,
+    ...settable(types.date, SIZES.date, 'When it starts', { required: true }),
+  },
+  end_date: {
+    key: 'end',
+    type: 'wall-time',
+    empty: '',
+    required: true,
+    ...settable(types.date, SIZES.date, 'When it ends', { required: true }),
+  },
+  timezone: {
+    key: 'timezone',
+    type: 'zone',
+    empty: '',
+    ...settable(
+      types.timeZone,
+      SIZES.timeZone,
+      'Time zone: a name of the time-zone database, or an offset such as UTC+2',
+    ),
+  },
+  cost: text('cost', settable(types.anyValue, SIZES.cost, 'Cost')),
+  website: text('website', settable(types.website, SIZES.url, 'Address of its website', DEFAULT_NULL)),
+  show_map: eventFlag('showMap', 'Whether to show a map'),
+  show_map_link: eventFlag('showMapLink', 'Whether to show a link to a map'),
+  hide_from_listings: eventFlag('hidden', 'Whether lists leave it out'),
+  sticky: eventFlag('sticky', 'Whether it is sticky in the calendar'),
+  featured: eventFlag('featured', 'Whether it is featured'),
+  post_parent: number('parent'),
+  categories: links(
+    'categories',
+    'category',
+    settable(
+      types.termsToAttach,
+      SIZES.newTerms,
+      'Categories: ids, slugs or names; new names are created',
+      DEFAULT_NULL,
+    ),
+  ),
+  tags: links(
+    'tags',
+    'tag',
+    settable(types.termsToAttach, SIZES.newTerms, 'Tags: ids, slugs or names; new names are created', DEFAULT_NULL),
+  ),
+  venue: links('venues', 'venue', embeddable('venue', 'Venues: ids or data')),
+  organizer: links('organizers', 'organizer', embeddable('organizer', 'Organizers: ids or data')),
+};
+
+const linkedName = html('title', settable(types.text, SIZES.text, 'Name', { required: true }));
+
+const linkedText = (key: string, description: string, options: FieldOptions = {}): Field =>
+  text(key, {
+    ...settable(types.clearableText, SIZES.line, description, DEFAULT_NULL),
+    response: textSchema(),
+    ...options,
+  });
+
+const linkedWebsite = (options: FieldOptions = {}): Field =>
+  text('website', {
+    ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
+    response: textSchema('Address of its website'),
+    ...options,
+  });
+
+const venueFlag = (key: string, description: string): Field =>
+  boolean(key, true, {
+    ...settable(types.textFlag, SIZES.flag, description, DEFAULT_NULL),
+    response: flagSchema(description),
+  });
+
+const SEARCHED = { searched: true } as const;
+
+const VENUE: FieldTable = {
+  venue: linkedName,
+  ...postFields('venue'),
+  address: linkedText('address', 'Street and number', SEARCHED),
+  city: linkedText('city', 'City', SEARCHED),
+  country: linkedText('country', 'Country'),
+  province: linkedText('province', 'Province', SEARCHED),
+  state: linkedText('state', 'State', SEARCHED),
+  stateprovince: linkedText('stateprovince', 'State or province; found from the two when not sent', SEARCHED),
+  zip: linkedText('zip', 'Postal code', SEARCHED),
+  phone: linkedText('phone', 'Phone number', SEARCHED),
+  website: linkedWebsite(),
+  show_map: venueFlag('showMap', 'Whether its events show a map'),
+  show_map_link: venueFlag('showMapLink', 'Whether its events show a link to a map'),
+};
+
+const ORGANIZER: FieldTable = {
+  organizer: linkedName,
+  ...postFields('organizer'),
+  phone: linkedText('phone', 'Phone number', SEARCHED),
+  email: linkedText('email', 'E-mail address', SEARCHED),
+  website: linkedWebsite(SEARCHED),
+};
+
+const termFields = (kind: TermKind): FieldTable => ({
+  name: text('name', settable(types.text, SIZES.line, 'Name', { required: true })),
+  slug: text('slug', settable(types.text, SIZES.slug, 'Slug')),
+  description: text('description', settable(types.text, SIZES.longText, 'Description, HTML')),
+  url: text('url', { derived: true }),
+  ...(kind === 'category' && {
+    parent: number('parent', settable(types.parentTerm, SIZES.line, 'Id of the parent category')),
+  }),
+});
+
+/** Every field of each kind, by its name in the API. */
+export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
+  event: EVENT,
+  venue: VENUE,
+  organizer: ORGANIZER,
+  category: termFields('category'),
+  tag: termFields('tag'),
+};
+
+/**
+ * The Events Calendar declares parameters, and answers properties, in orders of their own. Clients see them:
+ * errors list parameters in this order. Fields that are not listed follow in table order.
+ */
+const PARAMETER_ORDER: Readonly<Record<Kind, string>> = {
+  event: 'author date date_utc title description slug excerpt status timezone all_day start_date end_date image',
+  venue:
+    'author date date_utc venue description status show_map show_map_link address city country province state zip phone stateprovince website image',
+  organizer: 'author date date_utc organizer description status phone website email image',
+  category: 'name description slug parent',
+  tag: 'name description slug',
+};
+const RESPONSE_ORDER: Readonly<Partial<Record<Kind, string>>> = {
+  venue: 'address city country province state zip phone website stateprovince show_map show_map_link',
+  organizer: 'phone website email',
+};
+
+function inOrder<T>(entries: [string, T][], order = ''): [string, T][] {
+  const first = order.split(' ');
+  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
+  return entries.toSorted(([a], [b]) => rank(a) - rank(b));
+}
+
+/** The parameters of creates of a kind. */
+export function bodyParameters(kind: Kind): Parameter[] {
+  return inOrder(Object.entries(FIELDS[kind]), PARAMETER_ORDER[kind]).flatMap(([name, field]) => {
+    if (!field.parameter) return [];
+    const { type, limit, description, ...options } = field.parameter;
+    const recordKey = field.key === name ? {} : { recordKey: field.key };
+    return [parameter(name, type, limit, description, { ...options, ...recordKey })];
+  });
+}
+
+/** The parameters of updates: none is required, and a category can move to the top level. */
+export const updateParameters = (kind: Kind): Parameter[] =>
+  bodyParameters(kind).map((declared) => ({
+    ...declared,
+    required: false,
+    ...(declared.type === types.parentTerm && { type: types.newParentTerm }),
+  }));
+
+/** The response properties that are the record's own values, by name, in the order of the response. */
+export const copiedFields = (kind: PostKind): [name: string, field: Field & { response: Schema }][] =>
+  inOrder(
+    Object.entries(FIELDS[kind]).flatMap(([name, field]) =>
+      field.response ? [[name, { ...field, response: field.response }] as [string, Field & { response: Schema }]] : [],
+    ),
+    RESPONSE_ORDER[kind],
+  );
+
+/**
+ * True if the create route would accept the data of an embedded record. The blank name of a venue passes here
+ * and fails when the venue is created; the blank name of an organizer fails here. The Events Calendar differs
+ * in the same way.
+ */
+async function isCreatable(kind: LinkedKind, data: Record<string, unknown>, checks: ReferenceChecks): Promise<boolean> {
+  for (const { name, type, required } of bodyParameters(kind)) {
+    const value = data[name];
+    if (value === undefined || value === null) {
+      if (required) return false;
+      continue;
+    }
+    if (required && kind === 'venue' && value === '') continue;
+    if (type.accepts && !type.accepts(value)) return false;
+    if (type.verify && (await type.verify(value, checks)) !== true) return false;
+  }
+  return true;
+}

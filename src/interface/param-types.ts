@@ -1,0 +1,316 @@
+// The parameter types of the API: plain values, dates, references to records, and references to terms.
+
+import { isObject } from '../model/json.ts';
+import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
+import { parsePhpDate, parseUnixSeconds, plainDate } from '../time/php-dates.ts';
+import { parseZone, utcZone } from '../time/zones.ts';
+import { everyAsync, type ParamType, type ReferenceChecks } from './param-type.ts';
+import {
+  isEmpty,
+  isTruthy,
+  isUrl,
+  parseBoolean,
+  parseList,
+  parseNumber,
+  parsePositiveInteger,
+} from './parse-values.ts';
+
+// Plain values
+
+/** A count from 1: `page`, `per_page`. */
+export const count: ParamType = {
+  schema: { type: 'integer' },
+  accepts: (value) => parsePositiveInteger(value) !== undefined,
+  parse: parsePositiveInteger,
+};
+
+export const flag: ParamType = { schema: { type: 'boolean' }, jsonType: 'boolean', parse: parseBoolean };
+
+/** A flag that accepts every value. */
+export const looseFlag: ParamType = { schema: { type: 'boolean' }, parse: isTruthy };
+
+/** A loose flag that may not be blank: `strict_dates`. */
+export const nonBlankFlag: ParamType = {
+  schema: { type: 'boolean' },
+  accepts: (value) =>
+    (typeof value === 'string' && value !== '') || typeof value === 'boolean' || typeof value === 'number',
+  parse: isTruthy,
+};
+
+/** A flag of a venue, which The Events Calendar takes as text. */
+export const textFlag: ParamType = { schema: { type: 'string' }, jsonType: 'string', parse: isTruthy };
+
+/** Needs the plugin Event Tickets: true is an error, false filters nothing. */
+export const tickets: ParamType = {
+  schema: { type: 'boolean' },
+  verify: (value) =>
+    isTruthy(value) ? { code: 'event-tickets-not-active', message: 'Event Tickets plugin is not activated.' } : true,
+  jsonType: 'boolean',
+  parse: parseBoolean,
+};
+
+export const anyValue: ParamType = { schema: {} };
+export const coordinate: ParamType = { schema: { type: 'number' } };
+
+export const text: ParamType = {
+  schema: { type: 'string' },
+  accepts: (value) => typeof value === 'string' && !isEmpty(value),
+  jsonType: 'string',
+};
+
+/** A text that `''` clears: the fields of venues and organizers. */
+export const clearableText: ParamType = {
+  schema: { type: 'string' },
+  accepts: (value) => typeof value === 'string',
+  jsonType: 'string',
+};
+
+const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
+const LISTED_STATUSES = [...STATUSES, 'auto-draft', 'inherit'];
+
+export const status: ParamType = {
+  schema: { type: 'string', enum: STATUSES },
+  accepts: (value) => typeof value === 'string' && STATUSES.includes(value),
+  jsonType: 'string',
+};
+
+/** Statuses of a list. Staff may name every registered status, others only `publish`. */
+export const listedStatus: ParamType = {
+  schema: { type: 'string' },
+  accepts: (value) => parseList(value).length > 0,
+  verify: (value, { isStaff }) =>
+    isStaff ? parseList(value).every((status) => LISTED_STATUSES.includes(String(status))) : value === 'publish',
+  parse: (value) => parseList(value).map(String),
+};
+
+/** One of these lower-case words, in any letter case. */
+export function oneOf(words: readonly string[]): ParamType {
+  return {
+    schema: { type: 'string', enum: words },
+    accepts: (value) => typeof value === 'string' && words.includes(value.toLowerCase()),
+    parse: (value) => String(value).toLowerCase(),
+  };
+}
+
+/**
+ * Website of an event: a URL, or an empty value for none. The text `0` stays, because an update stores it.
+ */
+export const website: ParamType = {
+  schema: { type: 'string', format: 'uri' },
+  accepts: (value) => isEmpty(value) || (typeof value === 'string' && isUrl(value)),
+  parse: (value) => {
+    if (value === 0 || value === '0') return '0';
+    return isEmpty(value) ? '' : value;
+  },
+};
+
+/** Website of a venue or organizer: a URL, or `''` or `'0'` for none. */
+export const linkedWebsite: ParamType = {
+  schema: { type: 'string', format: 'uri' },
+  accepts: (value) => typeof value === 'string' && (isEmpty(value) || isUrl(value)),
+  jsonType: 'string',
+  parse: (value) => (isEmpty(value) ? '' : value),
+};
+
+// Dates
+
+const isReadableDate = (value: unknown): boolean => {
+  if (typeof value === 'number') return value !== 0 && parseUnixSeconds(String(value)) !== undefined;
+  if (typeof value !== 'string' || value === '') return false;
+  return (
+    plainDate(value) !== undefined ||
+    parseUnixSeconds(value) !== undefined ||
+    parsePhpDate(value, { nowMs: Date.now(), zone: utcZone }) !== undefined
+  );
+};
+
+/** A date of a list: every text that PHP's `strtotime` reads, or Unix seconds. */
+export const dateBound: ParamType = {
+  schema: { type: 'string' },
+  accepts: (value) => isReadableDate(value) || value === '0' || value === 0,
+  parse: String,
+};
+
+/** A date of a record: text that PHP's `strtotime` reads, or Unix seconds as text. */
+export const date: ParamType = {
+  schema: { type: 'string' },
+  accepts: (value) => isReadableDate(value) && value !== '0',
+  jsonType: 'string',
+};
+
+export const timeZone: ParamType = {
+  schema: { type: 'string' },
+  accepts: (value) => typeof value === 'string' && (value === '' || parseZone(value) !== undefined),
+  jsonType: 'string',
+};
+
+// References to records, users and images
+
+const ID_LIST = { oneOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }, { type: 'integer' }] };
+
+const isIdList = (value: unknown): boolean =>
+  parseList(value).length > 0 && parseList(value).every((id) => parsePositiveInteger(id) !== undefined);
+
+/** The id of an existing record. */
+export function existingId(kind: Kind): ParamType {
+  return {
+    schema: { type: 'integer' },
+    accepts: (value) => parsePositiveInteger(value) !== undefined,
+    verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
+    parse: parsePositiveInteger,
+  };
+}
+
+/** Ids of existing records: a list, CSV or one id. */
+export function existingIds(kind: PostKind): ParamType {
+  return {
+    schema: ID_LIST,
+    accepts: isIdList,
+    verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
+    parse: (value) => parseList(value).map(parsePositiveInteger),
+  };
+}
+
+/** Ids that need not exist: `include` of the event list. */
+export const uncheckedIds: ParamType = {
+  schema: ID_LIST,
+  accepts: isIdList,
+  parse: (value) => [...new Set(parseList(value).map((id) => parsePositiveInteger(id)!))],
+};
+
+/** Parses the id in a path, which may have leading zeros and more digits than an id can have. */
+export const parsePathId = (value: unknown): number => Math.min(Number(value), Number.MAX_SAFE_INTEGER);
+
+/** The slug of an existing record. */
+export function existingSlug(kind: PostKind): ParamType {
+  return { ...text, verify: (value, checks) => checks.slugExists(kind, String(value)) };
+}
+
+export const author: ParamType = {
+  schema: { type: 'integer' },
+  accepts: (value) => (parseNumber(value) ?? 0) >= 1,
+  verify: (value, checks) => checks.userExists(Math.trunc(parseNumber(value)!)),
+  jsonType: 'integer',
+  parse: parseNumber,
+};
+
+/**
+ * The id of an uploaded image, as text, or the URL of an image. A JSON number passes the first stage but not
+ * the second.
+ */
+export const image: ParamType = {
+  schema: { type: 'string' },
+  accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
+  verify: (value, checks) => checks.isUsableImage(value as string | number),
+  jsonType: 'string',
+};
+
+/** An image that `''` removes: venues and organizers. */
+export const clearableImage: ParamType = {
+  ...image,
+  accepts: (value) => typeof value === 'string' || typeof value === 'number',
+  verify: (value, checks) => value === '' || checks.isUsableImage(value as string | number),
+};
+
+/**
+ * Venues or organizers of an event: an id, a list or CSV of ids, an object, a list of objects, or a mix.
+ * `isCreatable` validates an object from which the record would be created.
+ */
+export function linkedRecords(
+  kind: LinkedKind,
+  isCreatable: (data: Record<string, unknown>, checks: ReferenceChecks) => Promise<boolean>,
+): ParamType {
+  const isValid = async (value: unknown, checks: ReferenceChecks): Promise<boolean> => {
+    if (isObject(value) && value.id === undefined) return isCreatable(value, checks);
+    const id = parsePositiveInteger(isObject(value) ? value.id : value);
+    return id !== undefined && checks.exists(kind, id);
+  };
+  return {
+    schema: {
+      oneOf: [
+        { type: 'integer' },
+        { type: 'string' },
+        { type: 'object' },
+        { type: 'array', items: { type: ['integer', 'string', 'object'] } },
+      ],
+    },
+    verify: (value, checks) => everyAsync(parseLinkedItems(value), (item) => isValid(item, checks)),
+    parse: parseLinkedItems,
+  };
+}
+
+/** The elements of `venue` or `organizer` in an event's body, without the empty ones. */
+function parseLinkedItems(value: unknown): unknown[] {
+  const items = isObject(value) && !isNumbered(value) ? [value] : parseList(value);
+  return items.filter((item) => !isEmpty(item));
+}
+
+/** The form field `organizer[0][organizer]` arrives as an object with the keys 0, 1, ... */
+function isNumbered(value: Record<string, unknown>): boolean {
+  const keys = Object.keys(value);
+  return keys.length > 0 && keys.every((key) => /^\d+$/.test(key));
+}
+
+// References to terms
+
+const TERM_LIST = {
+  oneOf: [{ type: 'array', items: { type: ['integer', 'string'] } }, { type: 'string' }, { type: 'integer' }],
+};
+
+const isTermList = (value: unknown): boolean =>
+  parseList(value).length > 0 && parseList(value).every((item) => typeof item !== 'object' && !isEmpty(item));
+
+const allTermsExist = (kind: TermKind, value: unknown, checks: ReferenceChecks): Promise<boolean> =>
+  everyAsync(parseList(value), async (item) => (await checks.findTerm(kind, String(item))) !== undefined);
+
+/** Existing terms by id, slug or name. Parses to ids. */
+export function existingTerms(kind: TermKind): ParamType {
+  return {
+    schema: TERM_LIST,
+    accepts: isTermList,
+    async verify(value, checks) {
+      const ids: number[] = [];
+      for (const item of parseList(value)) {
+        const id = await checks.findTerm(kind, String(item));
+        if (id === undefined) return false;
+        ids.push(id);
+      }
+      return { parsed: ids };
+    },
+  };
+}
+
+/**
+ * Parent in a list of categories: the id of an existing one. A slug or a list of existing ones fails in the
+ * second stage.
+ */
+export const parentFilter: ParamType = {
+  schema: { type: 'integer' },
+  accepts: isTermList,
+  verify: (value, checks) => allTermsExist('category', value, checks),
+  jsonType: 'integer',
+  parse: parsePositiveInteger,
+};
+
+/** The parent of a new category. */
+export const parentTerm: ParamType = {
+  schema: { type: 'integer' },
+  accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
+  verify: async (value, checks) => (await checks.findTerm('category', String(value))) !== undefined,
+  jsonType: 'integer',
+  parse: parseNumber,
+};
+
+/** The parent in an update of a category. `0` moves the category to the top level. */
+export const newParentTerm: ParamType = {
+  ...parentTerm,
+  accepts: (value) => parseNumber(value) === 0 || parentTerm.accepts!(value),
+  verify: (value, checks) => parseNumber(value) === 0 || parentTerm.verify!(value, checks),
+};
+
+/** Terms of an event by id, slug or name. New names are created. */
+export const termsToAttach: ParamType = {
+  schema: TERM_LIST,
+  accepts: (value) => parseList(value).every((item) => typeof item !== 'object' || item === null),
+  parse: parseList,
+};

@@ -1,0 +1,66 @@
+// The shape of a codec: how the CMS writes down one value, and everything else the gateway derives from that.
+
+import type { FieldType } from '../../interface/fields.ts';
+import type { FieldAccessor, Zones } from '../field-accessor.ts';
+import type { Path } from '../paths.ts';
+
+/** Converts between a field's value and what the CMS stores. */
+export interface Codec {
+  /** Returns `undefined` if nothing usable is stored. */
+  read(stored: unknown, zones: Zones): unknown;
+  /** @throws UnrepresentableValue if the stored form cannot express the value */
+  write(value: unknown, zones: Zones): unknown;
+  /** The stored form depends on the event's time zone, so writing needs to know the zone. */
+  needsZone?: boolean;
+}
+
+/** The CMS's stored form cannot express a value. The message says which values it can. */
+export class UnrepresentableValue extends Error {}
+
+/** How WordPress must register a `meta` key that holds values of a codec. */
+export interface MetaType {
+  type: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
+  /**
+   * Each value has a row of its own, and `type` is the type of one value. Absent: one row holds all values.
+   */
+  multiple?: true;
+  /** `false` is stored as the absence of a row. */
+  absentWhenFalse?: true;
+}
+
+export interface CodecContext {
+  type: FieldType;
+  /** JSON pointer to the codec, relative to the field, for error messages. */
+  pointer: string;
+  /** The value is only written at this location, never read back. */
+  writeOnly: boolean;
+}
+
+/**
+ * One entry of the codec registry. A mapping selects it with `"as": "<name>"` or
+ * `"as": { "<name>": <options> }`. A codec has either `create`, for a value at one path, or `createAccessor`,
+ * for a value in several paths.
+ */
+export interface CodecDefinition<Options = unknown> {
+  name: string;
+  /** Field types whose values the codec converts. */
+  fits: readonly FieldType[];
+  /** Restricts the codec to one field, by its name in a mapping. */
+  onlyField?: string;
+  /** Field types that use the codec if the mapping names none. */
+  defaultFor?: readonly FieldType[];
+  /** JSON Schema of the options. Absent: there are none. */
+  optionsSchema?: object;
+  /** The codec cannot be selected by its name alone. */
+  optionsRequired?: true;
+  /** The codec cannot be named in a mapping. */
+  internal?: true;
+  metaType(options: Options | undefined, type: FieldType): MetaType;
+  /** Further paths that the options name. Their values are text. */
+  optionPaths?(options: Options): string[];
+  create?(options: Options | undefined, context: CodecContext): Codec;
+  createAccessor?(path: Path, options: Options, pointer: string): FieldAccessor;
+}
+
+/** A codec as a mapping names it: `"ids"`, `{ "ids": "csv" }`. */
+export type CodecSpec = string | Record<string, unknown>;

@@ -1,0 +1,58 @@
+// Codecs `local-datetime`, `site-datetime` and `utc-datetime`: a date as text in a PHP date format, on one of
+// three clocks.
+
+import type { WallTime } from '../../model/records.ts';
+import { type DateFormat, parseDateFormat, parseIsoDate } from '../date-format.ts';
+import { MappingFieldError } from '../field-accessor.ts';
+import { type Clock, convertWallTime, eventZone, zoneOfClock } from './clock.ts';
+import { type Codec, type CodecDefinition, UnrepresentableValue } from './codec.ts';
+
+const DEFAULT_FORMAT = 'Y-m-d H:i:s';
+
+export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
+  return {
+    read: (stored, zones) => {
+      const text = typeof stored === 'number' ? String(stored) : stored;
+      if (typeof text !== 'string') return undefined;
+      const wall = format.read(text) ?? parseIsoDate(text);
+      return wall && convertWallTime(wall, zoneOfClock(clock, zones), eventZone(zones));
+    },
+    write: (value, zones) => {
+      const wall = String(value);
+      if (wall === '') return '';
+      const stored = convertWallTime(wall, eventZone(zones), zoneOfClock(clock, zones));
+      checkRepresentable(stored, format);
+      return format.write(stored);
+    },
+    needsZone: clock !== 'event',
+  };
+}
+
+/** A format may drop seconds, and the time of a whole day, but no other time. */
+function checkRepresentable(wall: WallTime, format: DateFormat): void {
+  if (format.hasTime) return;
+  const time = wall.slice(11);
+  if (time !== '00:00:00' && time !== '23:59:59') throw new UnrepresentableValue('only whole days can be stored here');
+}
+
+function define(name: string, clock: Clock): CodecDefinition<string> {
+  return {
+    name,
+    fits: ['wall-time'],
+    optionsSchema: { type: 'string', minLength: 1 },
+    metaType: () => ({ type: 'string' }),
+    create: (pattern = DEFAULT_FORMAT, { pointer, writeOnly }) => {
+      const format = parseDateFormat(pattern);
+      if (typeof format === 'string') throw new MappingFieldError(pointer, format);
+      if (format.writeOnly !== undefined && !writeOnly) throw new MappingFieldError(pointer, format.writeOnly);
+      return dateTimeCodec(format, clock);
+    },
+  };
+}
+
+export const localDateTime: CodecDefinition<string> = {
+  ...define('local-datetime', 'event'),
+  defaultFor: ['wall-time'],
+};
+export const siteDateTime = define('site-datetime', 'site');
+export const utcDateTime = define('utc-datetime', 'utc');

@@ -1,0 +1,74 @@
+// Codecs `ids` and `terms`: ids of linked records. Reading accepts every format; the option is the format for
+// writing.
+
+import { isObject } from '../../model/json.ts';
+import { parsePathOrThrow } from '../field-accessor.ts';
+import { type Path, valueAt } from '../paths.ts';
+import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
+import { readInteger } from './number.ts';
+
+/**
+ * `one`: `7`. `list`: `[7, 8]`. `one-in-list`: `[7]`. `rows`: `[7, 8]`, each id in a row of its own. `csv`:
+ * `"7,8"`. `objects`: reads whole records, writes a list; `{ "objects": path }` names the path of a record's
+ * id.
+ */
+type IdsFormat = 'one' | 'list' | 'one-in-list' | 'rows' | 'csv' | 'objects' | { objects: string };
+
+/** Collects ids at any depth, each once. `idPath` is the path of the id in a whole record. */
+function readIds(stored: unknown, idPath: Path | undefined): number[] {
+  const ids = new Set<number>();
+  const collect = (value: unknown): void => {
+    if (Array.isArray(value)) for (const item of value) collect(item);
+    else if (isObject(value)) collect(idPath ? valueAt(value, idPath) : (value.id ?? value.ID ?? value.term_id));
+    else if (typeof value === 'string' && value.includes(',')) collect(value.split(','));
+    else {
+      const id = readInteger(value);
+      if (id !== undefined && id > 0) ids.add(id);
+    }
+  };
+  collect(stored);
+  return [...ids];
+}
+
+export const ids: CodecDefinition<IdsFormat> = {
+  name: 'ids',
+  fits: ['ids'],
+  defaultFor: ['ids'],
+  optionsSchema: {
+    oneOf: [
+      { enum: ['one', 'list', 'one-in-list', 'rows', 'csv', 'objects'] },
+      {
+        type: 'object',
+        required: ['objects'],
+        additionalProperties: false,
+        properties: { objects: { $ref: '#/definitions/path' } },
+      },
+    ],
+  },
+  metaType: (format) => {
+    if (format === 'rows') return { type: 'integer', multiple: true };
+    if (format === 'one') return { type: 'integer' };
+    return { type: format === 'csv' ? 'string' : 'array' };
+  },
+  create: (format = 'list', { pointer }) => {
+    const idPath = typeof format === 'object' ? parsePathOrThrow(format.objects, `${pointer}/ids/objects`) : undefined;
+    return {
+      read: (stored) => readIds(stored, idPath),
+      write: (value) => {
+        const list = value as readonly number[];
+        if ((format === 'one' || format === 'one-in-list') && list.length > 1)
+          throw new UnrepresentableValue('only one can be stored here');
+        if (format === 'one') return list[0] ?? null;
+        return format === 'csv' ? list.join(',') : [...list];
+      },
+    };
+  },
+};
+
+/** Ids of terms, which WordPress stores as a list in a property of the post. */
+export const terms: CodecDefinition<never> = {
+  name: 'terms',
+  fits: ['ids'],
+  metaType: () => ({ type: 'array' }),
+  create: (_options, context) => ids.create!(undefined, context),
+};

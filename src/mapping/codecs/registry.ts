@@ -1,0 +1,80 @@
+// The list of codecs, and the lookup of the codec that a mapping names. To add a codec, list it in CODECS and
+// add an example to docs/mapping.md.
+
+import type { Field } from '../../interface/fields.ts';
+import { MappingFieldError } from '../field-accessor.ts';
+import { boolean } from './boolean.ts';
+import { cmsDate } from './cms-date.ts';
+import type { CodecDefinition, CodecSpec } from './codec.ts';
+import { currency } from './currency.ts';
+import { localDateTime, siteDateTime, utcDateTime } from './datetime.ts';
+import { html } from './html.ts';
+import { ids, terms } from './ids.ts';
+import { number } from './number.ts';
+import { text } from './text.ts';
+import { unix } from './unix.ts';
+import { zone } from './zone.ts';
+
+export const CODECS: readonly CodecDefinition[] = [
+  text,
+  html,
+  number,
+  boolean,
+  ids,
+  terms,
+  zone,
+  localDateTime,
+  siteDateTime,
+  utcDateTime,
+  unix,
+  cmsDate,
+  currency,
+];
+
+const byName: ReadonlyMap<string, CodecDefinition> = new Map(CODECS.map((codec) => [codec.name, codec]));
+
+/** A codec with the options that a mapping gives it. */
+export interface SelectedCodec {
+  codec: CodecDefinition;
+  options: unknown;
+}
+
+const fits = ({ fits, onlyField }: CodecDefinition, { type, key }: Field): boolean =>
+  fits.includes(type) && (onlyField === undefined || onlyField === key);
+
+/**
+ * The codec that a mapping names for a field, or the default codec of the field's type.
+ * @throws MappingFieldError if there is no such codec, or if it does not fit the field
+ */
+export function selectCodec(spec: CodecSpec | undefined, field: Field, pointer: string): SelectedCodec {
+  if (spec === undefined) {
+    const codec = CODECS.find(({ defaultFor }) => defaultFor?.includes(field.type));
+    if (!codec) throw new Error(`field type ${field.type} has no default codec`);
+    return { codec, options: undefined };
+  }
+  const [name, options] = typeof spec === 'string' ? [spec, undefined] : (Object.entries(spec)[0] ?? ['', undefined]);
+  const codec = byName.get(name);
+  if (!codec || !fits(codec, field)) {
+    const fitting = CODECS.filter((candidate) => fits(candidate, field)).map((candidate) => candidate.name);
+    throw new MappingFieldError(pointer, `"${name}" does not fit this field; fitting are ${fitting.join(', ')}`);
+  }
+  return { codec, options };
+}
+
+/** JSON Schema of the `as` of a mapping's field. */
+export function codecSchema(): object {
+  const named = CODECS.filter(({ internal }) => !internal);
+  const withOptions = named.flatMap(({ name, optionsSchema }) => (optionsSchema ? [[name, optionsSchema]] : []));
+  return {
+    oneOf: [
+      { enum: named.filter(({ optionsRequired }) => !optionsRequired).map(({ name }) => name) },
+      {
+        type: 'object',
+        minProperties: 1,
+        maxProperties: 1,
+        additionalProperties: false,
+        properties: Object.fromEntries(withOptions),
+      },
+    ],
+  };
+}

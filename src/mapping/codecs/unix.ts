@@ -1,0 +1,40 @@
+// Codec `unix`: a date as seconds since 1970.
+
+import { formatWallTime, wallTimeMs } from '../../time/wall-time.ts';
+import { utcToWall, wallToUtc } from '../../time/zones.ts';
+import { eventZone } from './clock.ts';
+import type { CodecDefinition } from './codec.ts';
+
+interface UnixOptions {
+  /**
+   * The seconds are no instant: a clock in UTC would show the event's own wall time at that moment. Some
+   * plugins store this.
+   */
+  wallClockAsUtc?: boolean;
+  asText?: boolean;
+}
+
+export const unix: CodecDefinition<UnixOptions> = {
+  name: 'unix',
+  fits: ['wall-time'],
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { wallClockAsUtc: { type: 'boolean' }, asText: { type: 'boolean' } },
+  },
+  metaType: ({ asText } = {}) => ({ type: asText ? 'string' : 'integer' }),
+  create: ({ wallClockAsUtc = false, asText = false } = {}) => ({
+    read: (stored, zones) => {
+      const seconds = typeof stored === 'string' && stored.trim() !== '' ? Number(stored) : stored;
+      if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds === 0) return undefined;
+      const utc = formatWallTime(seconds * 1000);
+      return wallClockAsUtc ? utc : utcToWall(utc, eventZone(zones));
+    },
+    write: (value, zones) => {
+      const wall = String(value);
+      const seconds = wallTimeMs(wallClockAsUtc ? wall : wallToUtc(wall, eventZone(zones))) / 1000;
+      return asText ? String(seconds) : seconds;
+    },
+    needsZone: !wallClockAsUtc,
+  }),
+};

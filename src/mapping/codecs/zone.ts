@@ -1,0 +1,46 @@
+// Codec `zone`: the text of a time zone. A blank text is the site's zone.
+
+import { parseZone } from '../../time/zones.ts';
+import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
+
+interface ZoneOptions {
+  /** The CMS's word for "the site's zone". Absent: the CMS stores the zone's name. */
+  site?: string;
+  /**
+   * The CMS accepts only names of the tz database and offsets such as `+02:00`; other spellings are
+   * converted.
+   */
+  strict?: boolean;
+}
+
+function toStrictZone(text: string): string {
+  const zone = parseZone(text);
+  if (!zone) throw new UnrepresentableValue('only a time zone can be stored here');
+  if (zone.kind === 'iana') return zone.name;
+  const minutes = Math.abs(zone.minutes);
+  const parts = [Math.floor(minutes / 60), minutes % 60].map((part) => String(Math.floor(part)).padStart(2, '0'));
+  return `${zone.minutes < 0 ? '-' : '+'}${parts.join(':')}`;
+}
+
+export const zone: CodecDefinition<ZoneOptions> = {
+  name: 'zone',
+  fits: ['zone'],
+  defaultFor: ['zone'],
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { site: { type: 'string' }, strict: { type: 'boolean' } },
+  },
+  metaType: () => ({ type: 'string' }),
+  create: ({ site, strict = false } = {}) => ({
+    read: (stored, zones) => {
+      if (typeof stored !== 'string' || stored.trim() === '') return undefined;
+      return site !== undefined && stored === site ? zones.site : stored.trim();
+    },
+    write: (value, zones) => {
+      const text = String(value);
+      if (site !== undefined && (text === zones.site || text === '')) return site;
+      return strict ? toStrictZone(text || zones.site) : text;
+    },
+  }),
+};

@@ -1,0 +1,132 @@
+// Compiles one field of a mapping to a field accessor.
+
+import type { CmsRecord } from '../cms/port.ts';
+import type { Field, FieldType } from '../interface/fields.ts';
+import { isObject } from '../model/json.ts';
+import { selectCodec } from './codecs/registry.ts';
+import type { CoreLocation } from './core-locations.ts';
+import { datePartsAccessor } from './date-parts.ts';
+import {
+  type FieldAccessor,
+  isWritablePath,
+  MappingFieldError,
+  parsePathOrThrow,
+  type WriteTarget,
+} from './field-accessor.ts';
+import type { FieldSpec, LocationSpec } from './mapping-file.ts';
+import { type Path, selectorOf, setAt, valueAt } from './paths.ts';
+
+/** A field of a kind, under its name in the API. */
+export interface CompiledField {
+  name: string;
+  field: Field;
+  accessor: FieldAccessor;
+}
+
+/** @throws MappingFieldError */
+export function compileField(spec: string | FieldSpec, field: Field): FieldAccessor {
+  if (typeof spec === 'string') return compileLocation(spec, field, '');
+  if (spec.value !== undefined) return fixedAccessor(spec.value, field);
+  if (spec.read === undefined && spec.write !== undefined)
+    throw new MappingFieldError('/write', '"write" goes with "read"; "at" is for both');
+  const reader = compileLocation(spec.read ?? spec, field, spec.read === undefined ? '' : '/read');
+  if (spec.readOnly || (spec.read !== undefined && spec.write === undefined)) return readOnly(reader);
+  if (spec.write === undefined) return reader;
+  const writers = Array.isArray(spec.write)
+    ? spec.write.map((location, index) => compileLocation(location, field, `/write/${index}`, true))
+    : [compileLocation(spec.write, field, '/write', true)];
+  return combine(reader, writers);
+}
+
+/** Reads with one accessor and writes with all others. */
+function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor {
+  // A write that needs the current record needs its own paths in there too.
+  const readForWrite = writers.filter((writer) => writer.needsCurrent).flatMap((writer) => writer.selectedPaths);
+  return {
+    read: reader.read,
+    write: (value, target) => {
+      for (const writer of writers) writer.write?.(value, target);
+    },
+    selectedPaths: [...reader.selectedPaths, ...readForWrite],
+    location: writers.map((writer) => writer.location).join(', '),
+    needsZone: writers.some((writer) => writer.needsZone),
+    needsCurrent: writers.some((writer) => writer.needsCurrent),
+  };
+}
+
+/**
+ * The accessor of a field that the mapping does not name, because WordPress has it for every post or term.
+ */
+export function compileCoreField(field: Field, { read, write }: CoreLocation): FieldAccessor {
+  const reader = compileLocation(read, field, '');
+  if (write === undefined) return readOnly(reader);
+  return { ...compileLocation(write, field, ''), read: reader.read, selectedPaths: reader.selectedPaths };
+}
+
+function readOnly({ read, selectedPaths, location }: FieldAccessor): FieldAccessor {
+  return { read, selectedPaths, location, needsZone: false, needsCurrent: false };
+}
+
+function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
+  if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
+  const expected = type === 'boolean' || type === 'number' ? type : 'string';
+  if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
+  return { read: () => value, selectedPaths: [], location: 'fixed', needsZone: false, needsCurrent: false };
+}
+
+function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
+  const location: LocationSpec = typeof spec === 'string' ? { at: spec } : spec;
+  if (location.parts) {
+    if (field.type !== 'wall-time')
+      throw new MappingFieldError(`${pointer}/parts`, 'only a date is put together of parts');
+    return datePartsAccessor(location.parts, location.clock ?? 'event', pointer, location.clearWith);
+  }
+  const path = parsePathOrThrow(location.at ?? '', typeof spec === 'string' ? pointer : `${pointer}/at`);
+  const { codec: definition, options } = selectCodec(location.as, field, `${pointer}/as`);
+  if (definition.createAccessor) return definition.createAccessor(path, options, pointer);
+  const codec = definition.create!(options, { type: field.type, pointer: `${pointer}/as`, writeOnly });
+  const jsonPath = location.json === undefined ? undefined : parsePathOrThrow(location.json, `${pointer}/json`);
+  const accessor: FieldAccessor = {
+    read: (cmsRecord, zones) => {
+      const stored = valueAt(cmsRecord, path);
+      return codec.read(jsonPath ? valueAt(parseJson(stored), jsonPath) : stored, zones);
+    },
+    selectedPaths: [selectorOf(path)],
+    location: jsonPath ? `${location.at} (${location.json} in its JSON)` : (location.at ?? ''),
+    needsZone: codec.needsZone === true,
+    needsCurrent: jsonPath !== undefined,
+  };
+  if (!isWritablePath(path)) return readOnly(accessor);
+  accessor.write = (value, target) => {
+    const clears = location.clearWith !== undefined && isEmpty(value, field.type);
+    const stored = clears ? location.clearWith : codec.write(value, target.zones);
+    if (jsonPath) mergeJson(target, path, jsonPath, stored);
+    else setAt(target.body, path, stored);
+  };
+  return accessor;
+}
+
+function isEmpty(value: unknown, type: FieldType): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return value === '' || value === null || (type === 'number' && value === 0);
+}
+
+function parseJson(text: unknown): unknown {
+  if (typeof text !== 'string') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Replaces one value in a JSON text and keeps the others. Starts from the text that this write has already
+ * put into the body, if another field is in the same text.
+ */
+function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {
+  const stored = parseJson(valueAt(body, path) ?? valueAt(current, path));
+  const object: CmsRecord = isObject(stored) ? structuredClone(stored) : {};
+  setAt(object, jsonPath, value);
+  setAt(body, path, JSON.stringify(object));
+}

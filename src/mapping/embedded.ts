@@ -1,0 +1,69 @@
+// Embedded venues and organizers: text inside an event instead of a record of their own. They are read-only,
+// and their id is a hash of the text.
+
+import { createHash } from 'node:crypto';
+import type { CmsRecord } from '../cms/port.ts';
+import { FIELDS } from '../interface/fields.ts';
+import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord, NO_TIME } from '../model/records.ts';
+import { normalizeUnicode } from '../text/unicode.ts';
+import { readText } from './codecs/text.ts';
+import { type FieldAccessor, MappingFieldError, parsePathOrThrow } from './field-accessor.ts';
+import { selectorOf, valueAt } from './paths.ts';
+
+/** Reads the embedded record of an event. Returns `undefined` if the event names none. */
+export type EmbeddedReader = (cmsRecord: CmsRecord) => LinkedRecord | undefined;
+
+/**
+ * Compiles `"embedded": { ... }`, which gives the path of each field of the embedded record.
+ * @throws MappingFieldError
+ */
+export function embeddedAccessor(
+  kind: LinkedKind,
+  pathTexts: Record<string, string>,
+): { accessor: FieldAccessor; reader: EmbeddedReader } {
+  if (pathTexts[kind] === undefined) throw new MappingFieldError('/embedded', `needs the name: "${kind}"`);
+  const fields = Object.entries(pathTexts).map(([name, text]) => {
+    const field = FIELDS[kind][name];
+    if (!field || (field.type !== 'text' && field.type !== 'html'))
+      throw new MappingFieldError(`/embedded/${name}`, `is no text field of a ${kind}`);
+    return { field, path: parsePathOrThrow(text, `/embedded/${name}`) };
+  });
+  const reader: EmbeddedReader = (cmsRecord) => {
+    const values = fields.map(({ field, path }) => ({
+      field,
+      text: (readText(valueAt(cmsRecord, path)) ?? '').trim(),
+    }));
+    const name = values.find(({ field }) => field.key === 'title')?.text ?? '';
+    if (name === '') return undefined;
+    const texts = values.map(({ text }) => text);
+    const digest = createHash('sha256')
+      .update(JSON.stringify([kind, texts]))
+      .digest();
+    const record: Record<string, unknown> = { kind, id: FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6) };
+    for (const field of Object.values(FIELDS[kind])) record[field.key] = field.empty;
+    for (const { field, text } of values) record[field.key] = text;
+    record.slug = `${slugOf(name)}-${digest.toString('hex', 0, 4)}`;
+    record.date = record.dateUtc = record.modified = record.modifiedUtc = NO_TIME;
+    const searched = values.filter(
+      ({ field }) => field.searched || field.key === 'title' || field.key === 'description',
+    );
+    record.searchText = searched.map(({ text }) => text).join('\n');
+    return record as unknown as LinkedRecord;
+  };
+  const accessor: FieldAccessor = {
+    read: (cmsRecord) => {
+      const record = reader(cmsRecord);
+      return record ? [record.id] : [];
+    },
+    selectedPaths: fields.map(({ path }) => selectorOf(path)),
+    location: 'inside the event',
+    needsZone: false,
+    needsCurrent: false,
+  };
+  return { accessor, reader };
+}
+
+function slugOf(name: string): string {
+  const plain = normalizeUnicode(name, 'NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'place';
+}

@@ -1,0 +1,134 @@
+// The types of a mapping file, and its validation against the JSON Schema.
+
+import { Ajv, type ErrorObject } from 'ajv';
+import { ConfigError } from '../errors.ts';
+import type { Kind } from '../model/records.ts';
+import type { Clock } from './codecs/clock.ts';
+import type { CodecSpec } from './codecs/codec.ts';
+import { codecSchema } from './codecs/registry.ts';
+import schema from './mapping.schema.json' with { type: 'json' };
+
+export interface DatePartSpec {
+  at: string;
+  format: string;
+  number?: boolean;
+}
+
+/** Where a value is stored, and in which form. */
+export interface LocationSpec {
+  at?: string;
+  /** Path inside the JSON text at `at`. */
+  json?: string;
+  as?: CodecSpec;
+  /** Stored for an empty value. */
+  clearWith?: unknown;
+  parts?: DatePartSpec[];
+  clock?: Clock;
+}
+
+/** How an event refers to a linked record, if not by id (link-fields.ts). */
+export interface LinkSpec {
+  terms?: string;
+  slug?: string;
+  key?: string;
+}
+
+export interface FieldSpec extends LocationSpec {
+  readOnly?: boolean;
+  read?: string | LocationSpec;
+  write?: string | LocationSpec | (string | LocationSpec)[];
+  value?: string | number | boolean;
+  /** Paths of the fields of an embedded record. */
+  embedded?: Record<string, string>;
+  via?: LinkSpec;
+}
+
+export interface KindSpec {
+  posts?: string;
+  terms?: string;
+  readOnly?: boolean;
+  context?: 'view' | 'edit';
+  listParams?: Record<string, string | number | boolean>;
+  statuses?: string[];
+  dedupe?: boolean;
+  touchAfterCreate?: string[];
+  fields?: Record<string, string | FieldSpec>;
+}
+
+export interface PostTypeSpec {
+  type: string;
+  singular: string;
+  plural: string;
+  rewrite?: string;
+  icon?: string;
+  existing?: boolean;
+}
+
+export interface TaxonomySpec {
+  taxonomy: string;
+  singular?: string;
+  plural?: string;
+  rewrite?: string;
+  hierarchical?: boolean;
+  existing?: boolean;
+}
+
+/** How `init` presents a mapping that comes with the gateway, and recognizes its site. */
+export interface PresetSpec {
+  title: string;
+  /** Folders of the WordPress plugin; a `*` at the end stands for any ending. */
+  plugins?: string[];
+  note?: string;
+}
+
+export type MappingFile = {
+  name: string;
+  description?: string;
+  upstream: 'wordpress';
+  preset?: PresetSpec;
+  /** The site needs the companion plugin. */
+  requiresCompanionPlugin?: boolean;
+  /** Post types and taxonomies that the companion plugin registers or opens. */
+  wordpress?: { posts?: Record<string, PostTypeSpec>; terms?: Record<string, TaxonomySpec> };
+} & { event: KindSpec } & { [K in Kind]?: KindSpec };
+
+/** The codec part of the file is for editors only; the registry is authoritative. */
+const mappingSchema = { ...schema, definitions: { ...schema.definitions, codec: codecSchema() } };
+
+const validate = new Ajv({ allErrors: true, strict: false }).compile<MappingFile>(mappingSchema);
+
+/** @throws ConfigError that names the file, the JSON pointer and the reason */
+export function validateMappingFile(json: unknown, file: string): MappingFile {
+  if (validate(json)) return json;
+  const error = mostSpecific(validate.errors ?? []);
+  throw mappingError(file, error?.instancePath ?? '', reasonOf(error));
+}
+
+/** An error at a location in a mapping file. `pointer` is a JSON pointer such as `/event/fields/cost`. */
+export function mappingError(file: string, pointer: string, reason: string, remedy = ''): ConfigError {
+  return new ConfigError(`mapping ${file}, at ${pointer === '' ? '/' : pointer}`, reason, remedy);
+}
+
+const KEYWORD_RANKS: Record<string, number> = { additionalProperties: 5, oneOf: 0, if: 0 };
+
+/**
+ * Alternatives (`oneOf`) fail together with their parts. The deepest error tells the operator most, above all
+ * an unknown key.
+ */
+function mostSpecific(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const rank = ({ instancePath, keyword }: ErrorObject): number =>
+    instancePath.split('/').length * 10 + (KEYWORD_RANKS[keyword] ?? 2);
+  return [...errors].sort((a, b) => rank(b) - rank(a))[0];
+}
+
+function reasonOf(error: ErrorObject | undefined): string {
+  if (!error) return 'is not a mapping';
+  const { keyword, params, message, parentSchema } = error;
+  if (keyword === 'additionalProperties') {
+    const known = Object.keys((parentSchema?.properties as object | undefined) ?? {});
+    return `has the unknown key "${params.additionalProperty}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`;
+  }
+  if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+  if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
+  return message ?? keyword;
+}

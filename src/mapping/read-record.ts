@@ -1,0 +1,143 @@
+// Converts a CMS record to a record: the single fields, and what several fields determine together.
+
+import type { CmsRecord } from '../cms/port.ts';
+import { FIELDS } from '../interface/fields.ts';
+import { isPostKind } from '../model/kinds.ts';
+import {
+  type CalendarRecord,
+  type EventRecord,
+  type Kind,
+  NO_TIME,
+  type RecordOf,
+  type Site,
+  type WallTime,
+} from '../model/records.ts';
+import { decodeEntities, undoTypography } from '../text/html.ts';
+import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
+import { wallToUtc } from '../time/zones.ts';
+import { eventZone } from './codecs/clock.ts';
+import type { CompiledField } from './compile-field.ts';
+import type { Zones } from './field-accessor.ts';
+import { type LinkField, type LinkTables, linkedIds } from './link-fields.ts';
+import { valueAt } from './paths.ts';
+
+export interface ReaderOptions {
+  storedAs: 'posts' | 'terms';
+  /** The excerpt is WordPress's own, which WordPress generates from the content if it is blank. */
+  usesCoreExcerpt: boolean;
+  /** The companion plugin keeps the UTC date of a draft blank. WordPress alone answers a made-up one. */
+  hasTrueDraftDates: boolean;
+}
+
+export function createReader(
+  kind: Kind,
+  fields: CompiledField[],
+  linkFields: LinkField[],
+  options: ReaderOptions,
+): (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => RecordOf[Kind] {
+  const zoneField = fields.find(({ name }) => name === 'timezone');
+  return (cmsRecord, site, linkTables = {}) => {
+    const values: Record<string, unknown> = {
+      kind,
+      id: typeof cmsRecord.id === 'number' ? cmsRecord.id : Number(cmsRecord.id) || 0,
+    };
+    for (const { key, empty } of Object.values(FIELDS[kind])) values[key] = Array.isArray(empty) ? [] : empty;
+    // No mapping has the parent of a tag, but a term record has the property.
+    if (kind === 'tag') values.parent = 0;
+    const zones = zonesOf(zoneField, cmsRecord, site);
+    for (const { field, accessor } of fields) {
+      const value = accessor.read(cmsRecord, zones);
+      if (value !== undefined) values[field.key] = value;
+    }
+    for (const { field } of linkFields) values[field] = linkedIds(values[field] as number[], linkTables[field]);
+    if (options.storedAs === 'posts') completePost(values, cmsRecord, options);
+    const record = values as unknown as RecordOf[Kind];
+    if (record.kind === 'event') completeEvent(record, site);
+    if (isPostKind(kind)) values.searchText = searchTextOf(kind, record, cmsRecord);
+    return record;
+  };
+}
+
+/** The zones in which the dates of a stored event are read. */
+export function zonesOf(zoneField: CompiledField | undefined, cmsRecord: CmsRecord | undefined, site: Site): Zones {
+  const zones = { event: site.timezone, site: site.timezone };
+  const stored = cmsRecord && zoneField?.accessor.read(cmsRecord, zones);
+  return typeof stored === 'string' && stored !== '' ? { event: stored, site: site.timezone } : zones;
+}
+
+const UNPUBLISHED = new Set(['draft', 'pending', 'auto-draft']);
+
+function completePost(values: Record<string, unknown>, cmsRecord: CmsRecord, options: ReaderOptions): void {
+  if (!options.hasTrueDraftDates && UNPUBLISHED.has(String(values.status))) values.dateUtc = NO_TIME;
+  // If the raw excerpt is known and blank, the rendered one is generated.
+  const raw = valueAt(cmsRecord, ['excerpt', 'raw']);
+  if (options.usesCoreExcerpt && typeof raw === 'string' && raw.trim() === '') values.excerpt = '';
+}
+
+/** Fills in the zone, a missing end and the UTC times, and extends an all-day event to whole days. */
+function completeEvent(event: EventRecord, site: Site): void {
+  if (event.timezone === '') event.timezone = site.timezone;
+  if (event.end === '') event.end = event.start;
+  if (event.allDay && event.start !== '') {
+    event.start = startOfDay(event.start);
+    event.end = endOfDay(event.end);
+  }
+  const zones = { event: event.timezone, site: site.timezone };
+  event.startUtc = toUtc(event.start, zones);
+  event.endUtc = toUtc(event.end, zones);
+}
+
+const toUtc = (wall: WallTime, zones: Zones): WallTime =>
+  parseWallTime(wall) === undefined ? '' : wallToUtc(wall, eventZone(zones));
+
+/**
+ * The text that searches look into: the raw texts if the CMS shows them, else the rendered ones, and the
+ * searched fields. A protected post is found only by what every caller sees of it, because a search would
+ * reveal the rest word by word. That is the title of an event, and the slug of a venue or organizer, whose
+ * name is blanked too.
+ */
+function searchTextOf(kind: Kind, record: CalendarRecord, cmsRecord: CmsRecord): string {
+  const values = record as unknown as Record<string, unknown>;
+  if (values.protected === true) {
+    return kind === 'event'
+      ? protectedTitle(String(values.title ?? ''), cmsRecord)
+      : decodeSlug(String(values.slug ?? ''));
+  }
+  const names = ['title', 'content', 'excerpt'];
+  const raw = names.map((name) => valueAt(cmsRecord, [name, 'raw']));
+  const texts = raw.every((text) => typeof text === 'string')
+    ? names.flatMap((name, index) => rawTexts(raw[index] as string, valueAt(cmsRecord, [name, 'rendered'])))
+    : ['title', 'description', 'excerpt'].map((key) => searchableText(String(values[key] ?? '')));
+  for (const field of Object.values(FIELDS[kind])) if (field.searched) texts.push(String(values[field.key] ?? ''));
+  return texts.filter((text) => text !== '').join('\n');
+}
+
+function protectedTitle(rendered: string, cmsRecord: CmsRecord): string {
+  const raw = valueAt(cmsRecord, ['title', 'raw']);
+  return typeof raw === 'string' ? raw : searchableText(rendered);
+}
+
+/** WordPress percent-encodes letters beyond ASCII in slugs. */
+function decodeSlug(slug: string): string {
+  try {
+    return decodeURIComponent(slug);
+  } catch {
+    return slug;
+  }
+}
+
+/**
+ * A raw text that equals the rendered one may be a rendered text (public-view.ts), which contains entities.
+ */
+const rawTexts = (raw: string, rendered: unknown): string[] =>
+  raw === rendered ? [...new Set([raw, searchableText(raw)])] : [raw];
+
+/**
+ * Rendered HTML without entities. If WordPress converted quotes or dashes, the text as typed follows on a
+ * line of its own.
+ */
+export function searchableText(html: string): string {
+  const shown = decodeEntities(html);
+  const typed = undoTypography(shown);
+  return typed === shown ? shown : `${shown}\n${typed}`;
+}

@@ -1,0 +1,168 @@
+// The five kinds of records: a mapping reads them from the CMS, the replica stores them, and API responses
+// are made of them.
+
+export type PostKind = 'event' | 'venue' | 'organizer';
+export type TermKind = 'category' | 'tag';
+export type Kind = PostKind | TermKind;
+/** The kinds that an event links to. */
+export type LinkedKind = Exclude<PostKind, 'event'>;
+
+export const POST_KINDS: readonly PostKind[] = ['event', 'venue', 'organizer'];
+export const TERM_KINDS: readonly TermKind[] = ['category', 'tag'];
+export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
+
+/**
+ * Embedded records (venues and organizers that are text inside an event) have ids from here on. CMS ids are
+ * lower, and a number of this size is still exact. An actor sees an embedded record if they see an event that
+ * contains it.
+ */
+export const FIRST_EMBEDDED_ID = 2 ** 52;
+
+/** `YYYY-MM-DD HH:MM:SS` without a zone. The field's description names the zone. */
+export type WallTime = string;
+/** WordPress stores and sends this if there is no time. */
+export const NO_TIME: WallTime = '0000-00-00 00:00:00';
+/**
+ * Stored as the website of an event whose website was removed, unlike that of an event that never had one. No
+ * address looks like this.
+ */
+export const NO_WEBSITE = '-';
+
+/**
+ * The replica's status for a record that the CMS has published but does not show to anonymous callers,
+ * because a plugin hides it. Only staff who may edit it see it, with the status `publish`.
+ */
+export const WITHHELD = 'withheld';
+
+/** The fields that events, venues and organizers share. `0` means no author or no image. */
+export interface PostFields {
+  status: string;
+  slug: string;
+  author: number;
+  /** Publication and last change, in the site's zone and in UTC. */
+  date: WallTime;
+  dateUtc: WallTime;
+  modified: WallTime;
+  modifiedUtc: WallTime;
+  /** The permalink that the CMS gives. */
+  url: string;
+  /** Rendered HTML. The name of a venue or organizer is its title. */
+  title: string;
+  description: string;
+  excerpt: string;
+  /** The CMS requires a password for the content. */
+  protected: boolean;
+  /** Id of the featured image. */
+  image: number;
+}
+
+export interface EventFields extends PostFields {
+  allDay: boolean;
+  /** The event's own wall-clock time in `timezone`. */
+  start: WallTime;
+  end: WallTime;
+  startUtc: WallTime;
+  endUtc: WallTime;
+  /** As the client sent it; the site's zone if the client sent none. */
+  timezone: string;
+  /** Encoded by calendar/cost.ts. */
+  cost: string;
+  /**
+   * `''`: the event never had one, and responses show its permalink. `NO_WEBSITE`: its website was removed.
+   */
+  website: string;
+  showMap: boolean;
+  showMapLink: boolean;
+  /** No list shows the event. */
+  hidden: boolean;
+  sticky: boolean;
+  featured: boolean;
+  /** Id of the parent event. */
+  parent: number;
+  categories: number[];
+  tags: number[];
+  venues: number[];
+  organizers: number[];
+}
+
+export interface VenueFields extends PostFields {
+  address: string;
+  city: string;
+  country: string;
+  province: string;
+  state: string;
+  stateprovince: string;
+  zip: string;
+  phone: string;
+  website: string;
+  showMap: boolean;
+  showMapLink: boolean;
+}
+
+export interface OrganizerFields extends PostFields {
+  phone: string;
+  website: string;
+  email: string;
+}
+
+export interface TermFields {
+  /** HTML as the CMS stores it (`&amp;`), not typographically rendered. */
+  name: string;
+  slug: string;
+  description: string;
+  /** Id of the parent term; tags have none. */
+  parent: number;
+  url: string;
+}
+
+/**
+ * The text to search: the source text if the CMS sends it, otherwise the rendered text. Only the replica's
+ * search index stores it.
+ */
+export interface Searchable {
+  searchText: string;
+}
+
+export type EventRecord = { kind: 'event'; id: number } & EventFields & Searchable;
+export type VenueRecord = { kind: 'venue'; id: number } & VenueFields & Searchable;
+export type OrganizerRecord = { kind: 'organizer'; id: number } & OrganizerFields & Searchable;
+export type TermRecord = { kind: TermKind; id: number } & TermFields;
+export type LinkedRecord = VenueRecord | OrganizerRecord;
+export type PostRecord = EventRecord | LinkedRecord;
+export type CalendarRecord = PostRecord | TermRecord;
+
+export interface FieldsOf {
+  event: EventFields;
+  venue: VenueFields;
+  organizer: OrganizerFields;
+  category: TermFields;
+  tag: TermFields;
+}
+
+export interface RecordOf {
+  event: EventRecord;
+  venue: VenueRecord;
+  organizer: OrganizerRecord;
+  category: TermRecord;
+  tag: TermRecord;
+}
+
+/** An uploaded image. `sizes` is empty if the image is too small for derived sizes. */
+export interface ImageRecord {
+  id: number;
+  url: string;
+  extension: string;
+  width: number;
+  height: number;
+  filesizeBytes: number;
+  sizes: Record<string, { width: number; height: number; mimeType: string; filesizeBytes: number; url: string }>;
+}
+
+/** Settings of the site that all records depend on. */
+export interface Site {
+  /** The site's address, without a trailing slash. */
+  url: string;
+  name: string;
+  /** The site's zone: an IANA name, or a fixed offset such as `+02:00`. */
+  timezone: string;
+}

@@ -1,0 +1,50 @@
+// Everything that can be observed in the gateway, as one union of events. The log and the metrics are its two
+// readers.
+
+import type { UnavailableReason } from '../errors.ts';
+
+/**
+ * How a public read was served; `shared`: with the response that another request was already computing
+ * (single-flight).
+ */
+export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'not-modified' | 'stale' | 'none';
+
+export type Observation =
+  | {
+      type: 'request';
+      id: string;
+      method: string;
+      route: string;
+      status: number;
+      cache: CacheOutcome;
+      durationMs: number;
+    }
+  | { type: 'request-failed'; id: string; error: unknown }
+  | { type: 'cms-call'; method: string; path: string; status: number; durationMs: number; attempt: number }
+  | { type: 'cms-failed'; method: string; path: string; reason: UnavailableReason; durationMs: number; message: string }
+  | { type: 'breaker'; bulkhead: string; state: 'closed' | 'open' | 'half-open' }
+  | { type: 'queue'; waiting: number; running: number }
+  | { type: 'sync-state'; from: string; to: string; why: string }
+  | { type: 'sync-progress'; collection: string; done: number; total: number }
+  | { type: 'sync-poll'; requests: number; changed: number; removed: number; durationMs: number }
+  /** The replica's file was unusable: the gateway renamed it to `file` and started a new replica. */
+  | { type: 'replica-quarantined'; file: string; reason: string }
+  /** An uncaught error: the process ends. */
+  | { type: 'fatal'; error: unknown }
+  /** The role of this gateway in a cluster changed. */
+  | { type: 'cluster-role'; from: string; to: string; why: string }
+  /** Redis contained data that no gateway wrote. */
+  | { type: 'cluster-message-ignored' }
+  | { type: 'message'; level: 'info' | 'warn'; message: string };
+
+export type ObservationOf<T extends Observation['type']> = Extract<Observation, { type: T }>;
+
+/** Must not throw. Events must not contain credentials. */
+export type Observe = (observation: Observation) => void;
+
+export function combineObservers(first: Observe, second: Observe): Observe {
+  return (observation) => {
+    first(observation);
+    second(observation);
+  };
+}

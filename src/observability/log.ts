@@ -1,0 +1,213 @@
+// The log: a reader of the events. Lines are JSON, or formatted for people on a terminal.
+
+import { createRequire } from 'node:module';
+import { type DestinationStream, pino } from 'pino';
+import type { Observation, ObservationOf, Observe } from './events.ts';
+import { createProgress } from './progress.ts';
+
+export interface LogOptions {
+  /** The lowest level that is logged: debug, info, warn, error, silent. */
+  level: string;
+  /** Log each request. Failed requests are always logged. */
+  requests: boolean;
+  /** Format lines for people; default: on a terminal. */
+  pretty?: boolean;
+  /** Default: standard error. */
+  stream?: { write(text: string): unknown; isTTY?: boolean };
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+type EventType = Observation['type'];
+
+/** The level and message of each event. Texts from outside are freed of credentials. */
+const LINES: {
+  [T in EventType]: {
+    level: Level | ((event: ObservationOf<T>) => Level);
+    message(event: ObservationOf<T>): string;
+  };
+} = {
+  request: {
+    level: ({ status }) => (status >= 500 ? 'warn' : 'info'),
+    message: ({ status, method, route }) => `${status} ${method} ${route}`,
+  },
+  'request-failed': { level: 'error', message: () => 'request failed' },
+  'cms-call': {
+    level: 'debug',
+    message: ({ status, method, path }) => `the CMS responded ${status} to ${method} ${path}`,
+  },
+  'cms-failed': {
+    level: 'warn',
+    message: ({ method, path, message }) =>
+      `no usable response of the CMS to ${method} ${path}: ${redactCredentials(message)}`,
+  },
+  breaker: {
+    level: ({ state }) => (state === 'closed' ? 'info' : 'warn'),
+    message: ({ bulkhead, state }) => `circuit breaker of ${bulkhead} calls to the CMS: ${BREAKER[state]}`,
+  },
+  queue: { level: 'debug', message: () => 'calls to the CMS' },
+  'sync-state': {
+    level: ({ to }) => (to === 'unreachable' || to === 'stale' ? 'warn' : 'info'),
+    message: ({ from, to, why }) => `replica: ${from} -> ${to}: ${redactCredentials(why)}`,
+  },
+  'sync-progress': { level: 'info', message: ({ collection }) => `initial sync of ${collection}` },
+  'sync-poll': {
+    level: 'debug',
+    message: ({ changed, removed }) => `polled the CMS: ${changed} changed, ${removed} deleted`,
+  },
+  'replica-quarantined': {
+    level: 'warn',
+    message: ({ file, reason }) =>
+      `renamed the unusable replica file to ${file} and started a new replica: ${redactCredentials(reason)}`,
+  },
+  fatal: { level: 'error', message: () => 'uncaught error: the process ends' },
+  'cluster-role': {
+    level: ({ to }) => (to === 'standalone' ? 'warn' : 'info'),
+    message: ({ from, to, why }) => `cluster role: ${from} -> ${to} (${why})`,
+  },
+  'cluster-message-ignored': { level: 'debug', message: () => 'ignored data in Redis that no gateway wrote' },
+  message: { level: ({ level }) => level, message: ({ message }) => redactCredentials(message) },
+};
+
+const BREAKER = {
+  closed: 'closed',
+  open: 'open after repeated failures',
+  'half-open': 'half open, one call is tried',
+};
+
+/** Fields that the message already contains; `pretty` lines omit them. */
+const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state';
+
+/** Characters that are collected before a write to standard error, and the longest that a line waits. */
+const BUFFER_CHARS = 16 * 1024;
+const FLUSH_MS = 200;
+/** If the reader of standard error does not keep up, lines beyond this are dropped. */
+const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
+
+/** Loaded on demand: a server does not need it. */
+function createFormatter(colorize: boolean): (line: string) => string {
+  const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
+  return prettyFactory({ colorize, singleLine: true, ignore: IN_THE_MESSAGE });
+}
+
+/**
+ * The current time as pino writes it. Many lines share a millisecond, and formatting a date costs as much as
+ * the rest of a line.
+ */
+function createTimestamp(): () => string {
+  let lastMs = 0;
+  let text = '';
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== lastMs) text = `,"time":"${new Date(nowMs).toISOString()}"`;
+    lastMs = nowMs;
+    return text;
+  };
+}
+
+interface BufferedStream extends DestinationStream {
+  flush(): void;
+}
+
+/**
+ * Standard error in large writes: a write costs more than the line in it, and pino's own buffer costs 3 µs
+ * per line (docs/decisions.md).
+ */
+function bufferedStderr(): BufferedStream {
+  let buffer = '';
+  let timer: NodeJS.Timeout | undefined;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (buffer !== '' && process.stderr.writableLength < MAX_BACKLOG_BYTES) process.stderr.write(buffer);
+    buffer = '';
+  }
+
+  process.on('exit', flush);
+  return {
+    write(line) {
+      buffer += line;
+      if (buffer.length >= BUFFER_CHARS) flush();
+      else timer ??= setTimeout(flush, FLUSH_MS).unref();
+    },
+    flush,
+  };
+}
+
+/** Events should contain no credentials; the log removes from error texts what looks like some. */
+export function createLog({ level, requests, pretty, stream }: LogOptions): Observe {
+  const terminal = (stream ?? process.stderr).isTTY === true;
+  const isPretty = pretty ?? terminal;
+  const hasBar = isPretty && terminal && level !== 'silent';
+  const progress = createProgress({ terminal: hasBar });
+  const buffer = stream || isPretty ? undefined : bufferedStderr();
+  const output: DestinationStream = stream ?? buffer ?? process.stderr;
+  const format = isPretty ? createFormatter(terminal) : undefined;
+  /** The bar stays the last line: it is erased before a line is written, and drawn again after it. */
+  const write = (text: string) => output.write(hasBar ? `\r\x1b[K${text}${progress.renderBar()}` : text);
+  const log = pino(
+    {
+      level,
+      base: null,
+      timestamp: createTimestamp(),
+      // Errors are described below; pino would add all properties of an error.
+      serializers: { err: (description) => description },
+    },
+    format ? { write: (line: string) => write(format(line)) } : output,
+  );
+
+  return (event) => {
+    if (event.type === 'request' && event.status < 500 && !requests) return;
+    if (event.type === 'sync-progress') {
+      const line = progress.update(event);
+      if (line) log.info(event, line);
+      if (hasBar) write('');
+      return;
+    }
+    if (event.type === 'sync-state' && event.from === 'syncing') progress.end();
+    const level = levelOf(event);
+    if (!log.isLevelEnabled(level)) return;
+    log[level](fieldsOf(event), messageOf(event));
+    if (level === 'warn' || level === 'error') buffer?.flush();
+  };
+}
+
+function levelOf<T extends EventType>(event: ObservationOf<T>): Level {
+  const { level } = LINES[event.type as T];
+  return typeof level === 'function' ? level(event) : level;
+}
+
+const messageOf = <T extends EventType>(event: ObservationOf<T>): string => LINES[event.type as T].message(event);
+
+/** The properties of the line in addition to its message. */
+function fieldsOf(event: Observation): object {
+  if (event.type === 'fatal') return { type: event.type, err: describeError(event.error) };
+  if (event.type === 'request-failed') return { type: event.type, id: event.id, err: describeError(event.error) };
+  // The message contains these texts, with credentials removed.
+  const fields: Record<string, unknown> = { ...event, message: undefined, why: undefined };
+  if ('durationMs' in event) fields.durationMs = Math.round(event.durationMs * 10) / 10;
+  return fields;
+}
+
+const MAX_CAUSES = 4;
+
+/** Only name, texts and codes: errors of libraries carry requests, headers and bodies as well. */
+function describeError(error: unknown, depth = 0): object {
+  if (!(error instanceof Error)) return { type: typeof error, message: redactCredentials(String(error)) };
+  const { code, status } = error as { code?: unknown; status?: unknown };
+  return {
+    type: error.name,
+    message: redactCredentials(error.message),
+    stack: redactCredentials(error.stack ?? ''),
+    code: typeof code === 'string' ? code : undefined,
+    status: typeof status === 'number' ? status : undefined,
+    cause: error.cause !== undefined && depth < MAX_CAUSES ? describeError(error.cause, depth + 1) : undefined,
+  };
+}
+
+/** Removes what looks like credentials: authorization headers, and user and password in a URL. */
+export function redactCredentials(text: string): string {
+  return text
+    .replace(/\b(basic|bearer)\s+[A-Za-z0-9+/_=.~-]{6,}/gi, '$1 (removed)')
+    .replace(/\/\/[^\s/@"']+@/g, '//(removed)@');
+}

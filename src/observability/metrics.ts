@@ -1,0 +1,163 @@
+// The metrics for Prometheus: a reader of the events. A new metric is one line in `createMetrics`.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Observation, ObservationOf, Observe } from './events.ts';
+
+export interface Metrics {
+  observe: Observe;
+  /** Content type and body of the response to a scrape. */
+  contentType: string;
+  text(): Promise<string>;
+}
+
+type EventType = Observation['type'];
+type TimedEvent = Extract<Observation, { durationMs: number }>;
+type TimedEventType = TimedEvent['type'];
+type Reader<T extends EventType> = (event: ObservationOf<T>) => void;
+/** Label names, each with its value for an event. */
+type Labels<T extends EventType> = Record<string, (event: ObservationOf<T>) => string>;
+
+const BUCKETS_S = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
+const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
+const REPLICA_STATES = ['empty', 'syncing', 'live', 'stale', 'unreachable'];
+const ROLES = ['standalone', 'joining', 'follower', 'bootstrapping', 'leader'];
+
+/** `nowMs` is the clock of the sync lag only. */
+export function createMetrics(nowMs: () => number = Date.now): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const { on, observe } = createReaders();
+  const { count, time, gauge, state } = createInstruments(registry, on);
+
+  time('request', 'calendar_request_seconds', 'Requests by route, status class and cache outcome', {
+    route: ({ route }) => route,
+    status: ({ status }) => `${Math.trunc(status / 100)}xx`,
+    cache: ({ cache }) => cache,
+  });
+  count('request-failed', 'calendar_request_failures_total', 'Requests that failed with an unexpected error');
+  const isStale = ({ cache }: ObservationOf<'request'>) => Number(cache === 'stale');
+  const stale = 'Public responses served while the CMS was unreachable or the replica stale';
+  count('request', 'calendar_served_stale_total', stale, {}, isStale);
+
+  const callLabels: Labels<'cms-call'> = { method: ({ method }) => method, status: ({ status }) => String(status) };
+  const isRetry = ({ attempt }: ObservationOf<'cms-call'>) => Number(attempt > 1);
+  time('cms-call', 'calendar_cms_call_seconds', 'Calls to the CMS by method and status', callLabels);
+  count('cms-call', 'calendar_cms_retries_total', 'Repeated calls to the CMS', {}, isRetry);
+  count('cms-failed', 'calendar_cms_failures_total', 'Calls to the CMS without a usable response', {
+    reason: ({ reason }) => reason,
+  });
+  const breakers = new Map<string, number>();
+  const worst = '0 closed, 1 half open, 2 open: the worst circuit breaker of all bulkheads';
+  gauge('breaker', 'calendar_breaker_state', worst, (event) => {
+    breakers.set(event.bulkhead, BREAKER[event.state]);
+    return Math.max(...breakers.values());
+  });
+  gauge('queue', 'calendar_cms_calls_queued', 'Calls to the CMS that wait for a connection', ({ waiting }) => waiting);
+  gauge('queue', 'calendar_cms_calls_running', 'Calls to the CMS in flight', ({ running }) => running);
+
+  state('sync-state', 'calendar_replica_state', '1 for the state of the replica', 'state', REPLICA_STATES);
+  gauge('sync-state', 'calendar_replica_live', '1 while the replica is live', ({ to }) => Number(to === 'live'));
+  time('sync-poll', 'calendar_sync_poll_seconds', 'Polls of the CMS');
+  const changes = ({ changed, removed }: ObservationOf<'sync-poll'>) => changed + removed;
+  count('sync-poll', 'calendar_sync_changed_total', 'Records that a poll changed or deleted', {}, changes);
+  const lastPoll = 'When the last poll ended';
+  gauge('sync-poll', 'calendar_sync_last_poll_timestamp_seconds', lastPoll, () => Date.now() / 1000);
+  addSyncLag(registry, on, nowMs);
+  addInitialSync(registry, on);
+  const quarantined = 'Replica files that were unusable: damaged, or of another site, mapping or version';
+  count('replica-quarantined', 'calendar_replica_quarantined_total', quarantined);
+
+  state('cluster-role', 'calendar_cluster_role', 'Cluster: 1 for the role of this gateway', 'role', ROLES);
+  const ignored = 'Cluster: messages and entries in Redis that no gateway wrote';
+  count('cluster-message-ignored', 'calendar_cluster_ignored_messages_total', ignored);
+
+  return { observe, contentType: registry.contentType, text: () => registry.metrics() };
+}
+
+type On = <T extends EventType>(type: T, reader: Reader<T>) => void;
+
+function createReaders(): { on: On; observe: Observe } {
+  const readers = new Map<EventType, ((event: never) => void)[]>();
+  return {
+    on: (type, reader) => void readers.set(type, [...(readers.get(type) ?? []), reader]),
+    observe(event) {
+      for (const read of readers.get(event.type) ?? []) read(event as never);
+    },
+  };
+}
+
+function createInstruments(registry: Registry, on: On) {
+  const registers = [registry];
+  const valuesOf = <T extends EventType>(labels: Labels<T>, event: ObservationOf<T>) => {
+    const values: Record<string, string> = {};
+    for (const name in labels) values[name] = labels[name]!(event);
+    return values;
+  };
+
+  return {
+    /** `by`: by how much an event raises the counter. */
+    count<T extends EventType>(
+      type: T,
+      name: string,
+      help: string,
+      labels: Labels<T> = {},
+      by: (event: ObservationOf<T>) => number = () => 1,
+    ): void {
+      const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+      on(type, (event) => {
+        const increment = by(event);
+        if (increment > 0) counter.inc(valuesOf(labels, event), increment);
+      });
+    },
+    /** A histogram of the durations. */
+    time<T extends TimedEventType>(type: T, name: string, help: string, labels: Labels<T> = {}): void {
+      const labelNames = Object.keys(labels);
+      const histogram = new Histogram({ name, help, labelNames, buckets: BUCKETS_S, registers });
+      on(type, (event) => histogram.observe(valuesOf(labels, event), (event as TimedEvent).durationMs / 1000));
+    },
+    gauge<T extends EventType>(type: T, name: string, help: string, value: (event: ObservationOf<T>) => number): void {
+      const metric = new Gauge({ name, help, registers });
+      on(type, (event) => metric.set(value(event)));
+    },
+    /** A gauge per state: 1 for the current one. */
+    state(type: 'sync-state' | 'cluster-role', name: string, help: string, label: string, states: string[]): void {
+      const metric = new Gauge({ name, help, labelNames: [label], registers });
+      on(type, ({ to }) => {
+        for (const state of states) metric.labels(state).set(Number(state === to));
+      });
+    },
+  };
+}
+
+function addSyncLag(registry: Registry, on: On, nowMs: () => number): void {
+  const startedMs = nowMs();
+  let isLive = false;
+  let caughtUpMs: number | undefined;
+  const lag: Gauge = new Gauge({
+    name: 'calendar_sync_lag_seconds',
+    help: 'Since the replica last equalled the CMS (before the first time: since the start)',
+    collect: () => lag.set((nowMs() - (caughtUpMs ?? startedMs)) / 1000),
+    registers: [registry],
+  });
+  on('sync-state', ({ to }) => {
+    isLive = to === 'live';
+    if (isLive) caughtUpMs = nowMs();
+  });
+  on('sync-poll', () => {
+    // A poll that fails leaves the state `live` before it ends.
+    if (isLive) caughtUpMs = nowMs();
+  });
+}
+
+function addInitialSync(registry: Registry, on: On): void {
+  const records = new Gauge({
+    name: 'calendar_initial_sync_records',
+    help: 'Records of the initial sync by collection: done, and total',
+    labelNames: ['collection', 'of'],
+    registers: [registry],
+  });
+  on('sync-progress', ({ collection, done, total }) => {
+    records.labels(collection, 'done').set(done);
+    records.labels(collection, 'total').set(total);
+  });
+}

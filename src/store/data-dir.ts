@@ -1,0 +1,88 @@
+// The data directory: accessible to its owner alone; its errors name a remedy.
+
+import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { ConfigError } from '../errors.ts';
+import { makeDirectory } from '../make-directory.ts';
+
+/** The replica holds drafts and private records: no other user of the machine may read it. */
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/**
+ * Creates the directory of `file` if it is missing. Removes the access of other users to the file, to all
+ * files whose name begins with its name, and to the directory if it holds nothing else. Returns the paths
+ * whose mode changed.
+ * @throws ConfigError if the directory cannot be created or read
+ */
+export function restrictAccess(file: string): string[] {
+  const directory = dirname(file);
+  let names: string[];
+  try {
+    makeDirectory(directory, DIRECTORY_MODE);
+    names = readdirSync(directory);
+  } catch (error) {
+    throw dataDirError(file, error);
+  }
+  const ownNames = names.filter((name) => name.startsWith(basename(file)));
+  const restricted = ownNames.map((name) => join(directory, name)).filter((path) => restrictMode(path, FILE_MODE));
+  if (ownNames.length === names.length && restrictMode(directory, DIRECTORY_MODE)) restricted.push(directory);
+  return restricted;
+}
+
+function restrictMode(path: string, mode: number): boolean {
+  try {
+    const before = statSync(path).mode & 0o777;
+    if ((before & ~mode) === 0) return false;
+    chmodSync(path, before & mode);
+    return true;
+  } catch {
+    // The path belongs to another user, or is a mount. Opening the file shows if it can be used.
+    return false;
+  }
+}
+
+/** Primary result codes of SQLite (sqlite.org/rescode.html). */
+const CANNOT_OPEN = 14;
+const READ_ONLY = 8;
+const FULL = 13;
+
+/** Converts an error of the file system or of SQLite to one that tells the operator what to do. */
+export function dataDirError(file: string, error: unknown): Error {
+  if (error instanceof ConfigError) return error;
+  const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string };
+  const sqliteCode = errcode === undefined ? undefined : errcode & 0xff;
+  const directory = dirname(file);
+  const setting = 'dataDir (CALENDAR_DATA_DIR)';
+  const user = process.getuid === undefined ? 'this user' : `the user with id ${process.getuid()}`;
+  if (code === 'EEXIST' || code === 'ENOTDIR')
+    return new ConfigError(setting, `${directory} is a file, or lies below one`, 'Name a directory.');
+  if (code === 'EROFS')
+    return new ConfigError(
+      setting,
+      `${directory} is on a read-only file system`,
+      'Name a directory that can be written.',
+    );
+  if (code === 'EISDIR')
+    return new ConfigError(setting, `${file} is a directory`, 'Remove it, or name another directory.');
+  if (code === 'ENOSPC' || code === 'EDQUOT' || sqliteCode === FULL)
+    return new ConfigError(
+      setting,
+      `the disk of ${directory} is full`,
+      'Make room, or name a directory on another disk.',
+    );
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return new ConfigError(
+      setting,
+      `${file} cannot be opened: too many files are open`,
+      'Raise the limit (ulimit -n).',
+    );
+  const isDenied = code === 'EACCES' || code === 'EPERM' || code === 'ENOENT';
+  if (isDenied || sqliteCode === CANNOT_OPEN || sqliteCode === READ_ONLY)
+    return new ConfigError(
+      setting,
+      `${user} may not write ${file} (${sqliteCode === undefined ? code : message})`,
+      `Give ${directory} to that user (chown, chmod u+rwx), or name a directory that the user may write.`,
+    );
+  return new ConfigError(setting, `${file} cannot be used: ${message}`, 'Name another directory.');
+}

@@ -1,0 +1,291 @@
+// One SQLite connection as the replica uses it: prepared statements, nested transactions, and errors as
+// `ReplicaError`.
+
+import type { StatementSync } from 'node:sqlite';
+import { LRUCache } from 'lru-cache';
+import { ReplicaError } from '../errors.ts';
+import { dataDirError } from './data-dir.ts';
+import { bootId, openFile, openTemporary, toReplicaError } from './database-file.ts';
+import { type Sql, sql, type Value } from './sql.ts';
+
+export interface DatabaseOptions {
+  /** Absent: a temporary database. */
+  file?: string | undefined;
+  /** Site and mapping: a file of another identity is quarantined. */
+  identity: string;
+  /** Why the existing file must not be used: it is quarantined unopened. */
+  quarantine?: string | undefined;
+  /** Called once, when a call notices that the file is damaged. Must not throw. */
+  onDamage?: ((reason: string) => void) | undefined;
+  /** Called after every rollback. Must not throw. */
+  onRollback: () => void;
+}
+
+export type Row = Record<string, null | number | string | Uint8Array>;
+
+export interface Database {
+  /** Why the file that was there was quarantined; undefined if none was there or it is in use now. */
+  readonly quarantined: string | undefined;
+  /** Files and folders whose mode was restricted. */
+  readonly restrictedPaths: readonly string[];
+  all<T = Row>(query: Sql): T[];
+  get<T = Row>(query: Sql): T | undefined;
+  /** The first column of every row, which must hold numbers. */
+  numbers(query: Sql): number[];
+  run(query: Sql): void;
+  /** Inserts a row; the keys are the names of the columns. */
+  insert(table: string, row: Readonly<Record<string, Value>>): void;
+  /** As `insert`, and replaces a row with the same key. */
+  replace(table: string, row: Readonly<Record<string, Value>>): void;
+  /** Parses a value that was stored as JSON. Throws `ReplicaError` (`damaged`) if it is not. */
+  parse<T>(json: string): T;
+  /**
+   * Runs `body` in a transaction, or in a savepoint of the open one. All or nothing; `body` must not wait.
+   */
+  transaction<T>(body: () => T): T;
+  /**
+   * Starts or ends a bulk load, in which transactions are committed in groups and do not wait for the disk. A
+   * failed transaction rolls back its group; the next transaction then fails too, so that every caller learns
+   * of it. A killed process loses the last group, and after a crash of the machine the file is quarantined.
+   */
+  setBulkLoad(isOn: boolean): void;
+  /** Commits the open group of a bulk load. */
+  flush(): void;
+  integrityCheck(): string[];
+  /** Throws `ReplicaError` if a change could not be written now. Writes a few pages to find out. */
+  assertWritable(): void;
+  /** `damaged`: leaves the file marked as not closed properly. */
+  close(damaged?: boolean): void;
+}
+
+/** Lists have few forms; the limit only guards against a caller who invents ever new ones. */
+const MAX_STATEMENTS = 400;
+
+/**
+ * The transactions of a bulk load within this time are committed together, because they change the same
+ * pages. A longer time would block the event loop for longer at each commit.
+ */
+const GROUP_MS = 100;
+
+/** More than a record takes in all tables and in the full-text index. */
+const PROBE_CHARS = 64 * 1024;
+/** After a change that could not be written: as much as one batch of the sync may take. */
+const LARGE_PROBE_CHARS = 4 * 1024 * 1024;
+
+/**
+ * Opens the replica's database in `file`, or creates it (see `openFile`, also for the errors). Calls throw
+ * `ReplicaError`.
+ */
+export function openDatabase({ file, identity, quarantine, onDamage, onRollback }: DatabaseOptions): Database {
+  const opened = file === undefined ? openTemporary(identity) : openFile(file, identity, quarantine);
+  const { connection, quarantined, restrictedPaths } = opened;
+  const statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS });
+  const arrayStatements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS });
+  let depth = 0;
+  let isBulkLoad = false;
+  let groupTimer: NodeJS.Timeout | undefined;
+  /**
+   * Why a group was rolled back after some of its transactions had succeeded. The next transaction throws it.
+   */
+  let lostGroup: unknown;
+  let isDamaged = false;
+  /** Something could not be written, and nothing large has been written since. */
+  let isFull = false;
+
+  /** Converts an error, and remembers what it says about the file. */
+  function toFailure(error: unknown): unknown {
+    const failure = toReplicaError(error);
+    if (failure instanceof ReplicaError && failure.reason === 'unwritable') isFull = true;
+    if (failure instanceof ReplicaError && failure.reason === 'damaged' && !isDamaged) {
+      isDamaged = true;
+      onDamage?.(failure.message);
+    }
+    return failure;
+  }
+
+  function guarded<T>(call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      throw toFailure(error);
+    }
+  }
+
+  function prepare(text: string): StatementSync {
+    let statement = statements.get(text);
+    if (!statement) {
+      statement = connection.prepare(text);
+      statements.set(text, statement);
+    }
+    return statement;
+  }
+
+  /** Rows as arrays: cheaper than objects. */
+  function prepareForArrays(text: string): StatementSync {
+    let statement = arrayStatements.get(text);
+    if (!statement) {
+      statement = connection.prepare(text);
+      statement.setReturnArrays(true);
+      arrayStatements.set(text, statement);
+    }
+    return statement;
+  }
+
+  const runText = (text: string, values: readonly Value[]): void => {
+    guarded(() => prepare(text).run(...values));
+  };
+  const run = ({ text, values }: Sql): void => runText(text, values);
+
+  function insertInto(verb: string, table: string, row: Readonly<Record<string, Value>>): void {
+    const columns = Object.keys(row);
+    const placeholders = columns.map(() => '?').join(', ');
+    runText(`${verb} INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`, Object.values(row));
+  }
+
+  function execute(statements: string): void {
+    guarded(() => connection.exec(statements));
+  }
+
+  /**
+   * Runs `body` and then `commit`. If either fails, runs `rollback`, unless SQLite has rolled back itself, as
+   * on a full disk.
+   */
+  function atomically<T>(body: () => T, commit: string, rollback: string): T {
+    depth += 1;
+    try {
+      const result = body();
+      connection.exec(commit);
+      return result;
+    } catch (error) {
+      if (connection.isOpen && connection.isTransaction) connection.exec(rollback);
+      onRollback();
+      throw toFailure(error);
+    } finally {
+      depth -= 1;
+    }
+  }
+
+  function transaction<T>(body: () => T): T {
+    if (depth > 0) {
+      const name = `s${depth}`;
+      execute(`SAVEPOINT ${name}`);
+      return atomically(body, `RELEASE ${name}`, `ROLLBACK TO ${name}; RELEASE ${name}`);
+    }
+    if (isBulkLoad) return groupedTransaction(body);
+    execute('BEGIN IMMEDIATE');
+    return atomically(body, 'COMMIT', 'ROLLBACK');
+  }
+
+  /** Without a savepoint, which would double the time: SQLite would copy every page before it changes. */
+  function groupedTransaction<T>(body: () => T): T {
+    throwLostGroup();
+    const isFirst = !connection.isTransaction;
+    if (isFirst) beginGroup();
+    try {
+      return atomically(body, '', 'ROLLBACK');
+    } catch (error) {
+      if (!isFirst) lostGroup = error;
+      throw error;
+    }
+  }
+
+  function beginGroup(): void {
+    execute('BEGIN IMMEDIATE');
+    groupTimer = setTimeout(() => {
+      try {
+        flush();
+      } catch (error) {
+        lostGroup = error;
+      }
+    }, GROUP_MS);
+    groupTimer.unref();
+  }
+
+  function flush(): void {
+    clearTimeout(groupTimer);
+    throwLostGroup();
+    if (depth > 0 || !connection.isOpen || !connection.isTransaction) return;
+    atomically(() => undefined, 'COMMIT', 'ROLLBACK');
+  }
+
+  function throwLostGroup(): void {
+    const error = lostGroup;
+    lostGroup = undefined;
+    if (error !== undefined) throw error;
+  }
+
+  const setMeta = (key: string, value: string) =>
+    run(sql`INSERT OR REPLACE INTO meta (key, value) VALUES (${key}, ${value})`);
+  try {
+    setMeta('clean', '0');
+  } catch (error) {
+    connection.close();
+    throw file === undefined ? error : dataDirError(file, error);
+  }
+
+  function setBulkLoad(isOn: boolean): void {
+    // Who begins a bulk load continues from what is stored.
+    if (isOn) lostGroup = undefined;
+    flush();
+    isBulkLoad = isOn;
+    const boot = bootId();
+    // Without a boot id, a crash of the machine could not be noticed: every group waits for the disk.
+    if (file === undefined || boot === '') return;
+    if (isOn) {
+      setMeta('unsynced_boot_id', boot);
+      execute('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA synchronous = OFF;');
+    } else {
+      execute('PRAGMA synchronous = NORMAL; PRAGMA wal_checkpoint(TRUNCATE);');
+      run(sql`DELETE FROM meta WHERE key = 'unsynced_boot_id'`);
+    }
+  }
+
+  return {
+    quarantined,
+    restrictedPaths,
+    all: <T>({ text, values }: Sql) => guarded(() => prepare(text).all(...values) as T[]),
+    get: <T>({ text, values }: Sql) => guarded(() => prepare(text).get(...values) as T | undefined),
+    numbers: ({ text, values }) =>
+      // With `setReturnArrays`, a row is an array, which the types do not know.
+      guarded(() => prepareForArrays(text).all(...values) as unknown[] as number[][]).map(([first]) => first!),
+    run,
+    insert: (table, row) => insertInto('INSERT', table, row),
+    replace: (table, row) => insertInto('INSERT OR REPLACE', table, row),
+    parse<T>(json: string) {
+      try {
+        return JSON.parse(json) as T;
+      } catch (error) {
+        throw toFailure(new ReplicaError('damaged', 'a record in the replica is not JSON', error));
+      }
+    },
+    transaction,
+    setBulkLoad,
+    flush,
+    integrityCheck: () =>
+      connection
+        .prepare('PRAGMA integrity_check')
+        .all()
+        .map((row) => String(row.integrity_check))
+        .filter((line) => line !== 'ok'),
+    assertWritable() {
+      const probe = 'x'.repeat(isFull ? LARGE_PROBE_CHARS : PROBE_CHARS);
+      run(sql`INSERT OR REPLACE INTO state (key, value) VALUES ('probe', ${probe})`);
+      if (isFull) run(sql`DELETE FROM state WHERE key = 'probe'`);
+      flush();
+      isFull = false;
+    },
+    close(damaged = isDamaged) {
+      if (!connection.isOpen) return;
+      try {
+        flush();
+        if (!damaged) setMeta('clean', '1');
+      } catch {
+        // The disk is full. The next start finds no mark and checks the file.
+      } finally {
+        statements.clear();
+        arrayStatements.clear();
+        connection.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,134 @@
+// Runs the query of an event list: the exact total, and the ids of one page.
+
+import type { Database } from './database.ts';
+import { dayCounts } from './event-day-count.ts';
+import type { EventFilter } from './event-filter.ts';
+import {
+  type EventStats,
+  fullTextScan,
+  type LinkCondition,
+  linkConditions,
+  MAX_ROW_TESTS,
+  orderedScans,
+  rowLinksTo,
+  type Scan,
+  type ScanPlan,
+  select,
+} from './event-plan.ts';
+import type { IdPage } from './filters.ts';
+import { and, joinSql, limitOffset, raw, type Sql, sql, statusScopes } from './sql.ts';
+
+/** Up to this many candidates, reading their texts is faster than the full-text index. */
+const MAX_TEXTS_READ = 3000;
+
+/** The sum of several counts, each a statement of its own, of one state of the replica. */
+function sumOf(db: Database, counts: readonly Sql[]): number {
+  const terms = joinSql(
+    counts.map((count) => sql`(${count})`),
+    ' + ',
+  );
+  return Number(db.get<{ total: number }>(sql`SELECT ${terms} AS total`)?.total);
+}
+
+/** The events of a scan of links that link to none of these targets. */
+const excluding = ({ from, where }: Scan, targets: LinkCondition): Scan => ({
+  from,
+  where: and([where, sql`NOT ${rowLinksTo(targets)}`]),
+});
+
+/**
+ * Counts the events of several targets, each once: all events of the largest target, those of the next that
+ * do not link to the largest, and so on. With many targets, the union of all but the largest is counted: on
+ * most sites the largest has most of the events.
+ */
+function distinctCounts(scans: readonly Scan[], { targetKind, targetIds }: LinkCondition): Sql[] {
+  const count = select('count(*)');
+  if (scans.every(({ targetId }) => targetId === undefined)) {
+    const [all, ...irregular] = scans;
+    return [select('count(DISTINCT e.id)')(all!), ...irregular.map(count)];
+  }
+  const isFew = targetIds.length <= MAX_ROW_TESTS;
+  const disjoint: Scan[] = [];
+  const overlapping: Scan[] = [];
+  for (const scan of scans) {
+    const index = scan.targetId === undefined ? 0 : targetIds.indexOf(scan.targetId);
+    if (index === 0) disjoint.push(scan);
+    else {
+      const larger = targetIds.slice(0, isFew ? index : 1);
+      (isFew ? disjoint : overlapping).push(excluding(scan, { targetKind, targetIds: larger }));
+    }
+  }
+  const counts = disjoint.map(count);
+  if (isFew) return counts;
+  return [...counts, sql`SELECT count(*) FROM (${joinSql(overlapping.map(select('e.id')), ' UNION ')})`];
+}
+
+function countOf(db: Database, { scans, duplicatesBy }: ScanPlan): number {
+  return sumOf(db, duplicatesBy ? distinctCounts(scans, duplicatesBy) : scans.map(select('count(*)')));
+}
+
+/**
+ * The total from the number of events of each day; undefined if the filter does not allow it. Scans only what
+ * is the actor's own.
+ */
+function totalByDay(db: Database, stats: EventStats, filter: EventFilter): number | undefined {
+  const { others, own, userId } = filter.visibility;
+  const counts = dayCounts(stats, { ...filter, visibility: { others, own: [], userId } });
+  if (counts === undefined) return undefined;
+  const ownOnly = { others: [], own: own.filter((status) => !others.includes(status)), userId };
+  const { scans } = orderedScans(db, stats, { ...filter, visibility: ownOnly }, []);
+  return sumOf(db, [...counts, ...scans.map(select('count(*)'))]);
+}
+
+/** True if the scans return more rows than `MAX_TEXTS_READ`. */
+function exceedsTextLimit(db: Database, { scans }: ScanPlan): boolean {
+  const rows = joinSql(scans.map(select('1')), ' UNION ALL ');
+  const limit = MAX_TEXTS_READ + 1;
+  return db.get<{ n: number }>(sql`SELECT count(*) AS n FROM (${rows} LIMIT ${limit})`)?.n === limit;
+}
+
+function pageOfScans(db: Database, filter: EventFilter, { scans, duplicatesBy }: ScanPlan): number[] {
+  const order = raw(filter.order === 'start' ? 'starts, published, id' : 'published, id');
+  const distinct = duplicatesBy && scans.length === 1 ? 'DISTINCT ' : '';
+  // SQLite merges several scans by the columns that they are sorted by.
+  const columns =
+    scans.length === 1 && !duplicatesBy ? 'e.id AS id' : 'e.id AS id, e.starts AS starts, e.published AS published';
+  const rows = joinSql(scans.map(select(`${distinct}${columns}`)), duplicatesBy ? ' UNION ' : ' UNION ALL ');
+  return db.numbers(sql`${rows} ORDER BY ${order} ${limitOffset(filter)}`);
+}
+
+interface EventPlan {
+  inOrder: ScanPlan;
+  /** Set if the filter has words, and too many candidates to read their texts. */
+  fullText: ScanPlan | undefined;
+}
+
+function planOf(db: Database, stats: EventStats, filter: EventFilter): EventPlan {
+  const { words = [], include, parent } = filter;
+  const inOrder = orderedScans(db, stats, filter, words);
+  const isSelective = include !== undefined || parent !== undefined;
+  const isLarge =
+    words.length > 0 && stats.hasFullText && !isSelective && exceedsTextLimit(db, orderedScans(db, stats, filter, []));
+  return { inOrder, fullText: isLarge ? fullTextScan(filter, words) : undefined };
+}
+
+/**
+ * Returns the ids of a page and the exact total. `stats` must be those of the current contents. `knownTotal`
+ * is the total of the same list in the same version, and spares the count.
+ *
+ * With few candidates, words are tested on the candidates' texts. With many, the full-text index counts; the
+ * page then comes from the scan that reaches it first: the one in list order for a frequent word, the
+ * full-text index for a rare one.
+ */
+export function queryEvents(db: Database, stats: EventStats, filter: EventFilter, knownTotal?: number): IdPage {
+  if (statusScopes(filter.visibility).length === 0) return { ids: [], total: 0 };
+  if (linkConditions(filter).some(({ targetIds }) => targetIds.length === 0)) return { ids: [], total: 0 };
+  const { inOrder, fullText } = planOf(db, stats, filter);
+  const total = knownTotal ?? totalByDay(db, stats, filter) ?? countOf(db, fullText ?? inOrder);
+  const { limit, offset, order } = filter;
+  if (limit === 0 || offset >= total) return { ids: [], total };
+  if (fullText === undefined || order !== 'start') return { ids: pageOfScans(db, filter, fullText ?? inOrder), total };
+  const events = Number(db.get<{ n: number }>(sql`SELECT count(*) AS n FROM event`)?.n);
+  const textsReadInOrder = ((offset + limit) * events) / total;
+  return { ids: pageOfScans(db, filter, textsReadInOrder > MAX_TEXTS_READ ? fullText : inOrder), total };
+}

@@ -1,0 +1,104 @@
+// Filters of the replica's lists, and the visibility of records. The filter of event lists is in
+// event-filter.ts.
+
+import type { PostKind, TermKind, WallTime } from '../model/records.ts';
+
+/**
+ * The posts that an actor may see: all posts in the statuses `others`, and the posts of author `userId` in
+ * the statuses `own`. The CMS applies the same rule when it returns a single post.
+ */
+export interface Visibility {
+  others: readonly string[];
+  own: readonly string[];
+  userId: number;
+}
+
+/** The visibility of anonymous actors. */
+export const PUBLIC_VISIBILITY: Visibility = { others: ['publish'], own: [], userId: 0 };
+
+/** One visibility for each kind of post: a role may edit venues and no events. */
+export type Visibilities = Readonly<Record<PostKind, Visibility>>;
+
+export const PUBLIC_VISIBILITIES: Visibilities = {
+  event: PUBLIC_VISIBILITY,
+  venue: PUBLIC_VISIBILITY,
+  organizer: PUBLIC_VISIBILITY,
+};
+
+/**
+ * A word or phrase that the text must (or must not) contain, ignoring case and accents. `%` and `_` are
+ * ordinary characters.
+ */
+export interface SearchWord {
+  text: string;
+  not: boolean;
+}
+
+export interface PageWindow {
+  limit: number;
+  offset: number;
+}
+
+/** A bound on the event's start or end, in the event's own wall-clock time. */
+export interface DateBound {
+  field: 'start' | 'end';
+  op: '>=' | '>' | '<=' | '<';
+  wall: WallTime;
+}
+
+/**
+ * Venues or organizers, by publication date (latest first), then by id. Conditions on events ignore events
+ * that `eventVisibility` hides, and protected events.
+ */
+export interface LinkedFilter extends PageWindow {
+  visibility: Visibility;
+  /** The actor's visibility of events. */
+  eventVisibility: Visibility;
+  words?: SearchWord[] | undefined;
+  /** Linked to this event, unless it is in the trash. */
+  event?: number | undefined;
+  /**
+   * true: linked to a published or private event, whether or not the actor may see it; false: linked to none.
+   */
+  hasEvents?: boolean | undefined;
+  /** Linked to an event that lists show and that starts at or after this UTC time. */
+  upcomingFromUtc?: WallTime | undefined;
+}
+
+export type TermOrder =
+  | 'name'
+  | 'id'
+  | 'slug'
+  | 'count'
+  | 'description'
+  | 'term_group'
+  | 'include'
+  | 'include_slugs'
+  | 'parent'
+  | 'none';
+
+export interface TermFilter extends PageWindow {
+  kind: TermKind;
+  /** The actor's visibility of events, for `event`. */
+  eventVisibility: Visibility;
+  /** Substring of the name or slug, ignoring case. */
+  search?: string | undefined;
+  include?: number[] | undefined;
+  exclude?: number[] | undefined;
+  orderBy: TermOrder;
+  descending: boolean;
+  /**
+   * Only terms with published events, and their ancestors (without the ancestors if `include` names terms).
+   */
+  hideEmpty: boolean;
+  parent?: number | undefined;
+  /** Terms of this event, unless `eventVisibility` hides it, it is protected, or it is in the trash. */
+  event?: number | undefined;
+  slug?: string | undefined;
+}
+
+/** The ids of a page in list order, and the total of the list, of one state of the replica. */
+export interface IdPage {
+  ids: number[];
+  total: number;
+}

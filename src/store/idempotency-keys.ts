@@ -1,0 +1,91 @@
+// Idempotency keys of creates, in the replica's file: what the gateway knows of each create that carried one.
+
+import type { Database } from './database.ts';
+import { type Sql, sql } from './sql.ts';
+
+/** One create with a key. */
+export interface IdempotencyEntry {
+  /**
+   * The fingerprint of the request that claimed the key: a request with another body must not get its
+   * response.
+   */
+  fingerprint: string;
+  /** `unknown`: the CMS may have created the record. */
+  state: 'running' | 'done' | 'unknown';
+  /** Milliseconds since 1970. */
+  startedMs: number;
+  /** The gateway process that ran the create, and which of its requests. */
+  holder: string;
+  /** The error response that the client got. */
+  response?: { status: number; body: unknown; headers?: Record<string, string> };
+  /** The record that was created. */
+  id?: number;
+}
+
+/** Stores idempotency keys. `owner` is a hash of a user: each user has a limited number of keys. */
+export interface IdempotencyStore {
+  /** Stores `entry` unless the key is known. Resolves with the known entry. */
+  claim(owner: string, key: string, entry: IdempotencyEntry): Promise<IdempotencyEntry | undefined>;
+  /** Replaces `expected` unless another request did before. Resolves with true if it replaced it. */
+  compareAndSet(key: string, expected: IdempotencyEntry, entry: IdempotencyEntry): Promise<boolean>;
+  set(key: string, entry: IdempotencyEntry): Promise<void>;
+  delete(key: string): Promise<void>;
+}
+
+/**
+ * The gateway forgets a key after a day, and the oldest keys of a user, or of all users, beyond these
+ * numbers.
+ */
+export const KEY_TTL_MS = 24 * 3_600_000;
+export const MAX_KEYS_PER_USER = 1000;
+const MAX_KEYS = 20_000;
+
+/** Deletes all but the newest `count` keys. An index covers each statement: neither reads the entries. */
+export const pruneUserKeys = (owner: string, count: number): Sql => sql`
+  DELETE FROM idempotency_key WHERE key IN (
+    SELECT key FROM idempotency_key WHERE owner = ${owner} ORDER BY started_ms DESC LIMIT -1 OFFSET ${count})`;
+export const pruneAllKeys = (count: number): Sql => sql`
+  DELETE FROM idempotency_key WHERE key IN (
+    SELECT key FROM idempotency_key ORDER BY started_ms DESC LIMIT -1 OFFSET ${count})`;
+
+/** The store of a gateway without a cluster. Calls reject with `ReplicaError`. */
+export function openIdempotencyStore(db: Database): IdempotencyStore {
+  const find = (key: string) =>
+    db.get<{ entry: string }>(sql`SELECT entry FROM idempotency_key WHERE key = ${key}`)?.entry;
+  const update = (key: string, entry: IdempotencyEntry) =>
+    db.run(sql`UPDATE idempotency_key SET entry = ${JSON.stringify(entry)} WHERE key = ${key}`);
+
+  /** A claimed key must survive a kill of the process, also in a bulk load. */
+  function durably<T>(body: () => T): T {
+    const result = db.transaction(body);
+    db.flush();
+    return result;
+  }
+
+  return {
+    async claim(owner, key, entry) {
+      return durably(() => {
+        db.run(sql`DELETE FROM idempotency_key WHERE started_ms < ${entry.startedMs - KEY_TTL_MS}`);
+        const known = find(key);
+        if (known !== undefined) return JSON.parse(known) as IdempotencyEntry;
+        db.run(pruneUserKeys(owner, MAX_KEYS_PER_USER - 1));
+        db.run(pruneAllKeys(MAX_KEYS - 1));
+        db.insert('idempotency_key', { key, owner, started_ms: entry.startedMs, entry: JSON.stringify(entry) });
+        return undefined;
+      });
+    },
+    async compareAndSet(key, expected, entry) {
+      return durably(() => {
+        if (find(key) !== JSON.stringify(expected)) return false;
+        update(key, entry);
+        return true;
+      });
+    },
+    async set(key, entry) {
+      durably(() => update(key, entry));
+    },
+    async delete(key) {
+      durably(() => db.run(sql`DELETE FROM idempotency_key WHERE key = ${key}`));
+    },
+  };
+}

@@ -1,0 +1,295 @@
+// The replica: the local SQLite copy of the CMS's records, with everything that can be written to it and
+// queried.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { CalendarRecord, ImageRecord, Kind, LinkedKind, PostKind, RecordOf, TermKind } from '../model/records.ts';
+import { openDatabase } from './database.ts';
+import type { EventFilter } from './event-filter.ts';
+import { type EventStats, readEventStats } from './event-plan.ts';
+import { queryEvents } from './event-query.ts';
+import type { IdPage, LinkedFilter, TermFilter, Visibility } from './filters.ts';
+import { openFullTextIndex } from './full-text-index.ts';
+import { type IdempotencyStore, openIdempotencyStore } from './idempotency-keys.ts';
+import { isLinkedToVisibleEvent, listLinked, listTerms, termCounts, withDescendants } from './list-queries.ts';
+import { type RecordStamp, recordQueries, type StampFilter } from './record-queries.ts';
+import { createRenderedCache, type RenderedRecord } from './rendered-cache.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+import { sql } from './sql.ts';
+import { beginBatch, type ChangeBatch } from './upsert.ts';
+
+export { ReplicaInUse } from './database-file.ts';
+export type { RecordStamp } from './record-queries.ts';
+export type { RenderedRecord } from './rendered-cache.ts';
+
+export interface ReplicaOptions {
+  /** Missing directories are created. Absent: a temporary database that ends with the process. */
+  file?: string;
+  /** Site and mapping. A file of another identity is quarantined. */
+  identity: string;
+  /** Memory for rendered records, 32 MiB by default. */
+  renderedBytes?: number;
+  /**
+   * The version starts here at least: the last version of a replica that this one replaces in the same
+   * process.
+   */
+  minVersion?: number;
+  /** Why the existing file must not be used: it is quarantined unopened. */
+  quarantine?: string | undefined;
+  /**
+   * Called once, when a call notices that the file is damaged. The replica must then be closed and replaced;
+   * until then calls may fail.
+   */
+  onDamage?: (reason: string) => void;
+}
+
+export interface Replica {
+  /** Why the file that was there was quarantined (renamed to `FILE.quarantined`); undefined if it was not. */
+  readonly quarantined: string | undefined;
+  /** Files and directories that other users had access to, until this replica was opened. */
+  readonly restrictedPaths: readonly string[];
+  /** Grows with every change, and never decreases while the process lives. Stored in the file. */
+  readonly version: number;
+  /** Grows with every change that anonymous actors can see, and with no other. Stored in the file. */
+  readonly publicVersion: number;
+
+  /**
+   * Inserts or replaces records and images in one transaction. Returns how many changed: records equal to the
+   * stored ones change nothing, and leave the version alone. If a stored post of another kind has the id, it
+   * is replaced.
+   */
+  upsert(records: readonly CalendarRecord[], images?: readonly ImageRecord[]): number;
+  /** Returns how many were there. Records that link to a deleted record keep the link, as in the CMS. */
+  delete(kind: Kind | 'image', ids: readonly number[]): number;
+  /** Runs `body` in a transaction, all or nothing. Transactions may be nested. `body` must not wait. */
+  transaction<T>(body: () => T): T;
+
+  get<K extends Kind>(kind: K, id: number): RecordOf[K] | undefined;
+  /** The records that exist, by id. */
+  getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]>;
+  /** The stamps of the records that exist, by id: one query to compare a whole page of the CMS's records. */
+  stampsById(kind: Kind, ids: readonly number[]): Map<number, RecordStamp>;
+  /** All stamps, ascending by id. Terms ignore `statuses`. */
+  stamps(kind: Kind, filter?: StampFilter): RecordStamp[];
+  kindOf(id: number): PostKind | undefined;
+  /** The highest id of the kind; 0 without records. */
+  maxId(kind: Kind): number;
+  counts(): Record<Kind, number>;
+  /** The ids of all posts of the kind with this slug, in any status, ascending. Ignores case. */
+  idsBySlug(kind: PostKind, slug: string): number[];
+  termIdBySlug(kind: TermKind, slug: string): number | undefined;
+  /** Ignores case, accents and the difference of `&amp;` and `&`. The lowest id of several. */
+  termIdByName(kind: TermKind, name: string): number | undefined;
+
+  getImage(id: number): ImageRecord | undefined;
+  getImages(ids: readonly number[]): Map<number, ImageRecord>;
+  /** The posts whose own image this is. */
+  postsWithImage(id: number): { kind: PostKind; id: number }[];
+  /** Ids of images above `after`, ascending. */
+  imageIds(after: number, limit: number): number[];
+  /** Ids above `after` of images that records refer to and the replica lacks, ascending. */
+  missingImageIds(after: number, limit: number): number[];
+
+  listEvents(filter: EventFilter): IdPage;
+  listLinked(kind: LinkedKind, filter: LinkedFilter): IdPage;
+  listTerms(filter: TermFilter): IdPage;
+  /** True if the venue or organizer is linked to an event that is visible and not protected. */
+  isLinkedToVisibleEvent(kind: LinkedKind, id: number, eventVisibility: Visibility): boolean;
+  /**
+   * The number of published events with the term. Events left out of lists count, protected events do not.
+   */
+  termCount(kind: TermKind, id: number): number;
+  termCounts(kind: TermKind, ids: readonly number[]): Map<number, number>;
+  /** The categories and all their descendants, each once. */
+  withDescendants(categoryIds: readonly number[]): number[];
+  /**
+   * The events in any status that show this record or image. An event also shows the images of its venues and
+   * organizers.
+   */
+  eventIdsShowing(kind: Exclude<Kind, 'event'> | 'image', id: number): number[];
+
+  /** A rendered record that is valid now. Rendered records are cached in memory for each mount. */
+  getRendered(mount: number | string, kind: Kind, id: number): RenderedRecord | undefined;
+  /**
+   * Caches a rendered record. `record` must be what it was rendered from, read at the current version
+   * (without `await` in between): the cache invalidates the entry when `record` or a record that it links to
+   * changes. For any other change call `clearRendered`.
+   */
+  setRendered(mount: number | string, record: CalendarRecord, rendered: RenderedRecord): void;
+  /** The rendered record that was cached last, even if it is outdated; undefined if it was evicted. */
+  peekRendered(mount: number | string, kind: Kind, id: number): RenderedRecord | undefined;
+  clearRendered(): void;
+
+  /** What the sync and the cluster store beside the records. */
+  state(key: string): string | undefined;
+  setState(key: string, value: string | undefined): void;
+  readonly idempotency: IdempotencyStore;
+
+  /**
+   * Merges a few segments of the full-text index. Returns true if there are more. Call it after every batch
+   * of changes, in its own turn of the event loop: unmerged segments slow down searches, and too many of them
+   * the next change. Does nothing in a bulk load.
+   */
+  mergeFts(): boolean;
+  /**
+   * Starts a bulk load, such as the initial sync: changes are committed in groups and do not wait for the
+   * disk, and an empty replica leaves new texts out of the full-text index. A failed change rolls back the
+   * changes of the last moment (the next change fails too), a killed process loses them, and after a crash of
+   * the machine the file is quarantined.
+   */
+  beginBulkLoad(): void;
+  /** Indexes the texts that were left out, in small steps, and makes everything durable. */
+  endBulkLoad(): Promise<void>;
+  /** What SQLite finds wrong with the file; empty if nothing. Reads the whole file. */
+  integrityCheck(): string[];
+  /**
+   * Throws `ReplicaError` if a change could not be written now, for example because the disk is full. Writes
+   * a few pages to find out.
+   */
+  assertWritable(): void;
+  close(): void;
+}
+
+const DEFAULT_RENDERED_BYTES = 32 * 1024 * 1024;
+const MAX_CACHED_TOTALS = 500;
+/** Texts that a bulk load indexes in one step: about five milliseconds. */
+const TEXTS_PER_STEP = 40;
+/**
+ * Texts of one segment of the full-text index: FTS5 collects about as many in 4 MiB of memory. Larger
+ * segments need fewer merges.
+ */
+const TEXTS_PER_SEGMENT = 4000;
+
+/**
+ * Opens the replica, or creates it. Calls throw `ReplicaError`: `unwritable` if the disk is full (the change
+ * is rolled back, and the replica can be used further), or `damaged`.
+ * @throws ConfigError if the file cannot be opened or written; ReplicaInUse if another process has it open
+ */
+export function openReplica(options: ReplicaOptions): Replica {
+  const { file, identity, renderedBytes = DEFAULT_RENDERED_BYTES, minVersion = 0, quarantine, onDamage } = options;
+  const db = openDatabase({
+    file,
+    identity: `${SCHEMA_VERSION} ${identity}`,
+    quarantine,
+    onDamage,
+    onRollback: resetAfterRollback,
+  });
+  const rendered = createRenderedCache(renderedBytes);
+  const fullText = openFullTextIndex(db);
+  const queries = recordQueries(db);
+  const readVersion = (key: string) => Number(db.get(sql`SELECT value FROM meta WHERE key = ${key}`)?.value);
+  let version = Math.max(minVersion, readVersion('version'));
+  let publicVersion = minVersion + readVersion('public_version');
+
+  // Changes keep it correct; undefined until it is read, and after a rollback.
+  let counts: Record<Kind, number> | undefined;
+  // Derived from the contents, and valid until they change.
+  const totals = new LRUCache<string, number>({ max: MAX_CACHED_TOTALS });
+  let stats: EventStats | undefined;
+  let isBulkLoad = false;
+
+  function clearDerived(): void {
+    totals.clear();
+    stats = undefined;
+  }
+
+  function setVersion(next: number, isPublicChange: boolean): void {
+    version = next;
+    clearDerived();
+    db.replace('meta', { key: 'version', value: String(version) });
+    if (!isPublicChange) return;
+    publicVersion += 1;
+    db.replace('meta', { key: 'public_version', value: String(publicVersion) });
+  }
+
+  /** What is derived from contents that were rolled back is wrong, and their versions must not be used again. */
+  function resetAfterRollback(): void {
+    version += 1;
+    publicVersion += 1;
+    counts = undefined;
+    clearDerived();
+    rendered.clear();
+    fullText.reload();
+  }
+
+  function change(body: (batch: ChangeBatch) => number): number {
+    return db.transaction(() => {
+      const next = version + 1;
+      const batch = beginBatch(db, fullText, (kind, id) => rendered.invalidate(kind, id, next));
+      const changed = body(batch);
+      batch.finish();
+      if (counts) for (const [kind, records] of batch.growth) counts[kind] += records;
+      if (changed > 0) setVersion(next, batch.changesPublic());
+      return changed;
+    });
+  }
+
+  async function indexDeferredTexts(): Promise<void> {
+    for (let texts = 0; !fullText.isComplete(); ) {
+      texts += db.transaction(() => fullText.indexDeferred(TEXTS_PER_STEP));
+      await nextTurn();
+      if (texts < TEXTS_PER_SEGMENT && !fullText.isComplete()) continue;
+      texts = 0;
+      db.flush();
+      while (fullText.merge()) await nextTurn();
+    }
+    clearDerived();
+  }
+
+  return {
+    quarantined: db.quarantined,
+    restrictedPaths: db.restrictedPaths,
+    get version() {
+      return version;
+    },
+    get publicVersion() {
+      return publicVersion;
+    },
+    upsert: (records, images = []) =>
+      change((batch) => {
+        const changedImages = images.filter((image) => batch.upsertImage(image));
+        const changedRecords = records.filter((record) => batch.upsert(record));
+        return changedImages.length + changedRecords.length;
+      }),
+    delete: (kind, ids) => change((batch) => ids.filter((id) => batch.delete(kind, id)).length),
+    transaction: (body) => db.transaction(body),
+    ...queries,
+    counts() {
+      counts ??= queries.counts();
+      return { ...counts };
+    },
+    listEvents(filter) {
+      const { limit: _limit, offset: _offset, ...conditions } = filter;
+      const key = JSON.stringify(conditions);
+      stats ??= readEventStats(db);
+      const page = queryEvents(db, stats, filter, totals.get(key));
+      totals.set(key, page.total);
+      return page;
+    },
+    listLinked: (kind, filter) => listLinked(db, kind, filter),
+    listTerms: (filter) => listTerms(db, filter),
+    isLinkedToVisibleEvent: (kind, id, eventVisibility) => isLinkedToVisibleEvent(db, kind, id, eventVisibility),
+    termCount: (kind, id) => termCounts(db, kind, [id]).get(id) ?? 0,
+    termCounts: (kind, ids) => termCounts(db, kind, ids),
+    withDescendants: (categoryIds) => withDescendants(db, categoryIds),
+    getRendered: (mount, kind, id) => rendered.get(mount, kind, id, version),
+    setRendered: (mount, record, entry) => rendered.set(mount, record, entry, version),
+    peekRendered: (mount, kind, id) => rendered.peek(mount, kind, id),
+    clearRendered: () => rendered.clear(),
+    idempotency: openIdempotencyStore(db),
+    mergeFts: () => !isBulkLoad && fullText.merge(),
+    beginBulkLoad() {
+      isBulkLoad = true;
+      db.setBulkLoad(true);
+      fullText.defer();
+    },
+    async endBulkLoad() {
+      await indexDeferredTexts();
+      db.setBulkLoad(false);
+      isBulkLoad = false;
+    },
+    integrityCheck: () => db.integrityCheck(),
+    assertWritable: () => db.assertWritable(),
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,239 @@
+// Writes records into the replica's tables and deletes them, and invalidates what each change makes outdated.
+
+import { isDeepStrictEqual } from 'node:util';
+import { isTermKind } from '../model/kinds.ts';
+import {
+  type CalendarRecord,
+  type EventRecord,
+  FIRST_EMBEDDED_ID,
+  type ImageRecord,
+  type Kind,
+  type LinkedRecord,
+  type PostKind,
+  type PostRecord,
+  type TermRecord,
+} from '../model/records.ts';
+import { beginCounters, featuredColumn, type Invalidate } from './counters.ts';
+import type { Database } from './database.ts';
+import type { FullTextIndex } from './full-text-index.ts';
+import { isTermRecord } from './rendered-cache.ts';
+import { HIDDEN, LISTED, linkBit, linkToken, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
+import { sql } from './sql.ts';
+import { fold, foldForSort, foldName } from './text-folding.ts';
+import { wallNumber } from './wall-number.ts';
+
+/** A batch of changes inside one transaction. `finish` writes the counters and must be the last call. */
+export interface ChangeBatch {
+  /** True if anything changed. */
+  upsert(record: CalendarRecord): boolean;
+  upsertImage(image: ImageRecord): boolean;
+  delete(kind: Kind | 'image', id: number): boolean;
+  /** True if anything public changed: a term, a published record, or an image of one. */
+  changesPublic(): boolean;
+  /** By how many the records of each kind became more or fewer. */
+  readonly growth: ReadonlyMap<Kind, number>;
+  finish(): void;
+}
+
+interface StoredPost {
+  kind: PostKind;
+  status: string;
+  record: string;
+}
+
+interface Link {
+  targetKind: TargetKind;
+  targetId: number;
+}
+
+/** Parsed records are compared: a different order of keys is no change. */
+function isSameRecord(db: Database, stored: string, json: string): boolean {
+  return stored === json || isDeepStrictEqual(db.parse(stored), JSON.parse(json));
+}
+
+function linksOf({ categories, tags, venues, organizers }: EventRecord): Link[] {
+  const toLinks = (targetKind: TargetKind, ids: number[]): Link[] =>
+    [...new Set(ids)].map((targetId) => ({ targetKind, targetId }));
+  return [
+    ...toLinks('category', categories),
+    ...toLinks('tag', tags),
+    ...toLinks('venue', venues),
+    ...toLinks('organizer', organizers),
+  ];
+}
+
+const hiddenOfLinks = (event: EventRecord): number => (event.protected ? PROTECTED : event.hidden ? HIDDEN : LISTED);
+
+/** Begins a batch. `invalidate` is called for every record, image and term count that changed. */
+export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: Invalidate): ChangeBatch {
+  const counters = beginCounters(db, invalidate);
+  let changesPublic = false;
+  const growth = new Map<Kind, number>();
+  const grow = (kind: Kind, records: 1 | -1) => growth.set(kind, (growth.get(kind) ?? 0) + records);
+
+  /** Embedded records are public through the events that name them, which change with them. */
+  function notePublicChange(id: number, ...states: (StoredPost | PostRecord | undefined)[]): void {
+    if (id < FIRST_EMBEDDED_ID && states.some((state) => state?.status === 'publish')) changesPublic = true;
+  }
+
+  function insertEvent(event: EventRecord): void {
+    const shared = {
+      status: event.status,
+      starts: wallNumber(event.start),
+      published: wallNumber(event.date),
+      id: event.id,
+      ends: wallNumber(event.end),
+      author: event.author,
+      featured: featuredColumn(event),
+    };
+    db.insert('event', {
+      ...shared,
+      hidden: event.hidden ? HIDDEN : LISTED,
+      // No filter finds what a password hides.
+      parent: event.protected ? 0 : event.parent,
+      irregular: counters.countDay(event, 1) ? 1 : 0,
+    });
+    const links = linksOf(event);
+    const bits = new Set(links.map(({ targetKind, targetId }) => linkBit(TARGET_KIND[targetKind], targetId)));
+    const linkRow = {
+      ...shared,
+      hidden: hiddenOfLinks(event),
+      starts_utc: wallNumber(event.startUtc),
+      // A sum and not a bitwise or: JavaScript's has 32 bits.
+      link_bits: [...bits].reduce((sum, bit) => sum + bit, 0),
+      link_tokens: links.map(({ targetKind, targetId }) => linkToken(TARGET_KIND[targetKind], targetId)).join(''),
+    };
+    for (const { targetKind, targetId } of links) {
+      db.insert('event_link', { ...linkRow, target_kind: TARGET_KIND[targetKind], target_id: targetId });
+      if (!event.protected) counters.countLink(targetKind, targetId, event, 1);
+    }
+  }
+
+  function deleteEvent(event: EventRecord): void {
+    db.run(sql`DELETE FROM event WHERE id = ${event.id}`);
+    counters.countDay(event, -1);
+    const [starts, published] = [wallNumber(event.start), wallNumber(event.date)];
+    for (const { targetKind, targetId } of linksOf(event)) {
+      db.run(sql`
+        DELETE FROM event_link
+        WHERE target_kind = ${TARGET_KIND[targetKind]} AND target_id = ${targetId} AND hidden = ${hiddenOfLinks(event)}
+          AND status = ${event.status} AND starts = ${starts} AND published = ${published} AND id = ${event.id}`);
+      if (!event.protected) counters.countLink(targetKind, targetId, event, -1);
+    }
+  }
+
+  function upsertLinked({ kind, id, status, author, date, searchText }: LinkedRecord): void {
+    db.replace('linked_record', { kind, id, status, author, published: wallNumber(date), folded: fold(searchText) });
+  }
+
+  const readPost = (id: number) => db.get<StoredPost>(sql`SELECT kind, status, record FROM post WHERE id = ${id}`);
+
+  function deletePost(id: number, { kind, record }: StoredPost): void {
+    db.run(sql`DELETE FROM post WHERE id = ${id}`);
+    grow(kind, -1);
+    if (kind === 'event') {
+      deleteEvent(db.parse<EventRecord>(record));
+      fullText.set(id, undefined);
+    } else db.run(sql`DELETE FROM linked_record WHERE kind = ${kind} AND id = ${id}`);
+    invalidate(kind, id);
+  }
+
+  function upsertPost(record: PostRecord): boolean {
+    const { id, kind, status } = record;
+    const json = JSON.stringify(record);
+    const stored = readPost(id);
+    if (stored?.kind === kind && isSameRecord(db, stored.record, json)) return false;
+    // Posts of all kinds share one id space: the id changed its kind.
+    if (stored && stored.kind !== kind) deletePost(id, stored);
+    if (stored?.kind === kind) db.run(sql`DELETE FROM post WHERE id = ${id}`);
+    else grow(kind, 1);
+    db.insert('post', {
+      id,
+      kind,
+      status,
+      slug: record.slug.toLowerCase(),
+      modified_utc: record.modifiedUtc,
+      image_id: record.image,
+      record: json,
+    });
+    if (record.kind === 'event') {
+      if (stored?.kind === 'event') deleteEvent(db.parse<EventRecord>(stored.record));
+      insertEvent(record);
+      fullText.set(id, fold(record.searchText));
+    } else upsertLinked(record);
+    notePublicChange(id, stored, record);
+    invalidate(kind, id);
+    return true;
+  }
+
+  function upsertTerm(record: TermRecord): boolean {
+    const { kind, id, name } = record;
+    const json = JSON.stringify(record);
+    const stored = db.get<{ record: string }>(sql`SELECT record FROM term WHERE kind = ${kind} AND id = ${id}`);
+    if (stored && isSameRecord(db, stored.record, json)) return false;
+    if (!stored) grow(kind, 1);
+    db.replace('term', {
+      kind,
+      id,
+      parent: record.parent,
+      slug: record.slug.toLowerCase(),
+      name_folded: fold(name),
+      name_sort: foldForSort(name),
+      name_key: foldName(name),
+      description_sort: foldForSort(record.description),
+      record: json,
+    });
+    changesPublic = true;
+    invalidate(kind, id);
+    return true;
+  }
+
+  /**
+   * A rendered event shows the images of its venues and organizers, but depends only on those records: they
+   * are invalidated.
+   */
+  function invalidateImage(id: number): void {
+    invalidate('image', id);
+    const posts = db.all<{ kind: PostKind; id: number; status: string }>(
+      sql`SELECT kind, id, status FROM post WHERE image_id = ${id} AND image_id <> 0`,
+    );
+    for (const post of posts) {
+      if (post.status === 'publish') changesPublic = true;
+      if (post.kind !== 'event') invalidate(post.kind, post.id);
+    }
+  }
+
+  return {
+    upsert: (record) => (isTermRecord(record) ? upsertTerm(record) : upsertPost(record)),
+    upsertImage(image) {
+      const json = JSON.stringify(image);
+      const stored = db.get<{ record: string }>(sql`SELECT record FROM image WHERE id = ${image.id}`);
+      if (stored && isSameRecord(db, stored.record, json)) return false;
+      db.replace('image', { id: image.id, record: json });
+      invalidateImage(image.id);
+      return true;
+    },
+    delete(kind, id) {
+      if (kind === 'image') {
+        if (!db.get(sql`DELETE FROM image WHERE id = ${id} RETURNING id`)) return false;
+        invalidateImage(id);
+        return true;
+      }
+      if (isTermKind(kind)) {
+        if (!db.get(sql`DELETE FROM term WHERE kind = ${kind} AND id = ${id} RETURNING id`)) return false;
+        grow(kind, -1);
+        changesPublic = true;
+        invalidate(kind, id);
+        return true;
+      }
+      const stored = readPost(id);
+      if (stored?.kind !== kind) return false;
+      notePublicChange(id, stored);
+      deletePost(id, stored);
+      return true;
+    },
+    changesPublic: () => changesPublic,
+    growth,
+    finish: counters.finish,
+  };
+}

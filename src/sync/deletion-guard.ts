@@ -1,0 +1,174 @@
+// Owns which missing records may be deleted from the replica: a mass deletion waits until the CMS has
+// confirmed it.
+
+import { CmsRejected } from '../errors.ts';
+import { KINDS, type Kind } from '../model/records.ts';
+import { readRecord, serviceOptions } from './cms-reader.ts';
+import type { Collection } from './collections.ts';
+import { collectionOf, type SyncContext } from './context.ts';
+import { isComplete, type SyncMemory } from './memory.ts';
+import { countRecords } from './replica-records.ts';
+
+/** A mass deletion: more than this many records, and more than a third of the collection, within a minute. */
+const FEW_DELETIONS = 10;
+const MAX_FRACTION = 1 / 3;
+const RECENT_MS = 60_000;
+/** A mass deletion is confirmed after so many reviews over so long a time. */
+const MIN_REVIEWS = 3;
+const MIN_WAIT_MS = 5 * 60_000;
+const REVIEW_INTERVAL_MS = 100_000;
+/** Records that a review reads one by one; the last review reads more. */
+const SAMPLE = 5;
+const FINAL_SAMPLE = 100;
+
+/** WordPress's error codes for an id that is no record of the collection. */
+const MISSING_RECORD_CODES = new Set(['rest_post_invalid_id', 'rest_term_invalid']);
+
+/**
+ * True if the CMS itself says that there is no such record: any other 404 may come from a plugin or a proxy.
+ */
+export const isMissingRecord = ({ status, code }: CmsRejected): boolean =>
+  status === 404 && MISSING_RECORD_CODES.has(code);
+
+type RecordTarget = Pick<Collection, 'base' | 'fields' | 'scope'>;
+
+/**
+ * Resolves with the missing records that may be deleted now; the others wait. Records that a webhook reported
+ * are read one by one immediately. Throws what the CMS throws.
+ */
+export async function approveDeletions(
+  context: SyncContext,
+  collection: Collection,
+  missing: readonly number[],
+  reported: ReadonlySet<number> = new Set(),
+): Promise<number[]> {
+  const { memory, nowMs } = context;
+  const { kind } = collection;
+  if (missing.length === 0) return [];
+  const suspended = suspendedIds(memory, kind);
+  const unsuspended = missing.filter((id) => !suspended.has(id));
+  if (unsuspended.length === missing.length && !isMassDeletion(context, collection, missing.length)) {
+    memory.kinds[kind].recentDeletions.push({ atMs: nowMs(), count: missing.length });
+    return [...missing];
+  }
+  const confirmed: number[] = [];
+  for (const id of missing.filter((id) => reported.has(id)).slice(0, FINAL_SAMPLE))
+    if (await isMissing(context, collection, id)) confirmed.push(id);
+  release(memory, kind, confirmed);
+  suspend(
+    context,
+    kind,
+    unsuspended.filter((id) => !confirmed.includes(id)),
+  );
+  return confirmed;
+}
+
+/** True if so many missing records would have to wait. During the initial sync nothing waits. */
+export function isMassDeletion(context: SyncContext, collection: Collection, missing: number): boolean {
+  if (!isComplete(context.replica)) return false;
+  const recent = countRecentDeletions(context, collection.kind);
+  const deletions = recent + missing + suspendedIds(context.memory, collection.kind).size;
+  return deletions > FEW_DELETIONS && deletions > (countRecords(context, collection) + recent) * MAX_FRACTION;
+}
+
+function countRecentDeletions({ memory, nowMs }: SyncContext, kind: Kind): number {
+  const kindMemory = memory.kinds[kind];
+  kindMemory.recentDeletions = kindMemory.recentDeletions.filter(({ atMs }) => Math.abs(nowMs() - atMs) < RECENT_MS);
+  return kindMemory.recentDeletions.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Suspends the deletion of these records; the waiting time starts again for all of the kind. */
+export function suspend({ memory, nowMs }: SyncContext, kind: Kind, missing: readonly number[]): void {
+  const ids = memory.kinds[kind].suspended?.ids ?? new Set<number>();
+  const before = ids.size;
+  for (const id of missing) ids.add(id);
+  if (ids.size === before) return;
+  const restarted = { ids, sinceMs: nowMs(), reviews: 0, nextReviewMs: nowMs(), reason: 'waiting for confirmation' };
+  // A review in progress holds the same object.
+  memory.kinds[kind].suspended = Object.assign(memory.kinds[kind].suspended ?? {}, restarted);
+}
+
+/** Ends the waiting of these records: they exist, or they were deleted. */
+export function release({ kinds }: SyncMemory, kind: Kind, ids: Iterable<number>): void {
+  const { suspended } = kinds[kind];
+  if (!suspended) return;
+  for (const id of ids) suspended.ids.delete(id);
+  if (suspended.ids.size === 0) kinds[kind].suspended = undefined;
+}
+
+const NO_IDS: ReadonlySet<number> = new Set();
+
+export const suspendedIds = ({ kinds }: SyncMemory, kind: Kind): ReadonlySet<number> =>
+  kinds[kind].suspended?.ids ?? NO_IDS;
+
+/**
+ * Reads some of the suspended records. Resolves with all of them once their deletion is confirmed. Throws
+ * what the CMS throws.
+ */
+export async function reviewSuspended(context: SyncContext, collection: Collection): Promise<number[]> {
+  const { memory, nowMs } = context;
+  const { suspended } = memory.kinds[collection.kind];
+  if (!suspended || nowMs() < suspended.nextReviewMs) return [];
+  suspended.nextReviewMs = nowMs() + REVIEW_INTERVAL_MS;
+  const ids = [...suspended.ids];
+  const isFinal = suspended.reviews + 1 >= MIN_REVIEWS && nowMs() - suspended.sinceMs >= MIN_WAIT_MS;
+  const existing = await findExisting(context, collection, ids, isFinal ? FINAL_SAMPLE : SAMPLE);
+  if (existing !== undefined) {
+    suspended.sinceMs = nowMs();
+    suspended.reviews = 0;
+    suspended.reason = `record ${existing} exists when the gateway asks for it by id`;
+    return [];
+  }
+  suspended.reviews += 1;
+  return isFinal ? ids : [];
+}
+
+/** True if a few of these records, read one by one, are missing. Throws what the CMS throws. */
+export async function areAllMissing(
+  context: SyncContext,
+  target: RecordTarget,
+  ids: readonly number[],
+): Promise<boolean> {
+  return (await findExisting(context, target, ids, SAMPLE)) === undefined;
+}
+
+/** Why the replica still has records that the CMS's lists leave out; undefined if no deletion waits. */
+export function suspensionReason(context: SyncContext): string | undefined {
+  const reasons = KINDS.flatMap((kind) => {
+    const { suspended } = context.memory.kinds[kind];
+    return suspended
+      ? `${suspended.ids.size} records of ${collectionOf(context, kind)?.base} (${suspended.reason})`
+      : [];
+  });
+  return reasons.length === 0 ? undefined : `the CMS's lists leave out ${reasons.join(', ')}`;
+}
+
+/**
+ * True if the CMS itself says that this account has no such record: a list that leaves it out is no proof.
+ */
+async function isMissing(context: SyncContext, target: RecordTarget, id: number): Promise<boolean> {
+  const { context: view } = target.scope;
+  try {
+    await readRecord(context, target, id, view === undefined ? {} : { context: view }, serviceOptions(context));
+    return false;
+  } catch (error) {
+    if (!(error instanceof CmsRejected)) throw error;
+    const isHidden = context.service === undefined && error.code === 'rest_forbidden';
+    return isHidden || isMissingRecord(error);
+  }
+}
+
+/** Reads up to `sample` of the records, evenly spread. Resolves with the first that exists. */
+async function findExisting(
+  context: SyncContext,
+  target: RecordTarget,
+  ids: readonly number[],
+  sample: number,
+): Promise<number | undefined> {
+  const stride = Math.max(1, ids.length / sample);
+  for (let at = Math.random() * stride; at < ids.length; at += stride) {
+    const id = ids[Math.floor(at)]!;
+    if (!(await isMissing(context, target, id))) return id;
+  }
+  return undefined;
+}

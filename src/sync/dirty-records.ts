@@ -1,0 +1,94 @@
+// Owns which records the poller must re-read, and which responses are outdated because the replica's record
+// is newer.
+
+import type { Kind } from '../model/records.ts';
+import type { SyncMemory } from './memory.ts';
+
+/**
+ * The CMS's `modified` has a resolution of one second: two changes within it look the same. A record that was
+ * read two seconds after its `modified` was first seen cannot change within that second any more.
+ */
+export const MODIFIED_RESOLUTION_MS = 2_000;
+
+/** Queues records to be re-read by id. */
+export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<number>): void {
+  for (const id of ids) kinds[kind].dirty.add(id);
+}
+
+/**
+ * Takes the queue, and the records whose `modified` second may not be over. Call `requeue` if reading them
+ * failed.
+ */
+export function takeDirty(memory: SyncMemory, kind: Kind): { ids: number[]; requeue(): void } {
+  const { dirty, withinSecond } = memory.kinds[kind];
+  const queued = [...dirty];
+  dirty.clear();
+  const ids = [...new Set([...queued, ...withinSecond.keys()])];
+  return { ids, requeue: () => markDirty(memory, kind, queued) };
+}
+
+/** A new read mark: greater than that of every request until now, and smaller than that of the next. */
+export function nextReadMark({ reads }: SyncMemory): number {
+  reads.lastMark += 1;
+  return reads.lastMark;
+}
+
+/** Records that the replica's record is as new as the request with this read mark. */
+export function setReadMark({ kinds }: SyncMemory, kind: Kind, id: number, readMark: number): void {
+  const { readMarks } = kinds[kind];
+  readMarks.set(id, Math.max(readMarks.get(id) ?? 0, readMark));
+}
+
+/** True if the replica's record is newer than a response to the request with this read mark. */
+export function isOutdated({ kinds }: SyncMemory, kind: Kind, id: number, readMark: number): boolean {
+  return (kinds[kind].readMarks.get(id) ?? 0) > readMark;
+}
+
+/** Records a write of this gateway, now: the record is re-read until its `modified` second is over. */
+export function markWritten(memory: SyncMemory, kind: Kind, id: number, nowMs: number): void {
+  const readMark = nextReadMark(memory);
+  setReadMark(memory, kind, id, readMark);
+  const { withinSecond } = memory.kinds[kind];
+  withinSecond.set(id, nowMs);
+  memory.kinds[kind].lastWriteMark = readMark;
+  memory.kinds[kind].revision += 1;
+}
+
+/**
+ * Records that another gateway changed the record in the replica: responses to the requests in progress are
+ * outdated.
+ */
+export function markChangedByPeer(memory: SyncMemory, kind: Kind, id: number): void {
+  if (memory.reads.retained > 0) setReadMark(memory, kind, id, nextReadMark(memory));
+  memory.kinds[kind].revision += 1;
+}
+
+/** True if this gateway wrote a record of the kind after the request with this read mark was sent. */
+export function hasWriteSince({ kinds }: SyncMemory, kind: Kind, readMark: number): boolean {
+  return kinds[kind].lastWriteMark > readMark;
+}
+
+/**
+ * Records when a record was read. A `modified` that is `fresh` may stand for two changes within its second,
+ * of which this is the first: the record stays queued until it was read again late enough.
+ */
+export function trackModified(memory: SyncMemory, kind: Kind, id: number, readMs: number, isFresh: boolean): void {
+  const { withinSecond } = memory.kinds[kind];
+  const firstReadMs = withinSecond.get(id);
+  if (isFresh) withinSecond.set(id, readMs);
+  else if (firstReadMs !== undefined && readMs >= firstReadMs + MODIFIED_RESOLUTION_MS) withinSecond.delete(id);
+}
+
+/**
+ * Keeps read marks until the returned function is called. Call it when the responses of this step are in the
+ * replica.
+ */
+export function retainReadMarks({ reads, kinds }: SyncMemory): () => void {
+  reads.retained += 1;
+  return () => {
+    reads.retained -= 1;
+    if (reads.retained > 0) return;
+    reads.sentMs.clear();
+    for (const { readMarks } of Object.values(kinds)) readMarks.clear();
+  };
+}

@@ -1,0 +1,80 @@
+// Owns fetching, without a service account, the non-public records that one caller may see, with the caller's
+// own credentials.
+
+import type { CallOptions, Credentials } from '../cms/port.ts';
+import { type PostKind, WITHHELD } from '../model/records.ts';
+import type { Visibility } from '../store/filters.ts';
+import { readPage } from './cms-reader.ts';
+import { type Collection, idOf } from './collections.ts';
+import type { SyncContext } from './context.ts';
+import { isOutdated } from './dirty-records.ts';
+import { ingestRecords } from './ingest.ts';
+import { listOrder, paginate } from './paginate.ts';
+
+export interface PrivateReader {
+  credentials: Credentials;
+  visibility: Visibility;
+  requestId?: string | undefined;
+}
+
+/**
+ * Throws `CmsUnavailable` and `CmsRejected`: then the caller's list must not be answered from the replica.
+ */
+export async function fetchPrivate(
+  context: SyncContext,
+  reader: PrivateReader,
+  kinds: readonly PostKind[],
+): Promise<void> {
+  const { visibility } = reader;
+  for (const collection of context.collections) {
+    if (!collection.isPosts || !kinds.includes(collection.kind as PostKind)) continue;
+    const hidden = collection.hiddenStatuses.filter((status) => status !== WITHHELD);
+    const others = hidden.filter((status) => visibility.others.includes(status));
+    const own = hidden.filter((status) => visibility.own.includes(status) && !others.includes(status));
+    if (others.length > 0) await fetchStatuses(context, reader, collection, others, undefined);
+    if (own.length > 0 && visibility.userId !== 0)
+      await fetchStatuses(context, reader, collection, own, visibility.userId);
+  }
+}
+
+async function fetchStatuses(
+  context: SyncContext,
+  { credentials, visibility, requestId }: PrivateReader,
+  collection: Collection,
+  statuses: string[],
+  author: number | undefined,
+): Promise<void> {
+  const { replica, commit, memory, pageSize } = context;
+  const scope = { ...collection.params, status: statuses.join(','), ...(author !== undefined && { author }) };
+  const options: CallOptions = {
+    credentials,
+    bulkhead: 'callers',
+    fairnessKey: String(visibility.userId),
+    ...(requestId !== undefined && { requestId }),
+  };
+  const listed = new Set<number>();
+  let firstReadMark = 0;
+  const pages = paginate(
+    (page) => readPage(context, collection, { ...listOrder, _fields: collection.fields, ...page }, { scope, options }),
+    { by: 'page', concurrency: 2, pageSize },
+  );
+  for await (const { records, readMark } of pages) {
+    firstReadMark ||= readMark;
+    for (const record of records) listed.add(idOf(record));
+    // The CMS shows this caller more of a record that was published meanwhile: the poller reads its public
+    // view.
+    const unpublished = records.filter(({ status }) => status !== 'publish');
+    await ingestRecords(context, collection, unpublished, readMark, true);
+  }
+  const kind = collection.kind as PostKind;
+  const unlisted = replica
+    .stamps(kind, { statuses })
+    .map(({ id }) => id)
+    .filter((id) => !listed.has(id) && !isOutdated(memory, kind, id, firstReadMark));
+  // The CMS no longer shows them in these statuses: they were deleted, or they became public, which the
+  // poller sees.
+  const ids = [...replica.getMany(kind, unlisted).values()]
+    .filter((record) => author === undefined || record.author === author)
+    .map(({ id }) => id);
+  await commit(() => ({ deletes: [{ kind, ids }] }));
+}

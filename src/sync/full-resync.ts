@@ -1,0 +1,79 @@
+// Owns the full resync: re-reads every record, a few pages at each poll, and so corrects what neither a date
+// nor a total shows.
+
+import { readPage } from './cms-reader.ts';
+import { type Collection, idOf } from './collections.ts';
+import { type SyncContext, scopeOf } from './context.ts';
+import { ingestRecords } from './ingest.ts';
+import { recheckMissingImages, resyncImages } from './media-sync.ts';
+import { type ResyncProgress, restartResync, STATE_KEYS } from './memory.ts';
+import { listOrder, paginate } from './paginate.ts';
+import { readSite } from './poll.ts';
+import { recheckPublicViews } from './read-public-view.ts';
+import { deleteUnlisted } from './reconcile.ts';
+
+/** A full resync of a hundred thousand records must not keep the CMS busy. */
+const PAGES_PER_POLL = 5;
+
+/**
+ * Reads the next pages if a full resync is in progress, or starts one if it is due. Throws what the CMS
+ * throws.
+ */
+export async function continueResync(context: SyncContext): Promise<void> {
+  const { replica, memory, commit } = context;
+  const scope = scopeOf(context);
+  if (replica.state(STATE_KEYS.scope) !== scope) {
+    // The records were read with another account, which may see other ones.
+    restartResync(memory);
+    await commit(() => ({ state: { [STATE_KEYS.scope]: scope } }));
+  }
+  memory.resync.progress ??= await startIfDue(context);
+  const { progress } = memory.resync;
+  if (!progress) return;
+  for (let [collection] = progress.remaining; collection; [collection] = progress.remaining) {
+    const isFinished = await resyncPages(context, collection, progress);
+    if (!isFinished || memory.resync.progress !== progress) return;
+    progress.remaining.shift();
+    progress.cursor = undefined;
+    progress.seen.clear();
+  }
+  const lastImageId = await resyncImages(context, progress.lastImageId, PAGES_PER_POLL);
+  if (memory.resync.progress !== progress) return;
+  if (lastImageId === undefined) memory.resync.progress = undefined;
+  else progress.lastImageId = lastImageId;
+}
+
+async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefined> {
+  const { memory, collections, resyncIntervalMs, nowMs } = context;
+  const remainingMs = memory.resync.dueMs - nowMs();
+  // More than a whole interval: the clock was set back.
+  if (remainingMs > 0 && remainingMs <= resyncIntervalMs) return undefined;
+  await readSite(context);
+  await recheckPublicViews(context);
+  memory.resync.dueMs = nowMs() + resyncIntervalMs;
+  recheckMissingImages(context);
+  memory.links.builtFrom.clear();
+  return { remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0 };
+}
+
+/** Resolves with true at the end of the collection. */
+async function resyncPages(context: SyncContext, collection: Collection, progress: ResyncProgress): Promise<boolean> {
+  const { pageSize } = context;
+  const query = { ...listOrder, _fields: collection.fields };
+  const pages = paginate((page) => readPage(context, collection, { ...query, ...page }), {
+    by: collection.isPosts ? 'offset' : 'page',
+    start: progress.cursor,
+    concurrency: 1,
+    pageSize,
+  });
+  let pagesRead = 0;
+  for await (const { records, readMark, cursor, isLast } of pages) {
+    await ingestRecords(context, collection, records, readMark);
+    for (const record of records) progress.seen.add(idOf(record));
+    progress.cursor = cursor;
+    pagesRead += 1;
+    if (!isLast && pagesRead >= PAGES_PER_POLL) return false;
+  }
+  await deleteUnlisted(context, collection, progress.seen);
+  return true;
+}

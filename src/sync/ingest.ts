@@ -1,0 +1,309 @@
+// Owns writing the CMS's records into the replica: in small batches, and never over something newer.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CmsRecord } from '../cms/port.ts';
+import { CmsUnavailable } from '../errors.ts';
+import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } from '../model/records.ts';
+import type { ChangeSet } from '../store/change-set.ts';
+import type { RecordStamp } from '../store/record-queries.ts';
+import { formatWallTime } from '../time/wall-time.ts';
+import { readByIds, readImages, sentAtMs } from './cms-reader.ts';
+import { type Collection, idOf } from './collections.ts';
+import { type SyncContext, siteOf } from './context.ts';
+import { approveDeletions, areAllMissing, release } from './deletion-guard.ts';
+import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
+import { readPublicViews } from './read-public-view.ts';
+import { stampsById } from './replica-records.ts';
+
+/**
+ * A response by id that is older than the replica's record is accepted after so many equal responses over so
+ * long a time.
+ */
+const STALE_RESPONSE = { responses: 3, ms: 5 * 60_000 };
+/** Before more images than this are deleted, the gateway reads some of them one by one. */
+const MANY_IMAGES = 10;
+const MEDIA = { base: 'media', fields: 'id', scope: {} };
+
+/** The batch size adapts so that one batch blocks the event loop for about this long. */
+const BATCH_MS = 4;
+const BATCH_SIZE = { min: 5, max: 50 };
+const DELETE_BATCH_SIZE = 10;
+
+/**
+ * Writes records into the replica that were requested at `readMark`. `byId`: they were requested by id, so
+ * that an older `modified` may be true. A failure leaves the batches before it in the replica. Throws what
+ * the CMS throws.
+ */
+export async function ingestRecords(
+  context: SyncContext,
+  collection: Collection,
+  records: readonly CmsRecord[],
+  readMark: number,
+  byId = false,
+): Promise<void> {
+  const { replica, memory } = context;
+  const { kind } = collection;
+  const distinct = new Map(records.map((record) => [idOf(record), record]));
+  distinct.delete(0);
+  const publicRecords = await readPublicViews(context, collection, [...distinct.values()], { byId });
+  for (let from = 0; from < publicRecords.length; ) {
+    const startedMs = performance.now();
+    const batch = publicRecords.slice(from, from + memory.batchSize);
+    from += batch.length;
+    const changed = await commitWithOrphans(context, collection, () => {
+      const accepted = acceptRecords(context, collection, batch, readMark, byId);
+      return { changes: { upserts: accepted }, changedIds: accepted.map(({ id }) => id) };
+    });
+    if (changed > 0) memory.kinds[kind].revision += 1;
+    memory.counts.changed += changed;
+    const size = Math.round((batch.length * BATCH_MS) / Math.max(0.1, performance.now() - startedMs));
+    memory.batchSize = Math.max(BATCH_SIZE.min, Math.min(BATCH_SIZE.max, size));
+    await nextTurn();
+    if (changed > 0 && kind === 'event') while (replica.mergeFts()) await nextTurn();
+  }
+}
+
+/**
+ * The records of a batch that are not older than the replica's, with the records that are embedded in them.
+ */
+function acceptRecords(
+  context: SyncContext,
+  collection: Collection,
+  batch: readonly CmsRecord[],
+  readMark: number,
+  byId: boolean,
+): CalendarRecord[] {
+  const { replica, memory } = context;
+  const site = siteOf(context);
+  const held = stampsById(context, collection, batch.map(idOf));
+  const accepted: CalendarRecord[] = [];
+  const images: number[] = [];
+  for (const cmsRecord of batch) {
+    const id = idOf(cmsRecord);
+    if (isOutdated(memory, collection.kind, id, readMark)) {
+      markDirty(memory, collection.kind, [id]);
+      continue;
+    }
+    const record = collection.read(cmsRecord, site, memory.links.tables);
+    if (!isAcceptable(context, collection, record, held.get(id), readMark, byId)) {
+      markDirty(memory, collection.kind, [id]);
+      continue;
+    }
+    if (byId) setReadMark(memory, collection.kind, id, readMark);
+    if ('image' in record && record.image !== 0) images.push(record.image);
+    accepted.push(record, ...collection.embedded.flatMap((readEmbedded) => readEmbedded(cmsRecord) ?? []));
+  }
+  const known = byId ? undefined : replica.getImages(images);
+  for (const image of images) if (!known?.has(image)) memory.media.toRead.add(image);
+  return accepted;
+}
+
+/** False if the replica's record was modified later than this one: it is to be read again. */
+function isAcceptable(
+  context: SyncContext,
+  { kind, isPosts }: Collection,
+  record: CalendarRecord,
+  held: RecordStamp | undefined,
+  readMark: number,
+  byId: boolean,
+): boolean {
+  const { memory } = context;
+  const { id } = record;
+  const { staleResponses, withinSecond, isPolled, watermarkUtc } = memory.kinds[kind];
+  if (!isPosts) {
+    withinSecond.delete(id);
+    return true;
+  }
+  const { modifiedUtc } = record as PostRecord;
+  // A write put something newer into the replica, of which this response does not know.
+  const isStale = held !== undefined && held.modifiedUtc > modifiedUtc;
+  if (isStale && !(byId && isStaleConfirmed(context, kind, id, held.modifiedUtc, modifiedUtc))) return false;
+  staleResponses.delete(id);
+  const isFresh = (held?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
+  trackModified(memory, kind, id, sentAtMs(context, readMark), isFresh);
+  return true;
+}
+
+/**
+ * True if a response by id counts although its `modified` is older than the replica's. A cache or a lagging
+ * database in front of the CMS may send it, so it counts only after it was the same for some minutes, as
+ * after a restored backup. A `modified` in the future, or one that is the publication date, says nothing
+ * about the time of a change.
+ */
+function isStaleConfirmed(
+  { replica, memory, nowMs }: SyncContext,
+  kind: Kind,
+  id: number,
+  heldUtc: string,
+  modifiedUtc: string,
+) {
+  const held = replica.get(kind, id) as PostRecord | undefined;
+  if (heldUtc > formatWallTime(memory.reads.cmsTimeMs) || held?.dateUtc === heldUtc) return true;
+  const { staleResponses } = memory.kinds[kind];
+  const stale = staleResponses.get(id);
+  if (stale?.modifiedUtc !== modifiedUtc) {
+    staleResponses.set(id, { modifiedUtc, sinceMs: nowMs(), responses: 1 });
+    return false;
+  }
+  stale.responses += 1;
+  return stale.responses >= STALE_RESPONSE.responses && nowMs() - stale.sinceMs >= STALE_RESPONSE.ms;
+}
+
+/**
+ * Commits a change, and then deletes the embedded venues and organizers that no event has any more. `make`
+ * returns the change and the ids of the collection's records in it. Resolves with the number of changed
+ * records.
+ */
+async function commitWithOrphans(
+  { replica, commit }: SyncContext,
+  { kind, embedded }: Collection,
+  make: () => { changes: ChangeSet; changedIds: readonly number[] },
+): Promise<number> {
+  const hasEmbedded = kind === 'event' && embedded.length > 0;
+  const before = { venue: new Set<number>(), organizer: new Set<number>() };
+  const changed = await commit(() => {
+    const { changes, changedIds } = make();
+    if (!hasEmbedded) return changes;
+    for (const event of replica.getMany('event', changedIds).values()) {
+      for (const id of event.venues) if (id >= FIRST_EMBEDDED_ID) before.venue.add(id);
+      for (const id of event.organizers) if (id >= FIRST_EMBEDDED_ID) before.organizer.add(id);
+    }
+    return changes;
+  });
+  const deletes = (['venue', 'organizer'] as const).flatMap((linked) => {
+    const ids = [...before[linked]].filter((id) => replica.eventIdsShowing(linked, id).length === 0);
+    return ids.length > 0 ? [{ kind: linked, ids }] : [];
+  });
+  if (deletes.length > 0) await commit(() => ({ deletes }));
+  return changed;
+}
+
+export interface FetchOptions {
+  /** Records that a webhook reported: the deletion guard reads them one by one. */
+  reported?: ReadonlySet<number> | undefined;
+  /** The deletion guard has already confirmed that missing records may be deleted. */
+  isConfirmed?: boolean;
+}
+
+/**
+ * Reads records by id: ingests those that exist, and deletes those that are missing. Throws what the CMS
+ * throws.
+ */
+export async function fetchRecords(
+  context: SyncContext,
+  collection: Collection,
+  ids: readonly number[],
+  { reported, isConfirmed = false }: FetchOptions = {},
+): Promise<void> {
+  const { pageSize, memory } = context;
+  const size = collection.dedupe ? Math.ceil(pageSize / 5) : pageSize;
+  const missing: { ids: number[]; readMark: number }[] = [];
+  for (let from = 0; from < ids.length; from += size) {
+    const slice = ids.slice(from, from + size);
+    const { records, readMark } = await readByIds(context, collection, slice);
+    await ingestRecords(context, collection, records, readMark, true);
+    const existing = new Set(records.map(idOf));
+    release(memory, collection.kind, existing);
+    missing.push({ ids: slice.filter((id) => !existing.has(id)), readMark });
+  }
+  const missingIds = missing.flatMap((slice) => slice.ids);
+  const stamps = stampsById(context, collection, missingIds);
+  const held = missingIds.filter((id) => stamps.has(id));
+  const approved = new Set(isConfirmed ? held : await approveDeletions(context, collection, held, reported));
+  const suspended = new Set(held.filter((id) => !approved.has(id)));
+  for (const slice of missing) {
+    const deletable = slice.ids.filter((id) => !suspended.has(id));
+    await deleteRecords(context, collection, deletable, slice.readMark);
+  }
+  release(memory, collection.kind, approved);
+}
+
+/**
+ * Re-reads the dirty records, and those that may have changed a second time within the same second. Throws
+ * what the CMS throws.
+ */
+export async function fetchDirty(
+  context: SyncContext,
+  collection: Collection,
+  reported?: ReadonlySet<number>,
+): Promise<void> {
+  const { ids, requeue } = takeDirty(context.memory, collection.kind);
+  try {
+    await fetchRecords(context, collection, ids, { reported });
+  } catch (error) {
+    requeue();
+    throw error;
+  }
+}
+
+/** Deletes records that were missing in the response to the request with `readMark`. */
+async function deleteRecords(
+  context: SyncContext,
+  collection: Collection,
+  ids: readonly number[],
+  readMark: number,
+): Promise<void> {
+  const { kind } = collection;
+  const { memory } = context;
+  for (let from = 0; from < ids.length; from += DELETE_BATCH_SIZE) {
+    const batch = ids.slice(from, from + DELETE_BATCH_SIZE);
+    const removed = await commitWithOrphans(context, collection, () => {
+      const deletable = deletableIds(context, collection, batch, readMark);
+      return { changes: { deletes: [{ kind, ids: deletable }] }, changedIds: deletable };
+    });
+    if (removed > 0) memory.kinds[kind].revision += 1;
+    memory.counts.removed += removed;
+    await nextTurn();
+  }
+}
+
+/**
+ * Those that the replica still has and that were not written since. The CMS removes a deleted term from its
+ * events without touching `modified`, so the events become dirty.
+ */
+function deletableIds(
+  context: SyncContext,
+  collection: Collection,
+  ids: readonly number[],
+  readMark: number,
+): number[] {
+  const { replica, memory } = context;
+  const { kind, statuses, isPosts } = collection;
+  const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
+  markDirty(memory, kind, outdated);
+  const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
+  for (const id of certain) memory.kinds[kind].withinSecond.delete(id);
+  const held = stampsById(context, collection, certain);
+  const deletable = certain.filter((id) => {
+    const status = held.get(id)?.status;
+    return status !== undefined && (!isPosts || statuses.includes(status));
+  });
+  if (!isPosts && kind !== 'event')
+    for (const id of deletable) markDirty(memory, 'event', replica.eventIdsShowing(kind, id));
+  return deletable;
+}
+
+/**
+ * Reads images by id: upserts those that exist, and deletes those that are missing. Throws what the CMS
+ * throws.
+ */
+export async function fetchImages(context: SyncContext, ids: readonly number[]): Promise<void> {
+  const { replica, commit, memory, pageSize } = context;
+  const missing: number[] = [];
+  for (let from = 0; from < ids.length; from += pageSize) {
+    const slice = ids.slice(from, from + pageSize);
+    const images = await readImages(context, slice);
+    memory.counts.changed += await commit(() => ({ images }));
+    const existing = new Set(images.map(({ id }) => id));
+    missing.push(...slice.filter((id) => !existing.has(id)));
+  }
+  const held = [...replica.getImages(missing).keys()];
+  if (held.length > MANY_IMAGES && !(await areAllMissing(context, MEDIA, held)))
+    throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
+  for (let from = 0; from < missing.length; from += pageSize) {
+    const deleted = missing.slice(from, from + pageSize);
+    // The CMS removes a deleted image from its posts without touching their `modified`.
+    for (const { kind, id } of deleted.flatMap((image) => replica.postsWithImage(image))) markDirty(memory, kind, [id]);
+    memory.counts.removed += await commit(() => ({ deletes: [{ kind: 'image', ids: deleted }] }));
+  }
+}

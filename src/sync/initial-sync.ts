@@ -1,0 +1,91 @@
+// Owns the initial sync: copies every collection and then the images, continuing where an earlier process
+// stopped.
+
+import { formatWallTime } from '../time/wall-time.ts';
+import { readPage } from './cms-reader.ts';
+import { type Collection, stampOf } from './collections.ts';
+import { type SyncContext, scopeOf } from './context.ts';
+import { ingestRecords } from './ingest.ts';
+import { refreshLinkTables } from './link-tables.ts';
+import { fetchMissingImages } from './media-sync.ts';
+import { type CollectionProgress, loadInitialSync, STATE_KEYS } from './memory.ts';
+import { listOrder, paginate } from './paginate.ts';
+import { poll, readSite, refreshPublicViews } from './poll.ts';
+
+const CONCURRENT_PAGES = 3;
+
+/** Receives the progress of a collection, or of `image`, after every page. */
+export type OnProgress = (collection: string, done: number, total: number) => void;
+
+/**
+ * Copies everything, and catches up with what changed meanwhile. Throws what the CMS throws; the next call
+ * continues.
+ */
+export async function runInitialSync(context: SyncContext, onProgress: OnProgress): Promise<void> {
+  const { replica, memory, commit, nowMs, resyncIntervalMs } = context;
+  await readSite(context);
+  await refreshPublicViews(context);
+  replica.beginBulkLoad();
+  // A failure may have rolled back the last changes of the bulk load, with the progress.
+  memory.initialSync = loadInitialSync(replica);
+  await startCollections(context, onProgress);
+  for (const collection of context.collections) await copyCollection(context, collection, onProgress);
+  await fetchMissingImages(context, (done, missing) => onProgress('image', done, done + missing));
+  memory.resync.dueMs = nowMs() + resyncIntervalMs;
+  await poll(context);
+  await replica.endBulkLoad();
+  await commit(() => ({ state: { [STATE_KEYS.scope]: scopeOf(context), [STATE_KEYS.complete]: '1' } }));
+}
+
+/** Before the first page, so that the percentage is known. */
+async function startCollections(context: SyncContext, onProgress: OnProgress): Promise<void> {
+  const { collections, memory } = context;
+  for (const collection of collections) {
+    const { kind } = collection;
+    const progress = memory.initialSync[kind] ?? (await startCollection(context, collection));
+    memory.initialSync[kind] = progress;
+    memory.kinds[kind].watermarkUtc = progress.watermarkUtc;
+  }
+  saveProgress(context);
+  for (const { kind } of collections) {
+    const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
+    onProgress(kind, done, total);
+  }
+}
+
+/** Reads the newest modification that is not in the future, and the number of records. */
+async function startCollection(context: SyncContext, collection: Collection): Promise<CollectionProgress> {
+  const query = collection.isPosts
+    ? { orderby: 'modified', order: 'desc', per_page: 1, _fields: 'id,modified_gmt' }
+    : { per_page: 1, _fields: 'id' };
+  const { records, total, cmsTimeMs } = await readPage(context, collection, query);
+  const nowUtc = formatWallTime(cmsTimeMs);
+  const newestUtc = records[0] ? stampOf(records[0]).modifiedUtc : '';
+  const isPast = newestUtc !== '' && newestUtc < nowUtc;
+  return { done: 0, total, isFinished: false, watermarkUtc: isPast ? newestUtc : nowUtc };
+}
+
+async function copyCollection(context: SyncContext, collection: Collection, onProgress: OnProgress): Promise<void> {
+  const { memory, pageSize } = context;
+  const { kind, isPosts, fields } = collection;
+  const progress = memory.initialSync[kind];
+  if (!progress || progress.isFinished) return;
+  if (kind === 'event') await refreshLinkTables(context);
+  const pages = paginate((page) => readPage(context, collection, { ...listOrder, _fields: fields, ...page }), {
+    by: isPosts ? 'offset' : 'page',
+    start: progress.cursor,
+    concurrency: CONCURRENT_PAGES,
+    pageSize,
+  });
+  for await (const { records, readMark, cursor, total, isLast } of pages) {
+    await ingestRecords(context, collection, records, readMark);
+    const read = isPosts ? cursor.position : (cursor.position - 1) * pageSize;
+    Object.assign(progress, { cursor, total, isFinished: isLast, done: isLast ? total : Math.min(total, read) });
+    saveProgress(context);
+    onProgress(kind, progress.done, total);
+  }
+}
+
+function saveProgress({ replica, memory }: SyncContext): void {
+  replica.setState(STATE_KEYS.initialSync, JSON.stringify(memory.initialSync));
+}

@@ -1,0 +1,74 @@
+// Owns the tables by which events refer to venues and organizers without their ids; built from the CMS's
+// lists and kept in the replica.
+
+import type { CmsRecord, Query } from '../cms/port.ts';
+import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
+import { readPage, serviceOptions } from './cms-reader.ts';
+import { collectionOf, type SyncContext } from './context.ts';
+import { linkTablesState } from './memory.ts';
+import { listOrder, type MarkedPage } from './paginate.ts';
+
+/**
+ * Rebuilds the tables whose lists changed. Resolves with true if events in the replica may now read
+ * differently. Throws what the CMS throws; the tables that were built before stay.
+ */
+export function refreshLinkTables(context: SyncContext): Promise<boolean> {
+  const { links } = context.memory;
+  const refreshed = links.refreshed.then(() => refreshAll(context));
+  links.refreshed = refreshed.catch(() => {});
+  return refreshed;
+}
+
+async function refreshAll(context: SyncContext): Promise<boolean> {
+  let isChanged = false;
+  for (const field of context.mapping.kinds.event.linkFields) if (await refreshTable(context, field)) isChanged = true;
+  return isChanged;
+}
+
+async function refreshTable(context: SyncContext, field: LinkField): Promise<boolean> {
+  const { memory, commit, pageSize } = context;
+  const linked = collectionOf(context, field.kind);
+  if (!linked) return false;
+  const page: Query = { per_page: pageSize, ...listOrder };
+  const asService = { scope: {}, options: serviceOptions(context) };
+  const { terms: base } = field;
+  const terms =
+    base === undefined
+      ? []
+      : await listAll(context, (number) =>
+          readPage(context, { ...linked, base }, { ...page, page: number, _fields: 'id,slug' }, asService),
+        );
+  const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
+  if (memory.links.builtFrom.get(field) === fingerprint) return false;
+  const _fields = base === undefined ? linked.fields : 'id,slug';
+  const records = await listAll(context, (number) => readPage(context, linked, { ...page, page: number, _fields }));
+  const table = field.buildTable(records, terms);
+  const before = memory.links.tables[field.field];
+  memory.links.tables = { ...memory.links.tables, [field.field]: table };
+  await commit(() => ({ state: linkTablesState(memory.links.tables) }));
+  memory.links.builtFrom.set(field, fingerprint);
+  return changesEvents(before, table);
+}
+
+async function listAll(
+  { pageSize }: SyncContext,
+  readNumber: (number: number) => Promise<MarkedPage>,
+): Promise<CmsRecord[]> {
+  const records: CmsRecord[] = [];
+  for (let number = 1; ; number += 1) {
+    const page = await readNumber(number);
+    records.push(...page.records);
+    if (number * pageSize >= page.total) return records;
+  }
+}
+
+/**
+ * True if a stored value now means another record, or means one for the first time. Values that still mean
+ * none stay missing.
+ */
+function changesEvents(before: LinkTable | undefined, after: LinkTable): boolean {
+  if (!before) return false;
+  if ([...before.idOf].some(([stored, id]) => after.idOf.get(stored) !== id)) return true;
+  for (const stored of before.missing) if (!after.idOf.has(stored)) after.missing.add(stored);
+  return [...before.missing].some((stored) => after.idOf.has(stored));
+}

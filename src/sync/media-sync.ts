@@ -1,0 +1,151 @@
+// Owns keeping the images of records current: those that the replica lacks, those that were replaced, and
+// those that were deleted.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { formatWallTime } from '../time/wall-time.ts';
+import { readMediaPage } from './cms-reader.ts';
+import { stampOf } from './collections.ts';
+import { MEDIA_FIELDS } from './complete-records.ts';
+import { type SyncContext, siteOf } from './context.ts';
+import { MODIFIED_RESOLUTION_MS } from './dirty-records.ts';
+import { fetchImages } from './ingest.ts';
+import { STATE_KEYS } from './memory.ts';
+import { isWatermarkSettled, lookbackUtc, modifiedSince, settleWatermark } from './modified-since.ts';
+
+const IDS_PER_SLICE = 200;
+
+/** Fetches the images that records refer to and the replica lacks. Throws what the CMS throws. */
+export async function fetchMissingImages(
+  context: SyncContext,
+  onProgress?: (done: number, missing: number) => void,
+): Promise<void> {
+  const { replica, pageSize } = context;
+  const { media } = context.memory;
+  if (media.completeAtVersion === replica.version) return;
+  let done = 0;
+  let after = 0;
+  let isAnyFetched = false;
+  for (;;) {
+    const ids = replica.missingImageIds(after, pageSize);
+    const missing = ids.filter((id) => !media.absent.has(id));
+    onProgress?.(done, missing.length);
+    if (ids.length === 0) {
+      if (!isAnyFetched) break;
+      // Records that came meanwhile may refer to images with lower ids.
+      [after, isAnyFetched] = [0, false];
+      continue;
+    }
+    after = ids.at(-1) ?? after;
+    if (missing.length === 0) continue;
+    isAnyFetched = true;
+    await fetchImages(context, missing);
+    const fetched = replica.getImages(missing);
+    for (const id of missing) {
+      if (!fetched.has(id)) media.absent.add(id);
+      media.toRead.delete(id);
+    }
+    done += missing.length;
+  }
+  media.completeAtVersion = replica.version;
+}
+
+/** Fetches what was modified in the CMS's media library since the last poll. Throws what the CMS throws. */
+export async function pollMedia(context: SyncContext): Promise<void> {
+  const { memory, nowMs, commit } = context;
+  const { media } = memory;
+  const requested = [...media.toRead];
+  media.toRead.clear();
+  for (const id of requested) media.absent.delete(id);
+  const startedMs = nowMs();
+  const before = savedState(context);
+  const total = await listModified(context, startedMs);
+  media.settledWatermark = settleWatermark(media.settledWatermark, media.watermarkUtc, startedMs);
+  const changed = [...media.recent].filter(([, { isSettled }]) => !isSettled).map(([id]) => id);
+  // The library became smaller: nothing says which images were deleted.
+  const isSmaller = media.total !== undefined && total < media.total;
+  media.total = total;
+  await fetchImages(context, [
+    ...new Set([...requested, ...changed, ...(isSmaller ? await referencedImageIds(context) : [])]),
+  ]);
+  for (const image of media.recent.values())
+    if (startedMs >= image.seenMs + MODIFIED_RESOLUTION_MS) image.isSettled = true;
+  for (const [id, { isSettled, modifiedUtc }] of media.recent)
+    if (isSettled && modifiedUtc < lookbackUtc(media.watermarkUtc)) media.recent.delete(id);
+  await fetchMissingImages(context);
+  // The next process sees what changes while no gateway runs.
+  const after = savedState(context);
+  if (after !== before) await commit(() => ({ state: { [STATE_KEYS.media]: after } }));
+}
+
+const savedState = ({ memory: { media } }: SyncContext): string =>
+  JSON.stringify({ watermarkUtc: media.watermarkUtc, total: media.total });
+
+/**
+ * Notes the recently modified images that the replica holds, and moves the watermark. Resolves with the
+ * number of media items.
+ */
+async function listModified(context: SyncContext, startedMs: number): Promise<number> {
+  const { replica, pageSize } = context;
+  const { media } = context.memory;
+  const { watermarkUtc } = media;
+  const isFirstPoll = watermarkUtc === '';
+  let newestUtc = watermarkUtc;
+  let total: number | undefined;
+  const pages = modifiedSince((query) => readMediaPage(context, query), {
+    watermarkUtc,
+    isSettled: isWatermarkSettled(media.settledWatermark, watermarkUtc),
+    fields: MEDIA_FIELDS,
+    pageSize,
+    site: siteOf(context),
+  });
+  for await (const page of pages) {
+    total ??= page.total;
+    const nowUtc = formatWallTime(page.cmsTimeMs);
+    const stamps = page.records.map(stampOf);
+    for (const { modifiedUtc } of stamps) if (modifiedUtc <= nowUtc && modifiedUtc > newestUtc) newestUtc = modifiedUtc;
+    // The initial sync has just read every image.
+    if (isFirstPoll) break;
+    const recent = stamps.filter(({ modifiedUtc }) => modifiedUtc >= lookbackUtc(watermarkUtc));
+    const held = replica.getImages(recent.map(({ id }) => id));
+    for (const { id, modifiedUtc } of recent) {
+      if (held.has(id) && media.recent.get(id)?.modifiedUtc !== modifiedUtc)
+        media.recent.set(id, { modifiedUtc, seenMs: startedMs, isSettled: false });
+    }
+  }
+  media.watermarkUtc = newestUtc;
+  return total ?? 0;
+}
+
+/** Ids of all images that the replica holds, through the records that refer to them. */
+async function referencedImageIds({ replica, collections }: SyncContext): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const { kind, isPosts } of collections) {
+    if (!isPosts) continue;
+    for (let after = 0; ; ) {
+      const slice = replica.stamps(kind, { after, limit: IDS_PER_SLICE }).map(({ id }) => id);
+      for (const record of replica.getMany(kind, slice).values())
+        if ('image' in record && record.image !== 0) ids.add(record.image);
+      if (slice.length < IDS_PER_SLICE) break;
+      after = slice.at(-1) ?? after;
+      await nextTurn();
+    }
+  }
+  return [...replica.getImages([...ids]).keys()];
+}
+
+/** Missing images may exist when the next full resync starts. */
+export function recheckMissingImages({ memory: { media } }: SyncContext): void {
+  media.absent.clear();
+  media.completeAtVersion = undefined;
+}
+
+/**
+ * Re-reads the next pages of images after `lastId`. Resolves with the last id, or undefined at the end. The
+ * image editor of WordPress changes files without touching `modified`. Throws what the CMS throws.
+ */
+export async function resyncImages(context: SyncContext, lastId: number, pages: number): Promise<number | undefined> {
+  const limit = pages * context.pageSize;
+  const ids = context.replica.imageIds(lastId, limit);
+  await fetchImages(context, ids);
+  return ids.length < limit ? undefined : ids.at(-1);
+}

@@ -1,0 +1,98 @@
+// Owns listing everything that a collection changed since a time, although the CMS orders records of the same
+// second arbitrarily.
+
+import type { Query } from '../cms/port.ts';
+import type { Site } from '../model/records.ts';
+import { formatWallTime } from '../time/wall-time.ts';
+import { offsetMinutes, parseZone, utcToWall, utcZone } from '../time/zones.ts';
+import { stampOf } from './collections.ts';
+import { listOrder, type MarkedPage, paginate } from './paginate.ts';
+
+export interface ModifiedSinceOptions {
+  /** The newest known modification, `YYYY-MM-DD HH:MM:SS`; `''` lists all records. */
+  watermarkUtc: string;
+  /**
+   * True if everything that was modified until then, and in that second, is known; see {@link
+   * isWatermarkSettled}.
+   */
+  isSettled: boolean;
+  /** `_fields` of the request. */
+  fields: string;
+  pageSize: number;
+  /** The CMS sorts by its wall time. */
+  site: Site;
+}
+
+/**
+ * WordPress stamps a record before it saves it: on a busy site a record may appear after others with a later
+ * stamp. For so long after a modification was first seen, the poller also lists what was modified shortly
+ * before it.
+ */
+const LATE_COMMIT_MS = 30_000;
+const UTC_TEXT = /^[1-9]\d{3}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+
+const subtract = (utc: string, ms: number): string => formatWallTime(Date.parse(`${utc.replace(' ', 'T')}Z`) - ms);
+
+/**
+ * Modifications may still appear from this time on if `watermarkUtc` is the newest that is known; `''` if
+ * none is.
+ */
+export const lookbackUtc = (watermarkUtc: string): string =>
+  UTC_TEXT.test(watermarkUtc) ? subtract(watermarkUtc, LATE_COMMIT_MS) : '';
+
+/** Since when the newest modification of a list is known, by the gateway's clock. */
+export interface SettledWatermark {
+  newestUtc: string;
+  sinceMs: number;
+  isSettled: boolean;
+}
+
+/** True if everything that was modified until `watermarkUtc` is known. */
+export const isWatermarkSettled = (watermark: SettledWatermark | undefined, watermarkUtc: string): boolean =>
+  watermark?.isSettled === true && watermark.newestUtc === watermarkUtc;
+
+/** The watermark after a poll at `atMs` that saw everything, of which `newestUtc` is the newest. */
+export function settleWatermark(
+  watermark: SettledWatermark | undefined,
+  newestUtc: string,
+  atMs: number,
+): SettledWatermark {
+  if (watermark?.newestUtc !== newestUtc) return { newestUtc, sinceMs: atMs, isSettled: false };
+  return { ...watermark, isSettled: watermark.isSettled || atMs >= watermark.sinceMs + LATE_COMMIT_MS };
+}
+
+/**
+ * Yields the newest modifications first. If they do not reach back to the watermark, everything modified
+ * since then follows in the order of ids: databases order equal times differently for every page (MariaDB
+ * does), so that pages ordered by time would miss some records. Records repeat. The first page's total is
+ * that of the whole collection. Throws what `readPage` throws.
+ *
+ * A CMS that does not know `modified_after` (WordPress before 5.7) lists the whole collection, which takes
+ * longer and is as correct.
+ */
+export async function* modifiedSince(
+  readPage: (query: Query) => Promise<MarkedPage>,
+  { watermarkUtc, isSettled, fields, pageSize, site }: ModifiedSinceOptions,
+): AsyncGenerator<MarkedPage> {
+  const newest = { orderby: 'modified', order: 'desc', per_page: pageSize, _fields: fields, offset: 0 };
+  const first = await readPage(newest);
+  yield first;
+  const oldest = first.records.at(-1);
+  if (!oldest || first.total <= pageSize) return;
+
+  const query: Query = { ...listOrder, _fields: fields };
+  if (UTC_TEXT.test(watermarkUtc)) {
+    const zone = parseZone(site.timezone) ?? utcZone;
+    const wall = (utc: string) => (UTC_TEXT.test(utc) ? utcToWall(utc, zone) : '');
+    // In the hour that clocks show twice, a later modification sorts before an earlier one.
+    const nowUtc = formatWallTime(first.cmsTimeMs);
+    const setBackMs = 60_000 * Math.max(0, offsetMinutes(watermarkUtc, zone) - offsetMinutes(nowUtc, zone));
+    const fromUtc = subtract(isSettled ? watermarkUtc : lookbackUtc(watermarkUtc), setBackMs);
+    const [oldestWall, fromWall] = [wall(stampOf(oldest).modifiedUtc), wall(fromUtc)];
+    if (oldestWall < fromWall || (isSettled && setBackMs === 0 && oldestWall === fromWall)) return;
+    // `modified_after` excludes its own second.
+    const afterUtc = isSettled ? fromUtc : subtract(fromUtc, 1000);
+    query.modified_after = `${afterUtc.replace(' ', 'T')}Z`;
+  }
+  yield* paginate((position) => readPage({ ...query, ...position }), { by: 'offset', concurrency: 1, pageSize });
+}

@@ -1,0 +1,56 @@
+// Owns the interface between the core and the optional cluster of gateways (docs/scaling.md). A single gateway has no `Peers`.
+
+import type { Kind } from '../model/records.ts';
+import type { ChangeSet, Commit } from '../store/change-set.ts';
+import type { ChangedRecord } from './fetch-changed.ts';
+import type { SyncState } from './sync-state.ts';
+
+/** What the core asks of the other gateways of the cluster. */
+export interface Peers {
+  /** Commits what a poll found, in the replicas of all gateways. */
+  commit: Commit;
+  /** True if this gateway polls; asked before each poll. Never rejects. */
+  isLeader(): Promise<boolean>;
+  /** A poll saw everything. */
+  polled(): Promise<void>;
+  /** `Sync.poll`, by the leader for all gateways. */
+  poll(): Promise<boolean>;
+  /** `Sync.fetchChanged`, by the leader for all gateways. */
+  fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean>;
+  writeThrough: WriteThrough;
+  /** Names the state that this gateway's responses show now. */
+  consistencyToken(): string;
+  /** Resolves with whether this gateway reached the token's state in time; undefined if the token is malformed. */
+  waitFor(token: string, withinMs: number): Promise<boolean | undefined>;
+}
+
+/** Stores CMS responses to the use cases' calls. Each method resolves once the replicas of all gateways have the change. */
+export interface WriteThrough {
+  /** Take it before the CMS call whose response is stored: it shows later which changes happened during the call. */
+  readMark(): number;
+  /** Stores the response to a read. */
+  storeRead(changes: ChangeSet, readMark: number): Promise<void>;
+  /** Stores the response to a write. No older response replaces it. */
+  storeWritten(changes: ChangeSet, readMark: number): Promise<void>;
+  /** Re-reads a written record whose public view the CMS did not send. Waits 5 s at most. Never rejects. */
+  reread(kind: Kind, id: number): Promise<void>;
+}
+
+/** What the cluster tells the sync. */
+export interface Leadership {
+  /** This gateway polls from now on, as after a restart. It re-reads the `dirty` records. */
+  becomeLeader(dirty: readonly RecordKey[]): void;
+  /** Asks `Peers.isLeader` again. */
+  recheckLeadership(): void;
+  /** Takes over the leader's state: this gateway's replica equals the leader's. */
+  followLeader(leader: SyncState): void;
+  /** Another gateway changed these records in the replica. */
+  peerChanged(records: readonly RecordKey[]): void;
+  /** Another gateway changed the replica's sync state: the site's facts, the link tables, the public view. */
+  reloadState(): void;
+}
+
+export interface RecordKey {
+  kind: Kind;
+  id: number;
+}

@@ -1,0 +1,167 @@
+// Owns one poll: reads what changed in each collection and in the media library, and reconciles where a total
+// differs.
+
+import type { PostRecord } from '../model/records.ts';
+import { formatWallTime } from '../time/wall-time.ts';
+import { readPage, sentAtMs } from './cms-reader.ts';
+import { type Collection, STAMP_FIELDS, stampOf } from './collections.ts';
+import { type SyncContext, siteOf } from './context.ts';
+import { reviewSuspended, suspensionReason } from './deletion-guard.ts';
+import { hasWriteSince } from './dirty-records.ts';
+import { fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
+import { refreshLinkTables } from './link-tables.ts';
+import { fetchMissingImages, pollMedia } from './media-sync.ts';
+import { restartResync, STATE_KEYS } from './memory.ts';
+import { isWatermarkSettled, modifiedSince, settleWatermark } from './modified-since.ts';
+import { listOrder, type MarkedPage } from './paginate.ts';
+import { recheckPublicViews } from './read-public-view.ts';
+import { matchesTotal, reconcile } from './reconcile.ts';
+import { differs, stampsById } from './replica-records.ts';
+
+/**
+ * The list of all terms is read at every poll up to this many pages; longer lists are read a few pages at
+ * each poll.
+ */
+const TERM_PAGES_PER_POLL = 5;
+
+/** A scheduled record whose date has come is fetched at every poll for so long; later, records take turns. */
+const RECENTLY_DUE_MS = 10 * 60_000;
+/** Records that the CMS should have published long ago: one request per poll. */
+const OVERDUE_PER_POLL = 100;
+
+/**
+ * Resolves with why the replica still has records that the CMS's lists leave out; undefined if it is current.
+ * Throws what the CMS throws.
+ */
+export async function poll(context: SyncContext): Promise<string | undefined> {
+  const { memory, collections, commit } = context;
+  if (!memory.isSiteFresh) await readSite(context);
+  if (!memory.publicView.isFresh) await refreshPublicViews(context);
+  for (const collection of collections) {
+    if (collection.kind === 'event') await refreshLinks(context);
+    await fetchDirty(context, collection);
+    const { total, readMark } = collection.isPosts
+      ? await pollPosts(context, collection)
+      : await pollTerms(context, collection);
+    if (matchesTotal(context, collection, total) || hasWriteSince(memory, collection.kind, readMark)) continue;
+    await reconcile(context, collection);
+  }
+  await pollMedia(context);
+  // Events of a deleted term, and records of a deleted image.
+  for (const collection of collections) await fetchDirty(context, collection);
+  await fetchMissingImages(context);
+  const watermarks = Object.fromEntries(
+    Object.entries(memory.kinds).map(([kind, { watermarkUtc }]) => [kind, watermarkUtc]),
+  );
+  await commit(() => ({ state: { [STATE_KEYS.watermarks]: JSON.stringify(watermarks) } }));
+  for (const collection of collections) {
+    const ids = await reviewSuspended(context, collection);
+    if (ids.length > 0) await fetchRecords(context, collection, ids, { isConfirmed: true });
+  }
+  return suspensionReason(context);
+}
+
+/** Reads the site's facts. If they changed, every record must be read again. Throws what the CMS throws. */
+export async function readSite({ cms, service, signal, replica, commit, memory }: SyncContext): Promise<void> {
+  const site = await cms.site({ credentials: service, signal });
+  memory.isSiteFresh = true;
+  if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
+  // Times and addresses of every record depend on them.
+  if (memory.site !== undefined) restartResync(memory);
+  await commit(() => ({ state: { [STATE_KEYS.site]: JSON.stringify(site) } }));
+  memory.site = site;
+  replica.clearRendered();
+}
+
+/** Once per process, and with each full resync. */
+export async function refreshPublicViews(context: SyncContext): Promise<void> {
+  if (await recheckPublicViews(context)) restartResync(context.memory);
+}
+
+export async function refreshLinks(context: SyncContext): Promise<void> {
+  if (await refreshLinkTables(context)) restartResync(context.memory);
+}
+
+type PollResult = Pick<MarkedPage, 'total' | 'readMark'>;
+
+/** Fetches what was modified since the last poll, and the scheduled records whose date has come. */
+async function pollPosts(context: SyncContext, collection: Collection): Promise<PollResult> {
+  const { pageSize } = context;
+  const memory = context.memory.kinds[collection.kind];
+  const { watermarkUtc, isPolled } = memory;
+  const differing = new Set<number>();
+  let newestUtc = watermarkUtc;
+  let result: PollResult | undefined;
+  const pages = modifiedSince((query) => readPage(context, collection, query), {
+    watermarkUtc,
+    isSettled: isWatermarkSettled(memory.settledWatermark, watermarkUtc),
+    fields: STAMP_FIELDS,
+    pageSize,
+    site: siteOf(context),
+  });
+  for await (const page of pages) {
+    result ??= page;
+    const nowUtc = formatWallTime(page.cmsTimeMs);
+    const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0);
+    const held = stampsById(
+      context,
+      collection,
+      stamps.map(({ id }) => id),
+    );
+    for (const stamp of stamps) {
+      // A previous process may not have seen the second change within the second of the watermark.
+      const isUncertain = !isPolled && stamp.modifiedUtc >= watermarkUtc;
+      if (isUncertain || differs(collection, held.get(stamp.id), stamp)) differing.add(stamp.id);
+      // The modification time of a record that was created with a future date is that date.
+      if (stamp.modifiedUtc > newestUtc && stamp.modifiedUtc <= nowUtc) newestUtc = stamp.modifiedUtc;
+    }
+  }
+  const { total, readMark } = result ?? { total: 0, readMark: 0 };
+  await fetchRecords(context, collection, [...differing]);
+  memory.watermarkUtc = newestUtc;
+  memory.isPolled = true;
+  memory.settledWatermark = settleWatermark(memory.settledWatermark, newestUtc, sentAtMs(context, readMark));
+  await fetchDueScheduled(context, collection);
+  return { total, readMark };
+}
+
+/** Terms have no modification time: the poller reads their lists. */
+async function pollTerms(context: SyncContext, collection: Collection): Promise<PollResult> {
+  const { pageSize } = context;
+  const memory = context.memory.kinds[collection.kind];
+  const query = { ...listOrder, per_page: pageSize, _fields: collection.fields };
+  const firstPage = memory.nextTermPage;
+  let result: PollResult | undefined;
+  let page = firstPage;
+  for (let pagesRead = 0; pagesRead < TERM_PAGES_PER_POLL; pagesRead += 1) {
+    const response = await readPage(context, collection, { ...query, page });
+    result ??= response;
+    await ingestRecords(context, collection, response.records, response.readMark);
+    const isLast = page * pageSize >= response.total;
+    page = isLast ? 1 : page + 1;
+    if (page === firstPage || (isLast && firstPage === 1)) break;
+  }
+  memory.nextTermPage = page;
+  return result ?? { total: 0, readMark: 0 };
+}
+
+/** Publishing a scheduled record changes its status only, and may happen long after its date. */
+async function fetchDueScheduled(context: SyncContext, collection: Collection): Promise<void> {
+  const { replica, memory } = context;
+  const { kind } = collection;
+  if (!collection.statuses.includes('future')) return;
+  const scheduled = replica.stamps(kind, { statuses: ['future'] }).map(({ id }) => id);
+  if (scheduled.length === 0) return;
+  const nowMs = memory.reads.cmsTimeMs;
+  const [nowUtc, recentlyUtc] = [formatWallTime(nowMs), formatWallTime(nowMs - RECENTLY_DUE_MS)];
+  const due = ([...replica.getMany(kind, scheduled).values()] as PostRecord[])
+    .filter(({ dateUtc }) => dateUtc <= nowUtc)
+    .sort((a, b) => a.id - b.id);
+  const recent = due.filter(({ dateUtc }) => dateUtc >= recentlyUtc).map(({ id }) => id);
+  const overdue = due.filter(({ dateUtc }) => dateUtc < recentlyUtc).map(({ id }) => id);
+  const { lastOverdueId } = memory.kinds[kind];
+  const inTurn = [...overdue.filter((id) => id > lastOverdueId), ...overdue.filter((id) => id <= lastOverdueId)];
+  const turn = inTurn.slice(0, OVERDUE_PER_POLL);
+  memory.kinds[kind].lastOverdueId = turn.at(-1) ?? 0;
+  await fetchRecords(context, collection, [...recent, ...turn]);
+}

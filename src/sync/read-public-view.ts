@@ -1,0 +1,228 @@
+// Owns the public view of published records: the replica gets what the CMS shows an anonymous reader, never
+// what it shows an account.
+
+import type { CallOptions, CmsRecord, Query } from '../cms/port.ts';
+import { CmsRejected, CmsUnavailable } from '../errors.ts';
+import { PLUGIN_STATUS } from '../mapping/normalized-cms.ts';
+import { publicView } from '../mapping/public-view.ts';
+import { type PostKind, WITHHELD } from '../model/records.ts';
+import { readByIds, readPage, readRecord } from './cms-reader.ts';
+import { type Collection, idOf, stampOf } from './collections.ts';
+import type { SyncContext } from './context.ts';
+import { markDirty } from './dirty-records.ts';
+import { type PublicViewMode, STATE_KEYS } from './memory.ts';
+import { stampsById } from './replica-records.ts';
+
+/** A site that was public must refuse anonymous readers for so long before the gateway changes the mode. */
+const REFUSAL_GRACE_MS = 10 * 60_000;
+/** A collection that every WordPress has. */
+const CORE_COLLECTION = 'posts';
+/** The longest that a write waits for the public view of the record. */
+const WRITE_TIMEOUT_MS = 5_000;
+
+/** 401 and 403; a plugin may also deny to anonymous readers that the collection exists. */
+const isRefusal = (error: unknown): error is CmsRejected =>
+  error instanceof CmsRejected && [401, 403, 404].includes(error.status);
+
+const anonymousOptions = ({ signal }: SyncContext): CallOptions => ({ signal });
+
+const modeOf = ({ memory }: SyncContext, { kind }: Collection): PublicViewMode =>
+  memory.publicView.modes[kind] ?? 'public';
+
+/**
+ * Turns records that the service account received into those that may enter the replica: each published one
+ * becomes its public view. A record whose public view is outdated is left out, and the next poll reads it
+ * again. Throws `CmsUnavailable` if the CMS does not send the public view, and what the CMS throws.
+ */
+export async function readPublicViews(
+  context: SyncContext,
+  collection: Collection,
+  records: readonly CmsRecord[],
+  { byId }: { byId: boolean },
+): Promise<CmsRecord[]> {
+  if (context.service === undefined || !collection.isPosts) return [...records];
+  const published = records.filter(({ status }) => status === 'publish');
+  const unchanged = byId ? new Set<number>() : unchangedPluginRecords(context, collection, published);
+  const wanted = published.filter((record) => !unchanged.has(idOf(record)));
+  const views = wanted.length > 0 ? await readAnonymouslyOrDecide(context, collection, wanted) : 'public';
+  if (views === 'account') return [...records];
+  return records.flatMap((record) => {
+    if (record.status !== 'publish') return [record];
+    const id = idOf(record);
+    if (unchanged.has(id)) return [];
+    const view = mergePublicView(collection, record, typeof views === 'string' ? undefined : views.get(id));
+    // A lagging database in front of the CMS may not have the record yet: the next poll reads it again.
+    const isNewlyWithheld = view?.status === WITHHELD && views !== 'withheld' && !isWithheld(context, collection, id);
+    if (!view || isNewlyWithheld) markDirty(context.memory, collection.kind, [id]);
+    return view ? [view] : [];
+  });
+}
+
+/** Records with a plugin's own status cost one request each: a full resync reads only those that changed. */
+function unchangedPluginRecords(
+  context: SyncContext,
+  collection: Collection,
+  records: readonly CmsRecord[],
+): ReadonlySet<number> {
+  const stamps = records.filter((record) => record[PLUGIN_STATUS] !== undefined).map(stampOf);
+  const ids = stamps.map(({ id }) => id);
+  const held = ids.length > 0 ? stampsById(context, collection, ids) : new Map();
+  return new Set(ids.filter((id, n) => held.get(id)?.modifiedUtc === stamps[n]?.modifiedUtc));
+}
+
+/**
+ * The public view of one record that a caller received. Undefined: the CMS's public view is older than the
+ * record. Where the site refuses anonymous readers, the service account's view of the record is used: the
+ * caller's own never enters the replica. Throws what the CMS throws.
+ */
+export async function readPublicView(
+  context: SyncContext,
+  collection: Collection,
+  record: CmsRecord,
+  { credentials: _callers, ...call }: CallOptions,
+): Promise<CmsRecord | undefined> {
+  if (record.status !== 'publish' || !collection.isPosts) return record;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(WRITE_TIMEOUT_MS)]);
+  const options: CallOptions = { ...call, signal };
+  const mode = modeOf(context, collection);
+  if (mode === 'withheld') return mergePublicView(collection, record, undefined);
+  if (mode === 'public') {
+    const views = await readAnonymously(context, collection, [record], options);
+    return mergePublicView(collection, record, views.get(idOf(record)));
+  }
+  const as = { scope: collection.scope, options: { ...options, credentials: context.service } };
+  return (await readByIds(context, collection, [idOf(record)], as)).records[0];
+}
+
+/**
+ * Checks whether the CMS now shows anonymous readers a kind that it refused them before. Resolves with true if
+ * so: everything must be read again. Throws what the CMS throws.
+ */
+export async function recheckPublicViews(context: SyncContext): Promise<boolean> {
+  let isOpened = false;
+  for (const collection of context.collections) {
+    if (modeOf(context, collection) === 'public') continue;
+    if (await isOpen(context, collection.base, collection.publicParams)) {
+      await setMode(context, collection, 'public');
+      isOpened = true;
+    } else warnIfNotPublic(context, collection);
+  }
+  context.memory.publicView.isFresh = true;
+  return isOpened;
+}
+
+async function setMode({ memory, commit }: SyncContext, { kind }: Collection, mode: PublicViewMode): Promise<void> {
+  const { publicView } = memory;
+  if (mode === 'public') {
+    memory.kinds[kind].refusedSinceMs = undefined;
+    publicView.refusedSinceMs = undefined;
+  }
+  if (publicView.modes[kind] === mode) return;
+  publicView.modes = { ...publicView.modes, [kind]: mode };
+  await commit(() => ({ state: { [STATE_KEYS.publicView]: JSON.stringify(publicView.modes) } }));
+}
+
+function warnIfNotPublic(context: SyncContext, collection: Collection): void {
+  const warn = (message: string) => context.observe({ type: 'message', level: 'warn', message });
+  const { base } = collection;
+  const mode = modeOf(context, collection);
+  if (mode === 'account')
+    warn(
+      `the CMS refuses anonymous readers: everybody gets "${base}" as the CMS shows it to the service account (see SECURITY.md)`,
+    );
+  if (mode === 'withheld')
+    warn(`the CMS refuses anonymous readers of "${base}" only: its records are shown to staff only (see SECURITY.md)`);
+}
+
+/** The records as the CMS shows them to an anonymous reader, by id. */
+async function readAnonymously(
+  context: SyncContext,
+  collection: Collection,
+  records: readonly CmsRecord[],
+  options: CallOptions,
+): Promise<Map<number, CmsRecord>> {
+  const scope = collection.publicParams;
+  const listed = records.filter((record) => record[PLUGIN_STATUS] === undefined).map(idOf);
+  const views = listed.length > 0 ? (await readByIds(context, collection, listed, { scope, options })).records : [];
+  // The CMS shows a record with a plugin's own status to an anonymous reader by id, but not in lists.
+  for (const record of records) {
+    if (record[PLUGIN_STATUS] === undefined) continue;
+    const view = await readRecord(context, collection, idOf(record), scope, options).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+    });
+    if (view) views.push(view);
+  }
+  return new Map(views.map((view) => [idOf(view), view]));
+}
+
+async function isOpen(context: SyncContext, base: string, scope: Query): Promise<boolean> {
+  const target = { base, scope, isPosts: true, dedupe: true };
+  const as = { scope, options: anonymousOptions(context) };
+  try {
+    await readPage(context, target, { per_page: 1, _fields: 'id' }, as);
+    return true;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return false;
+  }
+}
+
+/**
+ * Decides the mode of a collection after the CMS refused its anonymous readers: it refuses all of them, or of
+ * this collection only.
+ */
+async function decideAfterRefusal(
+  context: SyncContext,
+  collection: Collection,
+  error: CmsRejected,
+): Promise<PublicViewMode> {
+  const { memory, nowMs } = context;
+  const others = context.collections.filter(({ isPosts, kind }) => isPosts && kind !== collection.kind);
+  const probes = [
+    ...others.map(({ base, publicParams }) => ({ base, scope: publicParams })),
+    { base: CORE_COLLECTION, scope: {} },
+  ];
+  let mode: PublicViewMode = 'account';
+  for (const { base, scope } of probes) if (await isOpen(context, base, scope)) mode = 'withheld';
+  if (memory.publicView.modes[collection.kind] === 'public') {
+    const refusal = mode === 'account' ? memory.publicView : memory.kinds[collection.kind];
+    refusal.refusedSinceMs ??= nowMs();
+    const reason = `the CMS refuses anonymous readers of "${collection.base}" (${error.status} ${error.code})`;
+    if (nowMs() - refusal.refusedSinceMs < REFUSAL_GRACE_MS)
+      throw new CmsUnavailable('status', reason, { status: error.status });
+  }
+  await setMode(context, collection, mode);
+  warnIfNotPublic(context, collection);
+  return mode;
+}
+
+async function readAnonymouslyOrDecide(
+  context: SyncContext,
+  collection: Collection,
+  records: readonly CmsRecord[],
+): Promise<Map<number, CmsRecord> | PublicViewMode> {
+  const mode = modeOf(context, collection);
+  if (mode !== 'public') return mode;
+  try {
+    const views = await readAnonymously(context, collection, records, anonymousOptions(context));
+    await setMode(context, collection, 'public');
+    return views;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return decideAfterRefusal(context, collection, error);
+  }
+}
+
+const isWithheld = ({ replica }: SyncContext, { kind }: Collection, id: number): boolean =>
+  replica.get(kind as PostKind, id)?.status === WITHHELD;
+
+/** Undefined: the public view is older than the record, as that of a cache in front of the CMS is. */
+function mergePublicView(
+  collection: Collection,
+  record: CmsRecord,
+  view: CmsRecord | undefined,
+): CmsRecord | undefined {
+  if (view === undefined) return { ...record, status: WITHHELD };
+  const isOlder = typeof view.modified_gmt === 'string' && stampOf(view).modifiedUtc < stampOf(record).modifiedUtc;
+  return isOlder ? undefined : publicView(record, view, { editing: collection.editContext });
+}

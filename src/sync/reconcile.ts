@@ -1,0 +1,163 @@
+// Owns reconciling the replica with the CMS's list of ids when a total shows that something was missed;
+// fetches only the difference.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CmsRecord, Query } from '../cms/port.ts';
+import type { RecordStamp } from '../store/record-queries.ts';
+import { readPage } from './cms-reader.ts';
+import { type Collection, idOf, STAMP_FIELDS, stampOf } from './collections.ts';
+import type { SyncContext } from './context.ts';
+import { isMassDeletion, release, suspend, suspendedIds } from './deletion-guard.ts';
+import { fetchRecords } from './ingest.ts';
+import { listOrder, paginate } from './paginate.ts';
+import { allStamps, countRecords, findDiffering } from './replica-records.ts';
+
+const MAX_ATTEMPTS = 3;
+/** Up to so many deletions are searched for one by one; for more the whole list of ids is read. */
+const FEW_DELETIONS = 10;
+
+/** Brings the replica's records of a collection in line with the CMS's list. Throws what the CMS throws. */
+export async function reconcile(context: SyncContext, collection: Collection): Promise<void> {
+  if (collection.isPosts && !collection.dedupe) {
+    const total = await fetchNewest(context, collection);
+    if (matchesTotal(context, collection, total) || (await deleteFew(context, collection, total))) return;
+  }
+  await reconcileAll(context, collection);
+}
+
+/** True if the CMS's total means that the replica lacks no record and has none too many. */
+export function matchesTotal(context: SyncContext, collection: Collection, total: number): boolean {
+  const { usualExcess } = context.memory.kinds[collection.kind];
+  if (collection.dedupe) return usualExcess === total;
+  return total - listedCount(context, collection) === (usualExcess ?? 0);
+}
+
+/**
+ * Deletes records that a list leaves out, once they are missing by id too; a mass deletion waits for
+ * confirmation.
+ */
+export async function deleteUnlisted(
+  context: SyncContext,
+  collection: Collection,
+  listed: ReadonlySet<number>,
+): Promise<void> {
+  release(context.memory, collection.kind, listed);
+  const unlisted = (await listedStamps(context, collection)).map(({ id }) => id).filter((id) => !listed.has(id));
+  if (isMassDeletion(context, collection, unlisted.length)) suspend(context, collection.kind, unlisted);
+  else await fetchRecords(context, collection, unlisted);
+}
+
+/** Suspended records are in no list. */
+const listedCount = (context: SyncContext, collection: Collection): number =>
+  countRecords(context, collection) - suspendedIds(context.memory, collection.kind).size;
+
+async function listedStamps(context: SyncContext, collection: Collection): Promise<RecordStamp[]> {
+  const suspended = suspendedIds(context.memory, collection.kind);
+  return (await allStamps(context.replica, collection)).filter(({ id }) => !suspended.has(id));
+}
+
+/**
+ * Records that appear without a new `modified` are mostly the newest by id or by publication date. Resolves
+ * with the total.
+ */
+async function fetchNewest(context: SyncContext, collection: Collection): Promise<number> {
+  let total = 0;
+  for (const orderby of ['id', 'date']) {
+    const query = { orderby, order: 'desc', per_page: context.pageSize, _fields: STAMP_FIELDS };
+    const page = await readPage(context, collection, query);
+    total = page.total;
+    await fetchRecords(context, collection, findDiffering(context, collection, page.records.map(stampOf)));
+    if (matchesTotal(context, collection, total)) break;
+  }
+  return total;
+}
+
+/** Searches for a few deleted records. Resolves with whether the total matches then. */
+async function deleteFew(context: SyncContext, collection: Collection, total: number): Promise<boolean> {
+  const { usualExcess } = context.memory.kinds[collection.kind];
+  const surplus = listedCount(context, collection) - total - (usualExcess ?? 0);
+  if (surplus < 1 || surplus > FEW_DELETIONS) return false;
+  const ids = (await listedStamps(context, collection)).map(({ id }) => id);
+  const readFrom = async (offset: number) => {
+    const query = { ...listOrder, per_page: context.pageSize, offset, _fields: 'id' };
+    return (await readPage(context, collection, query)).records;
+  };
+  await fetchRecords(context, collection, await findDeleted(ids, surplus, context.pageSize, readFrom));
+  return matchesTotal(context, collection, total);
+}
+
+/** Reads the whole list of ids, fetches the records that differ, and deletes those that are missing. */
+async function reconcileAll(context: SyncContext, collection: Collection): Promise<void> {
+  const { dedupe, kind } = collection;
+  let list = await listIds(context, collection);
+  // The list changed while it was read.
+  for (let attempt = 1; !dedupe && list.ids.size < list.total && attempt < MAX_ATTEMPTS; attempt += 1)
+    list = await listIds(context, collection);
+  await fetchRecords(context, collection, list.differing);
+  await deleteUnlisted(context, collection, list.ids);
+  context.memory.kinds[kind].usualExcess = dedupe ? list.total : list.total - listedCount(context, collection);
+}
+
+async function listIds(
+  context: SyncContext,
+  collection: Collection,
+): Promise<{ ids: Set<number>; differing: number[]; total: number }> {
+  const { pageSize } = context;
+  const ids = new Set<number>();
+  const differing: number[] = [];
+  let total = 0;
+  const query: Query = { ...listOrder, _fields: collection.isPosts ? STAMP_FIELDS : 'id' };
+  const by = collection.isPosts ? 'offset' : 'page';
+  const pages = paginate((page) => readPage(context, collection, { ...query, ...page }), {
+    by,
+    concurrency: 3,
+    pageSize,
+  });
+  for await (const page of pages) {
+    const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0 && !ids.has(id));
+    const distinct = new Map(stamps.map((stamp) => [stamp.id, stamp]));
+    differing.push(...findDiffering(context, collection, [...distinct.values()]));
+    for (const id of distinct.keys()) ids.add(id);
+    total = page.total;
+    await nextTurn();
+  }
+  return { ids, differing, total };
+}
+
+/**
+ * Finds the ids (ascending) that the CMS's list no longer has, at most `limit`. Both lists are in the order
+ * of ids and agree up to the first deleted record, so that halving takes a few requests for each, however
+ * long the list is.
+ */
+export async function findDeleted(
+  heldIds: readonly number[],
+  limit: number,
+  pageSize: number,
+  readFrom: (offset: number) => Promise<readonly CmsRecord[]>,
+): Promise<number[]> {
+  const ids = [...heldIds];
+  const deleted: number[] = [];
+  let agreed = 0;
+  while (deleted.length < limit && agreed < ids.length) {
+    agreed = await firstDifference(agreed);
+    const [id] = ids.splice(agreed, 1);
+    if (id === undefined) break;
+    deleted.push(id);
+  }
+  return deleted;
+
+  /** The first position at which the lists differ; the end of the shorter one if they do not. */
+  async function firstDifference(from: number): Promise<number> {
+    let [low, high] = [from, ids.length];
+    while (low < high) {
+      const middle = low + Math.floor((high - low) / 2);
+      const records = await readFrom(middle);
+      const expected = ids.slice(middle, middle + pageSize);
+      const difference = expected.findIndex((id, n) => records[n] === undefined || idOf(records[n]) !== id);
+      if (difference < 0) low = middle + pageSize;
+      else if (difference > 0) return middle + difference;
+      else high = middle;
+    }
+    return Math.min(low, high);
+  }
+}

@@ -1,0 +1,66 @@
+// Owns what the replica holds of one collection, as it compares with the CMS's lists.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { WITHHELD } from '../model/records.ts';
+import type { RecordStamp } from '../store/record-queries.ts';
+import type { Replica } from '../store/replica.ts';
+import type { Collection } from './collections.ts';
+import type { SyncContext } from './context.ts';
+
+const IDS_PER_SLICE = 2_000;
+
+/**
+ * Ids, modification times and statuses of those records that the replica holds, by id, as the CMS lists them.
+ */
+export function stampsById(
+  { replica }: Pick<SyncContext, 'replica'>,
+  { kind }: Collection,
+  ids: readonly number[],
+): Map<number, RecordStamp> {
+  const stamps = replica.stampsById(kind, ids);
+  // The CMS lists a withheld record as published.
+  for (const [id, stamp] of stamps) if (stamp.status === WITHHELD) stamps.set(id, { ...stamp, status: 'publish' });
+  return stamps;
+}
+
+/**
+ * Stamps of all records that the replica holds within the collection's statuses, ascending by id. Yields to
+ * the event loop.
+ */
+export async function allStamps(replica: Replica, { kind, statuses, isPosts }: Collection): Promise<RecordStamp[]> {
+  const stamps: RecordStamp[] = [];
+  for (;;) {
+    const after = stamps.at(-1)?.id ?? 0;
+    const slice = replica.stamps(kind, { after, limit: IDS_PER_SLICE, ...(isPosts && { statuses }) });
+    stamps.push(...slice);
+    if (slice.length < IDS_PER_SLICE) return stamps;
+    await nextTurn();
+  }
+}
+
+/** Number of records that the replica holds within the collection's statuses. */
+export function countRecords({ replica, memory }: SyncContext, collection: Collection): number {
+  const { kind, isPosts, hiddenStatuses, statuses } = collection;
+  if (memory.recordCounts.version !== replica.version)
+    memory.recordCounts = { version: replica.version, kinds: replica.counts() };
+  const count = memory.recordCounts.kinds[kind] ?? 0;
+  // Records that were fetched for one caller.
+  const privateStatuses = hiddenStatuses.filter((status) => !statuses.includes(status));
+  if (!isPosts || privateStatuses.length === 0) return count;
+  return count - replica.stamps(kind, { statuses: privateStatuses }).length;
+}
+
+/** The listed records that the replica lacks, or has with another modification time or status. */
+export function findDiffering(context: SyncContext, collection: Collection, listed: readonly RecordStamp[]): number[] {
+  const held = stampsById(
+    context,
+    collection,
+    listed.map(({ id }) => id),
+  );
+  return listed.filter((stamp) => stamp.id !== 0 && differs(collection, held.get(stamp.id), stamp)).map(({ id }) => id);
+}
+
+export function differs({ isPosts }: Collection, held: RecordStamp | undefined, listed: RecordStamp): boolean {
+  if (!held) return true;
+  return isPosts && (held.modifiedUtc !== listed.modifiedUtc || held.status !== listed.status);
+}

@@ -1,0 +1,42 @@
+// Owns what `/status` reports of the sync.
+
+import type { SyncContext } from './context.ts';
+import type { PublicViewModes } from './memory.ts';
+import type { ReplicaState } from './sync-state.ts';
+
+export interface SyncStatus {
+  state: ReplicaState;
+  /** Since when it is in this state. */
+  sinceMs: number;
+  /** True if lists may be answered from the replica. */
+  complete: boolean;
+  /** Of the initial sync, a whole number; 100 once it is complete. */
+  percent: number;
+  /** When the replica was last known to be current. */
+  lastCaughtUpMs: number | undefined;
+  /** By record kind, and `image`. */
+  collections: Record<string, { done: number; total: number }>;
+  /** Whose view of the published records the replica has, by kind. */
+  publicView: PublicViewModes;
+  reason?: string;
+}
+
+export function statusOf({ memory, collections }: SyncContext): SyncStatus {
+  const progress: SyncStatus['collections'] = { image: { ...memory.media.progress } };
+  for (const { kind } of collections) {
+    const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
+    progress[kind] = { done, total };
+  }
+  const sum = (key: 'done' | 'total') => Object.values(progress).reduce((all, counts) => all + counts[key], 0);
+  const { state, sinceMs, complete, lastCaughtUpMs, reason } = memory.state;
+  return {
+    state,
+    sinceMs,
+    complete,
+    percent: complete ? 100 : Math.min(99, Math.floor((100 * sum('done')) / Math.max(1, sum('total')))),
+    lastCaughtUpMs,
+    collections: progress,
+    publicView: memory.publicView.modes,
+    ...(reason !== undefined && { reason }),
+  };
+}

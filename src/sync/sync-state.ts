@@ -1,0 +1,177 @@
+// Owns the states of the replica and what leads from one to another, as a pure state machine.
+// docs/internals/sync.md explains the states.
+
+import { CmsRejected, ReplicaError } from '../errors.ts';
+
+/*
+ *           syncStarted            synced
+ *   empty ──────────────> syncing ────────> live <─────────┐
+ *     │  opened              │                │            │ caughtUp
+ *     └──────────> stale <───┼── failed, late ┘            │
+ *                     │      │ failed, refused             │
+ *                     └──────┴─────────> unreachable ──────┘
+ */
+
+export type ReplicaState = 'empty' | 'syncing' | 'live' | 'stale' | 'unreachable';
+
+export type SyncEvent =
+  /** The initial sync starts or continues. */
+  | { type: 'syncStarted' }
+  /** A complete replica was on disk. `lastCaughtUpMs`: when it was last known to be current. */
+  | { type: 'opened'; lastCaughtUpMs?: number | undefined }
+  /** The initial sync is complete and has caught up. */
+  | { type: 'synced' }
+  /** A poll saw everything that changed. */
+  | { type: 'caughtUp' }
+  /** A poll takes longer than changes may stay unseen. */
+  | { type: 'late' }
+  /** The CMS sent no usable response. */
+  | { type: 'failed'; reason: string }
+  /** The CMS refuses the service account. */
+  | { type: 'refused'; reason: string }
+  /**
+   * The CMS responded, but the replica could not be read or written, for example because the disk is full.
+   */
+  | { type: 'replicaFailed'; reason: string }
+  /** A poll saw everything, and a mass deletion waits for confirmation. */
+  | { type: 'unconfirmed'; reason: string };
+
+export type SyncEventType = SyncEvent['type'];
+
+/** The next state for each event; `null` if the state ignores the event. A missing cell does not compile. */
+export const TRANSITIONS: Readonly<Record<ReplicaState, Readonly<Record<SyncEventType, ReplicaState | null>>>> = {
+  empty: {
+    syncStarted: 'syncing',
+    opened: 'stale',
+    synced: null,
+    caughtUp: null,
+    late: null,
+    failed: 'unreachable',
+    refused: 'unreachable',
+    replicaFailed: 'empty',
+    unconfirmed: null,
+  },
+  syncing: {
+    syncStarted: 'syncing',
+    opened: null,
+    synced: 'live',
+    caughtUp: null,
+    late: null,
+    failed: 'unreachable',
+    refused: 'unreachable',
+    replicaFailed: 'syncing',
+    unconfirmed: null,
+  },
+  live: {
+    syncStarted: null,
+    opened: null,
+    synced: null,
+    caughtUp: 'live',
+    late: 'stale',
+    failed: 'stale',
+    refused: 'unreachable',
+    replicaFailed: 'stale',
+    unconfirmed: 'stale',
+  },
+  stale: {
+    syncStarted: null,
+    opened: null,
+    synced: null,
+    caughtUp: 'live',
+    late: 'stale',
+    failed: 'unreachable',
+    refused: 'unreachable',
+    replicaFailed: 'stale',
+    unconfirmed: 'stale',
+  },
+  unreachable: {
+    syncStarted: 'syncing',
+    opened: null,
+    synced: null,
+    caughtUp: 'live',
+    late: 'unreachable',
+    failed: 'unreachable',
+    refused: 'unreachable',
+    replicaFailed: 'unreachable',
+    unconfirmed: 'stale',
+  },
+};
+
+/** Immutable. */
+export interface SyncState {
+  readonly state: ReplicaState;
+  /** Since when it is in this state. */
+  readonly sinceMs: number;
+  /** True if lists may be answered from the replica: its initial sync was complete once. */
+  readonly complete: boolean;
+  /** When the replica was last known to be current. */
+  readonly lastCaughtUpMs: number | undefined;
+  /** Polls that failed since the last one that succeeded. */
+  readonly failures: number;
+  /** Why it is not live; undefined when it is. */
+  readonly reason: string | undefined;
+}
+
+const FIRST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
+
+/** The state of a gateway that has just started with an empty replica. */
+export function initialSyncState(nowMs: number): SyncState {
+  return { state: 'empty', sinceMs: nowMs, complete: false, lastCaughtUpMs: undefined, failures: 0, reason: undefined };
+}
+
+/**
+ * The state after an event; the same object if the event is ignored. A complete replica also ignores
+ * `syncStarted`; one that never was complete ignores `caughtUp` and `unconfirmed`.
+ */
+export function transition(current: SyncState, event: SyncEvent, nowMs: number): SyncState {
+  if (event.type === 'syncStarted' && current.complete) return current;
+  if ((event.type === 'caughtUp' || event.type === 'unconfirmed') && !current.complete) return current;
+  const state = TRANSITIONS[current.state][event.type];
+  if (state === null) return current;
+  const next = { ...current, state, sinceMs: state === current.state ? current.sinceMs : nowMs };
+  switch (event.type) {
+    case 'syncStarted':
+      return { ...next, reason: undefined };
+    case 'opened':
+      return { ...next, complete: true, lastCaughtUpMs: event.lastCaughtUpMs, reason: 'opened from disk' };
+    case 'synced':
+    case 'caughtUp':
+      return { ...next, complete: true, lastCaughtUpMs: nowMs, failures: 0, reason: undefined };
+    case 'late':
+      return { ...next, reason: current.reason ?? 'the CMS responds slowly' };
+    case 'unconfirmed':
+      return { ...next, failures: 0, reason: event.reason };
+    case 'failed':
+    case 'refused':
+    case 'replicaFailed':
+      return { ...next, failures: current.failures + 1, reason: event.reason };
+  }
+}
+
+/**
+ * Pause before the next try: one second, doubled with every failure, 30 s at most; 0 if the last poll
+ * succeeded.
+ */
+export function retryDelayMs({ failures }: SyncState): number {
+  if (failures === 0) return 0;
+  return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
+}
+
+/** The event of a failed poll. `service`: the credentials of the service account. */
+export function failureEvent(error: unknown, service: string | undefined): SyncEvent {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ReplicaError) return { type: 'replicaFailed', reason: `the replica: ${message}` };
+  if (service !== undefined && error instanceof CmsRejected && [401, 403].includes(error.status)) {
+    const reason = `the CMS refuses the service account ${accountName(service)}: ${message}`;
+    return { type: 'refused', reason };
+  }
+  return { type: 'failed', reason: message };
+}
+
+/** The user name in `Basic` credentials, which is no secret; nothing of any other scheme. */
+function accountName(credentials: string): string {
+  const basic = /^Basic\s+(\S+)$/i.exec(credentials)?.[1];
+  if (basic === undefined) return '';
+  return `"${Buffer.from(basic, 'base64').toString('utf8').split(':')[0] ?? ''}"`;
+}

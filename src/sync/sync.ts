@@ -1,0 +1,280 @@
+// Keeps the replica current: runs the state machine's loop of polls. docs/internals/sync.md says what holds.
+
+import type { CallOptions, Cms, CmsRecord, Credentials } from '../cms/port.ts';
+import type { LinkTables } from '../mapping/link-fields.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import type { Kind, PostKind, Site } from '../model/records.ts';
+import type { Observe } from '../observability/events.ts';
+import { localCommit, NotLeaderError } from '../store/change-set.ts';
+import type { Replica } from '../store/replica.ts';
+import { collectionsOf, idOf, PAGE_SIZE } from './collections.ts';
+import { missingFields } from './complete-records.ts';
+import { collectionOf, type SyncContext, siteOf } from './context.ts';
+import { isOutdated, markChangedByPeer, markWritten, nextReadMark, retainReadMarks } from './dirty-records.ts';
+import { type ChangedRecord, fetchChanged } from './fetch-changed.ts';
+import { fetchPrivate, type PrivateReader } from './fetch-private.ts';
+import { continueResync } from './full-resync.ts';
+import { runInitialSync } from './initial-sync.ts';
+import { isComplete, loadMemory, reloadMemory, STATE_KEYS } from './memory.ts';
+import type { Leadership, Peers } from './peers.ts';
+import { poll, refreshLinks } from './poll.ts';
+import { createPollLoop } from './poll-loop.ts';
+import { readPublicView } from './read-public-view.ts';
+import { type SyncStatus, statusOf } from './status.ts';
+import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
+
+export interface Sync extends Leadership {
+  /** Starts the initial sync, or continues it, and then polls. Returns immediately. */
+  start(): void;
+  stop(): Promise<void>;
+  status(): SyncStatus;
+  /** The state alone; unlike `status` it costs nothing. */
+  state(): SyncState;
+  /** Resolves when the initial sync is complete, or a complete replica was on disk. Never rejects. */
+  whenComplete(): Promise<void>;
+  /**
+   * Polls the CMS now. Polls run one at a time: callers during a poll get the next one. Resolves with true if
+   * the replica then has everything that the CMS had at the call. During the initial sync it only ends the
+   * pause after a failure.
+   */
+  poll(): Promise<boolean>;
+  /**
+   * Fetches or deletes the records of a webhook. Resolves with true if that succeeded; otherwise the next
+   * poll does it. Never rejects.
+   */
+  fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean>;
+  /**
+   * Without a service account: fetches the non-public records that this caller may see, so that lists with
+   * their visibility are exact. With a service account it does nothing. Throws `CmsUnavailable` and
+   * `CmsRejected`.
+   */
+  fetchPrivate(reader: PrivateReader, kinds: readonly PostKind[]): Promise<void>;
+  /**
+   * A write of this gateway has just changed the record in the replica: responses to earlier requests are
+   * outdated.
+   */
+  recordWrite(kind: Kind, id: number): void;
+  /**
+   * Turns a record that a caller received into the one that may enter the replica: a published record becomes
+   * its public view. `call` is how the CMS was called; its credentials are not used. Undefined if the record
+   * was written meanwhile or the CMS's view is outdated. Throws `CmsUnavailable` and `CmsRejected`.
+   */
+  readPublicView(kind: Kind, record: CmsRecord, call: CallOptions): Promise<CmsRecord | undefined>;
+  /**
+   * The fields that a CMS record lacks although records of its kind have them; undefined if it is complete.
+   */
+  missingFields(kind: Kind, record: CmsRecord): string | undefined;
+  /** The last known facts of the site; kept in the replica for starts without the CMS. */
+  site(): Site;
+  /**
+   * How events refer to venues and organizers without their ids: an argument of the mapping's `read` and
+   * `write`.
+   */
+  linkTables(): LinkTables;
+  /**
+   * Refreshes these tables, for a venue or organizer that was just created. Throws `CmsUnavailable` and
+   * `CmsRejected`.
+   */
+  refreshLinkTables(): Promise<void>;
+}
+
+export interface SyncOptions {
+  replica: Replica;
+  cms: Cms;
+  mapping: Mapping;
+  service: Credentials;
+  /** Time between the starts of two polls. */
+  intervalMs: number;
+  observe: Observe;
+  nowMs?: () => number;
+  peers?: Pick<Peers, 'commit' | 'isLeader' | 'polled'> | undefined;
+  /** Time between the starts of two full resyncs. */
+  resyncIntervalMs?: number | undefined;
+  /** Records per request. */
+  pageSize?: number | undefined;
+}
+
+const RESYNC_INTERVAL_MS = 10 * 60_000;
+/** Changes may stay unseen for so many intervals before the replica is stale. */
+const MAX_INTERVALS_BEHIND = 3;
+
+/** Nothing happens before `start`. */
+export function createSync(options: SyncOptions): Sync {
+  const { replica, cms, mapping, service, intervalMs, observe, nowMs = Date.now, peers } = options;
+  const { resyncIntervalMs = RESYNC_INTERVAL_MS, pageSize = PAGE_SIZE } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const collections = collectionsOf(mapping, service);
+  const completed = Promise.withResolvers<void>();
+  let context = createContext();
+  const loop = createPollLoop({
+    poll: async () => (!peers || (await peers.isLeader())) && (await runPoll()),
+    pauseMs(durationMs) {
+      const { state } = context.memory;
+      if (state.failures > 0) return retryDelayMs(state);
+      return Math.min(intervalMs, Math.max(0, intervalMs - durationMs));
+    },
+    nowMs,
+    signal,
+  });
+
+  /**
+   * One per leadership: an earlier context cannot commit, because it does not know of changes by other
+   * leaders.
+   */
+  function createContext(): SyncContext {
+    const commit = peers?.commit ?? localCommit(replica);
+    const own: SyncContext = {
+      replica,
+      cms,
+      mapping,
+      service,
+      collections,
+      pageSize,
+      resyncIntervalMs,
+      observe,
+      nowMs,
+      signal,
+      memory: loadMemory(replica, nowMs(), resyncIntervalMs),
+      commit: (make) =>
+        commit(() => {
+          if (context !== own) throw new NotLeaderError();
+          return make();
+        }),
+    };
+    return own;
+  }
+
+  function setState(state: SyncState, why: string): void {
+    const { memory } = context;
+    const before = memory.state;
+    memory.state = state;
+    // A start without the CMS says how old its responses are.
+    if (state.lastCaughtUpMs !== undefined && state.lastCaughtUpMs !== before.lastCaughtUpMs)
+      replica.setState(STATE_KEYS.caughtUp, String(state.lastCaughtUpMs));
+    if (state.complete) completed.resolve();
+    if (before.state !== state.state) observe({ type: 'sync-state', from: before.state, to: state.state, why });
+  }
+
+  function dispatch(event: SyncEvent): void {
+    const state = transition(context.memory.state, event, nowMs());
+    setState(state, state.reason ?? event.type);
+  }
+
+  /** Resolves with true if the poll, or the initial sync, saw everything. Never rejects. */
+  async function runPoll(): Promise<boolean> {
+    const own = context;
+    const { counts } = own.memory;
+    const countsBefore = { ...counts };
+    const startedMs = nowMs();
+    const release = retainReadMarks(own.memory);
+    const late = setTimeout(() => dispatch({ type: 'late' }), MAX_INTERVALS_BEHIND * intervalMs);
+    late.unref();
+    let isCurrent = false;
+    try {
+      if (own.memory.state.complete) {
+        const reason = await poll(own);
+        isCurrent = reason === undefined;
+        dispatch(reason === undefined ? { type: 'caughtUp' } : { type: 'unconfirmed', reason });
+      } else {
+        dispatch({ type: 'syncStarted' });
+        await runInitialSync(own, reportProgress);
+        isCurrent = true;
+        dispatch({ type: 'synced' });
+      }
+      if (isCurrent) await peers?.polled();
+      clearTimeout(late);
+      await continueResync(own);
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof NotLeaderError)) dispatch(failureEvent(error, service));
+    } finally {
+      clearTimeout(late);
+      release();
+      observe({
+        type: 'sync-poll',
+        requests: counts.requests - countsBefore.requests,
+        changed: counts.changed - countsBefore.changed,
+        removed: counts.removed - countsBefore.removed,
+        durationMs: Math.max(0, nowMs() - startedMs),
+      });
+    }
+    return isCurrent;
+  }
+
+  function reportProgress(collection: string, done: number, total: number): void {
+    if (collection === 'image') context.memory.media.progress = { done, total };
+    observe({ type: 'sync-progress', collection, done, total });
+  }
+
+  /** Runs a step beside the polls. */
+  async function withReadMarks<T>(step: (context: SyncContext) => Promise<T>): Promise<T> {
+    const own = context;
+    const release = retainReadMarks(own.memory);
+    try {
+      return await step(own);
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    start() {
+      const lastCaughtUp = replica.state(STATE_KEYS.caughtUp);
+      const lastCaughtUpMs = lastCaughtUp === undefined ? undefined : Number(lastCaughtUp);
+      if (isComplete(replica)) dispatch({ type: 'opened', lastCaughtUpMs });
+      loop.start();
+    },
+    stop() {
+      stopping.abort();
+      return loop.stop();
+    },
+    status: () => statusOf(context),
+    state: () => context.memory.state,
+    whenComplete: () => completed.promise,
+    async poll() {
+      if (context.memory.state.complete) return loop.pollNow();
+      loop.wake();
+      return false;
+    },
+    fetchChanged: (changes) =>
+      withReadMarks((own) => fetchChanged(own, changes)).then(
+        () => true,
+        // The next poll fetches the records, and reports the failure if it lasts.
+        () => false,
+      ),
+    async fetchPrivate(reader, kinds) {
+      if (service !== undefined || reader.credentials === undefined) return;
+      await withReadMarks((own) => fetchPrivate(own, reader, kinds));
+    },
+    recordWrite: (kind, id) => markWritten(context.memory, kind, id, nowMs()),
+    async readPublicView(kind, record, call) {
+      const collection = collectionOf(context, kind);
+      if (!collection) return undefined;
+      return withReadMarks(async (own) => {
+        const readMark = nextReadMark(own.memory);
+        const view = await readPublicView(own, collection, record, call);
+        return isOutdated(own.memory, kind, idOf(record), readMark) ? undefined : view;
+      });
+    },
+    missingFields: (kind, record) => missingFields(context, kind, record),
+    site: () => siteOf(context),
+    linkTables: () => context.memory.links.tables,
+    refreshLinkTables: () => refreshLinks(context),
+    becomeLeader(dirty) {
+      const { state, media } = context.memory;
+      context = createContext();
+      context.memory.state = state;
+      context.memory.media.progress = media.progress;
+      for (const { kind, id } of dirty) markWritten(context.memory, kind, id, nowMs());
+      loop.pollAgain();
+    },
+    recheckLeadership: () => loop.wake(),
+    followLeader: (leader) => setState(leader, 'as the leader says'),
+    peerChanged(records) {
+      for (const { kind, id } of records) markChangedByPeer(context.memory, kind, id);
+    },
+    reloadState() {
+      if (reloadMemory(context.memory, replica)) replica.clearRendered();
+    },
+  };
+}

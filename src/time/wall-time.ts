@@ -1,0 +1,109 @@
+// Wall times, texts `YYYY-MM-DD HH:MM:SS` without a zone, and arithmetic on them.
+
+const SECOND_MS = 1000;
+
+/** `0000-01-01 00:00:00`, the earliest wall time. */
+export const earliestMs = -62_167_219_200_000;
+/** `9999-12-31 23:59:59`, the latest wall time. */
+export const latestMs = 253_402_300_799_000;
+
+/**
+ * Formats milliseconds as a wall time in UTC. Drops fractions of a second, and clamps to the years 0000 to
+ * 9999.
+ */
+export function formatWallTime(ms: number): string {
+  const iso = new Date(Math.min(Math.max(ms, earliestMs), latestMs)).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
+}
+
+/** The number in the decimal digits from index `from` to index `to`. NaN if there are other characters. */
+export function digitsOf(text: string, from: number, to: number): number {
+  let number = 0;
+  for (let index = from; index < to; index += 1) {
+    const digit = text.charCodeAt(index) - 48;
+    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+const [DASH, BLANK, COLON] = ['-', ' ', ':'].map((character) => character.charCodeAt(0));
+
+/** True if the length and the separators are those of a wall time. Does not check the digits. */
+export function hasWallTimeShape(text: string): boolean {
+  const isDate = text.charCodeAt(4) === DASH && text.charCodeAt(7) === DASH && text.charCodeAt(10) === BLANK;
+  return text.length === 19 && isDate && text.charCodeAt(13) === COLON && text.charCodeAt(16) === COLON;
+}
+
+/** Milliseconds of a wall time in UTC. Returns `undefined` for another text, or a day that does not exist. */
+export function parseWallTime(text: string): number | undefined {
+  if (!hasWallTimeShape(text)) return undefined;
+  const year = digitsOf(text, 0, 4);
+  const month = digitsOf(text, 5, 7);
+  const day = digitsOf(text, 8, 10);
+  const hour = digitsOf(text, 11, 13);
+  const minute = digitsOf(text, 14, 16);
+  const second = digitsOf(text, 17, 19);
+  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1)) return undefined;
+  if (!(hour <= 23 && minute <= 59 && second <= 59)) return undefined;
+  const dayMs = dayStartMs(year, month - 1, day);
+  if (day > 28 && dayMs >= dayStartMs(year, month, 1)) return undefined;
+  return dayMs + (hour * 3600 + minute * 60 + second) * SECOND_MS;
+}
+
+/**
+ * As `parseWallTime`, for a text that is known to be valid.
+ * @throws RangeError
+ */
+export function wallTimeMs(wall: string): number {
+  const ms = parseWallTime(wall);
+  if (ms === undefined) throw new RangeError(`no wall-clock time: ${wall}`);
+  return ms;
+}
+
+/** Midnight UTC of a day. `month` counts from 0. Months and days out of range roll over. */
+export function dayStartMs(year: number, month: number, day: number): number {
+  // Date.UTC maps the years 0 to 99 to 1900 to 1999.
+  return year > 99 ? Date.UTC(year, month, day) : new Date(0).setUTCFullYear(year, month, day);
+}
+
+function dateOf(wall: string): string {
+  return wall.slice(0, 10);
+}
+
+export function startOfDay(wall: string): string {
+  return `${dateOf(wall)} 00:00:00`;
+}
+
+export function endOfDay(wall: string): string {
+  return `${dateOf(wall)} 23:59:59`;
+}
+
+/**
+ * The same day and time `months` later. A day that the month lacks rolls over into the next month, as in PHP
+ * (`2028-02-29` plus 12 months is `2029-03-01`).
+ * @throws RangeError for an invalid wall time
+ */
+export function addMonths(wall: string, months: number): string {
+  const date = new Date(wallTimeMs(wall));
+  return formatWallTime(date.setUTCMonth(date.getUTCMonth() + months));
+}
+
+/** The parts of a wall time, zero-padded, as in the `*_details` properties of an event. */
+export function dateDetails(wall: string): {
+  year: string;
+  month: string;
+  day: string;
+  hour: string;
+  minutes: string;
+  seconds: string;
+} {
+  return {
+    year: wall.slice(0, 4),
+    month: wall.slice(5, 7),
+    day: wall.slice(8, 10),
+    hour: wall.slice(11, 13),
+    minutes: wall.slice(14, 16),
+    seconds: wall.slice(17, 19),
+  };
+}

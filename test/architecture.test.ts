@@ -1,0 +1,84 @@
+// Every file of src belongs to a layer and imports only from its own layer or a lower one.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect } from 'chai';
+
+const SRC = resolve(import.meta.dirname, '../src');
+
+/**
+ * Folders and files directly under src, the top layer first. Files that are not listed form the lowest layer.
+ */
+const LAYERS = [
+  'main.ts',
+  'cli',
+  'gateway.ts',
+  'application.ts',
+  'http',
+  'cluster',
+  'calendar',
+  'sync',
+  'store',
+  'mapping',
+  'interface',
+  'cms',
+  'observability',
+  'config.ts',
+  'time',
+  'text',
+  'model',
+];
+const LOWEST = LAYERS.length;
+
+function layerOf(file: string): number {
+  const [top] = relative(SRC, file).split('/');
+  const layer = LAYERS.indexOf(top!);
+  return layer === -1 ? LOWEST : layer;
+}
+
+function importsOf(file: string): string[] {
+  const source = readFileSync(file, 'utf8');
+  const statements = source.matchAll(/^\s*(?:import|export)\b[^'";]*?from\s+'(\.{1,2}\/[^']+)'/gm);
+  const calls = source.matchAll(/\bimport\('(\.{1,2}\/[^']+)'\)/g);
+  return [...statements, ...calls].map(([, path]) => resolve(dirname(file), path!));
+}
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join(SRC, name));
+
+describe('layers of src', () => {
+  it('all have files', () => {
+    const layers = new Set(files.map(layerOf));
+    expect([...layers].sort((a, b) => a - b)).to.deep.equal([...LAYERS.keys(), LOWEST]);
+  });
+
+  it('import from their own layer or a lower one only', () => {
+    const upwards = files.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => layerOf(target) < layerOf(file))
+        .map((target) => `${relative(SRC, file)} -> ${relative(SRC, target)}`),
+    );
+    expect(upwards).to.deep.equal([]);
+  });
+
+  it('have no import cycles, type imports included', () => {
+    const acyclic = new Set<string>();
+    const findCycle = (file: string, path: string[]): string[] | undefined => {
+      if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+      if (acyclic.has(file)) return undefined;
+      const cycles = importsOf(file).map((target) => findCycle(target, [...path, file]));
+      acyclic.add(file);
+      return cycles.find((cycle) => cycle !== undefined);
+    };
+    const cycle = files.map((file) => findCycle(file, [])).find((path) => path !== undefined);
+    expect(cycle?.map((file) => relative(SRC, file))).to.equal(undefined);
+  });
+
+  it('import the composition root in the serve command only', () => {
+    const importers = files
+      .filter((file) => importsOf(file).includes(join(SRC, 'gateway.ts')))
+      .map((file) => relative(SRC, file));
+    expect(importers).to.deep.equal(['cli/serve.ts']);
+  });
+});

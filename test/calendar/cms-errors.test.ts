@@ -1,0 +1,31 @@
+// A route that the CMS lacks, because its plugin is inactive, is neither the client's error nor proof that a
+// record is missing.
+
+import { expect } from 'chai';
+import { mapCmsError } from '../../src/calendar/cms-errors.ts';
+import { restError } from '../../src/cms/wordpress/rest-responses.ts';
+import { ApiError } from '../../src/errors.ts';
+
+const response = {
+  status: 404,
+  headers: {},
+  bytes: Buffer.alloc(0),
+  json: {
+    code: 'rest_no_route',
+    message: 'No route was found matching the URL and request method.',
+    data: { status: 404 },
+  },
+};
+
+describe('a route that the CMS lacks', () => {
+  for (const kind of ['event', 'venue', 'organizer', 'category', 'tag'] as const) {
+    it(`is 503, and the error names the route: ${kind}`, () => {
+      const error = mapCmsError(restError(response, 'POST /wp/v2/events'), { kind, id: 7, anonymous: false });
+      expect(error).to.be.instanceOf(ApiError);
+      const { status, code, message, headers } = error as ApiError;
+      expect({ status, code }).to.deep.equal({ status: 503, code: 'calendar_upstream_away' });
+      expect(message).to.contain('POST /wp/v2/events');
+      expect(headers).to.have.property('Retry-After');
+    });
+  }
+});

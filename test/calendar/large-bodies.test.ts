@@ -1,0 +1,69 @@
+// A body may describe a thousand records: other requests run meanwhile, and the gateway does not flood other
+// servers.
+
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createRequestImages } from '../../src/calendar/featured-image.ts';
+import type { ImageFetcher } from '../../src/cms/image-fetcher.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { startGateway, type TestGateway } from '../start-gateway.ts';
+
+const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
+const ITEMS = 300;
+
+describe('a body with very many items', () => {
+  let cms: FakeCms;
+  let gateway: TestGateway;
+  beforeEach(async () => {
+    cms = createFakeCms(() => Date.UTC(2027, 0, 1));
+    gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS });
+    await gateway.request('/venues', { as: 'admin', json: { venue: 'Same', status: 'publish' } });
+    await gateway.request('/tags', { as: 'admin', json: { name: 'same' } });
+  });
+  afterEach(() => gateway.stop());
+
+  /** How many turns of the event loop other work got while an event with these fields was created. */
+  async function turnsDuring(fields: object): Promise<number> {
+    let turns = 0;
+    const response = gateway.request('/events', { as: 'admin', json: { title: 'T', ...times, ...fields } });
+    let isOver = false;
+    void response.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await turn();
+      turns += 1;
+    }
+    expect((await response).status).to.equal(201);
+    return turns;
+  }
+
+  it('lets other requests run between two venues, even if none is new', async () => {
+    const venue = Array.from({ length: ITEMS }, () => ({ venue: 'Same' }));
+    expect(await turnsDuring({ venue })).to.be.above(ITEMS);
+    expect(cms.writes.filter(({ base }) => base === 'venues')).to.have.length(1);
+  });
+
+  it('lets other requests run between two terms, even if none is new', async () => {
+    const tags = Array.from({ length: ITEMS }, () => 'same');
+    expect(await turnsDuring({ tags })).to.be.above(ITEMS);
+  });
+
+  it('causes at most twenty fetches of images by URL', async () => {
+    const fetched: string[] = [];
+    const fetches: ImageFetcher = {
+      async fetch(url) {
+        fetched.push(url);
+        return undefined;
+      },
+    };
+    const account = { userId: 1, roles: [], capabilities: new Set(['upload_files']) };
+    const images = createRequestImages(
+      gateway.services,
+      { actor: { credentials: CREDENTIALS.admin, account } },
+      fetches,
+    );
+    for (let n = 0; n < 50; n += 1) expect(await images.isUsable(`https://images.example/${n}.png`)).to.equal(false);
+    expect(fetched).to.have.length(20);
+  });
+});

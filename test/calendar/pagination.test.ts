@@ -1,0 +1,50 @@
+// The page size, and the links to a page, the next and the previous one.
+
+import { expect } from 'chai';
+import { pageLinks, pageOf, totalPages } from '../../src/calendar/pagination.ts';
+
+const LISTS = { perPage: 4, maxPerPage: 50 };
+
+describe('pages', () => {
+  it('has the configured size by default, and at most the maximum', () => {
+    expect(pageOf({}, LISTS)).to.deep.equal({ page: 1, perPage: 4, limit: 4, offset: 0 });
+    expect(pageOf({ per_page: 100, page: 3 }, LISTS)).to.deep.equal({ page: 3, perPage: 50, limit: 50, offset: 100 });
+  });
+
+  it('has an offset that SQLite accepts, however high the page', () => {
+    const { offset } = pageOf({ page: 1e21, per_page: 50 }, LISTS);
+    expect(Number.isSafeInteger(offset)).to.equal(true);
+  });
+
+  it('are counted up; an empty list has none', () => {
+    expect([totalPages(0, 4), totalPages(4, 4), totalPages(5, 4)]).to.deep.equal([0, 1, 2]);
+  });
+});
+
+describe('links of a list', () => {
+  const echoes = [
+    { name: 'page', value: '2' },
+    { name: 'per_page', value: '3' },
+    { name: 'start_date', value: '2026-11-20 00:00:00' },
+    { name: 'status', value: 'publish' },
+  ];
+  const at = (page: number) => pageLinks('B/events/', echoes, { page, total: 9, perPage: 3 });
+
+  it('have the form of The Events Calendar', () => {
+    expect(at(2)).to.deep.equal({
+      rest_url: 'B/events/?page=2&per_page=3&start_date=2026-11-20 00:00:00&status=publish',
+      next_rest_url: 'B/events/?per_page=3&start_date=2026-11-20+00%3A00%3A00&status=publish&page=3',
+      previous_rest_url: 'B/events/?per_page=3&start_date=2026-11-20+00%3A00%3A00&status=publish',
+    });
+  });
+
+  it('have no next or previous page that does not exist', () => {
+    expect(at(1)).to.not.have.property('previous_rest_url');
+    expect(at(3)).to.not.have.property('next_rest_url');
+  });
+
+  it('are encoded if a value requires it', () => {
+    const { rest_url } = pageLinks('B/', [{ name: 'search', value: 'a&b' }], { page: 1, total: 0, perPage: 3 });
+    expect(rest_url).to.equal('B/?search=a%26b');
+  });
+});

@@ -1,0 +1,144 @@
+// Each kind has its own capabilities, by its collection's names for them. No actor has any while these names
+// are unknown.
+
+import { expect } from 'chai';
+import type { Cms, CollectionInfo } from '../../src/cms/port.ts';
+import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { event, organizer, venue } from '../store/sample-records.ts';
+import { NOW_MS } from './seeded-gateway.ts';
+
+const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
+const ALL = ['edit_posts', 'edit_others_posts', 'read_private_posts', 'edit_private_posts', 'publish_posts'];
+/** `edit_posts` -> `edit_venues`. */
+const rightsOf = (base: string) => Object.fromEntries(ALL.map((name) => [name, name.replace('posts', base)]));
+const collectionInfoOf = (capabilities: Record<string, string>): CollectionInfo => ({
+  capabilities,
+  statuses: [],
+  writableFields: undefined,
+});
+
+describe('capabilities', () => {
+  let cms: FakeCms;
+  let gateway: TestGateway;
+  afterEach(() => gateway.stop());
+
+  /** A public event with a draft venue and a private organizer, and a draft of each kind. */
+  async function start(changes: Partial<Cms>, service: string | undefined = CREDENTIALS.admin): Promise<void> {
+    cms = createFakeCms(() => NOW_MS);
+    Object.assign(cms, changes);
+    gateway = await startGateway({
+      cms,
+      ...(service ? { service } : {}),
+      as: CREDENTIALS,
+      nowMs: () => NOW_MS,
+    });
+    const start = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00', startUtc: '2027-01-10 15:00:00' };
+    gateway.services.replica.upsert([
+      event(1, { ...start, venues: [11], organizers: [12] }),
+      event(2, { ...start, status: 'draft', author: 9 }),
+      venue(11, { status: 'draft', author: 9 }),
+      organizer(12, { status: 'private', author: 9 }),
+    ]);
+  }
+  const ids = async (path: string, as?: string) => {
+    const { status, body } = await gateway.request(path, { as });
+    return status === 200
+      ? Object.values(body).flatMap((value) => (Array.isArray(value) ? value.map(({ id }) => id) : []))
+      : status;
+  };
+  const linked = async (as?: string) => {
+    const { body } = await gateway.request('/events/1', { as });
+    const [inList] = (await gateway.request('/events?include=1', { as })).body.events;
+    for (const event of [body, inList])
+      expect([event.venue.id, event.organizer.length]).to.deep.equal([body.venue.id, body.organizer.length]);
+    return { venue: body.venue.id === 11, organizer: body.organizer.length === 1 };
+  };
+
+  for (const [only, seen] of [
+    ['events', { drafts: [1, 2], venues: [], organizers: [], venue: false, organizer: false }],
+    ['venues', { drafts: [1], venues: [11], organizers: [], venue: true, organizer: false }],
+    ['organizers', { drafts: [1], venues: [], organizers: [12], venue: false, organizer: true }],
+  ] as const) {
+    it(`for ${only} alone show unpublished ${only} and nothing else, in events too`, async () => {
+      await start({
+        collectionInfo: async (base) => collectionInfoOf(rightsOf(base)),
+        account: async () => ({
+          userId: 3,
+          roles: ['custom'],
+          capabilities: new Set(['read', ...Object.values(rightsOf(only))]),
+        }),
+      });
+      expect(await ids('/events?start_date=2027-01-01', 'editor')).to.deep.equal(seen.drafts);
+      expect(await ids('/venues', 'editor')).to.deep.equal(seen.venues);
+      expect(await ids('/organizers', 'editor')).to.deep.equal(seen.organizers);
+      expect(await linked('editor')).to.deep.equal({ venue: seen.venue, organizer: seen.organizer });
+      expect(await ids('/events?venue=11', 'editor')).to.deep.equal(seen.venue ? [1] : []);
+      expect(await ids('/events?organizer=12', 'editor')).to.deep.equal(seen.organizer ? [1] : []);
+    });
+  }
+
+  it('for posts are none for events, venues or organizers', async () => {
+    await start({
+      collectionInfo: async (base) => collectionInfoOf(rightsOf(base)),
+      account: async () => ({ userId: 3, roles: ['editor'], capabilities: new Set(['read', ...ALL]) }),
+    });
+    expect(await ids('/events?start_date=2027-01-01', 'editor')).to.deep.equal([1]);
+    expect(await ids('/events?status=draft', 'editor')).to.equal(400);
+    expect(await linked('editor')).to.deep.equal({ venue: false, organizer: false });
+    expect((await gateway.request('/events', { as: 'editor', json: { title: 'x', ...times } })).status).to.equal(403);
+  });
+
+  const unavailable = () => Promise.reject(new CmsUnavailable('busy', 'The CMS does not answer.'));
+  for (const [what, collectionInfo] of [
+    ['the CMS does not answer', unavailable],
+    ['the CMS refuses to tell', () => Promise.reject(new CmsRejected(403, 'rest_forbidden', 'No.'))],
+    ['the CMS does not show them', async () => collectionInfoOf({})],
+  ] as const) {
+    it(`are granted to no actor while ${what}: an editor sees what anonymous callers see`, async () => {
+      await start({ collectionInfo });
+      expect(await ids('/events?start_date=2027-01-01', 'admin')).to.deep.equal([1]);
+      expect(await ids('/venues', 'admin')).to.deep.equal([]);
+      expect(await ids('/events?status=draft', 'admin')).to.equal(400);
+      expect(await linked('admin')).to.deep.equal({ venue: false, organizer: false });
+      const { status } = await gateway.request('/events', { as: 'admin', json: { title: 'x', ...times } });
+      expect(status).to.equal(collectionInfo === unavailable ? 503 : 403);
+      expect(cms.writes).to.deep.equal([]);
+    });
+  }
+
+  it('are read once per kind, for concurrent requests of one account (single-flight)', async () => {
+    const bases: string[] = [];
+    await start({
+      collectionInfo: async (base) => {
+        bases.push(base);
+        await new Promise((done) => setImmediate(done));
+        return collectionInfoOf(rightsOf(base));
+      },
+    });
+    await Promise.all(Array.from({ length: 20 }, () => gateway.request('/events/1', { as: 'admin' })));
+    expect(bases.sort()).to.deep.equal(['events', 'organizers', 'venues']);
+  });
+
+  it('stay valid while the CMS does not answer', async () => {
+    await start({});
+    expect(await ids('/events?start_date=2027-01-01', 'admin')).to.deep.equal([1, 2]);
+    cms.collectionInfo = unavailable;
+    expect(await ids('/events?start_date=2027-01-01', 'admin')).to.deep.equal([1, 2]);
+  });
+
+  it('are read with the actor’s own credentials if the service account does not see them', async () => {
+    const credentialsUsed: (string | undefined)[] = [];
+    await start({
+      async collectionInfo(_base, options) {
+        credentialsUsed.push(options?.credentials);
+        return collectionInfoOf(
+          options?.credentials === CREDENTIALS.editor ? Object.fromEntries(ALL.map((name) => [name, name])) : {},
+        );
+      },
+    });
+    expect(await ids('/venues', 'editor')).to.deep.equal([11]);
+    expect(new Set(credentialsUsed)).to.deep.equal(new Set([CREDENTIALS.admin, CREDENTIALS.editor]));
+  });
+});

@@ -1,0 +1,57 @@
+// Reads by slug: what the gateway caches, and what it responds while the CMS is unavailable.
+
+import { expect } from 'chai';
+import { CmsUnavailable } from '../../src/errors.ts';
+import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { startGateway, type TestGateway } from '../start-gateway.ts';
+
+describe('a slug in a path', () => {
+  let gateway: TestGateway;
+  afterEach(() => gateway.stop());
+
+  async function withCms() {
+    const cms: FakeCms = createFakeCms(Date.now);
+    gateway = await startGateway({ cms });
+    const requestedSlugs: unknown[] = [];
+    const list = cms.list;
+    let away = false;
+    cms.list = async (base, query, options) => {
+      if (query.slug !== undefined) requestedSlugs.push(query.slug);
+      if (away) throw new CmsUnavailable('timeout', 'no answer');
+      return list(base, query, options);
+    };
+    const isUnavailable = (is: boolean) => {
+      away = is;
+    };
+    return { requestedSlugs, isUnavailable };
+  }
+
+  it('longer than the CMS can store is unknown without a CMS call, and not cached', async () => {
+    const { requestedSlugs } = await withCms();
+    for (const slug of ['x'.repeat(201), '%E6%97%A5'.repeat(23), encodeURIComponent('%e6%97%a5'.repeat(23))]) {
+      for (const kind of ['events', 'venues', 'organizers']) {
+        const { status, body } = await gateway.request(`/${kind}/by-slug/${slug}`);
+        expect([status, body.code], slug).to.deep.equal([400, 'rest_invalid_param']);
+        expect(Object.keys(body.data.params)).to.deep.equal(['slug']);
+      }
+    }
+    expect(requestedSlugs).to.deep.equal([]);
+  });
+
+  it('is 503 while the CMS does not respond, and is looked up again afterwards', async () => {
+    const { requestedSlugs, isUnavailable } = await withCms();
+    isUnavailable(true);
+    const while_ = await gateway.request('/events/by-slug/some-event');
+    expect([while_.status, while_.body.code]).to.deep.equal([503, 'calendar_upstream_away']);
+    isUnavailable(false);
+    const after = await gateway.request('/events/by-slug/some-event');
+    expect([after.status, after.body.code]).to.deep.equal([400, 'rest_invalid_param']);
+    expect(requestedSlugs).to.have.length(2);
+  });
+
+  it('with half a surrogate pair is unknown', async () => {
+    await withCms();
+    const { status } = await gateway.request('/events/by-slug/x?slug=%ED%A0%80');
+    expect(status).to.equal(400);
+  });
+});

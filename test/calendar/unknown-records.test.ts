@@ -1,0 +1,231 @@
+// Limits on the CMS calls that anonymous callers cause by requesting records that the replica lacks.
+
+import { expect } from 'chai';
+import { type Actor, ANONYMOUS } from '../../src/calendar/permissions.ts';
+import { createUnknownRecords, type UnknownRecords } from '../../src/calendar/unknown-records.ts';
+import type { Cms, CmsRecord } from '../../src/cms/port.ts';
+import { CmsUnavailable } from '../../src/errors.ts';
+import type { Kind } from '../../src/model/records.ts';
+import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
+import { startGateway, type TestGateway } from '../start-gateway.ts';
+
+const EDITOR: Actor = {
+  credentials: 'Basic x',
+  account: { userId: 4, roles: ['editor'], capabilities: new Set(['edit_posts']) },
+};
+const none = async () => 'none';
+
+describe('a record that the replica lacks', () => {
+  let nowMs: number;
+  let complete: boolean;
+  let isUnreachable: boolean;
+  let newest: Kind[];
+  let reading: Promise<void>;
+  let unknown: UnknownRecords;
+  beforeEach(() => {
+    [nowMs, complete, isUnreachable, newest, reading] = [0, true, false, [], Promise.resolve()];
+    unknown = createUnknownRecords({
+      isComplete: () => complete,
+      isUnreachable: () => isUnreachable,
+      readNewest(kind) {
+        newest.push(kind);
+        return reading;
+      },
+      clockMs: () => nowMs,
+    });
+  });
+
+  /** How many of these concurrent look-ups call the CMS. */
+  async function flood(times: number, kind: Kind = 'event'): Promise<number> {
+    let calls = 0;
+    const fetch = async () => {
+      calls += 1;
+    };
+    await Promise.all(Array.from({ length: times }, () => unknown.lookUp(ANONYMOUS, kind, fetch)));
+    return calls;
+  }
+
+  it('is looked up by id or slug while few callers request such records', async () => {
+    for (let n = 0; n < 30; n += 1) {
+      expect(await unknown.lookUp(ANONYMOUS, 'event', none)).to.deep.equal({ result: 'none' });
+      nowMs += 1000;
+    }
+    expect(newest).to.deep.equal([]);
+  });
+
+  it('causes one CMS call per second for all anonymous callers together, after a burst of ten', async () => {
+    let calls = await flood(1000);
+    for (let second = 0; second < 20; second += 1) {
+      nowMs += 1000;
+      calls += await flood(90);
+    }
+    expect(calls + newest.length).to.be.at.most(10 + 20);
+    expect(newest.length).to.be.at.least(18);
+  });
+
+  it('does not depend on its kind: the gateway reads the newest records of each kind in turn', async () => {
+    await flood(20, 'tag');
+    for (let second = 0; second < 6; second += 1) {
+      nowMs += 1000;
+      await Promise.all([flood(90, 'tag'), flood(1, 'event'), flood(1, 'venue')]);
+    }
+    expect(new Set(newest.slice(-3))).to.deep.equal(new Set(['tag', 'event', 'venue']));
+  });
+
+  it('waits for the newest records, which one call reads for all waiting callers', async () => {
+    await flood(20);
+    newest = [];
+    nowMs += 1000;
+    const look = Promise.withResolvers<void>();
+    reading = look.promise;
+    let answered = 0;
+    const asks = [1, 2, 3].map(() => unknown.lookUp(ANONYMOUS, 'event', none).then(() => (answered += 1)));
+    await new Promise(setImmediate);
+    expect([newest.length, answered]).to.deep.equal([1, 0]);
+    look.resolve();
+    await Promise.all(asks);
+    expect(newest).to.deep.equal(['event']);
+  });
+
+  it('is always looked up for accounts', async () => {
+    await flood(100);
+    for (let n = 0; n < 100; n += 1)
+      expect(await unknown.lookUp(EDITOR, 'event', none)).to.deep.equal({ result: 'none' });
+  });
+
+  it('is looked up for all callers until the replica is complete', async () => {
+    complete = false;
+    expect(await flood(100)).to.equal(100);
+  });
+
+  it('is not missing because the CMS is unreachable', async () => {
+    await flood(100);
+    isUnreachable = true;
+    const failure = await unknown.lookUp(ANONYMOUS, 'event', none).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(CmsUnavailable);
+  });
+
+  it('is read from the replica only if the bulkhead of anonymous callers is full', async () => {
+    const fails = (reason: 'busy' | 'timeout') =>
+      unknown
+        .lookUp(ANONYMOUS, 'event', async () => {
+          throw new CmsUnavailable(reason, 'No.');
+        })
+        .catch((error: unknown) => error);
+    expect(await fails('busy')).to.equal(undefined);
+    expect(await fails('timeout')).to.be.instanceOf(CmsUnavailable);
+  });
+
+  it('is cached as missing for five seconds, in bounded memory', () => {
+    for (let id = 0; id < 100_000; id += 1) unknown.markMissing(`event ${id}`);
+    expect(unknown.isMissing('event 0')).to.equal(false);
+    expect(unknown.isMissing('event 99999')).to.equal(true);
+  });
+});
+
+describe('a flood of requests for unknown records', () => {
+  const { now } = performance;
+  let gateway: TestGateway;
+  let calls: string[];
+  let stored: Map<number, CmsRecord & { base: string }>;
+  beforeEach(async () => {
+    const cms = createFakeCms(() => Date.now());
+    stored = cms.records;
+    calls = [];
+    const counted = (name: string, call: (...all: never[]) => Promise<unknown>) =>
+      function counting(...all: unknown[]) {
+        calls.push(`${name} ${String(all[0])}`);
+        return (call as (...all: unknown[]) => Promise<unknown>)(...all);
+      };
+    const upstream = Object.fromEntries(
+      Object.entries(cms).map(([name, value]) => [name, typeof value === 'function' ? counted(name, value) : value]),
+    ) as unknown as Cms;
+    gateway = await startGateway({ cms: upstream, service: CREDENTIALS.admin, as: CREDENTIALS });
+    calls.length = 0;
+    // The clock is stopped.
+    const stands = now.call(performance);
+    performance.now = () => stands;
+  });
+  afterEach(async () => {
+    performance.now = now;
+    await gateway.stop();
+  });
+
+  const body = (id: number) => ({ json: { venue: id, title: 'x', start_date: '2030-01-01', end_date: '2030-01-02' } });
+  const asks: Record<string, (n: number) => ReturnType<TestGateway['request']>> = {
+    'events by id': (n) => gateway.request(`/events/${9_000_000 + n}`),
+    'venues by id': (n) => gateway.request(`/venues/${9_000_000 + n}`),
+    'organizers by id': (n) => gateway.request(`/organizers/${9_000_000 + n}`),
+    'categories by id': (n) => gateway.request(`/categories/${9_000_000 + n}`),
+    'tags by id': (n) => gateway.request(`/tags/${9_000_000 + n}`),
+    'events by slug': (n) => gateway.request(`/events/by-slug/none-${n}`),
+    'venues by slug': (n) => gateway.request(`/venues/by-slug/none-${n}`),
+    'events of venues': (n) => gateway.request(`/events?venue=${9_000_000 + n}`),
+    'events of organizers': (n) => gateway.request(`/events?organizer=${9_000_000 + n}`),
+    'events below events': (n) => gateway.request(`/events?post_parent=${9_000_000 + n}`),
+    'events of categories': (n) => gateway.request(`/events?categories=${9_000_000 + n}`),
+    'events of tags': (n) => gateway.request(`/events?tags=${9_000_000 + n}`),
+    'venues of events': (n) => gateway.request(`/venues?event=${9_000_000 + n}`),
+    'terms of posts': (n) => gateway.request(`/tags?post=${9_000_000 + n}`),
+    'categories by their parent': (n) => gateway.request(`/categories?parent=${9_000_000 + n}`),
+    'events that are to be made': (n) => gateway.request('/events', body(9_000_000 + n)),
+    'images of events that are to be made': (n) =>
+      gateway.request('/events', { json: { image: String(9_000_000 + n) } }),
+    'events that are to be deleted': (n) => gateway.request(`/events/${9_000_000 + n}`, { method: 'DELETE' }),
+  };
+  for (const [what, ask] of Object.entries(asks)) {
+    it(`causes ten CMS calls and one per second: ${what}`, async () => {
+      for (let n = 0; n < 60; n += 1) expect((await ask(n)).status).to.be.oneOf([400, 401, 404]);
+      expect(calls.length).to.be.at.most(11);
+    });
+  }
+
+  it('does not hide a record that was created in the CMS a moment ago', async () => {
+    const as = CREDENTIALS.admin;
+    const made = await gateway.request('/events', { as: 'admin', ...body(0), json: { ...body(0).json, venue: [] } });
+    expect([as, made.status]).to.deep.equal([as, 201]);
+    const native = stored.get(made.body.id)!;
+    const startMs = performance.now();
+    performance.now = () => startMs;
+    for (let n = 0; n < 60; n += 1) await gateway.request(`/events/${9_000_000 + n}`);
+    performance.now = () => startMs + 1000;
+    stored.set(8_000_000, { ...native, id: 8_000_000, slug: 'just-made' });
+    expect((await gateway.request('/events/8000000')).status).to.equal(200);
+  });
+
+  it('does not limit CMS calls of accounts', async () => {
+    for (let n = 0; n < 60; n += 1) await gateway.request(`/events/${9_000_000 + n}`);
+    calls.length = 0;
+    expect((await gateway.request('/events/7000000', { as: 'editor' })).status).to.equal(404);
+    expect(calls).to.include('read events');
+    calls.length = 0;
+    expect((await gateway.request('/events/7000000', { as: 'editor' })).status).to.equal(404);
+    expect(calls).not.to.include('read events');
+  });
+});
+
+describe('an unknown record while the CMS is unavailable', () => {
+  it('is 503 for a caller who may cause a CMS call, and is not cached as missing', async () => {
+    let isUnreachable = true;
+    const cms = createFakeCms(() => Date.now());
+    const { read, list } = cms;
+    cms.read = async (base, id, query, options) => {
+      if (isUnreachable && base !== 'users') throw new CmsUnavailable('timeout', 'No.');
+      return read(base, id, query, options);
+    };
+    const gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS });
+    try {
+      cms.list = async (base, query, options) => {
+        if (isUnreachable) throw new CmsUnavailable('timeout', 'No.');
+        return list(base, query, options);
+      };
+      const paths = ['/events/12', '/venues/12', '/events?venue=12', '/events?tags=12', '/venues/by-slug/none'];
+      for (const path of paths) expect((await gateway.request(path, { as: 'editor' })).status, path).to.equal(503);
+      isUnreachable = false;
+      for (const path of paths)
+        expect((await gateway.request(path, { as: 'editor' })).status, path).to.be.oneOf([400, 404]);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});

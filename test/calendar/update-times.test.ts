@@ -1,0 +1,35 @@
+// Updates of some of an event's times use the others as the CMS has them now.
+
+import { expect } from 'chai';
+import { errorOf, event, writeFixture } from './write-fixture.ts';
+
+describe('times in an update', () => {
+  const fixture = writeFixture();
+  const { write } = fixture;
+
+  describe("an update of some times combines them with the CMS's times, not the replica's", () => {
+    it('uses the end that an editor changed in the CMS', async () => {
+      const { id } = await write('/events', 'create', event);
+      fixture.cms.edit(id, { meta: { end_date: '2027-01-10 22:00:00' } });
+      await write('/events', 'update', { start_date: '2027-01-10 20:00:00' }, { id });
+      expect(fixture.gateway.services.replica.get('event', id)).to.include({
+        start: '2027-01-10 20:00:00',
+        end: '2027-01-10 22:00:00',
+      });
+      const late = await errorOf(write('/events', 'update', { start_date: '2027-01-10 23:00:00' }, { id }));
+      expect(late.code).to.equal('rest_invalid_param');
+    });
+
+    it('uses the zone that an editor changed in the CMS', async () => {
+      const { id } = await write('/events', 'create', event);
+      fixture.cms.edit(id, { meta: { timezone: 'Asia/Tokyo' } });
+      await write(
+        '/events',
+        'update',
+        { start_date: '2027-01-10T03:00:00Z', end_date: '2027-01-10T04:00:00Z' },
+        { id },
+      );
+      expect(fixture.gateway.services.replica.get('event', id)!.start).to.equal('2027-01-10 12:00:00');
+    });
+  });
+});

@@ -1,0 +1,351 @@
+// The findings of `check`, its exit code and output, and that it deletes its draft.
+
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { check } from '../../../src/cli/check/check.ts';
+import { judgeList, judgePastEvents } from '../../../src/cli/check/lists.ts';
+import { listenForWebhooks } from '../../../src/cli/check/webhooks.ts';
+import { CHECK_OPTIONS, commands } from '../../../src/cli/commands.ts';
+import type { Row } from '../../../src/cli/table.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { ConfigError } from '../../../src/errors.ts';
+import { type FakeOptions, type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
+
+const META = { gig_start: 'string', gig_end: 'string', price: 'string', whole_day: 'string' };
+const MAPPING = {
+  name: 'gigs',
+  upstream: 'wordpress',
+  event: {
+    posts: 'gigs',
+    fields: {
+      start_date: 'meta.gig_start',
+      end_date: 'meta.gig_end',
+      cost: 'meta.price',
+      all_day: { at: 'meta.whole_day', as: { boolean: ['yes', 'no'] } },
+    },
+  },
+};
+
+function gigs({
+  meta = META,
+  more = {},
+}: {
+  meta?: Record<string, string>;
+  more?: Record<string, unknown>;
+} = {}): FakeType {
+  const values = {
+    gig_start: '2031-05-01 19:30:00',
+    gig_end: '2031-05-01 21:00:00',
+    price: '12',
+    whole_day: 'no',
+    ...more,
+  };
+  const shown = Object.fromEntries(Object.entries(values).filter(([key]) => Object.hasOwn(meta, key)));
+  const records = [1, 2].map((id) => fakePost(id, { title: `Gig ${id}`, meta: shown }));
+  return { type: 'gig', base: 'gigs', label: 'Gigs', meta, records };
+}
+
+interface Result {
+  code: number;
+  ok: boolean;
+  counts: Record<Row['state'], number>;
+  rows: Row[];
+}
+
+describe('check', () => {
+  let folder: string;
+  let site: FakeSite;
+  const configFile = (more = {}) => {
+    const mapping = join(folder, 'mapping.json');
+    writeFileSync(mapping, JSON.stringify(MAPPING));
+    const config = join(folder, 'config.json');
+    writeFileSync(
+      config,
+      JSON.stringify({ upstream: { url: site.url, user: 'service', password: 'right' }, mapping, ...more }),
+    );
+    return config;
+  };
+  const runCheck = async (
+    options: Partial<FakeOptions> = {},
+    how: { write?: boolean; config?: object } = {},
+  ): Promise<Result> => {
+    site = await startFakeSite({ types: [gigs()], logins: ['service:right'], ...options });
+    let text = '';
+    const code = await check({ config: configFile(how.config), json: true, write: how.write }, (part) => {
+      text += part;
+    });
+    return { code, ...(JSON.parse(text) as Omit<Result, 'code'>) };
+  };
+  /** A failed row always has advice. */
+  const row = ({ rows }: Result, area: string, name: string): Row => {
+    const match = rows.find((each) => each.area === area && each.name === name);
+    if (!match) throw new Error(`no row ${area} ${name}: ${JSON.stringify(rows)}`);
+    if (match.state === 'fail') expect(match.advice, `${area} ${name}`).to.be.a('string').and.not.equal('');
+    return match;
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'calendar-check-'));
+  });
+  afterEach(async () => {
+    await site.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('passes for a site that fits its mapping, as JSON and as a table', async () => {
+    const result = await runCheck();
+    expect(result.rows.filter(({ state }) => state === 'fail')).to.deep.equal([]);
+    expect([result.code, result.ok, result.counts.fail]).to.deep.equal([0, true, 0]);
+    for (const [area, name] of [
+      ['site', 'clock'],
+      ['site', 'time zone'],
+      ['account', 'service'],
+      ['account', 'gigs'],
+      ['lists', 'gigs'],
+      ['event fields', 'start_date'],
+    ] as const)
+      expect(row(result, area, name).state, name).to.equal('ok');
+    let table = '';
+    expect(
+      await check({ config: configFile() }, (part) => {
+        table += part;
+      }),
+    ).to.equal(0);
+    expect(table)
+      .to.match(/^ok +site +address/)
+      .and.to.match(/\d+ ok, \d+ warn, 0 fail\n$/);
+  });
+
+  it('fails for a key that WordPress would silently drop, and names the key and the companion plugin', async () => {
+    const { price: _, ...registered } = META;
+    const result = await runCheck({ types: [gigs({ meta: registered })] });
+    expect(result.code).to.equal(1);
+    expect(result.ok).to.equal(false);
+    const cost = row(result, 'event fields', 'cost');
+    expect(cost).to.include({ state: 'fail' });
+    expect(cost.message).to.include('meta.price');
+    expect(cost.advice).to.include('calendar-gateway plugin --mapping').and.to.include('mu-plugins');
+  });
+
+  it('fails if the site does not show which events its plugin hides: the gateway would list them', async () => {
+    const values = { _EventStartDate: '2031-05-01 19:30:00', _EventEndDate: '2031-05-01 21:00:00' };
+    const keys = Object.fromEntries(Object.keys(values).map((key) => [key, 'string']));
+    const type = (meta: Record<string, string>, more = {}): FakeType => ({
+      type: 'tribe_events',
+      base: 'tribe_events',
+      label: 'Events',
+      meta,
+      records: [fakePost(1, { title: 'Party', meta: { ...values, ...more } })],
+    });
+    const config = { mapping: 'tribe-events-native' };
+    const closed = row(await runCheck({ types: [type(keys)] }, { config }), 'event fields', 'hide_from_listings');
+    expect(closed).to.include({ state: 'fail' });
+    expect(closed.message).to.include('_EventHideFromUpcoming').and.to.include('lists the events that the site hides');
+    expect(closed.advice).to.include('calendar-gateway plugin --mapping').and.to.include('remove the line');
+    await site.close();
+    const opened = type({ ...keys, _EventHideFromUpcoming: 'string' }, { _EventHideFromUpcoming: '' });
+    expect(row(await runCheck({ types: [opened] }, { config }), 'event fields', 'hide_from_listings').state).to.equal(
+      'ok',
+    );
+  });
+
+  it('compares the published records with those that anonymous readers see', async () => {
+    const readers = async (options: Partial<FakeOptions>) =>
+      row(await runCheck({ types: [gigs()], ...options }), 'readers', 'gigs');
+    expect((await readers({})).state).to.equal('ok');
+    await site.close();
+    const closed = await readers({ isPrivate: true });
+    expect(closed.state).to.equal('warn');
+    expect(closed.message).to.include('everybody sees what the site renders for the service account');
+    await site.close();
+    const partly = gigs();
+    Object.assign(partly.records[0]!, { hiddenFromPublic: true });
+    const hidden = await readers({ types: [partly] });
+    expect(hidden).to.include({ state: 'warn' });
+    expect(hidden.message).to.include('1 of 2 published records are not shown to anonymous readers');
+  });
+
+  it('prints the same advice once for all rows', async () => {
+    site = await startFakeSite({
+      types: [gigs({ meta: { gig_start: 'string', gig_end: 'string' } })],
+      logins: ['service:right'],
+    });
+    let table = '';
+    await check({ config: configFile() }, (part) => {
+      table += part;
+    });
+    expect(table).to.match(/\nfail +event fields cost, all_day\n/);
+    expect(table.match(/WordPress silently drops/g)?.length).to.equal(1);
+  });
+
+  it('fails for values that the codec cannot read', async () => {
+    const result = await runCheck({ types: [gigs({ more: { gig_start: 'May Day' } })] });
+    expect(row(result, 'event fields', 'start_date')).to.include({ state: 'fail' });
+    expect(row(result, 'event fields', 'start_date').message).to.include('May Day');
+  });
+
+  it('names the capabilities that the service account lacks', async () => {
+    const some = await runCheck({ capabilities: ['edit_posts', 'edit_others_posts', 'read_private_posts'] });
+    expect(row(some, 'account', 'gigs').state).to.equal('warn');
+    await site.close();
+    const few = await runCheck({ capabilities: ['edit_posts'] });
+    expect(row(few, 'account', 'gigs').message).to.include('read_private_posts');
+    expect(few.code).to.equal(1);
+  });
+
+  it('warns if none of many events is over', async () => {
+    const upcoming = gigs();
+    upcoming.records = Array.from({ length: 25 }, (_, at) => fakePost(at + 1, { ...upcoming.records[0], id: at + 1 }));
+    expect(row(await runCheck({ types: [upcoming] }), 'lists', 'past events').state).to.equal('warn');
+    await site.close();
+    const old = fakePost(99, {
+      title: 'Old',
+      meta: { ...META, gig_start: '2020-05-01 19:30:00', gig_end: '2020-05-01 21:00:00' },
+    });
+    const { rows } = await runCheck({ types: [{ ...upcoming, records: [...upcoming.records, old] }] });
+    expect(rows.some(({ name }) => name === 'past events')).to.equal(false);
+  });
+
+  it('stops if the site refuses the service account', async () => {
+    const result = await runCheck({ logins: ['service:another'] });
+    expect(row(result, 'account', 'service').state).to.equal('fail');
+    expect(result.rows.some(({ area }) => area === 'lists')).to.equal(false);
+  });
+
+  it('compares the clocks', async () => {
+    expect(row(await runCheck({ skewMs: 20_000 }), 'site', 'clock').message).to.match(/^(19|20|21) s ahead/);
+    await site.close();
+    expect(row(await runCheck({ skewMs: -400_000 }), 'site', 'clock').state).to.equal('fail');
+  });
+
+  it('warns of a fixed offset as time zone', async () => {
+    const result = await runCheck({ timezone: '+02:00' });
+    expect(row(result, 'site', 'time zone').state).to.equal('warn');
+    expect(row(result, 'site', 'time zone').advice).to.include('Settings');
+  });
+
+  it('fails for a missing collection', async () => {
+    const result = await runCheck({ types: [{ ...gigs(), base: 'shows' }] });
+    expect(row(result, 'lists', 'gigs').message).to.include('no collection');
+    expect(row(result, 'lists', 'gigs').advice).to.include('calendar-gateway plugin');
+  });
+
+  it('writes each field on a draft, reads it back, clears it, and deletes the draft', async () => {
+    const result = await runCheck({}, { write: true });
+    expect(row(result, 'writes', 'event').state).to.equal('ok');
+    expect(result.code, JSON.stringify(result.rows.filter(({ state }) => state === 'fail'))).to.equal(0);
+    expect(site.requests.filter((each) => each.startsWith('DELETE')).length).to.equal(1);
+    expect(site.types[0]?.records.map(({ id }) => id)).to.deep.equal([1, 2]);
+  });
+
+  it('fails with --write for a value that was accepted and not stored', async () => {
+    const { whole_day: _, ...registered } = META;
+    const result = await runCheck({ types: [gigs({ meta: registered })] }, { write: true });
+    const lost = row(result, 'writes', 'event.all_day');
+    expect(lost.state).to.equal('fail');
+    expect(lost.message).to.include('meta.whole_day');
+    expect(lost.advice).to.include('calendar-gateway plugin');
+    expect(site.types[0]?.records.length).to.equal(2);
+  });
+
+  it('fails with --write without an account, and writes nothing', async () => {
+    site = await startFakeSite({ types: [gigs()] });
+    let text = '';
+    const config = configFile({ upstream: { url: site.url } });
+    const code = await check({ config, json: true, write: true }, (part) => {
+      text += part;
+    });
+    expect(code).to.equal(1);
+    expect(row({ code, ...JSON.parse(text) }, 'writes', 'service').advice).to.include('CALENDAR_UPSTREAM_USER');
+    expect(site.requests.some((each) => /^(POST|DELETE)/.test(each))).to.equal(false);
+  });
+
+  it('throws ConfigError if the site does not answer', async () => {
+    site = await startFakeSite({ types: [gigs()] });
+    const config = configFile({ upstream: { url: 'http://127.0.0.1:9' } });
+    let error: unknown;
+    await check({ config }).catch((thrown) => {
+      error = thrown;
+    });
+    expect(error).to.be.instanceOf(ConfigError);
+    expect((error as ConfigError).message).to.include('http://127.0.0.1:9');
+  });
+
+  it('has every option and the exit codes in its help', async () => {
+    site = await startFakeSite({ types: [] });
+    for (const option of Object.keys(CHECK_OPTIONS)) expect(commands.check?.help).to.include(`--${option}`);
+    expect(commands.check?.help).to.match(/Exit code: 0[\s\S]*1[\s\S]*2/);
+  });
+
+  describe('webhooks', () => {
+    const listen = async (secret: string) => {
+      site = await startFakeSite({ types: [] });
+      const config = loadConfig({
+        file: configFile({ listen: { adminPort: 0 }, webhook: { secret: 'shared between both' } }),
+        env: {},
+      });
+      const { createServer } = await import('node:net');
+      const port = await new Promise<number>((done) => {
+        const probe = createServer().listen(0, '127.0.0.1', () => {
+          const { port: free } = probe.address() as { port: number };
+          probe.close(() => done(free));
+        });
+      });
+      const webhooks = await listenForWebhooks({ ...config, listen: { ...config.listen, adminPort: port } });
+      const body = JSON.stringify({ changes: [{ collection: 'gigs', id: 1 }] });
+      const time = Math.floor(Date.now() / 1000);
+      const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
+      await fetch(`http://127.0.0.1:${port}/-/changes`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-calendar-signature': `t=${time},v1=${signature}` },
+        body,
+      });
+      const finding = await webhooks?.finding();
+      webhooks?.close();
+      return finding;
+    };
+
+    it('passes for a webhook with a valid signature', async () => {
+      const finding = await listen('shared between both');
+      expect(finding, JSON.stringify(finding)).to.include({ state: 'ok' });
+    });
+
+    it('fails for a webhook with a wrong signature', async () => {
+      const finding = await listen('another');
+      expect(finding).to.include({ state: 'fail' });
+      expect(finding?.advice).to.include('CALENDAR_WEBHOOK_SECRET');
+    });
+  });
+
+  describe('lists', () => {
+    const kind = { kind: 'event', dedupe: false } as const;
+    const scan = (more: object) => ({ total: 3, ids: [1, 2, 3], firstPageRows: 3, truncated: false, ...more });
+    beforeEach(async () => {
+      site = await startFakeSite({ types: [] });
+    });
+
+    it('fails for repeated ids, unless the mapping allows for them', () => {
+      const repeated = scan({ ids: [1, 1, 2] });
+      expect(judgeList(kind, repeated)).to.include({
+        state: 'fail',
+        advice: 'Add "dedupe": true to "event" in the mapping.',
+      });
+      expect(judgeList({ ...kind, dedupe: true }, repeated).state).to.equal('warn');
+    });
+
+    it('fails for a total that the pages do not have', () => {
+      expect(judgeList(kind, scan({ total: 5 })).state).to.equal('fail');
+      expect(judgeList(kind, scan({ total: 5, firstPageRows: 5 })).advice).to.include('listParams');
+    });
+
+    it('warns if none of ten events is over', () => {
+      const upcoming = Array.from({ length: 10 }, () => ({ endUtc: '2031-01-01 00:00:00' }));
+      expect(judgePastEvents(upcoming, '2026-11-21 10:00:00')[0]?.state).to.equal('warn');
+      expect(judgePastEvents(upcoming, '2031-11-21 10:00:00')).to.deep.equal([]);
+      expect(judgePastEvents(upcoming.slice(1), '2026-11-21 10:00:00')).to.deep.equal([]);
+    });
+  });
+});

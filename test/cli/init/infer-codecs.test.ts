@@ -1,0 +1,98 @@
+// Codecs inferred from sample values: dates, times of day, booleans, ids.
+
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { inferBoolean, inferDate, inferIds, inferTimeFormat } from '../../../src/cli/init/infer-codecs.ts';
+import { parseDateFormat } from '../../../src/mapping/date-format.ts';
+
+const field = (values: unknown[], type?: string) => ({ path: 'meta.x', type, values });
+
+describe('codecs inferred from samples', () => {
+  const DATES: [string, unknown[], unknown, boolean][] = [
+    ['the default format', ['2027-05-01 19:30:00'], undefined, true],
+    ['minutes only', ['2027-05-01 19:30'], { 'local-datetime': 'Y-m-d H:i' }, true],
+    ['with a T', ['2027-05-01T19:30:00'], { 'local-datetime': 'Y-m-d\\TH:i:s' }, true],
+    ['in UTC', ['2027-05-01T19:30:00Z'], { 'utc-datetime': 'Y-m-d\\TH:i:s\\Z' }, true],
+    ['a day of ACF', ['20270501'], { 'local-datetime': 'Ymd' }, false],
+    ['German', ['01.05.2027 19:30'], { 'local-datetime': 'd.m.Y H:i' }, true],
+    [
+      'day first, because of the 25th',
+      ['25/05/2027 7:30 pm', '01/05/2027 7:30 pm'],
+      { 'local-datetime': 'd/m/Y g:i a' },
+      true,
+    ],
+    ['month first, because of the 25th', ['05/25/2027 7:30 PM'], { 'local-datetime': 'm/d/Y g:i A' }, true],
+    ['a month by name', ['May 1, 2027'], { 'local-datetime': 'F j, Y' }, false],
+    ['seconds', [1809214200], 'unix', true],
+    ['seconds as text', ['1809214200'], { unix: { asText: true } }, true],
+  ];
+  for (const [name, values, as, hasTime] of DATES)
+    it(`reads a date: ${name}`, () => {
+      const inferred = inferDate(values);
+      expect(inferred?.as).to.deep.equal(as);
+      expect(inferred?.hasTime).to.equal(hasTime);
+      expect(inferred?.alternative).to.equal(undefined);
+    });
+
+  it('has an alternative if day and month may be exchanged', () => {
+    const inferred = inferDate(['03/04/2031 7:30 pm', '05/06/2031 9:00 am']);
+    expect(inferred?.as).to.deep.equal({ 'local-datetime': 'd/m/Y g:i a' });
+    expect(inferred?.alternative?.as).to.deep.equal({ 'local-datetime': 'm/d/Y g:i a' });
+  });
+
+  it('infers no date from values that are not dates', () => {
+    for (const values of [[], ['soon'], [12], ['12'], [true], ['2027-05-01 19:30:00', 'soon'], ['32/13/2027'], [[]]])
+      expect(inferDate(values), JSON.stringify(values)).to.equal(undefined);
+  });
+
+  it('finds a format that writes what it has read', () => {
+    const formats = ['Y-m-d H:i', 'Ymd', 'd.m.Y H:i', 'F j, Y g:i a', 'm/d/Y g:i A', 'd/m/Y H:i'];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...formats),
+        fc.date({ min: new Date('2001-01-01'), max: new Date('2090-01-01'), noInvalidDate: true }),
+        (format, date) => {
+          const wall = `${date.toISOString().slice(0, 16).replace('T', ' ')}:00`;
+          const compiled = parseDateFormat(format);
+          if (typeof compiled === 'string') throw new Error(compiled);
+          const text = compiled.write(wall);
+          const inferred = inferDate([text]);
+          const found = parseDateFormat(inferred?.format ?? '');
+          if (typeof found === 'string') throw new Error(found);
+          expect(found.write(found.read(text) ?? '')).to.equal(text);
+        },
+      ),
+    );
+  });
+
+  it('reads times of day', () => {
+    expect(inferTimeFormat(['19:30:00'])).to.equal('H:i:s');
+    expect(inferTimeFormat(['19:30'])).to.equal('H:i');
+    expect(inferTimeFormat(['7:30 pm', '11:00 am'])).to.equal('g:i a');
+    expect(inferTimeFormat(['07:30 PM'])).to.equal('h:i A');
+    expect(inferTimeFormat(['evening'])).to.equal(undefined);
+    expect(inferTimeFormat([])).to.equal(undefined);
+  });
+
+  it('reads booleans in any form', () => {
+    expect(inferBoolean(field([true, false]))).to.equal(null);
+    expect(inferBoolean(field([], 'boolean'))).to.equal(null);
+    expect(inferBoolean(field(['yes', 'no']))).to.deep.equal({ boolean: ['yes', 'no'] });
+    expect(inferBoolean(field(['1']))).to.deep.equal({ boolean: ['1', '0'] });
+    expect(inferBoolean(field([1, 0]))).to.deep.equal({ boolean: [1, 0] });
+    expect(inferBoolean(field(['maybe']))).to.equal(undefined);
+    expect(inferBoolean(field([], 'string'))).to.equal(undefined);
+  });
+
+  it('reads ids in any form', () => {
+    expect(inferIds(field([7]))).to.deep.equal({ as: { ids: 'one' }, ids: [7] });
+    expect(inferIds(field([[7, 8], [9]]))).to.deep.equal({ as: undefined, ids: [7, 8, 9] });
+    expect(inferIds(field(['7,8']))).to.deep.equal({ as: { ids: 'csv' }, ids: [7, 8] });
+    expect(inferIds(field([[{ ID: 7, post_title: 'Hall' }], false]))).to.deep.equal({
+      as: { ids: { objects: 'ID' } },
+      ids: [7],
+    });
+    expect(inferIds(field([], 'integer'))).to.deep.equal({ as: { ids: 'one' }, ids: [] });
+    expect(inferIds(field(['Old Mill']))).to.equal(undefined);
+  });
+});

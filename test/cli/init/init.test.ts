@@ -1,0 +1,229 @@
+// `init` from end to end: its questions, its output, and the files that it writes or leaves alone.
+
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { init, type Terminal } from '../../../src/cli/init/init.ts';
+import { INIT_HELP, INIT_OPTIONS, parseInitOptions } from '../../../src/cli/init/options.ts';
+import { questions } from '../../../src/cli/init/questions.ts';
+import { programName } from '../../../src/cli/program-name.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { ConfigError } from '../../../src/errors.ts';
+import { loadMapping } from '../../../src/mapping/load.ts';
+import { type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
+
+type Questions = NonNullable<Terminal['ask']>;
+
+const LOGIN = { user: 'service', password: 'aaaa bbbb cccc' };
+
+/** Gigs whose dates read either way round unless `day` is beyond the twelfth. */
+function gigs(day = '03'): FakeType {
+  const meta = { gig_start: 'string', gig_end: 'string', price: 'string' };
+  const records = [1, 2, 3, 4].map((id) =>
+    fakePost(id, {
+      title: `Gig ${id}`,
+      meta: { gig_start: `${day}/0${id}/2031 7:30 pm`, gig_end: `${day}/0${id}/2031 9:00 pm`, price: '12' },
+    }),
+  );
+  return { type: 'gig', base: 'gigs', label: 'Gigs', meta, records };
+}
+
+describe('init', () => {
+  let site: FakeSite;
+  let folder: string;
+  let printed: string[];
+  const out = (name = '') => join(folder, 'made', name);
+  const options = (args: Record<string, string | boolean | string[]> = {}, env = {}) =>
+    parseInitOptions({ out: out(), ...args }, [site.url], env);
+  const terminal = (ask?: Partial<Questions>) => ({
+    print: (line: string) => void printed.push(line),
+    ask: ask as Questions | undefined,
+  });
+  const output = () => printed.join('\n');
+  const openSite = async (type: FakeType, more = {}) => {
+    site = await startFakeSite({ types: [type], logins: [`${LOGIN.user}:${LOGIN.password}`], ...more });
+  };
+  const errorOf = async (run: Promise<number>): Promise<string> => {
+    try {
+      await run;
+    } catch (error) {
+      expect(error).to.be.instanceOf(ConfigError);
+      return (error as ConfigError).message;
+    }
+    throw new Error('init did not fail');
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'calendar-init-'));
+    printed = [];
+  });
+  afterEach(async () => {
+    await site.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('writes a valid configuration and mapping, and shows three events', async () => {
+    await openSite(gigs('25'));
+    expect(await init(options({ yes: true, 'public-url': 'https://calendar.example.org' }), terminal())).to.equal(0);
+    const config = loadConfig({ file: out('config.json'), env: {} });
+    expect(config.upstream.url).to.equal(site.url);
+    expect(config.publicUrl).to.equal('https://calendar.example.org');
+    expect(loadMapping(config.mapping).kinds.event.collection).to.equal('gigs');
+    expect(output()).to.match(/event\.start_date +meta\.gig_start.*\n/);
+    expect(printed.filter((line) => line.startsWith('  title ')).length).to.equal(3);
+    expect(output()).to.include('start_date  2031-01-25 19:30:00');
+  });
+
+  it('explains without credentials what they would add', async () => {
+    await openSite(gigs('25'));
+    expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
+    expect(output()).to.match(/only public records[\s\S]*application password[\s\S]*drafts/);
+    expect(existsSync(out('secrets.env'))).to.equal(false);
+  });
+
+  it('notes for a site without events that a plugin may hide them, unless the plugins are known', async () => {
+    await openSite({ ...gigs(), type: 'page', base: 'pages', label: 'Pages', meta: {}, records: [] });
+    expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
+    expect(output().replace(/\s+/g, ' ')).to.match(/note: Some event plugins.* --mapping/);
+    expect(output()).to.include('--force to see three events');
+  });
+
+  it('writes an entered password to a file for its owner only, and one from the environment to no file', async () => {
+    await openSite(gigs('25'));
+    const answers = { account: async () => LOGIN, write: async () => true };
+    expect(await init(options(), terminal(answers))).to.equal(0);
+    expect(readFileSync(out('secrets.env'), 'utf8')).to.include(LOGIN.password);
+    expect(statSync(out('secrets.env')).mode & 0o777).to.equal(0o600);
+    expect(readFileSync(out('config.json'), 'utf8')).not.to.include(LOGIN.password);
+    const env = { CALENDAR_UPSTREAM_USER: LOGIN.user, CALENDAR_UPSTREAM_PASSWORD: LOGIN.password };
+    const before = process.env.CALENDAR_UPSTREAM_PASSWORD;
+    process.env.CALENDAR_UPSTREAM_PASSWORD = LOGIN.password;
+    try {
+      const other = { ...options({ yes: true }, env), out: out('again') };
+      expect(await init(other, terminal())).to.equal(0);
+    } finally {
+      if (before === undefined) delete process.env.CALENDAR_UPSTREAM_PASSWORD;
+      else process.env.CALENDAR_UPSTREAM_PASSWORD = before;
+    }
+    expect(existsSync(out('again/secrets.env'))).to.equal(false);
+    expect(loadConfig({ file: out('again/config.json'), env }).upstream).to.include({ user: LOGIN.user });
+  });
+
+  it('asks what the site leaves open, and nothing that an option answers', async () => {
+    await openSite(gigs());
+    const prompts: string[] = [];
+    const ask: Partial<Questions> = {
+      account: async () => void prompts.push('account') as undefined,
+      dateOrder: async (example) => {
+        prompts.push(`dateOrder ${example}`);
+        return 'mdy';
+      },
+      write: async () => {
+        prompts.push('write');
+        return true;
+      },
+    };
+    expect(await init(options(), terminal(ask))).to.equal(0);
+    expect(prompts.map((each) => each.split(' ')[0])).to.deep.equal(['account', 'dateOrder', 'write']);
+    expect(output()).to.include('start_date  2031-03-01 19:30:00');
+    prompts.length = 0;
+    const decided = { ...options({ anonymous: true, 'date-order': 'dmy' }), out: out('decided') };
+    expect(await init(decided, terminal(ask))).to.equal(0);
+    expect(prompts).to.deep.equal(['write']);
+    expect(output()).to.include('start_date  2031-01-03 19:30:00');
+  });
+
+  it('prints its assumptions with --yes, and the options to change them', async () => {
+    await openSite(gigs());
+    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(output()).to.match(/Assumed.*--date-order mdy/);
+  });
+
+  it('writes nothing without a terminal, or when the answer is no', async () => {
+    await openSite(gigs('25'));
+    expect(await init(options(), terminal())).to.equal(1);
+    expect(output()).to.include('--yes');
+    expect(await init(options({ anonymous: true }), terminal({ write: async () => false }))).to.equal(1);
+    expect(existsSync(out())).to.equal(false);
+  });
+
+  it('overwrites files only with --force', async () => {
+    await openSite(gigs('25'));
+    await init(options({ yes: true }), terminal());
+    expect(await errorOf(init(options({ yes: true }), terminal()))).to.match(/config\.json.*--force/s);
+    expect(await init(options({ yes: true, force: true }), terminal())).to.equal(0);
+  });
+
+  it('writes URL and secret of webhooks into the companion plugin, and the secret for the gateway into secrets.env', async () => {
+    await openSite(gigs('25'));
+    await init(options({ yes: true, 'webhook-url': 'http://10.0.0.5:3001/-/changes' }), terminal());
+    const [, secret = ''] = /CALENDAR_WEBHOOK_SECRET="(.+)"/.exec(readFileSync(out('secrets.env'), 'utf8')) ?? [];
+    expect(secret.length).to.be.greaterThan(20);
+    const php = readFileSync(out('calendar-gateway-companion.php'), 'utf8');
+    expect(php).to.include('http://10.0.0.5:3001/-/changes').and.to.include(secret);
+    expect(statSync(out('calendar-gateway-companion.php')).mode & 0o777).to.equal(0o600);
+    // With --force, a secret file that others could read becomes unreadable to them.
+    for (const name of ['secrets.env', 'calendar-gateway-companion.php']) chmodSync(out(name), 0o644);
+    const again = options({ yes: true, force: true, 'webhook-url': 'http://10.0.0.5:3001/-/changes' });
+    expect(await init(again, terminal())).to.equal(0);
+    const modes = ['secrets.env', 'calendar-gateway-companion.php'].map((name) => statSync(out(name)).mode & 0o777);
+    expect(modes).to.deep.equal([0o600, 0o600]);
+  });
+
+  it('lists the fields of events without dates, and how to name the key', async () => {
+    await openSite({
+      ...gigs(),
+      base: 'events',
+      type: 'event',
+      meta: {},
+      records: [fakePost(1, { title: 'A', meta: {} })],
+    });
+    expect(await init(options({ yes: true }), terminal())).to.equal(1);
+    expect(output()).to.match(/--field event\.start_date=meta\.KEY/);
+    expect(output()).to.include('Show in REST API');
+  });
+
+  it('prints its commands as the operator started it', async () => {
+    expect(programName({})).to.equal('calendar-gateway');
+    expect(programName({ npm_lifecycle_event: 'cli' })).to.equal('npm run --silent cli --');
+    expect(programName({ npm_lifecycle_event: 'npx' })).to.equal('npx calendar-gateway');
+    expect(programName({ npm_lifecycle_event: 'test' })).to.equal('calendar-gateway');
+    await openSite(gigs('25'));
+    await init(options({ yes: true }), terminal());
+    expect(output()).to.include(`${programName()} check --config`);
+  });
+
+  it('rejects a wrong password, address, collection and field, with the reason', async () => {
+    await openSite(gigs('25'));
+    const wrong = { ...options({ yes: true, user: 'service' }), password: 'of the login form' };
+    expect(await errorOf(init(wrong, terminal()))).to.match(/application password/);
+    const { url: _, ...nowhere } = options({ yes: true });
+    expect(await errorOf(init(nowhere, terminal()))).to.match(/needs the address/);
+    expect(await errorOf(init({ ...options({ yes: true }), url: 'http://127.0.0.1:9' }, terminal()))).to.match(
+      /does not answer as a WordPress site/,
+    );
+    expect(await errorOf(init(options({ yes: true, 'event-type': 'shows' }), terminal()))).to.match(/It has .*gigs/);
+    expect(() => options({ field: ['event.begin=meta.x'] })).to.throw(ConfigError, /start_date/);
+    expect(() => options({ mapping: 'joomla' })).to.throw(ConfigError, /gatherpress/);
+    expect(() => options({ 'date-order': 'ymd' })).to.throw(ConfigError, /dmy, mdy/);
+  });
+
+  it('has an option for each question, and each option in its help', async () => {
+    await openSite(gigs());
+    const optionOf: Record<keyof Questions, readonly string[]> = {
+      url: ['URL'],
+      account: ['user', 'anonymous'],
+      password: ['password-file'],
+      eventType: ['event-type'],
+      field: ['field'],
+      dateOrder: ['date-order'],
+      seconds: ['seconds'],
+      write: ['yes', 'out'],
+    };
+    expect(Object.keys(optionOf).sort()).to.deep.equal(Object.keys(questions).sort());
+    const known = ['URL', ...Object.keys(INIT_OPTIONS)];
+    for (const each of Object.values(optionOf).flat()) expect(known).to.include(each);
+    for (const each of Object.keys(INIT_OPTIONS)) expect(INIT_HELP).to.include(`--${each}`);
+  });
+});

@@ -1,0 +1,272 @@
+// The mapping that `init` proposes: generated from the fields of a site, or the preset of its plugin.
+
+import { expect } from 'chai';
+import { pathsOf } from '../../../src/cli/field-samples.ts';
+import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/probe.ts';
+import { findEventTypes, propose, proposeOwnTypes } from '../../../src/cli/init/propose.ts';
+import { compileMapping } from '../../../src/mapping/compile.ts';
+import { loadMapping, mappingNames } from '../../../src/mapping/load.ts';
+import { metaKeys } from '../../../src/mapping/meta-keys.ts';
+
+type Json = Record<string, unknown>;
+
+/** `meta`: registered keys by type. */
+function type(name: string, base: string, records: Json[], meta: Record<string, string> = {}): ProbedType {
+  const properties = Object.fromEntries(Object.entries(meta).map(([key, of]) => [key, { type: of }]));
+  return {
+    type: name,
+    base,
+    label: base,
+    taxonomies: [],
+    termBases: [],
+    total: records.length,
+    samples: records,
+    fields: sourceFields(records, { meta: { type: 'object', properties } }),
+  };
+}
+
+function site(types: ProbedType[], more: Partial<ProbedSite> = {}): ProbedSite {
+  return {
+    url: 'http://site.example',
+    name: 'Town',
+    timezone: 'America/New_York',
+    plugins: undefined,
+    account: undefined,
+    types,
+    taxonomies: [],
+    typeById: {},
+    ...more,
+  };
+}
+
+const fieldsOf = (facts: ProbedSite, decisions = {}) => propose(facts, decisions)?.mapping.event.fields;
+
+describe('a generated mapping', () => {
+  it('finds dates, venue, cost and flags by name and values, and gives a reason for each', () => {
+    const gig = type('gig', 'gigs', [
+      {
+        id: 5,
+        meta: {
+          gig_start: '25/04/2031 7:30 pm',
+          gig_end: '25/04/2031 11:00 pm',
+          ticket_price: 12.5,
+          whole_day: 'no',
+          hall: 7,
+          doors_open: '7:00 pm',
+        },
+      },
+    ]);
+    const hall = type('hall', 'halls', [{ id: 7, meta: { street: '3 Kiln Lane', town: 'Ely', postcode: 'CB7' } }]);
+    const genres = { taxonomy: 'genre', base: 'genres', label: 'Genres', hierarchical: true };
+    gig.taxonomies = ['genre'];
+    const proposal = propose(site([gig, hall], { typeById: { 5: 'gig', 7: 'hall' }, taxonomies: [genres] }));
+    expect(proposal?.mapping.event).to.deep.equal({
+      posts: 'gigs',
+      fields: {
+        start_date: { at: 'meta.gig_start', as: { 'local-datetime': 'd/m/Y g:i a' } },
+        end_date: { at: 'meta.gig_end', as: { 'local-datetime': 'd/m/Y g:i a' } },
+        venue: { at: 'meta.hall', as: { ids: 'one' } },
+        all_day: { at: 'meta.whole_day', as: { boolean: ['yes', 'no'] } },
+        cost: { at: 'meta.ticket_price', as: 'number', clearWith: null },
+      },
+    });
+    expect(proposal?.mapping.venue).to.deep.equal({
+      posts: 'halls',
+      fields: { address: 'meta.street', city: 'meta.town', zip: 'meta.postcode' },
+    });
+    expect(proposal?.mapping.category).to.deep.equal({ terms: 'genres' });
+    expect(proposal?.fields.every(({ reason }) => reason.length > 10)).to.equal(true);
+    expect(proposal?.needsPlugin).to.equal(false);
+    expect(() => compileMapping(proposal?.mapping, 'proposal')).not.to.throw();
+  });
+
+  it('combines a date and a time of day', () => {
+    const records = [{ id: 1, meta: { event_date: '2031-05-01', start_time: '19:30', end_time: '22:00' } }];
+    expect(fieldsOf(site([type('show', 'shows', records)]))).to.deep.equal({
+      start_date: {
+        parts: [
+          { at: 'meta.event_date', format: 'Y-m-d' },
+          { at: 'meta.start_time', format: 'H:i' },
+        ],
+      },
+      end_date: {
+        parts: [
+          { at: 'meta.event_date', format: 'Y-m-d' },
+          { at: 'meta.end_time', format: 'H:i' },
+        ],
+      },
+    });
+  });
+
+  it('ends events at their start if no field holds an end', () => {
+    const proposal = propose(site([type('gig', 'gigs', [{ id: 1, meta: { date: '2031-05-01 19:30:00' } }])]));
+    expect(proposal?.mapping.event.fields?.end_date).to.deep.equal({ at: 'meta.date', readOnly: true });
+    const mapping = compileMapping(proposal?.mapping, 'proposal');
+    expect(mapping.kinds.event.writable.has('end')).to.equal(false);
+  });
+
+  it('prefers the local date to the same date in UTC, and ignores unrelated dates', () => {
+    const meta = {
+      start_utc: '2031-05-01 23:30:00',
+      start_local: '2031-05-01 19:30:00',
+      end_local: '2031-05-01 22:00:00',
+      created_date: '2026-01-01 00:00:00',
+      booking_deadline_date: '2031-04-01 00:00:00',
+    };
+    const fields = fieldsOf(site([type('gig', 'gigs', [{ id: 1, meta }])]));
+    expect(fields?.start_date).to.equal('meta.start_local');
+    expect(fields?.end_date).to.equal('meta.end_local');
+  });
+
+  it('reads ACF fields, in groups too, and clears relations with null', () => {
+    const records = [
+      { id: 1, acf: { when: { start: '2031-05-01 19:30:00', end: '2031-05-01 22:00:00' }, venue: [7] } },
+    ];
+    const facts = site([type('gig', 'gigs', records), type('venue', 'venues', [{ id: 7 }])], {
+      typeById: { 1: 'gig', 7: 'venue' },
+    });
+    const fields = fieldsOf(facts);
+    expect(fields?.start_date).to.equal('acf.when.start');
+    expect(fields?.end_date).to.equal('acf.when.end');
+    expect(fields?.venue).to.deep.equal({ at: 'acf.venue', clearWith: null });
+  });
+
+  it('embeds a venue that is only text', () => {
+    const records = [
+      { id: 1, meta: { start: '2031-05-01 19:30:00', end: '2031-05-01 22:00:00', location: 'Old Mill', city: 'Ely' } },
+    ];
+    const proposal = propose(site([type('gig', 'gigs', records)]));
+    expect(proposal?.mapping.event.fields?.venue).to.deep.equal({
+      embedded: { venue: 'meta.location', city: 'meta.city' },
+    });
+    expect(proposal?.mapping.venue).to.equal(undefined);
+    expect(() => compileMapping(proposal?.mapping, 'proposal')).not.to.throw();
+  });
+
+  it('uses a taxonomy as venues', () => {
+    const gig = type('gig', 'gigs', [{ id: 1, meta: { start: '2031-05-01 19:30:00' } }]);
+    gig.taxonomies = ['place'];
+    const proposal = propose(
+      site([gig], { taxonomies: [{ taxonomy: 'place', base: 'places', label: 'Places', hierarchical: true }] }),
+    );
+    expect(proposal?.mapping.venue).to.deep.equal({ terms: 'places' });
+    expect(proposal?.mapping.category).to.equal(undefined);
+  });
+
+  it('has an open question if samples are ambiguous, and follows the decision', () => {
+    const ambiguous = site([type('gig', 'gigs', [{ id: 1, meta: { start: '03/04/2031 7:30 pm' } }])]);
+    expect(propose(ambiguous)?.openQuestions).to.deep.equal(['dateOrder']);
+    expect(fieldsOf(ambiguous, { dateOrder: 'mdy' })?.start_date).to.deep.equal({
+      at: 'meta.start',
+      as: { 'local-datetime': 'm/d/Y g:i a' },
+    });
+    const seconds = site([type('gig', 'gigs', [{ id: 1, meta: { start: 1935430200 } }])]);
+    expect(propose(seconds)?.openQuestions).to.deep.equal(['seconds']);
+    expect(propose(seconds, { seconds: 'wall' })?.openQuestions).to.deep.equal([]);
+    expect(fieldsOf(seconds, { seconds: 'wall' })?.start_date).to.deep.equal({
+      at: 'meta.start',
+      as: { unix: { wallClockAsUtc: true } },
+    });
+  });
+
+  it('follows decided collections and fields, and needs the companion plugin for keys that no schema has', () => {
+    const gig = type('gig', 'gigs', [{ id: 1, meta: { start: '2031-05-01 19:30:00' } }], { start: 'string' });
+    const proposal = propose(site([gig]), {
+      collections: { event: 'gigs' },
+      fields: { 'event.end_date': 'meta.gig_until' },
+    });
+    expect(proposal?.mapping.event.fields?.end_date).to.equal('meta.gig_until');
+    expect(proposal?.needsPlugin).to.equal(true);
+    expect(proposal?.mapping.wordpress?.posts?.gigs?.type).to.equal('gig');
+  });
+
+  it('is absent for an event type without dates, and for a blog', () => {
+    expect(propose(site([type('event', 'happenings', [{ id: 1, meta: {} }])]))).to.equal(undefined);
+    const blog = site([type('post', 'posts', [{ id: 1, meta: {} }])]);
+    expect(propose(blog)).to.equal(undefined);
+    expect(findEventTypes(blog)).to.deep.equal([]);
+  });
+
+  it('uses posts as events if they hold dates (Event Post)', () => {
+    const posts = type('post', 'posts', [
+      { id: 1, meta: { event_begin: '2031-05-01 19:30:00', event_end: '2031-05-01 22:00:00' } },
+    ]);
+    expect(fieldsOf(site([posts]))).to.include({ start_date: 'meta.event_begin', end_date: 'meta.event_end' });
+  });
+});
+
+describe('a preset', () => {
+  const all = {
+    taxonomies: ['tags', 'event_categories', 'tribe_events_cat'].map((base) => ({
+      taxonomy: base,
+      base,
+      label: base,
+      hierarchical: base !== 'tags',
+    })),
+  };
+  const registered = (keys: string) => Object.fromEntries(keys.split(' ').map((key) => [key, 'string']));
+
+  it('of each shipped mapping is recognized by its collections and keys', () => {
+    for (const name of mappingNames()) {
+      const source = loadMapping(name).source;
+      const types: ProbedType[] = [];
+      const taxonomies: ProbedSite['taxonomies'] = [];
+      for (const kind of ['event', 'venue', 'organizer', 'category', 'tag'] as const) {
+        const about = source[kind];
+        if (about?.terms !== undefined)
+          taxonomies.push({ taxonomy: about.terms, base: about.terms, label: '', hierarchical: false });
+        if (about?.posts === undefined) continue;
+        const keys = metaKeys(kind, about, source.event).map(({ key }) => `meta.${key}`);
+        const others = Object.values(about.fields ?? {}).flatMap(pathsOf);
+        const fields = [...keys, ...others].map((path) => ({ path, type: 'string', values: [] }));
+        types.push({ ...type(about.posts, about.posts, []), fields });
+      }
+      const proposal = propose(site(types, { taxonomies }));
+      expect(proposal?.origin, name).to.equal('preset');
+      expect(proposal?.mapping.name.replace(/-here$/, ''), name).to.equal(name);
+      expect(proposal?.needsPlugin, name).to.equal(false);
+    }
+  });
+
+  it('leaves out the kinds and fields that the site does not have', () => {
+    const events = type('events', 'events', [], registered('start_date end_date timezone cost'));
+    const proposal = propose(site([events], all));
+    expect(proposal?.preset).to.equal(undefined);
+    expect(Object.keys(proposal?.mapping.event.fields ?? {})).to.deep.equal([
+      'start_date',
+      'end_date',
+      'timezone',
+      'cost',
+    ]);
+    expect(proposal?.mapping.venue).to.equal(undefined);
+    expect(proposal?.notes.join(' ')).to.contain('no collection venues');
+    expect(() => compileMapping(proposal?.mapping, 'proposal')).not.to.throw();
+  });
+
+  it('keeps the key by which a plugin hides events, which only the companion plugin opens', () => {
+    const keys = '_EventStartDate _EventEndDate _EventTimezone _EventAllDay _EventCost _EventURL';
+    const base = 'tribe_events';
+    const closed = propose(site([type(base, base, [], registered(keys))], all));
+    expect(closed?.hiddenFlag).to.equal('meta._EventHideFromUpcoming');
+    expect(closed?.needsPlugin).to.equal(false);
+    expect(closed?.mapping.event.fields).to.have.property('hide_from_listings');
+    const opened = propose(site([type(base, base, [], registered(`${keys} _EventHideFromUpcoming`))], all));
+    expect(opened?.hiddenFlag).to.equal(undefined);
+    expect(opened?.mapping.event.fields).to.have.property('hide_from_listings');
+  });
+
+  it('needs the companion plugin if the dates are not in the REST API: recognized by collections or active plugins', () => {
+    const eventon = propose(site([type('ajde_events', 'ajde_events', [{ id: 1, meta: [] }])]));
+    expect(eventon?.preset).to.equal('eventon');
+    expect(eventon?.needsPlugin).to.equal(true);
+    const manager = propose(site([], { plugins: ['akismet', 'events-manager'] }));
+    expect(manager?.preset).to.equal('events-manager');
+    expect(manager?.reason).to.contain('plugin events-manager');
+  });
+
+  it('of the companion plugin’s own types is for a site without events', () => {
+    const nothing = proposeOwnTypes(loadMapping('wordpress-meta').source);
+    expect(nothing.preset).to.equal('wordpress-meta');
+    expect(nothing.needsPlugin).to.equal(true);
+  });
+});

@@ -1,0 +1,224 @@
+// How replicas that follow one change log converge, with a real Redis and without gateways.
+
+import { expect } from 'chai';
+import { type ChangeLog, createChangeLog, type WriteMode } from '../../src/cluster/change-log.ts';
+import { LOG_START, type StoredEntry } from '../../src/cluster/change-log-entry.ts';
+import { keyOf } from '../../src/cluster/record-keys.ts';
+import { openRedis, type Redis } from '../../src/cluster/redis.ts';
+import type { UnpublishedKeys } from '../../src/cluster/unpublished-changes.ts';
+import { NotLeaderError } from '../../src/store/change-set.ts';
+import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { event } from '../store/sample-records.ts';
+import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
+
+interface TestReplica {
+  replica: Replica;
+  changeLog: ChangeLog;
+  redis: Redis;
+  /** Titles of event 1, in the order in which they were applied. */
+  titles: string[];
+  mode: WriteMode;
+}
+
+describe('change log', function () {
+  this.timeout(20_000);
+  let server: RedisServer;
+  let replicas: TestReplica[];
+  useRedisServer((started) => {
+    server = started;
+  });
+  beforeEach(async () => {
+    replicas = await Promise.all([open('a'), open('b'), open('c')]);
+  });
+  afterEach(() => {
+    for (const { redis, replica } of replicas) {
+      redis.close();
+      replica.close();
+    }
+  });
+
+  async function open(nodeId: string): Promise<TestReplica> {
+    const redis = await openRedis({ url: server.url, prefix: 'calendar:{test}:', nodeId, deadlineMs: 2000 });
+    const replica = openReplica({ identity: 'test' });
+    const titles: string[] = [];
+    const member: TestReplica = { replica, redis, titles, mode: { type: 'log', redis } } as unknown as TestReplica;
+    member.changeLog = createChangeLog({
+      replica,
+      nodeId,
+      writeMode: () => member.mode,
+      onApplied: ({ change }) =>
+        void titles.push(...(change.upserts ?? []).map((record) => (record as { title: string }).title)),
+    });
+    return member;
+  }
+  const three = () => replicas as [TestReplica, TestReplica, TestReplica];
+  const unpublishedOf = ({ unpublished }: ChangeLog) =>
+    unpublished === 'unknown' ? unpublished : [...unpublished.keys()];
+  const write = ({ changeLog }: TestReplica, title: string) =>
+    changeLog.commit('write', () => ({ upserts: [event(1, { title })] }));
+
+  it('applies concurrent writes in one order everywhere', async () => {
+    const [a, b, c] = three();
+    const writes = [a, b].map(async (member, writer) => {
+      for (let n = 0; n < 50; n += 1) await write(member, `${writer} ${n}`);
+    });
+    await Promise.all(writes);
+    for (const { changeLog, redis } of replicas) expect(await changeLog.applyPending(redis)).to.equal(true);
+    expect(a.titles).to.have.length(100);
+    expect(b.titles).to.deep.equal(a.titles);
+    expect(c.titles).to.deep.equal(a.titles);
+    for (const writer of [0, 1])
+      expect(a.titles.filter((title) => title.startsWith(`${writer} `))).to.deep.equal(
+        Array.from({ length: 50 }, (_, n) => `${writer} ${n}`),
+      );
+  });
+
+  it('computes a change again when another entry came first', async () => {
+    const [a, b] = three();
+    await write(a, 'first');
+    const titlesAtCall: string[] = [];
+    await b.changeLog.commit('poll', () => {
+      titlesAtCall.push((b.replica.get('event', 1) as { title: string } | undefined)?.title ?? '');
+      return { upserts: [event(1, { title: 'second' })] };
+    });
+    expect(titlesAtCall).to.deep.equal(['', 'first']);
+    expect(b.titles).to.deep.equal(['first', 'second']);
+  });
+
+  it('rejects entries after a gap, and the baseline of another gateway', async () => {
+    const [a, b, c] = three();
+    for (const title of ['one', 'two', 'three']) await write(a, title);
+    const entries = await a.redis.readEntries(LOG_START, 10);
+    const withGap = entries.filter((_, index) => index !== 1);
+    expect(await b.changeLog.applyEntries(withGap)).to.equal(false);
+    expect(b.titles).to.deep.equal(['one']);
+    const baseline: StoredEntry = { ...entries[0]!, type: 'baseline', from: 'another' };
+    expect(await c.changeLog.applyEntries([baseline])).to.equal(false);
+    expect(c.titles).to.deep.equal([]);
+  });
+
+  it('writes a baseline to a Redis that lost its data, even when another gateway writes just before', async () => {
+    const [a, b] = three();
+    await write(a, 'one');
+    await withRedisClient(server, (client) => client.flushAll());
+    b.mode = { type: 'log', redis: b.redis };
+    const { token } = await a.redis.claimLock('take', 5000, '');
+    let appends = 0;
+    const append: Redis['append'] = async (entry) => {
+      appends += 1;
+      if (appends === 2) await write(b, 'between');
+      return a.redis.append(entry);
+    };
+    expect(await a.changeLog.writeBaseline({ ...a.redis, append }, token)).to.equal(true);
+    expect(a.titles).to.deep.equal(['one', 'between']);
+  });
+
+  it('applies an entry once that was read twice', async () => {
+    const [a, b] = three();
+    for (const title of ['one', 'two']) await write(a, title);
+    const entries = await a.redis.readEntries(LOG_START, 10);
+    expect(await b.changeLog.applyEntries([...entries.slice(0, 1), ...entries])).to.equal(true);
+    expect(b.titles).to.deep.equal(['one', 'two']);
+    expect(b.changeLog.offset).to.equal(a.changeLog.offset);
+  });
+
+  it('appends before it commits, and commits nothing after the lock was lost', async () => {
+    const [a] = three();
+    const committed = write(a, 'written').then(async () => {
+      const [last] = (await a.redis.readEntries(LOG_START, 10)).slice(-1);
+      expect(last?.change.upserts?.[0]).to.include({ title: 'written' });
+    });
+    expect(a.replica.get('event', 1)).to.equal(undefined);
+    await committed;
+    a.mode = { type: 'log', redis: a.redis, token: 7 };
+    const error = await a.changeLog
+      .commit('poll', () => ({ upserts: [event(1, { title: 'late' })] }))
+      .catch((failure: unknown) => failure);
+    expect(error).to.be.instanceOf(NotLeaderError);
+    expect(a.replica.get('event', 1)).to.include({ title: 'written' });
+  });
+
+  it('knows which records changed since a read mark', async () => {
+    const [a, b] = three();
+    const mark = b.changeLog.readMark();
+    await write(a, 'one');
+    expect(b.changeLog.changedSince(keyOf('event', 1), mark)).to.equal(false);
+    await b.changeLog.applyPending(b.redis);
+    expect(b.changeLog.changedSince(keyOf('event', 1), mark)).to.equal(true);
+    expect(b.changeLog.changedSince(keyOf('event', 1), b.changeLog.readMark())).to.equal(false);
+  });
+
+  it('restores unpublished changes after a restart', async () => {
+    const [a] = three();
+    a.mode = { type: 'local' };
+    await write(a, 'alone');
+    const restarted = createChangeLog({
+      replica: a.replica,
+      nodeId: 'a',
+      writeMode: () => a.mode,
+      onApplied: () => {},
+    });
+    expect(unpublishedOf(restarted)).to.deep.equal([keyOf('event', 1)]);
+    restarted.markPublished(new Map(restarted.unpublished as UnpublishedKeys & Map<string, number>));
+    expect(unpublishedOf(restarted)).to.deep.equal([]);
+  });
+
+  it('keeps a change unpublished that was made during its repair', async () => {
+    const [a] = three();
+    a.mode = { type: 'local' };
+    await write(a, 'alone');
+    const records = new Map(a.changeLog.unpublished as UnpublishedKeys & Map<string, number>);
+    await write(a, 'once more');
+    a.changeLog.markPublished(records);
+    expect(unpublishedOf(a.changeLog)).to.deep.equal([keyOf('event', 1)]);
+  });
+
+  it('keeps unpublished after a snapshot what was stored meanwhile, and what the sender had unpublished', async () => {
+    const [a] = three();
+    a.mode = { type: 'local' };
+    await write(a, 'before the snapshot');
+    a.changeLog.markUnpublished('unknown');
+    await a.changeLog.commit('read', () => ({ upserts: [event(2)] }));
+    a.changeLog.replicaReplaced('1700000000000-3', [keyOf('event', 3)]);
+    expect(unpublishedOf(a.changeLog)).to.deep.equal([keyOf('event', 2), keyOf('event', 3)]);
+  });
+
+  it('counts every record as changed after a snapshot', async () => {
+    const [a] = three();
+    await write(a, 'one');
+    const mark = a.changeLog.readMark();
+    a.changeLog.replicaReplaced('1700000000000-3', []);
+    expect(a.changeLog.changedSince(keyOf('event', 1), mark)).to.equal(true);
+    expect(a.changeLog.changedSince(keyOf('event', 1), a.changeLog.readMark())).to.equal(false);
+  });
+
+  it('knows of local writes when a response is outdated', async () => {
+    const [a] = three();
+    const mark = a.changeLog.readMark();
+    a.mode = { type: 'local' };
+    await write(a, 'alone');
+    expect(a.changeLog.changedSince(keyOf('event', 1), mark)).to.equal(true);
+  });
+
+  it('needs another snapshot when too many records were stored meanwhile', async () => {
+    const [a] = three();
+    a.mode = { type: 'local' };
+    a.changeLog.markUnpublished('unknown');
+    const many = Array.from({ length: 1001 }, (_, n) => event(n + 1));
+    await a.changeLog.commit('read', () => ({ upserts: many }));
+    a.changeLog.replicaReplaced('1700000000000-3', []);
+    expect(a.changeLog.unpublished).to.equal('unknown');
+    a.changeLog.markUnpublished('unknown');
+    a.changeLog.replicaReplaced('1700000000000-3', []);
+    expect(unpublishedOf(a.changeLog)).to.deep.equal([]);
+  });
+
+  it('waits for an offset no longer than allowed', async () => {
+    const [a, b] = three();
+    await write(a, 'one');
+    expect(await b.changeLog.waitFor(a.changeLog.offset, 10)).to.equal(false);
+    const waiting = b.changeLog.waitFor(a.changeLog.offset, 5000);
+    await b.changeLog.applyPending(b.redis);
+    expect(await waiting).to.equal(true);
+  });
+});

@@ -1,0 +1,88 @@
+// Limits that two gateways share through Redis; each gateway counts in memory while Redis is unavailable.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { openRedisRateLimit } from '../../src/cluster/redis-rate-limit.ts';
+import { createLoginLimit } from '../../src/http/login-limit.ts';
+import { createRateLimit } from '../../src/http/rate-limit.ts';
+import { until } from './gateways.ts';
+import { type RedisServer, startRedisServer } from './redis-server.ts';
+
+const LOGINS = { failedLoginsPerAddress: 10, failedLoginsPerUser: 3, failedLoginWindowS: 60 };
+
+describe('shared rate limits', function () {
+  this.timeout(20_000);
+  let redisServer: RedisServer;
+  let shared: ReturnType<typeof openRedisRateLimit>[];
+  beforeEach(async () => {
+    redisServer = await startRedisServer();
+    const options = { url: redisServer.url, siteUrl: 'https://cms.example', secret: 'shared secret' };
+    shared = [openRedisRateLimit(options), openRedisRateLimit(options)];
+    const ready = async (counters: ReturnType<typeof openRedisRateLimit>, name: string) => {
+      await counters.count('ready', 1, 60).penalty(name, 1);
+      return (await shared[0]!.count('ready', 1, 60).get(name)) !== null;
+    };
+    await until(() => ready(shared[1]!, 'b'), 'both are connected');
+  });
+  afterEach(async () => {
+    for (const counters of shared) counters.close();
+    await redisServer.close();
+  });
+
+  it('counts failed logins, and trusts addresses after a login, across gateways', async () => {
+    const [a, b] = shared.map((counters) => createLoginLimit(LOGINS, counters)) as [
+      ReturnType<typeof createLoginLimit>,
+      ReturnType<typeof createLoginLimit>,
+    ];
+    await a.check('198.51.100.7', 'anna');
+    await a.succeeded('198.51.100.7', 'anna');
+    for (const limit of [a, b, a]) {
+      expect(await limit.check('203.0.113.1', 'anna')).to.include({ ok: true });
+      await limit.failed('203.0.113.1', 'anna');
+    }
+    for (const limit of [a, b]) {
+      expect((await limit.check('203.0.113.2', 'anna')).ok).to.equal(false);
+      // The address of a successful login through one gateway is trusted by both.
+      expect(await limit.check('198.51.100.7', 'anna')).to.include({ ok: true });
+      await limit.inconclusive('198.51.100.7', 'anna');
+    }
+  });
+
+  it('counts the requests of an address across gateways', async () => {
+    const limits = shared.map((counters) => createRateLimit({ requestsPerMinute: 100 }, counters));
+    for (const limit of limits) for (let n = 0; n < 60; n += 1) limit.consume('203.0.113.1');
+    await until(async () => {
+      await sleep(300);
+      try {
+        limits[1]!.consume('203.0.113.1');
+        return false;
+      } catch (error) {
+        expect(error).to.include({ status: 429 });
+        return true;
+      }
+    }, 'a request is rejected');
+  });
+
+  it('counts in memory while Redis is unavailable', async () => {
+    const limit = createLoginLimit(LOGINS, shared[0]);
+    await redisServer.kill();
+    for (let n = 0; n < 3; n += 1) {
+      expect(await limit.check('203.0.113.1', 'bert')).to.include({ ok: true });
+      await limit.failed('203.0.113.1', 'bert');
+    }
+    expect((await limit.check('203.0.113.1', 'bert')).ok).to.equal(false);
+  });
+
+  it('stores no user name in Redis', async () => {
+    const limit = createLoginLimit(LOGINS, shared[0]);
+    await limit.check('203.0.113.1', 'secretname');
+    await limit.failed('203.0.113.1', 'secretname');
+    const { createClient } = await import('@redis/client');
+    const client = createClient({ url: redisServer.url });
+    await client.connect();
+    const keys = await client.keys('*');
+    client.destroy();
+    expect(keys.some((key) => key.includes('logins-user'))).to.equal(true);
+    expect(keys.join('\n')).to.not.include('secretname');
+  });
+});

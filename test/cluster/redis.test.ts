@@ -1,0 +1,136 @@
+// The lock, its fencing token and the capped change log in a real Redis, without gateways.
+
+import { expect } from 'chai';
+import { compareIds, encodeEntry, LOG_START, MAX_ENTRIES } from '../../src/cluster/change-log-entry.ts';
+import { openRedis, type Redis, RedisUnavailable } from '../../src/cluster/redis.ts';
+import { event } from '../store/sample-records.ts';
+import { until } from './gateways.ts';
+import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
+
+const PREFIX = 'calendar:{test}:';
+const LEASE_MS = 400;
+
+describe('redis: lock and change log', function () {
+  this.timeout(20_000);
+  let server: RedisServer;
+  let connections: Redis[];
+  useRedisServer((started) => {
+    server = started;
+  });
+  beforeEach(() => {
+    connections = [];
+  });
+  afterEach(() => {
+    for (const redis of connections) redis.close();
+  });
+
+  async function open(nodeId: string): Promise<Redis> {
+    const redis = await openRedis({ url: server.url, prefix: PREFIX, nodeId, deadlineMs: 2000 });
+    connections.push(redis);
+    return redis;
+  }
+  const entry = (from: string, title: string) =>
+    encodeEntry({ from, type: 'poll', change: { upserts: [event(1, { title })] } });
+  const append = (redis: Redis, token: number | undefined, expectedTail: string, title = 'x') =>
+    redis.append({ token, expectedTail, lastKnownId: LOG_START, entry: entry('node', title) });
+
+  /** Takes the lock as soon as it is free; resolves with its token. */
+  async function take(redis: Redis, nodeId: string): Promise<number> {
+    let acquired: number | undefined;
+    await until(async () => {
+      const { holder, token } = await redis.claimLock('take', LEASE_MS, '');
+      if (holder === nodeId) acquired = token;
+      return acquired !== undefined;
+    }, `${nodeId} has the lock`);
+    return acquired!;
+  }
+
+  it('gives the lock to one node at a time, until its lease expires', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    expect(await a.claimLock('take', 60_000, 'mine')).to.include({ holder: 'a', token: 1 });
+    expect(await b.claimLock('take', 60_000, 'no')).to.include({ holder: 'a', token: 1, leaderStatus: 'mine' });
+    // `watch` does not take the lock, and only the holder can release it.
+    await b.claimLock('release', 60_000, '');
+    expect(await b.claimLock('watch', 60_000, '')).to.include({ holder: 'a' });
+    await a.claimLock('release', 60_000, '');
+    expect(await b.claimLock('watch', 60_000, '')).to.include({ holder: '' });
+    expect(await b.claimLock('take', LEASE_MS, '')).to.include({ holder: 'b', token: 2 });
+    await until(async () => (await a.claimLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
+  });
+
+  it('rejects an entry with an outdated fencing token, even if the tail is as expected', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    const first = await take(a, 'a');
+    const reply = await append(a, first, LOG_START);
+    if (reply.type !== 'ok') throw new Error(reply.type);
+    const second = await take(b, 'b');
+    expect(second).to.equal(first + 1);
+    // No entry was added meanwhile: only the token is outdated.
+    expect(await append(a, first, reply.id)).to.deep.equal({ type: 'fenced' });
+    await until(async () => (await a.claimLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
+    // The lock is free, after another node held it.
+    expect(await append(a, first, reply.id)).to.deep.equal({ type: 'fenced' });
+    const third = await take(a, 'a');
+    // `a` holds the lock again, but what it read from the CMS under the first token is still outdated.
+    expect(await append(a, first, reply.id)).to.deep.equal({ type: 'fenced' });
+    const later = await append(a, third, reply.id);
+    if (later.type !== 'ok') throw new Error(later.type);
+    // The lease expired, though no other node took the lock.
+    await until(async () => (await b.claimLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
+    expect(await append(a, third, later.id)).to.deep.equal({ type: 'fenced' });
+    expect(await a.readEntries(LOG_START, 10)).to.have.length(2);
+  });
+
+  it('appends an entry only after the expected tail, and links it to the previous one', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    const first = await append(a, undefined, LOG_START, 'one');
+    if (first.type !== 'ok') throw new Error(first.type);
+    expect(await append(b, undefined, LOG_START, 'late')).to.deep.equal({ type: 'behind', tail: first.id });
+    const second = await append(b, undefined, first.id, 'two');
+    if (second.type !== 'ok') throw new Error(second.type);
+    expect(compareIds(second.id, first.id)).to.be.above(0);
+    const entries = await a.readEntries(LOG_START, 10);
+    expect(entries.map(({ id, previousId }) => [id, previousId])).to.deep.equal([
+      [first.id, LOG_START],
+      [second.id, first.id],
+    ]);
+  });
+
+  it('never assigns an older id, even after it lost its data', async () => {
+    const a = await open('a');
+    const lastKnownId = `${Date.now() + 3_600_000}-7`;
+    const reply = await a.append({ token: undefined, expectedTail: LOG_START, lastKnownId, entry: entry('a', 'x') });
+    if (reply.type !== 'ok') throw new Error(reply.type);
+    expect(compareIds(reply.id, lastKnownId)).to.be.above(0);
+    const next = await append(a, undefined, reply.id);
+    expect(next.type === 'ok' && compareIds(next.id, reply.id) > 0).to.equal(true);
+  });
+
+  it('caps the number of entries', async () => {
+    const a = await open('a');
+    let expected = LOG_START;
+    for (let n = 0; n < MAX_ENTRIES + 1000; n += 1) {
+      const reply = await append(a, undefined, expected);
+      if (reply.type !== 'ok') throw new Error(reply.type);
+      expected = reply.id;
+    }
+    const length = await withRedisClient(server, (client) => client.xLen(`${PREFIX}stream`));
+    // "~": Redis trims whole nodes of a hundred entries (Redis documentation, XTRIM).
+    expect(length).to.be.within(MAX_ENTRIES, MAX_ENTRIES + 100);
+  });
+
+  it('closes the connection when Redis does not respond', async () => {
+    const a = await openRedis({ url: server.url, prefix: PREFIX, nodeId: 'a', deadlineMs: 100 });
+    server.child.kill('SIGSTOP');
+    try {
+      const error = await a.claimLock('watch', LEASE_MS, '').catch((failure: unknown) => failure);
+      expect(error).to.be.instanceOf(RedisUnavailable);
+      expect(a.signal.aborted).to.equal(true);
+    } finally {
+      server.child.kill('SIGCONT');
+    }
+    expect(await a.claimLock('watch', LEASE_MS, '').catch((failure: unknown) => failure)).to.be.instanceOf(
+      RedisUnavailable,
+    );
+  });
+});

@@ -1,0 +1,133 @@
+// Discovery of a site's REST API, account capabilities, and deletes without a trash.
+
+import { expect } from 'chai';
+import type { Cms } from '../../src/cms/port.ts';
+import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
+import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
+import { type StubCms, sendJson, sendText, startStubCms } from '../faults/stub-cms.ts';
+
+describe('discovery of a WordPress site', () => {
+  let cms: StubCms;
+  let proxy: FaultProxy;
+  let wordpress: Cms;
+  const open = (path: string) => {
+    wordpress = createWordPress({ url: new URL(path, proxy.url), observe: () => {}, limits: { retries: 0 } });
+  };
+  /** A site whose API is at `root` (`/wp-json/` or `/?rest_route=/`), with or without a link to it. */
+  const serve = (root: string, link?: string) => {
+    cms.respond = ({ method, url = '' }, response) => {
+      if (method === 'HEAD') sendText(response, 200, '', link ? { link } : {});
+      else if (!decodeURIComponent(url).startsWith(root)) sendText(response, 404, '<html>not found');
+      else if (url.includes('namespaces')) sendJson(response, 200, { namespaces: ['wp/v2'] });
+      else sendJson(response, 200, [{ id: 1 }], { 'x-wp-total': '1', 'x-wp-totalpages': '1' });
+    };
+  };
+  const lastAsked = () => decodeURIComponent(cms.requests.at(-1)?.url ?? '');
+
+  beforeEach(async () => {
+    cms = await startStubCms();
+    proxy = await startFaultProxy(cms.url);
+  });
+  afterEach(async () => {
+    await wordpress.close();
+    await proxy.close();
+    await cms.close();
+  });
+
+  const places: [string, string, string, string | undefined, string][] = [
+    ['has its API in its usual place', '/', '/wp-json/', undefined, '/wp-json/wp/v2/posts?page=1'],
+    ['has its API below a folder', '/blog', '/blog/wp-json/', undefined, '/blog/wp-json/wp/v2/posts?page=1'],
+    ['has its API given by its own address', '/wp-json/', '/wp-json/', undefined, '/wp-json/wp/v2/posts?page=1'],
+    ['has its API where permalinks are plain', '/', '/?rest_route=/', undefined, '/?rest_route=/wp/v2/posts&page=1'],
+    [
+      'has its API by the link, under the public name',
+      '/',
+      '/api/',
+      '<https://public.example/api/>; rel="https://api.w.org/"',
+      '/api/wp/v2/posts?page=1',
+    ],
+    [
+      'has its API by a plain link',
+      '/',
+      '/index.php?rest_route=/',
+      '<https://public.example/index.php?rest_route=/>; rel="https://api.w.org/"',
+      '/index.php?rest_route=/wp/v2/posts&page=1',
+    ],
+  ];
+  for (const [name, path, root, link, expected] of places) {
+    it(name, async () => {
+      serve(root, link);
+      open(path);
+      await wordpress.list('posts', { page: 1 });
+      expect(lastAsked()).to.equal(expected);
+      const requestCount = cms.requests.length;
+      await wordpress.list('posts', { page: 1 });
+      expect(cms.requests).to.have.length(requestCount + 1); // discovery runs once
+    });
+  }
+
+  it('sends no credentials', async () => {
+    serve('/wp-json/');
+    open('/');
+    await wordpress.list('posts', {}, { credentials: 'Basic eDp5' });
+    expect(cms.requests.map(({ headers }) => headers.authorization)).to.deep.equal([
+      undefined,
+      undefined,
+      'Basic eDp5',
+    ]);
+  });
+
+  it('is repeated after a failure', async () => {
+    serve('/wp-json/');
+    await proxy.set({ kind: 'down' });
+    open('/');
+    const error = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ reason: 'refused' });
+    await proxy.set({ kind: 'none' });
+    expect((await wordpress.list('posts', {})).total).to.equal(1);
+  });
+
+  it('fails for a site that is no WordPress', async () => {
+    cms.respond = (_request, response) => sendText(response, 200, '<html>some site');
+    open('/');
+    const error = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ reason: 'status' });
+    expect((error as Error).message).to.contain('no REST API');
+  });
+
+  it('is repeated when the permalinks have changed', async () => {
+    serve('/wp-json/');
+    open('/');
+    await wordpress.list('posts', {});
+    serve('/?rest_route=/');
+    await wordpress.list('posts', {}).catch(() => {});
+    expect((await wordpress.list('posts', {})).total).to.equal(1);
+  });
+
+  it('reads the granted capabilities of an account', async () => {
+    serve('/wp-json/');
+    const usual = cms.respond;
+    cms.respond = (request, response) => {
+      if (!request.url?.includes('users/me')) return usual(request, response);
+      sendJson(response, 200, { id: 3, roles: [], capabilities: { read: true, edit_posts: false } });
+    };
+    open('/');
+    expect(await wordpress.account({})).to.deep.equal({ userId: 3, roles: [], capabilities: new Set(['read']) });
+  });
+
+  it('deletes no post permanently if the trash is disabled', async () => {
+    serve('/wp-json/');
+    const usual = cms.respond;
+    cms.respond = (request, response) => {
+      if (request.method === 'DELETE') {
+        sendJson(response, 501, { code: 'rest_trash_not_supported', message: 'm', data: { status: 501 } });
+      } else if (request.url?.includes('taxonomies')) sendJson(response, 200, { tag: { rest_base: 'tags' } });
+      else usual(request, response);
+    };
+    open('/');
+    const error = await wordpress.remove('posts', 1, { force: false }, {}).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(CmsRejected).and.to.include({ status: 501 });
+    expect(cms.requests.filter(({ url }) => url.includes('force'))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,303 @@
+// The fake CMS: a WordPress in memory with users, posts, terms, media, paging, trash and errors, as recorded
+// from the real one (contract.ts). Tests inject failures into its writes.
+
+import type { CallOptions, Cms, CmsRecord } from '../../src/cms/port.ts';
+import { CmsRejected } from '../../src/errors.ts';
+import type { ImageRecord } from '../../src/model/records.ts';
+
+export const ROLES = ['subscriber', 'contributor', 'author', 'editor', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+const EDITS = ['edit_posts', 'read'];
+const PUBLISHES = [...EDITS, 'publish_posts', 'edit_published_posts', 'upload_files', 'manage_categories'];
+const ALL = [...PUBLISHES, 'edit_others_posts', 'edit_private_posts', 'read_private_posts'];
+const CAPABILITIES: Record<Role, string[]> = {
+  subscriber: ['read'],
+  contributor: EDITS,
+  author: PUBLISHES,
+  editor: ALL,
+  admin: ALL,
+};
+
+/** The capability names of each collection. */
+const generalNames = () => Object.fromEntries(ALL.map((name) => [name, name]));
+const CAPABILITY_NAMES: Record<string, Record<string, string>> = {
+  events: generalNames(),
+  venues: generalNames(),
+  organizers: generalNames(),
+  event_categories: { manage_terms: 'manage_categories' },
+  tags: { manage_terms: 'manage_categories' },
+};
+
+/** The `Authorization` of each role. */
+export const CREDENTIALS = Object.fromEntries(
+  ROLES.map((role) => [role, `Basic ${Buffer.from(`${role}:x`).toString('base64')}`]),
+) as Record<Role, string>;
+
+/** The user id of each role: 1 for the first. */
+export const userIdOf = (role: Role): number => ROLES.indexOf(role) + 1;
+
+export interface WriteCall {
+  method: 'create' | 'update' | 'remove' | 'upload';
+  base: string;
+}
+
+export interface FakeCms extends Cms {
+  /** All posts, terms and media by id. */
+  records: Map<number, CmsRecord & { base: string }>;
+  /** Received writes, in order. */
+  writes: WriteCall[];
+  /** Runs before a write and, with `inserted`, again after it; throws the CMS's error. */
+  onWrite: ((write: WriteCall, inserted: boolean, body: CmsRecord) => void | Promise<void>) | undefined;
+  /** Received DELETE requests, in order. */
+  deletes: { base: string; id: number; force: boolean }[];
+  /** Installs the companion plugin, which names the inserted records with every rejected create. */
+  hasCompanion: boolean;
+  /** Changes a record directly in the CMS, as an editor. */
+  edit(id: number, fields: CmsRecord): void;
+}
+
+const POSTS = ['events', 'venues', 'organizers'];
+const TERMS = ['event_categories', 'tags'];
+const STATUSES = ['publish', 'future', 'draft', 'pending', 'private'];
+const TEXTS = ['title', 'content', 'excerpt'];
+
+/** Creates an empty CMS. */
+export function createFakeCms(nowMs: () => number): FakeCms {
+  const records: FakeCms['records'] = new Map();
+  let lastId = 0;
+  const utc = () => new Date(nowMs()).toISOString().slice(0, 19);
+  const rendered = (text: unknown) => ({ raw: String(text ?? ''), rendered: String(text ?? ''), protected: false });
+  const slugOf = (text: unknown) =>
+    String(text ?? '')
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/\p{M}|[^\w\s-]/gu, '')
+      .replace(/\s+/g, '-');
+
+  function reject(status: number, code: string, data: Record<string, unknown> = {}): never {
+    throw new CmsRejected(status, code, `Rejected: ${code}`, { status, ...data });
+  }
+
+  function roleOf({ credentials }: CallOptions): Role {
+    const role = ROLES.find((name) => CREDENTIALS[name] === credentials);
+    return role ?? reject(401, 'incorrect_password');
+  }
+
+  /** Throws unless the caller has the capability. */
+  function authorize(options: CallOptions | undefined, capability: string, code: string): void {
+    if (options?.credentials === undefined) reject(401, code);
+    if (!CAPABILITIES[roleOf(options)].includes(capability)) reject(403, code);
+  }
+
+  function existing(base: string, id: number): CmsRecord & { base: string } {
+    const record = records.get(id);
+    return record?.base === base
+      ? record
+      : reject(404, TERMS.includes(base) ? 'rest_term_invalid' : 'rest_post_invalid_id');
+  }
+
+  function validate(base: string, body: CmsRecord): void {
+    if (TERMS.includes(base)) {
+      const same = [...records.values()].find((record) => record.base === base && record.name === body.name);
+      if (same) reject(400, 'term_exists', { term_id: same.id });
+      return;
+    }
+    if (body.status !== undefined && !STATUSES.includes(String(body.status)))
+      reject(400, 'rest_invalid_param', { params: { status: 'status is invalid' } });
+    if (!TEXTS.some((name) => body[name])) reject(400, 'empty_content');
+  }
+
+  const selectFields = (record: CmsRecord, fields: unknown): CmsRecord => {
+    if (fields === undefined) return record;
+    const names = String(fields)
+      .split(',')
+      .map((name) => name.split('.')[0]);
+    return Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)));
+  };
+
+  function written(base: string, body: CmsRecord, before: CmsRecord): CmsRecord {
+    const { title, content, excerpt, meta, ...rest } = body;
+    return {
+      ...before,
+      ...rest,
+      ...(title === undefined ? {} : { title: rendered(title) }),
+      ...(content === undefined ? {} : { content: rendered(content) }),
+      ...(excerpt === undefined ? {} : { excerpt: rendered(excerpt) }),
+      ...(meta === undefined ? {} : { meta: { ...(before.meta as CmsRecord), ...(meta as CmsRecord) } }),
+      ...(TERMS.includes(base) ? {} : { modified: utc(), modified_gmt: utc() }),
+    };
+  }
+
+  function blank(base: string, body: CmsRecord, options: CallOptions): CmsRecord {
+    const id = ++lastId;
+    const link = `https://cms.example/${base}/${id}/`;
+    if (TERMS.includes(base)) return { id, slug: slugOf(body.name), description: '', parent: 0, link };
+    const texts = { title: rendered(''), content: rendered(''), excerpt: rendered('') };
+    const dates = { date: utc(), date_gmt: utc() };
+    const author = userIdOf(roleOf(options));
+    return {
+      id,
+      ...texts,
+      ...dates,
+      slug: slugOf(body.title),
+      author,
+      link,
+      featured_media: 0,
+      meta: {},
+      event_categories: [],
+      tags: [],
+    };
+  }
+
+  const cms: FakeCms = {
+    records,
+    writes: [],
+    onWrite: undefined,
+    deletes: [],
+    hasCompanion: false,
+    edit: (id, fields) =>
+      void records.set(id, {
+        ...written(records.get(id)!.base, fields, records.get(id)!),
+        base: records.get(id)!.base,
+      }),
+    site: async () => ({ url: 'https://cms.example', name: 'Fake', timezone: 'America/New_York' }),
+    async account(options) {
+      const role = roleOf(options);
+      return { userId: userIdOf(role), roles: [role], capabilities: new Set(CAPABILITIES[role]) };
+    },
+    collectionInfo: async (base) => ({
+      statuses: [],
+      capabilities: { ...CAPABILITY_NAMES[base] },
+      writableFields: undefined,
+    }),
+    async list(base, query, options) {
+      if (![...POSTS, ...TERMS, 'media'].includes(base)) reject(404, 'rest_no_route');
+      const perPage = Number(query.per_page ?? 10);
+      if (perPage > 100) reject(400, 'rest_invalid_param', { params: { per_page: 'out of bounds' } });
+      const isAnonymous = options?.credentials === undefined;
+      if (isAnonymous && query.context === 'edit') reject(401, 'rest_forbidden_context');
+      const valuesOf = (name: string) => (query[name] === undefined ? undefined : String(query[name]).split(','));
+      const statuses = valuesOf('status');
+      if (isAnonymous && statuses?.some((status) => status !== 'publish'))
+        reject(400, 'rest_invalid_param', { params: { status: 'Status is forbidden.' } });
+      const included = valuesOf('include');
+      const hasStatus = ({ status }: CmsRecord) => {
+        if (!POSTS.includes(base)) return true;
+        if (!statuses) return status === 'publish';
+        return statuses[0] === 'any' ? status !== 'trash' : statuses.includes(String(status));
+      };
+      const matching = [...records.values()].filter(
+        (record) =>
+          record.base === base &&
+          hasStatus(record) &&
+          (query.slug === undefined || record.slug === query.slug) &&
+          (query.author === undefined || record.author === query.author) &&
+          (!included || included.includes(String(record.id))) &&
+          TERMS.every((name) => query[name] === undefined || (record[name] as number[]).includes(Number(query[name]))),
+      );
+      const key = (record: CmsRecord): string =>
+        `${query.orderby === 'modified' ? record.modified_gmt : ''} ${String(record.id).padStart(9, '0')}`;
+      matching.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+      if ((query.order ?? (POSTS.includes(base) ? 'desc' : 'asc')) === 'desc') matching.reverse();
+      const page = Number(query.page ?? 1);
+      const offset = query.offset === undefined ? (page - 1) * perPage : Number(query.offset);
+      const total = matching.length;
+      const totalPages = Math.ceil(total / perPage);
+      // The adapter converts WordPress's error for a page past the end.
+      if (POSTS.includes(base) && page > Math.max(1, totalPages))
+        return { records: [], total: 0, totalPages: 0, cmsTimeMs: nowMs() };
+      return {
+        records: matching.slice(offset, offset + perPage).map((record) => selectFields(record, query._fields)),
+        total,
+        totalPages,
+        cmsTimeMs: nowMs(),
+      };
+    },
+    async findCreated(key) {
+      if (!cms.hasCompanion) return undefined;
+      return [...records.values()].flatMap(({ base: collection, id, key: own }) =>
+        own === key ? [{ collection, id: Number(id) }] : [],
+      );
+    },
+    async isUnusedTerm(base, id) {
+      return ![...records.values()].some(
+        (record) =>
+          record.status !== 'trash' && ((record[base] as number[] | undefined)?.includes(id) || record.parent === id),
+      );
+    },
+    read: async (base, id, query) =>
+      base === 'users' && id <= ROLES.length ? { id } : { ...selectFields(existing(base, id), query._fields) },
+    async create(collection, body, options) {
+      const write: WriteCall = { method: 'create', base: collection };
+      cms.writes.push(write);
+      const inserted: { collection: string; id: number }[] = [];
+      try {
+        await cms.onWrite?.(write, false, body);
+        authorize(options, TERMS.includes(collection) ? 'manage_categories' : 'edit_posts', 'rest_cannot_create');
+        validate(collection, body);
+        const cmsRecord: CmsRecord & { base: string } = {
+          ...written(collection, body, blank(collection, body, options)),
+          base: collection,
+        };
+        if (cms.hasCompanion && options.creationKey !== undefined) cmsRecord.key = options.creationKey;
+        records.set(Number(cmsRecord.id), cmsRecord);
+        inserted.push({ collection, id: Number(cmsRecord.id) });
+        await cms.onWrite?.(write, true, body);
+        return { ...cmsRecord };
+      } catch (error) {
+        if (cms.hasCompanion && error instanceof CmsRejected)
+          Object.assign(error.data, { calendar_created: inserted, calendar_create: options.creationId });
+        throw error;
+      }
+    },
+    async update(base, id, body) {
+      const write: WriteCall = { method: 'update', base };
+      cms.writes.push(write);
+      await cms.onWrite?.(write, false, body);
+      records.set(id, { ...written(base, body, existing(base, id)), base });
+      await cms.onWrite?.(write, true, body);
+      return { ...existing(base, id) };
+    },
+    async remove(base, id, { force }) {
+      const record = existing(base, id);
+      cms.deletes.push({ base, id, force });
+      if (force || !POSTS.includes(base)) {
+        records.delete(id);
+        return { deleted: true, previous: record };
+      }
+      if (record.status === 'trash') reject(410, 'rest_already_trashed');
+      const write: WriteCall = { method: 'remove', base };
+      cms.writes.push(write);
+      await cms.onWrite?.(write, false, {});
+      Object.assign(record, { status: 'trash', slug: `${record.slug}__trashed` });
+      await cms.onWrite?.(write, true, {});
+      return { ...record };
+    },
+    images: async (ids) => ids.flatMap((id) => (records.get(id)?.base === 'media' ? [image(id)] : [])),
+    async upload({ mimeType }, options) {
+      const write: WriteCall = { method: 'upload', base: 'media' };
+      cms.writes.push(write);
+      await cms.onWrite?.(write, false, {});
+      authorize(options, 'upload_files', 'rest_cannot_create');
+      if (!mimeType.startsWith('image/')) reject(500, 'rest_upload_sideload_error');
+      const id = ++lastId;
+      records.set(id, { id, base: 'media' });
+      await cms.onWrite?.(write, true, {});
+      return image(id);
+    },
+    exists: async (id) => records.has(id),
+    close: async () => {},
+  };
+  return cms;
+}
+
+const image = (id: number): ImageRecord => ({
+  id,
+  url: `https://cms.example/${id}.png`,
+  extension: 'png',
+  width: 1,
+  height: 1,
+  filesizeBytes: 1,
+  sizes: {},
+});

@@ -1,0 +1,116 @@
+// Parsing of the CMS's responses: notices before the JSON, errors, Retry-After, UTC offsets, filenames.
+
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseJson, parseResponse, parseRetryAfter } from '../../src/cms/response.ts';
+import { imageOf, safeFilename } from '../../src/cms/wordpress/media.ts';
+import { formatUtcOffset } from '../../src/cms/wordpress/site-info.ts';
+import { CmsUnavailable } from '../../src/errors.ts';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+describe('a response body of the CMS', () => {
+  it('is parsed after anything that PHP printed before it', () => {
+    expect(parse('\ufeff {"a":1} \n')).to.deep.equal({ a: 1 });
+    expect(parse('Deprecated: strlen(): [null] {x}\n[{"a":1}]')).to.deep.equal([{ a: 1 }]);
+    expect(parse('<b>Notice</b>: Undefined index: [] in /x.php\n{"a":1}')).to.deep.equal({ a: 1 });
+  });
+
+  it('is not parsed if truncated, a page, or no record', () => {
+    for (const text of ['', '{"a":', '[1,2', '<html>{"a":1}</html>', '{"a":1}<br>Warning', '"text"', '7', 'null']) {
+      expect(parse(text), text).to.equal(undefined);
+    }
+  });
+
+  it('is parsed unchanged after any notice without a bracket', () => {
+    const notice = fc.string().filter((text) => !/[[\]{}]/.test(text));
+    const record = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
+    fc.assert(
+      fc.property(notice, record, (before, value) => {
+        const text = JSON.stringify(value);
+        expect(JSON.stringify(parse(`${before}\n${text}`))).to.equal(JSON.stringify(JSON.parse(text)));
+      }),
+    );
+  });
+
+  it('is rejected quickly if it is no JSON', () => {
+    expect(parse(`${'{['.repeat(500_000)}}`)).to.equal(undefined);
+  });
+});
+
+describe('an error after a PHP notice, sent with status 200', () => {
+  const judged = (method: string, body: unknown, status = 200) =>
+    parseResponse(method, { status, headers: {}, bytes: Buffer.from(`Notice: x\n${JSON.stringify(body)}`) }, 'json')
+      .status;
+
+  it('has the status in its body', () => {
+    const errorBody = (status: unknown) => ({ code: 'rest_forbidden', message: 'No.', data: { status } });
+    for (const method of ['GET', 'POST']) {
+      expect(judged(method, errorBody(401))).to.equal(401);
+      expect(judged(method, errorBody(404), 201)).to.equal(404);
+      expect(() => judged(method, errorBody(503))).to.throw(CmsUnavailable);
+      for (const other of ['401', 200, 1000, null, undefined]) expect(judged(method, errorBody(other))).to.equal(200);
+    }
+  });
+
+  it('is not confused with a record that looks like one', () => {
+    const records = [
+      { code: 'x' },
+      { code: 'x', message: 'y' },
+      { code: 'x', message: 'y', data: null },
+      [{ data: 1 }],
+    ];
+    for (const record of records) expect(judged('GET', record)).to.equal(200);
+  });
+});
+
+describe('Retry-After', () => {
+  const nowMs = Date.UTC(2026, 10, 21, 12, 0, 0);
+
+  it('is parsed as seconds or a date, at most an hour', () => {
+    expect(parseRetryAfter('120', nowMs)).to.equal(120);
+    expect(parseRetryAfter('0', nowMs)).to.equal(1);
+    expect(parseRetryAfter('86400', nowMs)).to.equal(3600);
+    expect(parseRetryAfter('Sat, 21 Nov 2026 12:01:30 GMT', nowMs)).to.equal(90);
+    expect(parseRetryAfter('Sat, 21 Nov 2026 11:00:00 GMT', nowMs)).to.equal(1);
+    for (const invalid of [undefined, '', 'soon']) expect(parseRetryAfter(invalid, nowMs)).to.equal(undefined);
+  });
+});
+
+describe('a UTC offset', () => {
+  it('is formatted with sign, hours and minutes', () => {
+    const cases = { '+02:00': 2, '-05:00': -5, '+05:30': 5.5, '-03:30': -3.5, '+05:45': 5.75, '+00:00': 0 };
+    for (const [text, hours] of Object.entries(cases)) expect(formatUtcOffset(hours)).to.equal(text);
+  });
+});
+
+describe('a filename in a header', () => {
+  it('keeps safe characters', () => {
+    expect(safeFilename('Photo 1.JPG')).to.equal('Photo-1.JPG');
+    expect(safeFilename('été.png')).to.equal('ete.png');
+    expect(safeFilename('日本.webp')).to.equal('image.webp');
+    expect(safeFilename('')).to.equal('image');
+  });
+
+  it('contains nothing that could end the header, the quotes or the folder', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (name) => {
+        expect(safeFilename(name)).to.match(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,95}$/);
+      }),
+    );
+  });
+});
+
+describe('a media item', () => {
+  it('without details is an image', () => {
+    expect(imageOf({ id: 7, source_url: 'http://x/a.JPG?v=1', media_details: [] })).to.deep.equal({
+      id: 7,
+      url: 'http://x/a.JPG?v=1',
+      extension: 'JPG',
+      width: 0,
+      height: 0,
+      filesizeBytes: 0,
+      sizes: {},
+    });
+  });
+});

@@ -1,0 +1,217 @@
+// The WordPress adapter against recorded exchanges: its requests and the records it reads.
+
+import { expect } from 'chai';
+import type { Cms } from '../../src/cms/port.ts';
+import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
+import { CmsRejected } from '../../src/errors.ts';
+import type { RecordingContext } from '../record/scenario.ts';
+import { scenario as collections } from '../record/scenarios/collections.ts';
+import { scenario as media } from '../record/scenarios/media.ts';
+import { pendingMocks, recording, replay, withoutNetwork } from './replay.ts';
+
+const USER = { credentials: 'Basic eDp5' };
+
+describe('the WordPress adapter', () => {
+  withoutNetwork();
+  let wordpress: Cms;
+  const open = (name: string) => {
+    replay(name);
+    wordpress = createWordPress({ url: 'http://cms.example/', observe: () => {}, limits: { retries: 0 } });
+  };
+  afterEach(() => wordpress.close());
+
+  const errorOf = async (call: Promise<unknown>) => {
+    const error = await call.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(CmsRejected);
+    const { status, code, message, data } = error as CmsRejected;
+    return { status, code, message, data };
+  };
+
+  describe('site and accounts', () => {
+    beforeEach(() => open('site-and-accounts'));
+
+    it("reads the site's URL and time zone", async () => {
+      expect(await wordpress.site()).to.deep.equal({
+        url: 'http://cms.example',
+        name: 'Harbour Town Calendar',
+        timezone: 'America/New_York',
+      });
+    });
+
+    it('reads the account of the credentials', async () => {
+      const admin = await wordpress.account(USER);
+      expect(admin).to.deep.include({ roles: ['administrator'] });
+      expect([...admin.capabilities]).to.include.members(['manage_options', 'edit_others_posts', 'upload_files']);
+      const subscriber = await wordpress.account(USER);
+      expect(subscriber.roles).to.deep.equal(['subscriber']);
+      expect([...subscriber.capabilities]).to.have.members(['read', 'level_0', 'subscriber']);
+    });
+
+    it("keeps the CMS's error code for bad credentials", async () => {
+      await wordpress.account(USER);
+      await wordpress.account(USER);
+      expect(await errorOf(wordpress.account(USER))).to.include({ status: 401, code: 'incorrect_password' });
+      expect(await errorOf(wordpress.account(USER))).to.include({ status: 401, code: 'invalid_username' });
+      expect(await errorOf(wordpress.account({}))).to.include({ status: 401, code: 'rest_not_logged_in' });
+    });
+
+    it("reads a collection's schema, as far as the caller may see it", async () => {
+      const events = await wordpress.collectionInfo('events', USER);
+      expect(events.statuses).to.include.members(['publish', 'future', 'draft', 'pending', 'private', 'trash', 'any']);
+      expect(events.capabilities).to.include.keys(
+        'edit_posts',
+        'publish_posts',
+        'edit_others_posts',
+        'read_private_posts',
+      );
+      expect(events.writableFields).to.include.members([
+        'title',
+        'content',
+        'status',
+        'event_categories',
+        'meta.start_date',
+      ]);
+      expect(events.writableFields).to.not.include.members(['id', 'link', 'modified_gmt']);
+      const categories = await wordpress.collectionInfo('event_categories', USER);
+      expect(categories.statuses).to.deep.equal([]);
+      expect(categories.capabilities).to.include.keys('edit_terms', 'assign_terms', 'manage_terms', 'delete_terms');
+      const unseen = await wordpress.collectionInfo('events');
+      expect(unseen.capabilities).to.deep.equal({});
+      expect(unseen.statuses).to.include('publish');
+      expect(await errorOf(wordpress.collectionInfo('no-such-base', USER))).to.include({
+        status: 404,
+        code: 'rest_no_route',
+      });
+    });
+
+    it('discovers the API with plain permalinks, and reads a UTC offset as time zone', async () => {
+      const second = recording('site-and-accounts').findLastIndex(({ method }) => method === 'HEAD');
+      replay('site-and-accounts', second);
+      expect((await wordpress.site()).timezone).to.equal('-03:30');
+      expect((await wordpress.list('events', { per_page: 1, _fields: 'id' })).records).to.have.length(1);
+      expect(pendingMocks()).to.deep.equal([]);
+    });
+  });
+
+  describe('posts and terms', () => {
+    beforeEach(() => open('collections'));
+
+    it('sends exactly the recorded requests', async () => {
+      const as = { admin: USER.credentials, subscriber: USER.credentials } as RecordingContext['as'];
+      await collections.run({ cms: wordpress, as } as RecordingContext);
+      expect(pendingMocks()).to.deep.equal([]);
+    });
+
+    it("reads pages with totals and the CMS's clock", async () => {
+      const query = { _fields: 'id,status,title.raw,meta.website', context: 'edit', status: 'publish,draft' };
+      const page = await wordpress.list('events', { per_page: 2, page: 1, ...query }, USER);
+      expect(page).to.include({ total: 3, totalPages: 2 });
+      expect(page.records.map(({ title }) => title)).to.deep.equal([{ raw: 'Drei „Ü“' }, { raw: 'Two & a half' }]);
+      const recorded = recording('collections').find(({ path }) => path.includes('page=1&'));
+      expect(new Date(page.cmsTimeMs).toUTCString()).to.equal(recorded?.rawHeaders.date);
+    });
+
+    it('reads a page past the end as empty, for posts and terms', async () => {
+      expect(await wordpress.list('events', { per_page: 2, page: 3, _fields: 'id' })).to.deep.include({
+        records: [],
+        total: 0,
+        totalPages: 0,
+      });
+      const terms = await wordpress.list('event_categories', { per_page: 100, page: 2, _fields: 'id,name,slug' });
+      expect(terms.records).to.deep.equal([]);
+    });
+
+    it('trashes a post once', async () => {
+      const [id = 0] = deletedIds();
+      expect((await wordpress.remove('events', id, { force: false }, USER)).status).to.equal('trash');
+      expect(await errorOf(wordpress.remove('events', id, { force: false }, USER))).to.include({
+        status: 410,
+        code: 'rest_already_trashed',
+      });
+    });
+
+    it('deletes terms permanently', async () => {
+      const term = recording('collections').findLast(({ method }) => method === 'DELETE');
+      const id = Number(/\d+(?=\?)/.exec(term?.path ?? '')?.[0]);
+      expect(await wordpress.remove('event_categories', id, { force: false }, USER)).to.include({ deleted: true });
+    });
+
+    it('distinguishes a post of any type from no record', async () => {
+      const [first = 0, , second = 0] = deletedIds();
+      expect(await wordpress.exists(first)).to.equal(true);
+      expect(await wordpress.exists(second)).to.equal(false);
+    });
+
+    it("keeps the CMS's own error messages", async () => {
+      const event = { title: 'x', status: 'publish' };
+      expect(await errorOf(wordpress.create('events', event, {}))).to.include({
+        status: 401,
+        code: 'rest_cannot_create',
+      });
+      expect(await errorOf(wordpress.create('events', event, USER))).to.include({
+        status: 403,
+        code: 'rest_cannot_create',
+      });
+      expect(await errorOf(wordpress.create('events', {}, USER))).to.include({ status: 400, code: 'empty_content' });
+      const param = await errorOf(wordpress.create('events', { title: 'x', status: 'no-such-status' }, USER));
+      expect(param).to.include({ status: 400, code: 'rest_invalid_param' });
+      expect(param.data.params).to.have.all.keys('status');
+      expect(await errorOf(wordpress.list('events', { context: 'edit' }))).to.include({
+        status: 401,
+        code: 'rest_forbidden_context',
+      });
+      expect(await errorOf(wordpress.list('no-such-base', {}))).to.include({ status: 404, code: 'rest_no_route' });
+    });
+
+    it('reads the id of a duplicate term', async () => {
+      const term = await wordpress.create('event_categories', { name: 'Café & Bar' }, USER);
+      const duplicate = await errorOf(wordpress.create('event_categories', { name: 'Café & Bar' }, USER));
+      expect(duplicate).to.include({ status: 400, code: 'term_exists' });
+      expect(duplicate.data.term_id).to.equal(term.id);
+    });
+
+    /** In the order of their DELETE requests: trashed, trashed again, deleted permanently. */
+    const deletedIds = () =>
+      recording('collections')
+        .filter(({ method, path }) => method === 'DELETE' && path.includes('/events/'))
+        .map(({ path }) => Number(/\/events\/(\d+)/.exec(path)?.[1]));
+  });
+
+  describe('images', () => {
+    beforeEach(() => open('media'));
+
+    it('asks what the recording asked, and nothing else', async () => {
+      const as = { admin: USER.credentials, subscriber: USER.credentials } as RecordingContext['as'];
+      await media.run({ cms: wordpress, as } as RecordingContext);
+      expect(pendingMocks()).to.deep.equal([]);
+    });
+
+    it('reads an image with its derived sizes, and one too small for any', async () => {
+      const query = recording('media').find(({ path }) => path.includes('include='))?.path ?? '';
+      const ids = decodeURIComponent(/include=([^&]*)/.exec(query)?.[1] ?? '')
+        .split(',')
+        .map(Number);
+      const images = await wordpress.images([...ids, 0, ...ids]);
+      expect(images.map(({ id }) => id)).to.deep.equal(ids.slice(0, 2)); // the third does not exist
+      const [small, big] = images;
+      expect(small).to.deep.include({ extension: 'png', width: 40, height: 30, sizes: {} });
+      expect(big).to.include({ extension: 'png', width: 800, height: 600 });
+      expect(big?.filesizeBytes).to.be.above(0);
+      expect(big?.url).to.match(/^http:\/\/cms\.example\/wp-content\/uploads\/\d{4}\/\d\d\/Gro-e-big\.png$/);
+      expect(big?.sizes).to.have.all.keys('medium', 'thumbnail', 'medium_large');
+      expect(big?.sizes.medium).to.include({ width: 300, height: 225, mimeType: 'image/png' });
+      expect(big?.sizes.medium?.url).to.match(/Gro-e-big-300x225\.png$/);
+    });
+
+    it('returns the error for a file, sent with status 500', async () => {
+      const upload = { bytes: Buffer.from('<?php'), mimeType: 'application/x-php', filename: 'x.php' };
+      expect(await errorOf(wordpress.upload(upload, USER))).to.include({
+        status: 500,
+        code: 'rest_upload_sideload_error',
+      });
+    });
+  });
+});

@@ -1,0 +1,262 @@
+// A gateway in this process for any CMS: an in-memory replica, a sync that polls only on demand, and requests
+// without a network. The test may choose clock, poll interval and replica file, and may open ports.
+
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { duplexPair } from 'node:stream';
+import { createApplication } from '../../src/application.ts';
+import type { Services } from '../../src/calendar/services.ts';
+import type { CmsClientLimits } from '../../src/cms/client.ts';
+import type { Cms, Credentials } from '../../src/cms/port.ts';
+import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import { createAdmin } from '../../src/http/admin.ts';
+import type { Operations } from '../../src/http/routes.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
+import type { Mapping } from '../../src/mapping/mapping.ts';
+import { combineObservers, type Observation } from '../../src/observability/events.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { createSync, type Sync } from '../../src/sync/sync.ts';
+import { MOUNT, ORIGINAL_MOUNT, PUBLIC_URL } from './mount.ts';
+
+export interface MemoryOptions {
+  transport?: 'memory';
+  /** The CMS, or the URL of a WordPress. */
+  cms: Cms | { url: string; limits?: Partial<CmsClientLimits> | undefined };
+  /** The service account; without one the gateway syncs public records only. */
+  service?: Credentials;
+  /** `Authorization` headers by the names that `RequestOptions.as` uses. */
+  as?: Record<string, string>;
+  nowMs?: () => number;
+  /** Replays a recording: the gateway's calls to the CMS must not depend on response times. */
+  isRecorded?: boolean;
+  /** Default page size: 10, as on a fresh site with The Events Calendar. */
+  perPage?: number;
+  /** HTML pages; default: none. */
+  pages?: Config['pages'];
+  /** Overrides the default caching. */
+  cache?: Partial<Config['cache']>;
+  limits?: Partial<Config['limits']>;
+  /** Default: polls only on demand. */
+  intervalMs?: number;
+  resyncIntervalMs?: number | undefined;
+  /** Records per page of the sync. */
+  syncPageSize?: number | undefined;
+  /** The replica's file. Default: in memory. */
+  file?: string | undefined;
+  /** Default true: waits for the initial sync. */
+  waitsForSync?: boolean;
+}
+
+export interface RequestOptions {
+  /** Sends the credentials of this name in `MemoryOptions.as`. */
+  as?: string | undefined;
+  method?: string;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent unchanged; `headers` may name its content type. */
+  body?: string | Uint8Array;
+  /** Sent as a form, in PHP's bracket notation. */
+  form?: string;
+  headers?: Record<string, string>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests access any property of a response body.
+export type Json = any;
+
+export interface TestResponse {
+  status: number;
+  /** By lower-case name. */
+  headers: Record<string, string>;
+  /** The raw body. */
+  bytes: Buffer;
+  /** The body as text. */
+  text: string;
+  /** The body as JSON; undefined if it is not JSON. */
+  body: Json;
+}
+
+export interface TestGateway {
+  services: Services;
+  operations: Operations;
+  cms: Cms;
+  mapping: Mapping;
+  service: Credentials;
+  replica: Replica;
+  sync: Sync;
+  observations: Observation[];
+  /** A request to a path below the mount: `/events?page=2`. */
+  request(path: string, request?: RequestOptions): Promise<TestResponse>;
+  /** A request to any path of the server. */
+  requestPath(path: string, request?: RequestOptions): Promise<TestResponse>;
+  /** Opens both ports. The URLs have no trailing slash. */
+  listen(): Promise<{ url: string; adminUrl: string }>;
+  stop(): Promise<void>;
+}
+
+/** Longer than any test; three times as long still fits into a timer. */
+const NEVER_MS = 2 ** 29;
+
+const NO_PAGES = { landing: false, documentation: false };
+
+/** The default configuration with larger pages, no rate limit and no HTML pages. */
+function configOf({ perPage = 10, cache, limits, pages = NO_PAGES }: MemoryOptions): Config {
+  const config = loadConfig({
+    env: {
+      CALENDAR_UPSTREAM_URL: 'https://cms.example',
+      CALENDAR_PUBLIC_URL: PUBLIC_URL,
+      CALENDAR_MOUNTS: ORIGINAL_MOUNT,
+    },
+  });
+  return {
+    ...config,
+    lists: { perPage, maxPerPage: 50 },
+    cache: { ...config.cache, ...cache },
+    // Without a network, all requests arrive in the event-loop turn by which load shedding measures overload.
+    limits: { ...config.limits, requestsPerMinute: 1_000_000, overloadMs: NEVER_MS, ...limits },
+    pages,
+  };
+}
+
+/** A clock that advances by a minute with every reading. */
+function steppingClock(): () => number {
+  let ms = 0;
+  return () => {
+    ms += 60_000;
+    return ms;
+  };
+}
+
+export async function startInMemory(options: MemoryOptions): Promise<TestGateway> {
+  const { service, nowMs = Date.now, intervalMs = NEVER_MS, waitsForSync = true } = options;
+  const config = configOf(options);
+  const mapping = loadMapping(config.mapping);
+  const metrics = createMetrics(nowMs);
+  const observations: Observation[] = [];
+  const observe = combineObservers(metrics.observe, (observation) => void observations.push(observation));
+  const cms = 'url' in options.cms ? createWordPress({ ...options.cms, observe }) : options.cms;
+  const replica = openReplica({ identity: 'test', ...(options.file !== undefined && { file: options.file }) });
+  const sync = createSync({
+    replica,
+    cms,
+    mapping,
+    service,
+    observe,
+    nowMs,
+    intervalMs,
+    resyncIntervalMs: options.resyncIntervalMs,
+    pageSize: options.syncPageSize,
+  });
+  const { services, operations, listener, publicStatus } = createApplication({
+    config,
+    mapping,
+    cms,
+    service,
+    replica,
+    sync,
+    observe,
+    nowMs,
+    ...(options.isRecorded && { clocks: { loginsMs: () => 1, unknownMs: steppingClock() } }),
+  });
+  sync.start();
+  if (waitsForSync) await sync.whenComplete();
+  const server = createServer({ maxHeaderSize: config.limits.headerBytes, optimizeEmptyRequests: true }, listener);
+  const requestPath = (path: string, request: RequestOptions = {}) => exchange(server, path, request, options.as ?? {});
+  const listening: Server[] = [];
+
+  async function open(handle: RequestListener): Promise<string> {
+    const opened = createServer(handle);
+    await new Promise<void>((resolve) => opened.listen(0, '127.0.0.1', resolve));
+    listening.push(opened);
+    return `http://127.0.0.1:${(opened.address() as AddressInfo).port}`;
+  }
+
+  return {
+    services,
+    operations,
+    cms,
+    mapping,
+    service,
+    replica,
+    sync,
+    observations,
+    requestPath,
+    request: (path, request) => requestPath(`${MOUNT}${path}`, request),
+    async listen() {
+      const admin = createAdmin({
+        metrics,
+        webhookSecret: undefined,
+        status: () => ({ ...sync.status(), ...publicStatus() }),
+        isComplete: () => sync.status().complete,
+        isInSync: () => sync.status().state === 'live',
+        onWebhook: sync.fetchChanged,
+        nowMs,
+      });
+      return { url: await open(listener), adminUrl: await open(admin.listener) };
+    },
+    async stop() {
+      for (const opened of listening) {
+        opened.closeAllConnections();
+        await new Promise((resolve) => opened.close(resolve));
+      }
+      await sync.stop();
+      if ('url' in options.cms) await cms.close();
+      replica.close();
+    },
+  };
+}
+
+/** Sends one request to the server through an in-memory connection. */
+async function exchange(
+  server: Server,
+  path: string,
+  sent: RequestOptions,
+  users: Record<string, string>,
+): Promise<TestResponse> {
+  const [body, type] =
+    sent.json !== undefined
+      ? [JSON.stringify(sent.json), 'application/json']
+      : sent.form !== undefined
+        ? [sent.form, 'application/x-www-form-urlencoded']
+        : [sent.body, undefined];
+  const method = sent.method ?? (body === undefined ? 'GET' : 'POST');
+  const authorization = sent.as === undefined ? undefined : users[sent.as];
+  if (sent.as !== undefined && authorization === undefined) throw new Error(`no credentials of the name ${sent.as}`);
+  const bytes = Buffer.from(body ?? '');
+  const headers = {
+    host: 'calendar.example',
+    connection: 'close',
+    ...(type === undefined ? {} : { 'content-type': type }),
+    ...(body === undefined ? {} : { 'content-length': bytes.length }),
+    ...(authorization === undefined ? {} : { authorization }),
+    ...sent.headers,
+  };
+  const [here, there] = duplexPair();
+  server.emit('connection', Object.assign(there, { remoteAddress: '192.0.2.1' }));
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  here.write(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  if (bytes.length > 0) here.write(bytes);
+  const chunks: Buffer[] = [];
+  for await (const chunk of here) chunks.push(chunk as Buffer);
+  return parseResponse(Buffer.concat(chunks));
+}
+
+function parseResponse(wire: Buffer): TestResponse {
+  const end = wire.indexOf('\r\n\r\n');
+  const [start = '', ...lines] = wire.toString('utf8', 0, end).split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const bytes = wire.subarray(end + 4);
+  const text = bytes.toString('utf8');
+  return { status: Number(start.split(' ')[1]), headers, bytes, text, body: parsed(text) };
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,204 @@
+// Authentication: cached results, the login limit by account, and malformed credentials.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import type { CallOptions, Cms } from '../../src/cms/port.ts';
+import { ApiError, CmsRejected } from '../../src/errors.ts';
+import { type Authenticator, createAuthenticator } from '../../src/http/auth.ts';
+import { createLoginLimit } from '../../src/http/login-limit.ts';
+import { parseBasicUser } from '../../src/http/login-names.ts';
+import { basic } from '../faults/fake-wordpress.ts';
+
+const MANY = { failedLoginsPerAddress: 1e6, failedLoginsPerUser: 1e6, failedLoginWindowS: 300 };
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+describe('a rejected login', () => {
+  const { now } = performance;
+  let passedMs: number;
+  let requested: number;
+  let identity: Authenticator;
+  beforeEach(() => {
+    [passedMs, requested] = [0, 0];
+    performance.now = () => now.call(performance) + passedMs;
+    const account = async () => {
+      requested += 1;
+      throw new CmsRejected(401, 'incorrect_password', 'No.');
+    };
+    identity = createAuthenticator({ cms: { account } as unknown as Cms, logins: createLoginLimit(MANY) });
+  });
+  afterEach(() => {
+    performance.now = now;
+  });
+
+  /** Guesses, and keeps no reference to the result. */
+  async function guess(password: string): Promise<WeakRef<ApiError>> {
+    const request = { authorization: basic('editor', password), nonce: undefined, address: '203.0.113.1' };
+    const refused = await identity.authenticate(request).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(ApiError).and.to.include({ status: 401 });
+    return new WeakRef(refused as ApiError);
+  }
+
+  async function pass(ms: number): Promise<void> {
+    passedMs += ms;
+    // The cache reads its clock at most once per millisecond.
+    await sleep(5);
+  }
+
+  it('reaches the CMS once in five seconds', async () => {
+    await guess('one');
+    await pass(4000);
+    await guess('one');
+    expect(requested).to.equal(1);
+    await pass(1500);
+    await guess('one');
+    expect(requested).to.equal(2);
+  });
+
+  it('is removed from memory after that time, even if it is not repeated', async () => {
+    const first = await guess('first');
+    await pass(4000);
+    await guess('second');
+    collect();
+    expect(first.deref(), 'within its time').to.not.equal(undefined);
+    // Another login purges the cache, once in five seconds.
+    await pass(8000);
+    await guess('third');
+    collect();
+    expect(first.deref(), 'after its time').to.equal(undefined);
+  });
+});
+
+describe('failed logins by e-mail address', () => {
+  const SERVICE = basic('service', 'right');
+  const PER_USER = 4;
+  let lookUps: { email: string; credentials: string | undefined }[];
+  let known: string | undefined;
+  let identity: Authenticator;
+  beforeEach(() => {
+    lookUps = [];
+    known = 'Editor';
+    const upstream = {
+      account: async () => {
+        throw new CmsRejected(401, 'incorrect_password', 'No.');
+      },
+      findUserName: async (email: string, { credentials }: CallOptions) => {
+        lookUps.push({ email, credentials });
+        return known;
+      },
+    };
+    const logins = createLoginLimit({ ...MANY, failedLoginsPerUser: PER_USER });
+    identity = createAuthenticator({ cms: upstream as unknown as Cms, service: SERVICE, logins });
+  });
+
+  /** The status of a guess, each from a new address and with a new password. */
+  let guesses = 0;
+  async function guess(user: string): Promise<number> {
+    guesses += 1;
+    const request = {
+      authorization: basic(user, `guess ${guesses}`),
+      nonce: undefined,
+      address: `203.0.113.${guesses}`,
+    };
+    const refused = (await identity.authenticate(request).catch((error: unknown) => error)) as ApiError;
+    // The failure is counted after the response.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((done) => setImmediate(done));
+    return refused.status;
+  }
+
+  it('count for the account that the address belongs to', async () => {
+    for (const user of ['editor@example.org', 'EDITOR@example.org', 'editor', 'editor@example.org'])
+      expect(await guess(user), user).to.equal(401);
+    for (const user of ['editor', 'editor@example.org', 'Editor']) expect(await guess(user), user).to.equal(429);
+    expect(lookUps).to.deep.equal([{ email: 'editor@example.org', credentials: SERVICE }]);
+  });
+
+  it('count for the address if the CMS does not tell the service account whose it is', async () => {
+    known = undefined;
+    for (let n = 0; n < PER_USER; n += 1) expect(await guess('editor@example.org')).to.equal(401);
+    expect(await guess('editor@example.org')).to.equal(429);
+    expect(await guess('editor')).to.equal(401);
+    expect(lookUps).to.have.length(1);
+  });
+});
+
+describe('credentials', () => {
+  const RIGHT = basic('editor', 'right');
+  let calls: CallOptions[];
+  let limit: ReturnType<typeof createLoginLimit>;
+  let identity: Authenticator;
+  beforeEach(() => {
+    calls = [];
+    limit = createLoginLimit(MANY);
+    const account = async (options: CallOptions) => {
+      calls.push(options);
+      if (options.credentials !== RIGHT) throw new CmsRejected(401, 'incorrect_password', 'No.');
+      return { userId: 1, roles: [], capabilities: new Set<string>() };
+    };
+    identity = createAuthenticator({ cms: { account } as unknown as Cms, logins: limit });
+  });
+  const received = (authorization: string, address = '203.0.113.1') =>
+    identity.authenticate({ authorization, nonce: undefined, address }).catch((error: unknown) => error);
+  const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64');
+
+  for (const [what, authorization] of Object.entries({
+    'letters of another alphabet': 'Basic ----YWRtaW46Z3Vlc3M=',
+    'letters of the alphabet for URLs': `Basic ${encoded('admin:guess>>>>???').replaceAll('+', '-').replaceAll('/', '_')}`,
+    'no padding': 'Basic YWRtaW46Z3Vlc3M',
+    'too much padding': 'Basic YWRtaW46Z3Vlc3M==',
+    'padding in between': 'Basic YWRt=aW46Z3Vlc3M=',
+    'blanks in between': 'Basic YWRt aW46Z3Vlc3M=',
+    'bits that are left over': 'Basic YWRtaW46Z3Vlc3N=',
+    'a tag in the name': `Basic ${encoded('admin<b>:guess')}`,
+    'a control character in the name': `Basic ${encoded('admin\0:guess')}`,
+    'a line break in the name': `Basic ${encoded('admin\n:guess')}`,
+    'a name that is not UTF-8': `Basic ${encoded(Buffer.from([0xe4, 0x64, 0x6d, 0x69, 0x6e, 0x3a, 0x78]))}`,
+    'a name beyond all bounds': `Basic ${encoded(`${'%00'.repeat(1000)}admin:guess`)}`,
+  })) {
+    it(`are rejected without a CMS call: ${what}`, async () => {
+      expect(await received(authorization)).to.include({ status: 401, code: 'incorrect_password' });
+      expect(calls).to.deep.equal([]);
+    });
+  }
+
+  it('are ignored if WordPress would ignore them', () => {
+    for (const header of ['Bearer x', 'Basic', 'Basic !!', 'Basic ====', `Basic ${encoded('admin')}`, 'Basic Og=='])
+      expect(parseBasicUser(header), header).to.equal(undefined);
+    expect(parseBasicUser(RIGHT)).to.deep.equal({ user: 'editor' });
+    expect(parseBasicUser(`basic  ${encoded('müller: x')}`)).to.deep.equal({ user: 'müller' });
+  });
+
+  it('have their own bulkhead if they are new from an address', async () => {
+    await received(basic('editor', 'wrong'));
+    await received(RIGHT);
+    await received(basic('editor', 'another'));
+    await received(basic('editor', 'third'), '203.0.113.2');
+    expect(calls.map(({ bulkhead }) => bulkhead)).to.deep.equal(['logins', 'logins', 'callers', 'logins']);
+  });
+
+  it('get the same response if the login limit cannot store a failure', async () => {
+    const unhandled: unknown[] = [];
+    const listeners = process.listeners('unhandledRejection');
+    const listen = (error: unknown) => void unhandled.push(error);
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', listen);
+    try {
+      const failing = async () => {
+        throw new Error('no count');
+      };
+      const logins = { ...limit, failed: failing, succeeded: failing };
+      const account = async () => {
+        throw new CmsRejected(401, 'incorrect_password', 'No.');
+      };
+      identity = createAuthenticator({ cms: { account } as unknown as Cms, logins });
+      expect(await received(basic('editor', 'wrong'))).to.include({ status: 401 });
+      await sleep(5);
+      expect(unhandled).to.deep.equal([]);
+    } finally {
+      process.off('unhandledRejection', listen);
+      for (const item of listeners) process.on('unhandledRejection', item);
+    }
+  });
+});

@@ -1,0 +1,120 @@
+// The client address without a proxy, behind one and behind several; and the network that limits count by.
+
+import type { IncomingMessage } from 'node:http';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createClientAddress, networkOf } from '../../src/http/client-address.ts';
+import type { Observation } from '../../src/observability/events.ts';
+
+const request = (remoteAddress: string, forwarded?: string) =>
+  ({
+    socket: { remoteAddress },
+    headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
+  }) as IncomingMessage;
+
+describe('client address', () => {
+  it('is the peer of the connection if no proxy is trusted', () => {
+    expect(createClientAddress(false)(request('192.0.2.1', '203.0.113.7'))).to.equal('192.0.2.1');
+  });
+
+  const warningsFor = (trusted: boolean | string[], requests: [address: string, forwarded?: string][]) => {
+    const warnings: Observation[] = [];
+    const clientAddress = createClientAddress(trusted, (observation) => warnings.push(observation));
+    for (const [address, forwarded] of requests) clientAddress(request(address, forwarded));
+    return warnings;
+  };
+
+  it('warns once about an untrusted proxy in a private network, and names the setting', () => {
+    for (const address of ['10.0.0.5', '127.0.0.1', '::ffff:192.168.0.1', '::1', 'fd00::1']) {
+      for (const trusted of [false, ['172.16.0.0/12']]) {
+        const warnings = warningsFor(trusted, [[address], [address, '203.0.113.7'], [address, '203.0.113.8']]);
+        expect(warnings, address).to.have.length(1);
+        expect(warnings[0]).to.include({ type: 'message', level: 'warn' });
+        expect((warnings[0] as { message: string }).message).to.include('listen.trustProxies');
+      }
+    }
+  });
+
+  it('does not warn about public addresses, trusted proxies, and requests without X-Forwarded-For', () => {
+    expect(warningsFor(false, [['8.8.8.8', '203.0.113.7'], ['10.0.0.5']])).to.deep.equal([]);
+    expect(warningsFor(true, [['10.0.0.5', '203.0.113.7']])).to.deep.equal([]);
+    expect(warningsFor(['10.0.0.0/8'], [['10.0.0.5', '203.0.113.7']])).to.deep.equal([]);
+  });
+
+  it('is the last entry of X-Forwarded-For if every peer is trusted', () => {
+    const clientAddress = createClientAddress(true);
+    expect(clientAddress(request('192.0.2.1', '203.0.113.7, 198.51.100.1'))).to.equal('198.51.100.1');
+    expect(clientAddress(request('192.0.2.1'))).to.equal('192.0.2.1');
+    expect(clientAddress(request('192.0.2.1', ''))).to.equal('192.0.2.1');
+  });
+
+  it('drops the port of an entry, and takes all entries that are not addresses for one client', () => {
+    for (const clientAddress of [createClientAddress(true), createClientAddress(['192.0.2.1'])]) {
+      for (const port of ['', ':1', ':65535']) {
+        expect(clientAddress(request('192.0.2.1', `203.0.113.7${port}`))).to.equal('203.0.113.7');
+        expect(clientAddress(request('192.0.2.1', `[2001:db8::1]${port}`))).to.equal('2001:db8::1');
+      }
+      const malformed = ['unknown', 'x'.repeat(1900), '_hidden', '203.0.113.7:x', '[2001:db8::1', '999.1.1.1:80', '1'];
+      for (const entry of malformed) expect(clientAddress(request('192.0.2.1', entry))).to.equal('unknown');
+    }
+  });
+
+  describe('behind named proxies and networks', () => {
+    const clientAddress = createClientAddress(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32']);
+
+    it('is what the farthest trusted proxy reports', () => {
+      expect(clientAddress(request('192.0.2.1', '203.0.113.7'))).to.equal('203.0.113.7');
+      expect(clientAddress(request('10.1.2.3', '198.51.100.9, 203.0.113.7, 10.9.9.9'))).to.equal('203.0.113.7');
+      expect(clientAddress(request('10.1.2.3', '198.51.100.9, 203.0.113.7, 10.9.9.9:4711'))).to.equal('203.0.113.7');
+      expect(clientAddress(request('2001:db8::5', '2001:db9::1'))).to.equal('2001:db9::1');
+    });
+
+    it('is the peer if that is not a trusted proxy', () => {
+      expect(clientAddress(request('192.0.2.2', '203.0.113.7'))).to.equal('192.0.2.2');
+    });
+
+    it('recognizes an IPv4 peer of a dual-stack socket', () => {
+      expect(clientAddress(request('::ffff:10.0.0.1', '203.0.113.7'))).to.equal('203.0.113.7');
+      expect(clientAddress(request('::ffff:10.0.0.1'))).to.equal('10.0.0.1');
+    });
+
+    it('stops at an entry that is not an address, and at the farthest proxy', () => {
+      expect(clientAddress(request('10.0.0.1', '203.0.113.7, unknown'))).to.equal('unknown');
+      expect(clientAddress(request('10.0.0.1', '10.0.0.2'))).to.equal('10.0.0.2');
+    });
+  });
+});
+
+describe('the network of an address', () => {
+  for (const [address, network] of [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:DB8:0:0:1:2:3:4', '2001:db8:0:0::/64'],
+    ['2001:0db8:0001:0002::', '2001:db8:1:2::/64'],
+    ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
+    ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+    ['1:2:3:4:5::192.0.2.1', '1:2:3:4::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+  ]) {
+    it(`${address} -> ${network}`, () => expect(networkOf(address!)).to.equal(network));
+  }
+
+  it('is the first four groups of an IPv6 address in any notation', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 0xffff }), { minLength: 8, maxLength: 8 }), (groups) => {
+        const long = groups.map((group) => group.toString(16).padStart(4, '0')).join(':');
+        const short = new URL(`http://[${long}]/`).hostname.slice(1, -1);
+        const expected = `${groups
+          .slice(0, 4)
+          .map((group) => group.toString(16))
+          .join(':')}::/64`;
+        expect(networkOf(long)).to.equal(expected);
+        expect(networkOf(short)).to.equal(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,51 @@
+// The rate limit: requests per minute of one client.
+
+import { expect } from 'chai';
+import { ApiError } from '../../src/errors.ts';
+import { createRateLimit, type RateLimit } from '../../src/http/rate-limit.ts';
+
+describe('rate limit', () => {
+  const errorOf = (limit: RateLimit, address: string): unknown => {
+    try {
+      return limit.consume(address);
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it('rejects with 429 and RateLimit headers after the limit, for this client only', () => {
+    const limit = createRateLimit({ requestsPerMinute: 3 });
+    for (let request = 0; request < 3; request += 1) limit.consume('192.0.2.1');
+    const error = errorOf(limit, '192.0.2.1');
+    expect(error).to.be.instanceOf(ApiError);
+    const { status, code, headers } = error as ApiError;
+    expect({ status, code }).to.deep.equal({ status: 429, code: 'rest_too_many_requests' });
+    expect(Number(headers['Retry-After'])).to.be.within(1, 60);
+    expect(headers.RateLimit).to.match(/^"minute";r=0;t=\d+$/);
+    expect(headers['RateLimit-Policy']).to.equal('"minute";q=3;w=60');
+    expect(headers).to.include({ 'RateLimit-Limit': '3', 'RateLimit-Remaining': '0' });
+    limit.consume('192.0.2.2');
+  });
+
+  it('counts the same whether it throws or returns false', () => {
+    const limit = createRateLimit({ requestsPerMinute: 2 });
+    limit.consume('192.0.2.1');
+    expect(limit.tryConsume('192.0.2.1')).to.equal(true);
+    expect(limit.tryConsume('192.0.2.1')).to.equal(false);
+    expect(errorOf(limit, '192.0.2.1')).to.be.instanceOf(ApiError);
+  });
+
+  it('starts again after a minute', () => {
+    const limit = createRateLimit({ requestsPerMinute: 1 });
+    expect(limit.tryConsume('192.0.2.1', 0)).to.equal(true);
+    expect(limit.tryConsume('192.0.2.1', 59_999)).to.equal(false);
+    expect(limit.tryConsume('192.0.2.1', 60_000)).to.equal(true);
+  });
+
+  it('counts an IPv6 network as one client', () => {
+    const limit = createRateLimit({ requestsPerMinute: 1 });
+    limit.consume('2a00:1450:4001:1::1');
+    limit.consume('2a00:1450:4001:2::1');
+    expect(errorOf(limit, '2a00:1450:4001:1:ffff::')).to.be.instanceOf(ApiError);
+  });
+});

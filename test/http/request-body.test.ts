@@ -1,0 +1,58 @@
+// Parameters of a request body: PHP's bracket notation, and no key that could pollute a prototype.
+
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { createBodyReader, parseQuery } from '../../src/http/request-body.ts';
+
+describe('request body', () => {
+  let server: Server;
+  before(async () => {
+    const app = new Koa();
+    const readBody = createBodyReader({ bodyBytes: 10_000, jsonDepth: 8 });
+    app.use(async (ctx) => {
+      ctx.body = JSON.stringify(await readBody(ctx));
+    });
+    server = createServer(app.callback()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  after(() => void server.close());
+
+  async function read(fields: string, type: string): Promise<unknown> {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    return (await fetch(url, { method: 'POST', body: fields, headers: { 'content-type': type } })).json();
+  }
+  const NAMES = ['__proto__', 'constructor', 'prototype'];
+  const part = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
+
+  it('parses a multipart body with lists and objects; the last of equal names wins', async () => {
+    const special = '%41 & = + [x] é \u0000 %';
+    const fields = { 'a[]': special, 'a[] ': '2', 'b[c][d]': special, e: '', f: '0', 'g%5B%5D': '[]' };
+    const parts = [...Object.entries(fields), ['f', special] as const].map(
+      ([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name.trim()}"\r\n\r\n${value}\r\n`,
+    );
+    expect(await read(`${parts.join('')}--b--\r\n`, 'multipart/form-data; boundary=b')).to.deep.equal({
+      a: [special, '2'],
+      b: { c: { d: special } },
+      e: '',
+      f: special,
+      'g%5B%5D': '[]',
+    });
+  });
+
+  for (const name of NAMES) {
+    it(`drops ${name} at any depth`, async () => {
+      const json = `{"a":1,"${name}":{"x":1},"b":[{"${name}":{"x":1},"c":{"${name}":1}}]}`;
+      expect(await read(json, 'application/json')).to.deep.equal({ a: 1, b: [{ c: {} }] });
+      if (name === 'prototype') return;
+      const form = await read(`a=1&${name}[x]=1&b[${name}][x]=1`, 'application/x-www-form-urlencoded');
+      const parts = `${part('a')}${part(`${name}[x]`)}${part(`b[${name}][x]`)}--b--\r\n`;
+      const multipart = await read(parts, 'multipart/form-data; boundary=b');
+      for (const item of [form, multipart, parseQuery(`a=1&${name}[x]=1&b[${name}][x]=1`)]) {
+        expect(JSON.stringify(item)).to.include('"a":"1"').and.not.include(name);
+      }
+    });
+  }
+});

@@ -1,0 +1,375 @@
+// Caching of responses: validators, Cache-Control, cache tags and compression.
+
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { expect } from 'chai';
+import { NOW_MS, seededGateway } from '../calendar/seeded-gateway.ts';
+import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
+import { type RequestOptions, startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
+import { event, image, organizer, term, venue } from '../store/sample-records.ts';
+
+const times = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00' };
+const DRESSED = { ...times, venues: [6], organizers: [7, 8], categories: [3], tags: [4], image: 9 };
+const NOW = 'Sat, 21 Nov 2026 02:42:00 GMT';
+/** `modifiedUtc` of the records: 2026-01-01 09:00:00. */
+const MODIFIED = 'Thu, 01 Jan 2026 09:00:00 GMT';
+
+const RECORDS = [
+  event(1, times),
+  event(2, DRESSED),
+  event(5, { ...times, status: 'draft' }),
+  venue(6),
+  organizer(7),
+  organizer(8, { status: 'draft' }),
+  term('category', 3),
+  term('tag', 4),
+];
+
+describe('response cache', () => {
+  let gateway: TestGateway;
+  beforeEach(async () => {
+    gateway = await seededGateway(RECORDS, { images: [image(9)] });
+  });
+  afterEach(() => gateway.stop());
+
+  const send = (
+    path: string,
+    headers: Record<string, string> = {},
+    request: RequestOptions = {},
+  ): Promise<TestResponse> => gateway.request(path, { ...request, headers });
+  const touch = (modifiedUtc: string) =>
+    gateway.services.replica.upsert([event(1, { ...times, title: 'Another', modifiedUtc })]);
+
+  const EVERYTHING = ['', '/doc', '/events', '/events/1', '/events/by-slug/event-1', '/venues', '/venues/6'];
+  EVERYTHING.push('/organizers', '/organizers/by-slug/organizer-7', '/categories', '/categories/3', '/tags', '/tags/4');
+
+  describe('ETag and If-None-Match', () => {
+    for (const path of EVERYTHING) {
+      it(`304 without a body for a matching tag of ${path || 'the root'}`, async () => {
+        const { status, headers } = await send(path);
+        expect(status).to.equal(200);
+        expect(headers.etag).to.match(/^W\/"[\w-]{16}"$/);
+        const again = await send(path, { 'if-none-match': headers.etag! });
+        expect(again.status).to.equal(304);
+        expect(again.text).to.equal('');
+        // A 304 must repeat these (RFC 9110, 15.4.5).
+        for (const name of ['etag', 'cache-control', 'vary']) expect(again.headers[name]).to.equal(headers[name]);
+        expect(again.headers).to.not.have.any.keys('content-length', 'content-type', 'content-encoding');
+      });
+    }
+
+    it('compares weakly, accepts lists of tags, and * matches all', async () => {
+      const { etag } = (await send('/events')).headers as { etag: string };
+      const bare = etag.slice(2);
+      for (const tags of [bare, `"other", ${bare}`, `W/"other",${etag}`, '*'])
+        expect((await send('/events', { 'if-none-match': tags })).status, tags).to.equal(304);
+      for (const tags of ['"other"', 'W/"other"', bare.slice(1, -1), ''])
+        expect((await send('/events', { 'if-none-match': tags })).status, tags).to.equal(200);
+    });
+
+    it('applies to HEAD', async () => {
+      const { etag } = (await send('/events/1')).headers as { etag: string };
+      expect((await send('/events/1', { 'if-none-match': etag }, { method: 'HEAD' })).status).to.equal(304);
+    });
+
+    it('changes with the record, and with what a list shows of it', async () => {
+      for (const path of ['/events/1', '/events']) {
+        const before = (await send(path)).headers.etag!;
+        touch(path === '/events' ? '2026-03-01 09:00:00' : '2026-02-01 09:00:00');
+        const put = gateway.services.replica.upsert([event(1, { ...times, title: `Title at ${path}` })]);
+        expect(put).to.equal(1);
+        const after = await send(path, { 'if-none-match': before });
+        expect(after.status).to.equal(200);
+        expect(after.headers.etag).to.not.equal(before);
+      }
+    });
+
+    it('changes with the linked records', async () => {
+      const changes = [
+        venue(6, { title: 'Moved' }),
+        organizer(7, { title: 'Renamed' }),
+        organizer(8),
+        term('category', 3, { name: 'Renamed' }),
+        term('tag', 4, { name: 'Renamed' }),
+      ];
+      let last = (await send('/events/2')).headers.etag!;
+      for (const changed of changes) {
+        gateway.services.replica.upsert([changed]);
+        const { status, headers } = await send('/events/2', { 'if-none-match': last });
+        expect({ status, changed: changed.kind }).to.deep.equal({ status: 200, changed: changed.kind });
+        last = headers.etag!;
+      }
+      expect((await send('/events/2', { 'if-none-match': last })).status).to.equal(304);
+    });
+
+    it('is the same for equal bodies, and differs between URLs in the body', async () => {
+      const [id, slug] = [await send('/events/1'), await send('/events/by-slug/event-1')];
+      expect(slug.headers.etag).to.equal(id.headers.etag);
+      expect((await send('/events')).headers.etag).to.not.equal((await send('/events?per_page=2')).headers.etag);
+    });
+  });
+
+  describe('Last-Modified and If-Modified-Since', () => {
+    it("is the record's own date if the response shows nothing else", async () => {
+      for (const path of ['/events/1', '/venues/6', '/organizers/7'])
+        expect((await send(path)).headers['last-modified'], path).to.equal(MODIFIED);
+    });
+
+    it('is the time of rendering if the response shows records without a date', async () => {
+      expect((await send('/events/2')).headers['last-modified']).to.equal(NOW);
+    });
+
+    it('does not move with a change that the response does not show, and moves with one that it shows', async () => {
+      let nowMs = NOW_MS;
+      const moving = await startGateway({
+        ...{ cms: createFakeCms(() => nowMs), service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => nowMs },
+      });
+      const { replica } = moving.services;
+      try {
+        replica.upsert(RECORDS, [image(9)]);
+        const date = async () => (await moving.request('/events/2')).headers['last-modified'];
+        expect(await date()).to.equal(NOW);
+        nowMs += 60_000;
+        replica.upsert([organizer(8, { status: 'draft', title: 'Renamed unseen' })]);
+        expect(await date()).to.equal(NOW);
+        replica.upsert([organizer(7, { title: 'Renamed' })]);
+        expect(await date()).to.equal('Sat, 21 Nov 2026 02:43:00 GMT');
+      } finally {
+        await moving.stop();
+      }
+    });
+
+    it('is not later than the response (RFC 9110, 8.8.2.1)', async () => {
+      touch('2031-01-01 00:00:00');
+      expect((await send('/events/1')).headers['last-modified']).to.equal(NOW);
+    });
+
+    it('is absent from lists and terms', async () => {
+      for (const path of ['/events', '/venues', '/categories', '/tags/4'])
+        expect((await send(path)).headers, path).to.not.have.property('last-modified');
+    });
+
+    it('304 for this date and later ones, 200 for earlier ones', async () => {
+      const answered: Record<string, number> = {
+        [MODIFIED]: 304,
+        'Thu, 01 Jan 2026 09:00:01 GMT': 304,
+        'Thu, 01 Jan 2026 08:59:59 GMT': 200,
+        'Thursday, 01-Jan-26 09:00:00 GMT': 304,
+      };
+      for (const [since, status] of Object.entries(answered)) {
+        expect((await send('/events/1', { 'if-modified-since': since })).status, since).to.equal(status);
+        const head = await send('/events/1', { 'if-modified-since': since }, { method: 'HEAD' });
+        expect(head.status, `HEAD ${since}`).to.equal(status);
+      }
+      touch('2026-01-01 09:00:01');
+      expect((await send('/events/1', { 'if-modified-since': MODIFIED })).status).to.equal(200);
+    });
+
+    it('is ignored if it is not an HTTP date or the response has none (RFC 9110, 13.1.3)', async () => {
+      for (const since of ['2027-01-01', 'tomorrow', '', '1', `${MODIFIED}, ${MODIFIED}`])
+        expect((await send('/events/1', { 'if-modified-since': since })).status, since).to.equal(200);
+      expect((await send('/events', { 'if-modified-since': NOW })).status).to.equal(200);
+    });
+
+    it('is ignored if the client sends a tag (RFC 9110, 13.2.2)', async () => {
+      const { etag } = (await send('/events/1')).headers as { etag: string };
+      const OLD = 'Thu, 01 Jan 1998 00:00:00 GMT';
+      const both = (tag: string, since: string) => ({ 'if-none-match': tag, 'if-modified-since': since });
+      expect((await send('/events/1', both('"other"', MODIFIED))).status).to.equal(200);
+      expect((await send('/events/1', both(etag, OLD))).status).to.equal(304);
+    });
+
+    it('changes when a category is renamed', async () => {
+      let nowMs = NOW_MS;
+      const cms = createFakeCms(() => nowMs);
+      const later = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => nowMs });
+      try {
+        later.services.replica.upsert([event(2, { ...times, categories: [3] }), term('category', 3)]);
+        const since = { 'if-modified-since': (await later.request('/events/2')).headers['last-modified']! };
+        nowMs += 60_000;
+        expect((await later.request('/events/2', { headers: since })).status).to.equal(304);
+        later.services.replica.upsert([term('category', 3, { name: 'Renamed' })]);
+        expect((await later.request('/events/2', { headers: since })).body.categories[0].name).to.equal('Renamed');
+        expect((await later.request('/events/2')).headers['last-modified']).to.equal('Sat, 21 Nov 2026 02:43:00 GMT');
+      } finally {
+        await later.stop();
+      }
+    });
+  });
+
+  describe('Cache-Control and Vary', () => {
+    it('allow shared caches to store public responses for a short time', async () => {
+      for (const path of EVERYTHING)
+        expect((await send(path)).headers['cache-control'], path).to.equal(
+          'public, max-age=5, stale-while-revalidate=30',
+        );
+    });
+
+    it('follow the configuration', async () => {
+      const parts = { cms: createFakeCms(() => NOW_MS), service: CREDENTIALS.admin, nowMs: () => NOW_MS };
+      const other = await startGateway({ ...parts, cache: { maxAgeS: 60, staleWhileRevalidateS: 600 } });
+      try {
+        other.services.replica.upsert([event(1, times)]);
+        for (const path of ['/events', '/events/1'])
+          expect((await other.request(path)).headers['cache-control']).to.equal(
+            'public, max-age=60, stale-while-revalidate=600',
+          );
+      } finally {
+        await other.stop();
+      }
+    });
+
+    it('forbid caching of private responses, errors and writes, which have no tag', async () => {
+      const answers = [
+        await send('/events', {}, { as: 'editor' }),
+        await send('/events?status=draft', {}, { as: 'editor' }),
+        await send('/events/1', {}, { as: 'subscriber' }),
+        await send('/events/5'),
+        await send('/events/999'),
+        await send('/events?page=0'),
+        await send('/events', {}, { json: {} }),
+        await send('/categories', {}, { as: 'admin', json: { name: 'New' } }),
+      ];
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 403, 404, 400, 400, 201]);
+      for (const { headers } of answers) {
+        expect(headers['cache-control']).to.equal('no-cache, must-revalidate, max-age=0, no-store, private');
+        expect(headers).to.not.have.any.keys('etag', 'last-modified', 'surrogate-key', 'cache-tag');
+      }
+    });
+
+    it('name the request headers that a response depends on', async () => {
+      for (const path of [...EVERYTHING, '/events/999', '/nowhere'])
+        for (const request of [{}, { as: 'editor' }]) {
+          const { vary } = (await send(path, {}, request)).headers;
+          const named = vary!.split(',').map((name) => name.trim().toLowerCase());
+          expect(named, path).to.include.members(['origin', 'authorization', 'accept-encoding']);
+        }
+    });
+  });
+
+  describe('Surrogate-Key and Cache-Tag', () => {
+    const tagsOf = async (path: string): Promise<string[]> => {
+      const { headers } = await send(path);
+      const keys = headers['surrogate-key']!.split(' ');
+      expect(headers['cache-tag']!.split(',')).to.deep.equal(keys);
+      return keys.toSorted();
+    };
+
+    it('name the record and the visible records inside it', async () => {
+      expect(await tagsOf('/events/1')).to.deep.equal(['event-1']);
+      const all = ['category-3', 'event-2', 'organizer-7', 'tag-4', 'venue-6'];
+      expect(await tagsOf('/events/2')).to.deep.equal(all);
+      expect(await tagsOf('/events/by-slug/event-2')).to.deep.equal(all);
+      for (const [path, tag] of Object.entries({ '/venues/6': 'venue-6', '/tags/4': 'tag-4' }))
+        expect(await tagsOf(path)).to.deep.equal([tag]);
+    });
+
+    it('name the records of a list, each once, and the collection', async () => {
+      expect(await tagsOf('/events')).to.deep.equal(
+        ['category-3', 'event-1', 'event-2', 'events', 'organizer-7', 'tag-4', 'venue-6'].toSorted(),
+      );
+      expect(await tagsOf('/events?per_page=1&page=2')).to.include.members(['events']);
+      expect(await tagsOf('/events?search=nothing')).to.deep.equal(['events']);
+      expect(await tagsOf('/venues')).to.deep.equal(['venue-6', 'venues']);
+      expect(await tagsOf('/organizers')).to.deep.equal(['organizer-7', 'organizers']);
+      expect(await tagsOf('/categories')).to.deep.equal(['categories', 'category-3']);
+    });
+
+    it('are part of a 304', async () => {
+      const { headers } = await send('/events/2');
+      const known = await send('/events/2', { 'if-none-match': headers.etag! });
+      expect(known.headers['cache-tag']).to.equal(headers['cache-tag']);
+    });
+  });
+
+  describe('compression', () => {
+    const UNPACK: Record<string, (bytes: Buffer) => Buffer> = {
+      ...{ gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync },
+    };
+    const LONG = '/events/2';
+
+    beforeEach(() => {
+      const description = '<p>Longer than a letter, and quick to say again.</p>'.repeat(60);
+      gateway.services.replica.upsert([event(2, { ...DRESSED, description })]);
+    });
+
+    /** The compressed response: the first client to accept an encoding does not wait for it. */
+    async function compressed(accepted: string, path = LONG): Promise<TestResponse> {
+      for (let tries = 0; tries < 100; tries += 1) {
+        const reply = await send(path, { 'accept-encoding': accepted });
+        if (reply.headers['content-encoding'] !== undefined) return reply;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      throw new Error(`no compressed form for ${accepted}`);
+    }
+
+    for (const encoding of Object.keys(UNPACK)) {
+      it(`${encoding} contains the same bytes`, async () => {
+        const plain = await send(LONG);
+        const { headers, bytes } = await compressed(encoding);
+        expect(headers['content-encoding']).to.equal(encoding);
+        expect(Number(headers['content-length'])).to.equal(bytes.length);
+        expect(bytes.length).to.be.below(plain.bytes.length / 2);
+        expect(UNPACK[encoding]!(bytes).equals(plain.bytes)).to.equal(true);
+        expect(headers.etag).to.equal(plain.headers.etag);
+        expect((await send(LONG, { 'accept-encoding': encoding, 'if-none-match': headers.etag! })).status).to.equal(
+          304,
+        );
+      });
+    }
+
+    it('happens once per encoding', async () => {
+      const [first, second] = [await compressed('br'), await compressed('br')];
+      expect(second.bytes.equals(first.bytes)).to.equal(true);
+    });
+
+    const WANTED: [accepted: string, encoding: string][] = [
+      ['gzip, deflate, br, zstd', 'zstd'],
+      ['gzip, deflate, br', 'br'],
+      ['gzip;q=1.0, br;q=0.5', 'gzip'],
+      ['zstd;q=0.1, br;q=0.9, gzip;q=0.8', 'br'],
+      ['zstd;q=0, br;q=0.000, gzip', 'gzip'],
+      ['GZIP', 'gzip'],
+      ['gzip ; q=0.5', 'gzip'],
+      ['br;q=0, *', 'zstd'],
+      ['*;q=0, gzip', 'gzip'],
+      ['gzip;q=0.5, identity;q=0.5', 'gzip'],
+    ];
+    for (const [accepted, encoding] of WANTED) {
+      it(`Accept-Encoding: ${accepted}`, async () =>
+        expect((await compressed(accepted)).headers['content-encoding']).to.equal(encoding));
+    }
+
+    it('is omitted if the client does not accept or prefer it', async () => {
+      for (const encoding of Object.keys(UNPACK)) await compressed(encoding);
+      for (const accepted of ['', 'identity', 'deflate', 'gzip;q=0', 'identity, gzip;q=0.5', 'gzip;q=0, br;q=0']) {
+        const { headers, body } = await send(LONG, { 'accept-encoding': accepted });
+        expect(headers, accepted).to.not.have.property('content-encoding');
+        expect(body.id).to.equal(2);
+      }
+      expect((await send(LONG)).headers).to.not.have.property('content-encoding');
+    });
+
+    it('happens immediately for a client that rejects the identity encoding', async () => {
+      for (const [path, accepted] of [
+        [LONG, 'br, identity;q=0'],
+        [LONG, 'gzip, *;q=0'],
+        ['/tags/4', 'zstd, identity;q=0'],
+      ] as const) {
+        const { headers, bytes } = await send(path, { 'accept-encoding': accepted });
+        const unpack = UNPACK[headers['content-encoding'] ?? 'none']!;
+        expect(JSON.parse(unpack(bytes).toString('utf8')).id, accepted).to.be.greaterThan(0);
+      }
+    });
+
+    it('is omitted for short responses, and HEAD has the length of GET', async () => {
+      const accepted = { 'accept-encoding': 'gzip' };
+      for (let tries = 0; tries < 3; tries += 1)
+        expect((await send('/tags/4', accepted)).headers).to.not.have.property('content-encoding');
+      const get = await compressed('gzip');
+      const head = await send(LONG, accepted, { method: 'HEAD' });
+      expect(head.text).to.equal('');
+      for (const name of ['content-encoding', 'content-length', 'etag'])
+        expect(head.headers[name]).to.equal(get.headers[name]);
+    });
+  });
+});

@@ -1,0 +1,82 @@
+// Graceful shutdown: every request gets its full response, and idle keep-alive connections do not delay it.
+
+import { once } from 'node:events';
+import { Agent, type RequestListener, request as send } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { type HttpServer, openServer } from '../../src/http/server.ts';
+import { until } from '../until.ts';
+
+const LARGE = 30_000_000;
+const HOST = 'Host: x\r\n\r\n';
+const LIMITS = {
+  ...{ host: '127.0.0.1', port: 0, headerBytes: 16_384, sockets: 100 },
+  ...{ headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, keepAliveTimeoutMs: 65_000, stallTimeoutMs: 120_000 },
+  drainMs: 60_000,
+};
+
+describe('graceful shutdown', () => {
+  let port: HttpServer;
+  let pending: (() => void)[];
+  const listener: RequestListener = ({ url }, response) => {
+    if (url === '/large') response.end(Buffer.alloc(LARGE));
+    else if (url === '/held') pending.push(() => response.end('held'));
+    else response.end('quick');
+  };
+  beforeEach(async () => {
+    pending = [];
+    port = await openServer(listener, LIMITS);
+  });
+
+  /** Sends a request; returns the body and the Connection header. */
+  async function get(path: string, agent: Agent): Promise<string> {
+    const request = send({ host: '127.0.0.1', port: port.port, path, agent }).end();
+    const [response] = await once(request, 'response');
+    let text = '';
+    for await (const chunk of response) text += chunk;
+    return `${text}, ${response.headers.connection}`;
+  }
+
+  it('does not wait for idle keep-alive connections', async () => {
+    const agent = new Agent({ keepAlive: true });
+    expect(await get('/quick', agent)).to.equal('quick, keep-alive');
+    const late = get('/held', agent);
+    const other = get('/held', agent);
+    await until(() => pending.length >= 2, 'both requests have arrived');
+    const closed = port.close();
+    await new Promise((done) => setTimeout(done, 50));
+    for (const reply of pending) reply();
+    expect((await Promise.all([late, other])).map((text) => text.split(',')[0])).to.deep.equal(['held', 'held']);
+    // Must end before drainMs and keepAliveTimeoutMs.
+    await closed;
+  });
+
+  it('sends the rest of a response to a slow client', async () => {
+    const socket = connect(port.port, '127.0.0.1').pause();
+    socket.write(`GET /large HTTP/1.1\r\n${HOST}`);
+    await once(socket, 'readable');
+    const closed = port.close();
+    await new Promise((done) => setTimeout(done, 50));
+    let size = 0;
+    for await (const chunk of socket) size += (chunk as Buffer).length;
+    expect(size).to.be.greaterThan(LARGE);
+    await closed;
+  });
+
+  it('answers requests that arrive at the same time', async () => {
+    const responses = Array.from({ length: 20 }, async () => {
+      const socket = connect(port.port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write(`GET /quick HTTP/1.1\r\n${HOST}`);
+      return socket;
+    });
+    const sockets = await Promise.all(responses);
+    const closed = port.close();
+    for (const socket of sockets) {
+      let text = '';
+      for await (const chunk of socket) text += chunk;
+      expect(text).to.match(/^HTTP\/1\.1 200 [\s\S]*quick$/);
+    }
+    await closed;
+  });
+});

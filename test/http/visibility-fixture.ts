@@ -1,0 +1,137 @@
+// A site with records of every kind and status, with and without passwords, of several authors, and a unique word in each text.
+
+import { type FakeWordPress, type Post, startFakeWordPress } from '../faults/fake-wordpress.ts';
+
+const GENERAL = ['edit_posts', 'publish_posts', 'edit_published_posts', 'edit_others_posts', 'edit_private_posts'];
+const ALL = [...GENERAL, 'read_private_posts'];
+const POSTS = ['events', 'venues', 'organizers'] as const;
+export type Base = (typeof POSTS)[number];
+
+/** Each collection has its own capabilities: `edit_others_events`. */
+const own = (base: string, right: string): string => right.replace(/posts$/, base);
+const capabilitiesOf = (base: string): Record<string, string> =>
+  Object.fromEntries(ALL.map((right) => [right, own(base, right)]));
+const everywhere = (...rights: string[]): string[] => [
+  'read',
+  ...rights,
+  ...POSTS.flatMap((base) => rights.map((right) => own(base, right))),
+];
+
+/** Capabilities by account. `blogger` edits posts and no events; `curator` edits venues and nothing else. */
+export const ACCOUNTS: Record<string, string[]> = {
+  subscriber: ['read'],
+  contributor: everywhere('edit_posts'),
+  author: everywhere('edit_posts', 'publish_posts', 'edit_published_posts'),
+  author2: everywhere('edit_posts', 'publish_posts', 'edit_published_posts'),
+  editor: everywhere(...ALL),
+  admin: everywhere(...ALL),
+  blogger: ['read', ...ALL],
+  curator: ['read', ...ALL.map((right) => own('venues', right))],
+};
+const NAMES = Object.keys(ACCOUNTS);
+const AUTHORS = ['contributor', 'author', 'author2', 'editor'];
+const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
+
+const FIELDS = ['title', 'content', 'slug', 'address', 'city', 'phone', 'site', 'email', 'cost'] as const;
+/** The unique word of a field of a record. */
+export const wordOf = (id: number, field: (typeof FIELDS)[number]): string => `q${id}${field}q`;
+const WORD = new RegExp(`q([1-9]\\d{2,})(${FIELDS.join('|')})q`, 'g');
+/** The unique words in a text, with their records. Letters of a random id or ETag, such as `q0hq`, do not match. */
+export const wordsIn = (text: string): { word: string; id: number; field: string }[] =>
+  [...text.matchAll(WORD)].map(([word, id, field]) => ({ word, id: Number(id), field: field! }));
+
+export interface FixturePost extends Post {
+  base: Base;
+  hidden: boolean;
+}
+
+export interface VisibilityFixture {
+  wordpress: FakeWordPress;
+  posts: FixturePost[];
+  of(base: Base): FixturePost[];
+  /** Whether the CMS shows this account (undefined: anonymous) the record, apart from its password. */
+  maySee(account: string | undefined, post: FixturePost): boolean;
+}
+
+export async function startVisibilityFixture(): Promise<VisibilityFixture> {
+  const wordpress = await startFakeWordPress({ accounts: ACCOUNTS, capabilitiesOf });
+  wordpress.posts.clear();
+  wordpress.terms.event_categories!.push(
+    ...[1, 2, 3, 4, 5].map((id) => ({ id, name: `Category ${id}`, slug: `c${id}` })),
+  );
+  wordpress.terms.tags!.push(...[6, 7, 8, 9].map((id) => ({ id, name: `Tag ${id}`, slug: `t${id}` })));
+  const posts: FixturePost[] = [];
+
+  function add(base: Base, state: Pick<Post, 'status'> & { locked: boolean; hidden?: boolean }, meta: object): void {
+    const id = 100 + posts.length;
+    const texts = { title: wordOf(id, 'title'), content: wordOf(id, 'content'), slug: wordOf(id, 'slug') };
+    const author = NAMES.indexOf(AUTHORS[id % AUTHORS.length]!) + 1;
+    const { status, locked, hidden = false } = state;
+    const filled = Object.fromEntries(
+      Object.entries(meta).map(([key, value]) => [key, typeof value === 'function' ? value(id) : value]),
+    );
+    const post = {
+      ...{ id, base, status, author, hidden, meta: filled },
+      ...texts,
+      ...(locked ? { password: 'sesame' } : {}),
+    };
+    posts.push(post);
+    wordpress.posts.set(id, post);
+  }
+  const word = (field: (typeof FIELDS)[number]) => (id: number) => wordOf(id, field);
+  const site = (id: number) => `https://${wordOf(id, 'site')}.example`;
+  for (const locked of [false, true]) {
+    for (const status of STATUSES) {
+      add(
+        'venues',
+        { status, locked },
+        { address: word('address'), city: word('city'), phone: word('phone'), website: site },
+      );
+      add('organizers', { status, locked }, { phone: word('phone'), email: word('email'), website: site });
+    }
+  }
+  const of = (base: Base) => posts.filter((post) => post.base === base);
+  const [venues, organizers] = [of('venues'), of('organizers')];
+  const pick = (among: FixturePost[], ...places: number[]) => places.map((place) => among[place % among.length]!.id);
+  const year = new Date().getUTCFullYear() + 1;
+  let n = 0;
+  // Each status twice, so that events of each status have venues and organizers of several statuses.
+  for (const _ of [1, 2]) {
+    for (const locked of [false, true]) {
+      for (const hidden of [false, true]) {
+        for (const status of STATUSES) {
+          n += 1;
+          const day = `${year}-04-${String((n % 28) + 1).padStart(2, '0')}`;
+          add(
+            'events',
+            { status, locked, hidden },
+            {
+              ...{ start_date: `${day} 10:00:00`, end_date: `${day} 11:00:00`, hide_from_listings: hidden },
+              ...{ featured: n % 3 === 0, cost: word('cost'), website: site },
+              ...{ venue_ids: pick(venues, n, n * 5 + 3), organizer_ids: pick(organizers, n * 7, n + 5) },
+            },
+          );
+          posts.at(-1)!.terms = { event_categories: [1 + (n % 4)], tags: [6 + (n % 3)] };
+        }
+      }
+    }
+  }
+  // A public event with a protected venue and organizer, and one with a draft venue.
+  const linkedTo = (status: string, locked: boolean) => ({
+    venue_ids: [venues.find((item) => item.status === status && (item.password !== undefined) === locked)!.id],
+    organizer_ids: [organizers.find((item) => item.status === status && (item.password !== undefined) === locked)!.id],
+  });
+  const open = of('events').filter((item) => item.status === 'publish' && !item.hidden && item.password === undefined);
+  Object.assign(open[0]!.meta, linkedTo('publish', true));
+  Object.assign(open[1]!.meta, linkedTo('draft', false));
+
+  return {
+    ...{ wordpress, posts, of },
+    maySee(account, { base, status, author }) {
+      if (status === 'publish') return true;
+      if (account === undefined) return false;
+      const has = (right: string) => ACCOUNTS[account]!.includes(own(base, right));
+      return has('edit_others_posts') || (has('edit_posts') && author === NAMES.indexOf(account) + 1);
+    },
+  };
+}

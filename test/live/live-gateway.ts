@@ -1,0 +1,41 @@
+// Starts a gateway for live tests: its own process in front of a sandbox, with the settings that the tests
+// expect.
+
+import type { Sandbox } from '../../sandbox/start.ts';
+import { type GatewayProcess, startGateway } from '../start-gateway.ts';
+
+/** The first sync of a site in WebAssembly is slow. */
+const READY_TIMEOUT_MS = 120_000;
+
+export interface LiveOptions {
+  /** Uses the administrator as service account, so that non-public records are synced too. */
+  service: boolean;
+  mapping?: string;
+  /** Poll interval in seconds. Default 2. */
+  intervalS?: number;
+  /** Keys of the configuration file. */
+  config?: object;
+}
+
+/** Starts a gateway and waits for its initial sync. */
+export async function startLiveGateway(
+  sandbox: Pick<Sandbox, 'url' | 'credentials'>,
+  { service, mapping = 'wordpress-meta', intervalS = 2, config = {} }: LiveOptions,
+): Promise<GatewayProcess> {
+  const { user, applicationPassword } = sandbox.credentials.admin;
+  const gateway = await startGateway({
+    transport: 'process',
+    cmsUrl: sandbox.url,
+    service: service ? { user, password: applicationPassword } : undefined,
+    // The recorded site shows ten posts per page; the tests exceed the rate limit of one address.
+    config: { lists: { perPage: 10 }, limits: { requestsPerMinute: 1_000_000 }, ...config },
+    env: {
+      CALENDAR_MAPPING: mapping,
+      CALENDAR_SYNC_INTERVAL: String(intervalS),
+      CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
+      CALENDAR_WEBHOOK_SECRET: 'live-suite',
+    },
+  });
+  await gateway.untilReady(READY_TIMEOUT_MS);
+  return gateway;
+}

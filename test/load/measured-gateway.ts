@@ -1,0 +1,83 @@
+// Starts a gateway in its own process and measures it from outside: memory, descriptors, latency.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { nodeFlags } from '../../bench/node-flags.ts';
+import { type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
+import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';
+
+export interface MeasuredGateway extends GatewayProcess {
+  wordpress: FakeWordPress;
+  /** Resident memory of the process, in megabytes. */
+  rssMb(): number;
+  descriptors(): number;
+  /** Sums of the metrics with these prefixes, from one scrape: some metrics reset on every scrape. */
+  metrics<const T extends string>(...names: T[]): Promise<Record<T, number>>;
+  metric(name: string): Promise<number>;
+  stop(): Promise<number | string | null>;
+}
+
+/**
+ * Starts a gateway in front of a fake WordPress (extended by `fill`), with limits that allow a load test.
+ * Waits for the initial sync.
+ */
+export async function startMeasuredGateway(
+  config: Record<string, object> = {},
+  flags: string[] = [],
+  fill: (wordpress: FakeWordPress) => void = () => {},
+): Promise<MeasuredGateway> {
+  const wordpress = await startFakeWordPress();
+  fill(wordpress);
+  const generous = { requestsPerMinute: 1e9, failedLoginsPerAddress: 1e9, failedLoginsPerUser: 1e9 };
+  const serving = await startGateway({
+    transport: 'process',
+    cmsUrl: wordpress.url.href,
+    service: { user: 'admin', password: PASSWORD },
+    flags: [...nodeFlags(), ...flags],
+    config: { log: { level: 'error' }, ...config, limits: { ...generous, ...config.limits } },
+  });
+  await serving.untilReady();
+  const { child, adminPort } = serving;
+  async function metrics<const T extends string>(...names: T[]): Promise<Record<T, number>> {
+    const lines = (await sendRequest(adminPort, '/metrics')).text.split('\n');
+    const sumOf = (name: string) =>
+      lines.filter((line) => line.startsWith(name)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    return Object.fromEntries(names.map((name) => [name, sumOf(name)])) as Record<T, number>;
+  }
+  return {
+    ...serving,
+    wordpress,
+    rssMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    descriptors: () => readdirSync(`/proc/${child.pid}/fd`).length,
+    metrics,
+    metric: async (name) => (await metrics(name))[name]!,
+    async stop() {
+      child.kill('SIGTERM');
+      const code = await serving.exited;
+      await wordpress.close();
+      return code;
+    },
+  };
+}
+
+/** The percentile of sorted numbers, `share` from 0 to 1. */
+export const percentile = (sorted: number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+
+export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+const rows: { what: string; figure: string; bound: string; isWithinBound: boolean }[] = [];
+
+/** Records a figure and its bound. */
+export function report(what: string, figure: string, bound: string, isWithinBound: boolean): void {
+  rows.push({ what, figure, bound, isWithinBound });
+  console.log(`${isWithinBound ? 'kept  ' : 'BROKEN'}  ${what}: ${figure} (${bound})`);
+}
+
+/** Prints how many figures are within their bounds; sets exit code 1 if any is not. */
+export function exitWithResult(): void {
+  const broken = rows.filter(({ isWithinBound }) => !isWithinBound).length;
+  console.log(`${rows.length - broken} kept, ${broken} broken`);
+  process.exitCode = broken === 0 ? 0 : 1;
+}
+
+export { MOUNT };

@@ -1,0 +1,69 @@
+// Runs every example of docs/mapping.md.
+
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { CmsRecord } from '../../src/cms/port.ts';
+import { FIELDS } from '../../src/interface/fields.ts';
+import { CODECS } from '../../src/mapping/codecs/registry.ts';
+import { compileMapping } from '../../src/mapping/compile.ts';
+import { mappingWith, site } from './samples.ts';
+
+const text = readFileSync(new URL('../../docs/mapping.md', import.meta.url), 'utf8');
+
+/** The code blocks with this info string. */
+function blocks(info: string): string[] {
+  return [...text.matchAll(new RegExp(`^\`\`\`${info}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1] ?? '');
+}
+
+/** The JSON after `name:` in an example. */
+function jsonAfter(example: string, name: string): CmsRecord | undefined {
+  const json = new RegExp(`^${name}: +(.*)$`, 'm').exec(example)?.[1];
+  return json === undefined ? undefined : (JSON.parse(json) as CmsRecord);
+}
+
+describe('docs/mapping.md', () => {
+  it('has examples', () => {
+    expect(blocks('example')).to.have.length.above(20);
+  });
+
+  for (const example of blocks('example')) {
+    const fields = example.split('\n').filter((line) => line.startsWith('"'));
+    it(`reads and writes as shown: ${fields[0]}`, () => {
+      const event = mappingWith(JSON.parse(`{${fields.join(',')}}`)).kinds.event;
+      const record = event.read({ id: 1, ...jsonAfter(example, 'in') }, site) as unknown as Record<string, unknown>;
+      const values: Record<string, unknown> = {};
+      for (const [name, value] of Object.entries(jsonAfter(example, 'is') ?? {})) {
+        const key = FIELDS.event[name]?.key ?? '';
+        expect(record[key]).to.deep.equal(value);
+        values[key] = value;
+      }
+      const body = event.write(values, { site, current: jsonAfter(example, 'before') });
+      expect(body).to.deep.equal(jsonAfter(example, 'out'));
+    });
+  }
+
+  it('shows a whole mapping that compiles', () => {
+    const [source] = blocks('json mapping');
+    expect(source?.trim().split('\n')).to.have.length.below(21);
+    const mapping = compileMapping(JSON.parse(source ?? ''), 'gigs');
+    expect(mapping.kinds.event.read({ id: 1, meta: { gig_start: '2027-05-01 19:30:00', hall: 3 } }, site)).to.include({
+      start: '2027-05-01 19:30:00',
+      startUtc: '2027-05-01 23:30:00',
+    });
+  });
+
+  it('shows the error message of an invalid mapping', () => {
+    const [source = '', message = ''] = (blocks('refused')[0] ?? '').split('\n');
+    expect(() => compileMapping(JSON.parse(source), 'gigs')).to.throw(message);
+  });
+
+  it('names every field', () => {
+    for (const [kind, fields] of Object.entries(FIELDS))
+      for (const name of Object.keys(fields)) expect(text, `${kind} ${name}`).to.include(`\`${name}\``);
+  });
+
+  it('names every codec', () => {
+    for (const { name, internal } of CODECS)
+      if (!internal) expect(text, name).to.match(new RegExp(`\`${name}\`|"${name}"`));
+  });
+});

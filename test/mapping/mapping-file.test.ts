@@ -1,0 +1,153 @@
+// Invalid mapping files are refused with location and reason; all bundled mappings are valid.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ConfigError } from '../../src/errors.ts';
+import { compileMapping } from '../../src/mapping/compile.ts';
+import { loadMapping, mappingNames } from '../../src/mapping/load.ts';
+import { sourceWith } from './samples.ts';
+
+function errorOf(source: unknown): ConfigError {
+  try {
+    compileMapping(source, 'sample');
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError);
+    return error as ConfigError;
+  }
+  throw new Error('the mapping compiled');
+}
+
+const cases: [string, unknown, string, RegExp][] = [
+  ['no object', 7, '/', /must be object/],
+  ['no event', { name: 'x', upstream: 'wordpress' }, '/', /event/],
+  ['another CMS', { ...sourceWith({}), upstream: 'drupal' }, '/upstream', /wordpress/],
+  ['an unknown key', { ...sourceWith({}), venues: {} }, '/', /unknown key "venues"/],
+  ['an unknown key of a kind', sourceWith({}, { venue: { posts: 'v', field: {} } }), '/venue', /unknown key "field"/],
+  ['events as terms', sourceWith({}, { event: { terms: 'x' } }), '/event', /./],
+  ['a venue as both', sourceWith({}, { venue: { posts: 'x', terms: 'y' } }), '/venue', /./],
+  ['a category as posts', sourceWith({}, { category: { posts: 'x' } }), '/category', /./],
+  ['a field the interface lacks', sourceWith({ start: 'meta.x' }), '/event/fields/start', /no such field of an event/],
+  [
+    'a field of another kind',
+    sourceWith({}, { venue: { posts: 'v', fields: { email: 'meta.e' } } }),
+    '/venue/fields/email',
+    /no such field of a venue/,
+  ],
+  ['a missing required field', sourceWith({ start_date: undefined }), '/event/fields/start_date', /is required/],
+  ['an unknown codec', sourceWith({ cost: { at: 'meta.c', as: 'money' } }), '/event/fields/cost/as', /one of/],
+  [
+    'a codec that does not fit',
+    sourceWith({ cost: { at: 'meta.c', as: 'unix' } }),
+    '/event/fields/cost/as',
+    /fitting are text, number/,
+  ],
+  ['a bad path', sourceWith({ cost: 'meta..c' }), '/event/fields/cost', /is no path/],
+  ['a path into the prototype', sourceWith({ cost: '__proto__.c' }), '/event/fields/cost', /is no path/],
+  [
+    'a bad path inside JSON',
+    sourceWith({ cost: { at: 'meta.c', json: '[x' } }),
+    '/event/fields/cost/json',
+    /is no path/,
+  ],
+  [
+    'an unknown date letter',
+    sourceWith({ start_date: { at: 'meta.s', as: { 'local-datetime': 'Y-m-d Q' } } }),
+    '/event/fields/start_date/as',
+    /unknown letter Q/,
+  ],
+  [
+    'a date without a year',
+    sourceWith({ start_date: { at: 'meta.s', as: { 'local-datetime': 'm-d' } } }),
+    '/event/fields/start_date/as',
+    /year, month and day/,
+  ],
+  [
+    'a twelve-hour clock without am and pm',
+    sourceWith({ start_date: { at: 'meta.s', as: { 'local-datetime': 'Y-m-d g:i' } } }),
+    '/event/fields/start_date/as',
+    /am or pm/,
+  ],
+  [
+    'a fixed value of the wrong type',
+    sourceWith({ show_map: { value: 'yes' } }),
+    '/event/fields/show_map/value',
+    /must be a boolean/,
+  ],
+  [
+    'write without read',
+    sourceWith({ cost: { at: 'meta.c', write: 'meta.d' } }),
+    '/event/fields/cost/write',
+    /goes with "read"/,
+  ],
+  [
+    'a link to a kind that is nowhere',
+    sourceWith({ venue: 'meta.v' }, { venue: undefined }),
+    '/event/fields/venue',
+    /does not say where a venue is/,
+  ],
+  [
+    'parts of something that is no date',
+    sourceWith({
+      cost: {
+        parts: [
+          { at: 'a', format: 'Y' },
+          { at: 'b', format: 'm' },
+        ],
+      },
+    }),
+    '/event/fields/cost/parts',
+    /only a date/,
+  ],
+  [
+    'an embedded record without a name',
+    sourceWith({ venue: { embedded: { city: 'meta.c' } } }),
+    '/event/fields/venue/embedded',
+    /needs the name/,
+  ],
+  [
+    'two spellings alike',
+    sourceWith({ featured: { at: 'meta.f', as: { boolean: ['1', '1'] } } }),
+    '/event/fields/featured/as/boolean',
+    /./,
+  ],
+];
+
+describe('invalid mapping file', () => {
+  for (const [name, source, pointer, reason] of cases)
+    it(`names location and reason: ${name}`, () => {
+      const error = errorOf(JSON.parse(JSON.stringify(source)));
+      expect(error.location).to.equal(`mapping sample, at ${pointer}`);
+      expect(error.message).to.match(reason);
+    });
+
+  it('lists the fields of the kind', () => {
+    expect(errorOf(sourceWith({ start: 'meta.x' })).remedy).to.include('start_date, end_date');
+  });
+});
+
+describe('loadMapping', () => {
+  it('compiles every bundled mapping', () => {
+    expect(mappingNames()).to.include.members(['wordpress-meta', 'acf', 'pods', 'gatherpress', 'eventon']);
+    for (const name of mappingNames()) expect(loadMapping(name).name).to.equal(name);
+  });
+
+  it('lists the bundled mappings for an unknown name', () => {
+    expect(() => loadMapping('nothing-such')).to.throw(ConfigError, /wordpress-meta/);
+  });
+
+  it('accepts a path, and refuses a file that is not JSON', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mapping-'));
+    try {
+      const file = join(folder, 'mine.json');
+      writeFileSync(file, JSON.stringify(sourceWith({})));
+      expect(loadMapping(file).name).to.equal('sample');
+      writeFileSync(file, '{ "name": ');
+      expect(() => loadMapping(file)).to.throw(ConfigError, /is not JSON/);
+      expect(() => loadMapping(join(folder, 'none.json'))).to.throw(ConfigError, /no such file/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

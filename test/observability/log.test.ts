@@ -1,0 +1,153 @@
+// The lines of the log, as JSON and for people; credentials appear in none of them.
+
+import { expect } from 'chai';
+import type { Observation } from '../../src/observability/events.ts';
+import { createLog, type LogOptions, redactCredentials } from '../../src/observability/log.ts';
+
+const REQUEST: Observation = {
+  type: 'request',
+  id: 'abc',
+  method: 'GET',
+  route: 'list /events',
+  status: 200,
+  cache: 'hit',
+  durationMs: 1.23456,
+};
+
+describe('log', () => {
+  let output: string;
+  const log = (options: Partial<LogOptions> = {}, isTTY = false) => {
+    output = '';
+    const stream = {
+      isTTY,
+      write(text: string) {
+        output += text;
+      },
+    };
+    return createLog({ level: 'info', requests: true, stream, ...options });
+  };
+  const lines = () =>
+    output
+      .trim()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  it('writes JSON with the request id', () => {
+    log()(REQUEST);
+    const [line] = lines();
+    expect(line).to.include({ level: 30, id: 'abc', status: 200, cache: 'hit', durationMs: 1.2 });
+    expect(line).to.include({ msg: '200 GET list /events', type: 'request' });
+    expect(Number.isNaN(Date.parse(String(line!.time)))).to.equal(false);
+  });
+
+  it('omits requests if configured, but not failed ones', () => {
+    const observe = log({ requests: false });
+    observe(REQUEST);
+    expect(lines()).to.deep.equal([]);
+    observe({ ...REQUEST, status: 502 });
+    expect(lines()[0]).to.include({ level: 40, status: 502 });
+  });
+
+  it('assigns levels by severity', () => {
+    const observe = log({ level: 'warn' });
+    observe(REQUEST);
+    observe({ type: 'sync-state', from: 'syncing', to: 'live', why: 'synced' });
+    observe({ type: 'cms-call', method: 'GET', path: '/', status: 200, durationMs: 1, attempt: 1 });
+    expect(lines()).to.deep.equal([]);
+    observe({ type: 'sync-state', from: 'live', to: 'unreachable', why: 'timeout' });
+    observe({ type: 'breaker', bulkhead: 'sync', state: 'open' });
+    observe({
+      type: 'cms-failed',
+      method: 'GET',
+      path: '/',
+      reason: 'reset',
+      durationMs: 1,
+      message: 'aborted',
+    });
+    observe({ type: 'request-failed', id: 'x', error: new Error('unexpected') });
+    expect(lines().map(({ level }) => level)).to.deep.equal([40, 40, 40, 50]);
+  });
+
+  it('formats lines for people on a terminal, or if configured', () => {
+    log({}, true)(REQUEST);
+    expect(output).to.contain('200 GET list /events').and.contain('\x1b[');
+    log({ pretty: true })(REQUEST);
+    expect(output).to.contain('200 GET list /events').and.not.contain('\x1b');
+    expect(() => JSON.parse(output)).to.throw(SyntaxError);
+    log({ pretty: false }, true)(REQUEST);
+    expect(lines()[0]).to.include({ id: 'abc' });
+  });
+
+  it('describes an error with its causes, without the properties that libraries add', () => {
+    const cause = Object.assign(new Error('connect failed'), {
+      code: 'ECONNREFUSED',
+      request: { headers: { authorization: 'Basic aHVudGVyMjpzZWNyZXQ=' } },
+    });
+    log()({ type: 'request-failed', id: 'x', error: new Error('outer', { cause }) });
+    const { err } = lines()[0] as { err: { message: string; stack: string; cause: object } };
+    expect(err.message).to.equal('outer');
+    expect(err.stack).to.contain('log.test.ts');
+    expect(err.cause).to.include({ message: 'connect failed', code: 'ECONNREFUSED' });
+    expect(output).not.to.contain('aHVudGVyMjpzZWNyZXQ=');
+  });
+
+  it('handles thrown values that are not errors, and circular causes', () => {
+    const observe = log();
+    for (const error of ['text', undefined, null, 5, { a: 1 }]) observe({ type: 'request-failed', id: 'x', error });
+    const circle = new Error('round');
+    circle.cause = circle;
+    observe({ type: 'request-failed', id: 'x', error: circle });
+    expect(lines().length).to.equal(6);
+  });
+
+  it('redacts credentials in every text', () => {
+    const secret = Buffer.from('admin:hunter2 hunter2').toString('base64');
+    const text = `GET https://admin:hunter2@site.test/ with Authorization: Basic ${secret} and "bearer eyJhbGci.x-y_z"`;
+    for (const pretty of [true, false]) {
+      const observe = log({ level: 'debug', pretty });
+      observe({ type: 'message', level: 'info', message: text });
+      observe({ type: 'cms-failed', method: 'GET', path: '/', reason: 'reset', durationMs: 1, message: text });
+      observe({ type: 'sync-state', from: 'live', to: 'unreachable', why: text });
+      observe({ type: 'request-failed', id: 'x', error: new Error(text, { cause: text }) });
+      expect(output).to.contain('site.test');
+      for (const part of ['hunter2', secret, 'eyJhbGci']) expect(output).not.to.contain(part);
+    }
+    expect(redactCredentials('See https://site.test/a@b and basic needs')).to.equal(
+      'See https://site.test/a@b and basic needs',
+    );
+  });
+
+  describe('progress of the initial sync', () => {
+    const reportProgress = (observe: (event: Observation) => void) => {
+      for (let done = 0; done <= 1000; done += 10) {
+        observe({ type: 'sync-progress', collection: 'event', done, total: 1000 });
+      }
+    };
+
+    it('writes a line per tenth', () => {
+      reportProgress(log());
+      expect(lines().length).to.equal(11);
+      expect(lines().at(-1)).to.include({ msg: 'initial sync of event: 1000 of 1000', done: 1000, total: 1000 });
+    });
+
+    it('draws a bar on a terminal, erased before each line and at the end', () => {
+      const observe = log({}, true);
+      observe({ type: 'sync-progress', collection: 'event', done: 50, total: 100 });
+      observe({ type: 'sync-progress', collection: 'venue', done: 0, total: 100 });
+      expect(output.endsWith('25 %, 50 of 200 records')).to.equal(true);
+      expect(output).not.to.contain('\n');
+      observe(REQUEST);
+      const [line, bar] = output.split('\r\x1b[K').at(-1)!.split('\n');
+      expect(line).to.contain('200 GET');
+      expect(bar).to.contain('25 %');
+      observe({ type: 'sync-state', from: 'syncing', to: 'live', why: 'synced' });
+      expect(output.endsWith('\n')).to.equal(true);
+    });
+
+    it('writes nothing at level silent', () => {
+      reportProgress(log({ level: 'silent' }, true));
+      expect(output).to.equal('');
+    });
+  });
+});

@@ -1,0 +1,159 @@
+// Arbitrary records and filters of lists, and a replica of the records.
+
+import fc from 'fast-check';
+import type { CalendarRecord, EventRecord, LinkedRecord, TermRecord } from '../../src/model/records.ts';
+import type { EventFilter } from '../../src/store/event-filter.ts';
+import type { LinkedFilter, TermFilter } from '../../src/store/filters.ts';
+import { openReplica, type Replica } from '../../src/store/replica.ts';
+import {
+  anyEvent,
+  anyLinked,
+  anyTerm,
+  CATEGORIES,
+  PARENTS,
+  TARGETS,
+  visibility,
+  WORDS,
+  wall,
+} from './sample-records.ts';
+
+/**
+ * Parameters of a property. A failure is reported without the records, which fill pages, and without
+ * shrinking, which takes half a minute: the filter is mostly enough. `QUERY_SEED=n` repeats a seed, shrinks
+ * and reports everything. `QUERY_RUNS=n` runs the property n times as often.
+ */
+export function runs<T>(numRuns: number): fc.Parameters<T> {
+  const { QUERY_RUNS, QUERY_SEED } = process.env;
+  const parameters = { numRuns: numRuns * Number(QUERY_RUNS ?? 1) };
+  if (QUERY_SEED !== undefined) return { ...parameters, seed: Number(QUERY_SEED) };
+  return {
+    ...parameters,
+    endOnFailure: true,
+    reporter({ failed, seed, counterexamplePath, errorInstance }) {
+      if (!failed) return;
+      const error = errorInstance instanceof Error ? errorInstance : new Error(String(errorInstance));
+      error.message = `QUERY_SEED=${seed} (path ${counterexamplePath}): ${error.message}`;
+      throw error;
+    },
+  };
+}
+
+export const page = { limit: fc.constantFrom(0, 3, 100, 100), offset: fc.constantFrom(0, 0, 0, 0, 1, 4) };
+const words = fc.array(
+  fc.record({ text: fc.constantFrom(...WORDS, 'ß', 'az', 'ABR', 'jazz ', ' '), not: fc.boolean() }),
+  { maxLength: 2 },
+);
+export const someIds = fc.subarray(TARGETS, { maxLength: 4 });
+export const bound = fc.record({
+  field: fc.constantFrom('start', 'end'),
+  op: fc.constantFrom('>=', '>', '<=', '<'),
+  wall,
+});
+
+/** A filter with at most three conditions: with more, nothing ever matches. */
+export function anyFilter<T>(
+  fixed: Record<string, fc.Arbitrary<unknown>>,
+  conditions: Record<string, fc.Arbitrary<unknown>>,
+): fc.Arbitrary<T> {
+  return fc
+    .tuple(fc.record(fixed), fc.record(conditions), fc.subarray(Object.keys(conditions), { maxLength: 3 }))
+    .map(([values, all, names]) => ({ ...values, ...Object.fromEntries(names.map((name) => [name, all[name]])) }) as T);
+}
+
+export const eventFilter = anyFilter<EventFilter>(
+  { ...page, visibility, order: fc.constantFrom('start', 'date') },
+  {
+    bounds: fc.array(bound, { maxLength: 3 }),
+    words,
+    categories: someIds,
+    tags: someIds,
+    venues: someIds,
+    organizers: someIds.map((ids) => ids.map((id) => id + 10)),
+    featured: fc.boolean(),
+    include: fc.array(fc.integer({ min: 100, max: 130 }), { maxLength: 20 }),
+    parent: fc.constantFrom(101, 102),
+  },
+);
+
+export const linkedFilter = anyFilter<LinkedFilter>(
+  { ...page, visibility, eventVisibility: visibility },
+  { words, event: fc.constantFrom(100, 101, 104, 999), hasEvents: fc.boolean(), upcomingFromUtc: wall },
+);
+
+const ORDERS = [
+  'name',
+  'id',
+  'slug',
+  'count',
+  'description',
+  'term_group',
+  'include',
+  'include_slugs',
+  'parent',
+  'none',
+] as const;
+export const termFilter = anyFilter<TermFilter>(
+  {
+    ...page,
+    kind: fc.constantFrom('category', 'tag'),
+    eventVisibility: visibility,
+    orderBy: fc.constantFrom(...ORDERS),
+    descending: fc.boolean(),
+    hideEmpty: fc.boolean(),
+  },
+  {
+    search: fc.constantFrom('E', 'é', 'food', '%', '_', 'drink', 'only'),
+    include: someIds,
+    exclude: someIds,
+    parent: fc.constantFrom(...PARENTS),
+    event: fc.constantFrom(100, 101, 104, 999),
+    slug: fc.constantFrom('JAZZ', 'only-3', 'none'),
+  },
+);
+
+export const records = fc
+  .tuple(
+    fc.tuple(...Array.from({ length: 25 }, (_, n) => anyEvent(100 + n))),
+    fc.tuple(...TARGETS.map((id) => anyLinked('venue', id))),
+    fc.tuple(...TARGETS.map((id) => anyLinked('organizer', id + 10))),
+    fc.tuple(
+      ...[...CATEGORIES, ...PARENTS].map((id) => anyTerm('category', id)),
+      ...TARGETS.map((id) => anyTerm('tag', id)),
+    ),
+    fc.array(fc.nat(24), { maxLength: 8 }),
+    fc.tuple(...Array.from({ length: 25 }, (_, n) => anyEvent(100 + n))),
+  )
+  .map(([events, venues, organizers, terms, again, later]) => {
+    // Organizers have ids of their own: posts share record id space.
+    const moved = (record: EventRecord) => ({ ...record, organizers: record.organizers.map((id) => id + 10) });
+    return {
+      first: [...events.map(moved), ...venues, ...organizers, ...terms] as CalendarRecord[],
+      changed: again.map((n) => moved(later[n]!)),
+      deleted: again.slice(0, 2).map((n) => 100 + ((n + 7) % 25)),
+    };
+  });
+
+export type World = typeof records extends fc.Arbitrary<infer T> ? T : never;
+
+/** A replica of the records: some were changed and some deleted, which must not influence lists. */
+export function build({ first, changed, deleted }: World): {
+  replica: Replica;
+  events: EventRecord[];
+  linked: LinkedRecord[];
+  terms: TermRecord[];
+} {
+  const replica = openReplica({ identity: 'test' });
+  replica.upsert(first);
+  replica.upsert(changed);
+  replica.delete('event', deleted);
+  const stored = new Map<string, CalendarRecord>();
+  for (const record of [...first, ...changed]) stored.set(`${record.kind}/${record.id}`, record);
+  for (const id of deleted) stored.delete(`event/${id}`);
+  const all = [...stored.values()];
+  return {
+    replica,
+    events: all.filter((record) => record.kind === 'event'),
+    linked: all.filter((record) => record.kind === 'venue' || record.kind === 'organizer'),
+    terms: all.filter((record) => record.kind === 'category' || record.kind === 'tag') as TermRecord[],
+  };
+}

@@ -1,0 +1,51 @@
+// The process that is killed: syncs the site at argv[2] into the file argv[3], and writes to the site as the
+// gateway does.
+
+import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
+import { openReplica } from '../../src/store/replica.ts';
+import { collectionsOf } from '../../src/sync/collections.ts';
+import { createSync } from '../../src/sync/sync.ts';
+import { SERVICE } from '../sync/fake-cms.ts';
+import { mapping } from '../sync/test-site.ts';
+
+const [url = '', file = ''] = process.argv.slice(2);
+const cms = createWordPress({ url, observe: () => undefined });
+const replica = openReplica({ file, identity: 'crash' });
+const sync = createSync({
+  replica,
+  cms,
+  mapping,
+  service: SERVICE,
+  intervalMs: 40,
+  resyncIntervalMs: 1_000,
+  pageSize: 20,
+  observe: () => undefined,
+});
+if (replica.quarantined !== undefined) process.send?.({ quarantined: replica.quarantined });
+sync.start();
+process.send?.({ started: true });
+
+const events = collectionsOf(mapping, SERVICE).find(({ kind }) => kind === 'event');
+
+/** Creates an event as a request does: first in the CMS, then in the replica. */
+async function write(): Promise<void> {
+  const cmsRecord = await cms.create('events', { title: `Written by ${process.pid}` }, { credentials: SERVICE });
+  const record = events?.read(cmsRecord, sync.site());
+  if (!record) return;
+  replica.upsert([record]);
+  sync.recordWrite('event', record.id);
+}
+
+process.on('message', async (message) => {
+  if (message === 'state') process.send?.({ state: sync.status() });
+  if (message === 'stop-writing') clearInterval(writeTimer);
+  if (message !== 'stop') return;
+  await sync.stop();
+  await cms.close();
+  replica.close();
+  process.send?.({ stopped: true }, () => process.disconnect());
+});
+process.on('disconnect', () => process.exit(0));
+const writeTimer = setInterval(() => {
+  if (sync.status().complete) write().catch(() => undefined);
+}, 60);

@@ -1,0 +1,145 @@
+// The oracle of list queries: every list as a plain filter over all records.
+
+import type { EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/model/records.ts';
+import type { EventCondition, EventFilter } from '../../src/store/event-filter.ts';
+import type { LinkedFilter, SearchWord, TermFilter, Visibility } from '../../src/store/filters.ts';
+import { fold, foldForSort } from '../../src/store/text-folding.ts';
+
+const sees = ({ others, own, userId }: Visibility, { status, author }: PostRecord) =>
+  others.includes(status) || (userId !== 0 && author === userId && own.includes(status));
+
+const hasWords = (words: SearchWord[] | undefined, text: string) =>
+  (words ?? []).every((word) => fold(text).includes(fold(word.text)) !== word.not);
+
+const hasAny = (wanted: number[] | undefined, ids: number[]) =>
+  wanted === undefined || wanted.some((id) => ids.includes(id));
+
+/** An event as filters see it: without what its password hides. */
+export const withoutProtected = (event: EventRecord): EventRecord =>
+  event.protected
+    ? { ...event, featured: false, parent: 0, categories: [], tags: [], venues: [], organizers: [] }
+    : event;
+
+const OPERATORS = {
+  '>=': (a: string, b: string) => a >= b,
+  '>': (a: string, b: string) => a > b,
+  '<=': (a: string, b: string) => a <= b,
+  '<': (a: string, b: string) => a < b,
+};
+
+const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
+/** As SQLite compares text: by code points. */
+const compareText = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+const pageOf = (ids: number[], { limit, offset }: { limit: number; offset: number }) => ({
+  ids: ids.slice(offset, offset + limit),
+  total: ids.length,
+});
+
+/** Whether an event matches a condition of the filter. A condition without a row does not compile. */
+const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) => boolean> = {
+  visibility: (event, { visibility }) => sees(visibility, event),
+  bounds: (event, { bounds = [] }) => bounds.every(({ field, op, wall }) => OPERATORS[op](event[field], wall)),
+  words: ({ searchText }, { words }) => hasWords(words, searchText),
+  categories: (event, { categories }) => hasAny(categories, event.categories),
+  tags: (event, { tags }) => hasAny(tags, event.tags),
+  venues: (event, { venues }) => hasAny(venues, event.venues),
+  organizers: (event, { organizers }) => hasAny(organizers, event.organizers),
+  featured: (event, { featured }) => featured === undefined || event.featured === featured,
+  include: ({ id }, { include }) => include === undefined || include.includes(id),
+  parent: (event, { parent }) => parent === undefined || event.parent === parent,
+};
+
+export function expectedEvents(events: EventRecord[], filter: EventFilter) {
+  const matches = events
+    .map(withoutProtected)
+    .filter((event) => !event.hidden && Object.values(MATCHES).every((isMatch) => isMatch(event, filter)));
+  matches.sort(
+    (a, b) =>
+      (filter.order === 'start' ? compare(a.start, b.start) : 0) || compare(a.date, b.date) || compare(a.id, b.id),
+  );
+  return pageOf(
+    matches.map(({ id }) => id),
+    filter,
+  );
+}
+
+export function expectedLinked(records: LinkedRecord[], events: EventRecord[], filter: LinkedFilter) {
+  const seen = events.map(withoutProtected).filter((other) => sees(filter.eventVisibility, other));
+  const linkedTo = (record: LinkedRecord) => seen.filter((other) => other[`${record.kind}s`].includes(record.id));
+  const matches = records.filter(
+    (record) =>
+      sees(filter.visibility, record) &&
+      hasWords(filter.words, record.searchText) &&
+      (filter.event === undefined ||
+        linkedTo(record).some(({ id, status }) => id === filter.event && status !== 'trash')) &&
+      (filter.hasEvents === undefined ||
+        filter.hasEvents ===
+          events
+            .map(withoutProtected)
+            .some(
+              (other) =>
+                (other.status === 'publish' || other.status === 'private') &&
+                other[`${record.kind}s`].includes(record.id),
+            )) &&
+      (filter.upcomingFromUtc === undefined ||
+        linkedTo(record).some((other) => !other.hidden && other.startUtc >= filter.upcomingFromUtc!)),
+  );
+  matches.sort((a, b) => compare(b.date, a.date) || compare(a.id, b.id));
+  return pageOf(
+    matches.map(({ id }) => id),
+    filter,
+  );
+}
+
+export function expectedTerms(all: TermRecord[], events: EventRecord[], filter: TermFilter) {
+  const terms = all.filter(({ kind }) => kind === filter.kind);
+  const field = filter.kind === 'category' ? 'categories' : 'tags';
+  const shown = events.map(withoutProtected);
+  const count = (id: number) =>
+    shown.filter((record) => record.status === 'publish' && record[field].includes(id)).length;
+  const seen = shown.filter((record) => sees(filter.eventVisibility, record) && record.status !== 'trash');
+  const below = (id: number, met = new Set<number>()): number[] =>
+    terms
+      .filter(({ parent }) => parent === id && id !== 0)
+      .flatMap((child) => {
+        if (met.has(child.id)) return [];
+        met.add(child.id);
+        return [child.id, ...below(child.id, met)];
+      });
+  const isNotEmpty = (record: TermRecord) =>
+    count(record.id) > 0 || (filter.include === undefined && below(record.id).some((id) => count(id) > 0));
+  const matches = terms.filter(
+    (record) =>
+      (filter.search === undefined ||
+        [record.name, record.slug].some((text) => fold(text).includes(fold(filter.search!)))) &&
+      (filter.include === undefined || filter.include.includes(record.id)) &&
+      (filter.exclude === undefined || !filter.exclude.includes(record.id)) &&
+      (!filter.hideEmpty || isNotEmpty(record)) &&
+      (filter.parent === undefined || record.parent === filter.parent) &&
+      (filter.event === undefined ||
+        (seen.find(({ id }) => id === filter.event)?.[field].includes(record.id) ?? false)) &&
+      (filter.slug === undefined || record.slug.toLowerCase() === filter.slug.toLowerCase()),
+  );
+  const byName = (a: TermRecord, b: TermRecord) => compareText(foldForSort(a.name), foldForSort(b.name));
+  const byIndex = (a: TermRecord, b: TermRecord) =>
+    filter.include ? filter.include.indexOf(a.id) - filter.include.indexOf(b.id) : byName(a, b);
+  const orders: Record<TermFilter['orderBy'], (a: TermRecord, b: TermRecord) => number> = {
+    name: byName,
+    id: (a, b) => a.id - b.id,
+    slug: (a, b) => compareText(a.slug.toLowerCase(), b.slug.toLowerCase()),
+    count: (a, b) => count(a.id) - count(b.id),
+    description: (a, b) => compareText(foldForSort(a.description), foldForSort(b.description)),
+    parent: (a, b) => a.parent - b.parent,
+    include: byIndex,
+    include_slugs: byIndex,
+    term_group: () => 0,
+    none: () => 0,
+  };
+  const direction = filter.descending ? -1 : 1;
+  matches.sort((a, b) => direction * orders[filter.orderBy](a, b) || a.id - b.id);
+  return pageOf(
+    matches.map(({ id }) => id),
+    filter,
+  );
+}

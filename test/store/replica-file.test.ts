@@ -1,0 +1,157 @@
+// Tests of the replica's file: what survives a restart, and what is quarantined.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'chai';
+import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
+import { openReplica, type Replica, ReplicaInUse } from '../../src/store/replica.ts';
+import { event, image, term } from './sample-records.ts';
+
+const listed = (replica: Replica) =>
+  replica.listEvents({ visibility: PUBLIC_VISIBILITY, order: 'start', limit: 100, offset: 0 });
+
+describe('the file of the replica', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'replica-'));
+    file = join(folder, 'deep', 'replica.sqlite');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function filled(identity = 'site') {
+    const stored = openReplica({ file, identity });
+    stored.upsert([event(1, { categories: [4] }), term('category', 4)], [image(9)]);
+    stored.setState('watermark', '2026');
+    const { version } = stored;
+    stored.close();
+    return version;
+  }
+
+  it('keeps everything over a restart', () => {
+    const version = filled();
+    const stored = openReplica({ file, identity: 'site' });
+    expect(stored.quarantined).to.equal(undefined);
+    expect(stored.version).to.equal(version);
+    expect(stored.get('event', 1)).to.deep.equal(event(1, { categories: [4] }));
+    expect(stored.termCount('category', 4)).to.equal(1);
+    expect(stored.state('watermark')).to.equal('2026');
+    stored.close();
+  });
+
+  const rejected: [string, RegExp, () => void][] = [
+    ['of another site or mapping', /another site/, () => filled('elsewhere')],
+    [
+      'of another version',
+      /another version/,
+      () => {
+        filled();
+        const db = new DatabaseSync(file);
+        db.exec('PRAGMA user_version = 9999');
+        db.close();
+      },
+    ],
+    [
+      'that is not a replica',
+      /not a replica/,
+      () => {
+        filled();
+        const db = new DatabaseSync(file);
+        db.exec('PRAGMA application_id = 1');
+        db.close();
+      },
+    ],
+    [
+      'that is no database',
+      /damaged/,
+      () => {
+        filled();
+        writeFileSync(file, 'no database at all, but long enough to look like one');
+      },
+    ],
+    [
+      'with a page overwritten',
+      /damaged/,
+      () => {
+        filled();
+        const content = readFileSync(file);
+        content.fill(0xa5, content.length - 4096 * 6, content.length - 4096);
+        writeFileSync(file, content);
+      },
+    ],
+    [
+      'cut short',
+      /damaged/,
+      () => {
+        filled();
+        truncateSync(file, statSync(file).size - 8192);
+      },
+    ],
+  ];
+  for (const [what, reason, make] of rejected) {
+    it(`${what} is quarantined, and a new one created`, () => {
+      make();
+      const stored = openReplica({ file, identity: 'site' });
+      expect(stored.quarantined).to.match(reason);
+      expect(stored.counts().event).to.equal(0);
+      expect(stored.state('watermark')).to.equal(undefined);
+      expect(existsSync(`${file}.quarantined`)).to.equal(true);
+      expect(stored.upsert([event(1)])).to.equal(1);
+      expect(stored.integrityCheck()).to.deep.equal([]);
+      stored.close();
+      const reopened = openReplica({ file, identity: 'site' });
+      expect(reopened.quarantined).to.equal(undefined);
+      expect(reopened.counts().event).to.equal(1);
+      reopened.close();
+    });
+  }
+
+  it('in use by another process is not touched', () => {
+    const stored = openReplica({ file, identity: 'site' });
+    stored.upsert([event(1)]);
+    expect(() => openReplica({ file, identity: 'elsewhere' })).to.throw(ReplicaInUse);
+    expect(listed(stored).total).to.equal(1);
+    stored.close();
+  });
+
+  it('is intact after a process was killed while writing', async function () {
+    this.timeout(60_000);
+    const script = `
+      const { openReplica } = await import(${JSON.stringify(new URL('../../src/store/replica.ts', import.meta.url).href)});
+      const { event } = await import(${JSON.stringify(new URL('./sample-records.ts', import.meta.url).href)});
+      const stored = openReplica({ file: ${JSON.stringify(file)}, identity: 'site' });
+      for (let n = stored.counts().event; ; n += 10) {
+        stored.upsert(Array.from({ length: 10 }, (_, i) => event(n + i + 1, { categories: [1 + (i % 3)], searchText: 'word ' + n })));
+        if (n % 100 === 0) process.stdout.write('.');
+      }`;
+    let before = 0;
+    for (let kill = 0; kill < 3; kill += 1) {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const exit = once(child, 'exit');
+      // A child that survives a failure would keep the tests running.
+      const timeout = setTimeout(() => child.kill('SIGKILL'), 30_000);
+      await Promise.race([once(child.stdout, 'data'), exit]);
+      await new Promise((resolve) => setTimeout(resolve, 40 * kill));
+      child.kill('SIGKILL');
+      await exit;
+      clearTimeout(timeout);
+      const stored = openReplica({ file, identity: 'site' });
+      expect(stored.quarantined).to.equal(undefined);
+      expect(stored.integrityCheck()).to.deep.equal([]);
+      const { event: events } = stored.counts();
+      expect(events).to.be.greaterThan(before);
+      expect(events % 10).to.equal(0);
+      expect(listed(stored).total).to.equal(events);
+      const counts = [...stored.termCounts('category', [1, 2, 3]).values()];
+      expect(counts).to.deep.equal([4, 3, 3].map((share) => (share * events) / 10));
+      before = events;
+      stored.close();
+    }
+  });
+});

@@ -1,0 +1,44 @@
+// After the gateway's clock was set back, polls and the full resync continue without waiting for the old
+// time.
+
+import { expect } from 'chai';
+import { openReplica } from '../../src/store/replica.ts';
+import { createSync } from '../../src/sync/sync.ts';
+import { until } from '../until.ts';
+import { createFakeCms, SERVICE } from './fake-cms.ts';
+import { mapping, testSite } from './test-site.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('a clock that was set back', () => {
+  it('does not stop the polls', async () => {
+    const cms = createFakeCms();
+    let polls = 0;
+    let skewMs = DAY_MS;
+    const replica = openReplica({ identity: 'test' });
+    const sync = createSync({
+      ...{ replica, cms, mapping, service: SERVICE, intervalMs: 10, nowMs: () => cms.clockMs + skewMs },
+      observe({ type }) {
+        if (type !== 'sync-poll') return;
+        polls += 1;
+        skewMs = 0;
+      },
+    });
+    sync.start();
+    await until(() => polls > 3, 'further polls');
+    await sync.stop();
+    replica.close();
+  });
+
+  it('does not delay the full resync', async () => {
+    const site = testSite();
+    const { id } = site.cms.create('events', { title: 'Before' });
+    site.sync.start();
+    await site.settle();
+    site.advance(-DAY_MS);
+    site.cms.editSilently(id, { title: 'After' });
+    for (let poll = 0; poll < 16; poll += 1) await site.poll();
+    expect(site.replica.get('event', id)?.title).to.equal('After');
+    await site.close();
+  });
+});

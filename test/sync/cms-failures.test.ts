@@ -1,0 +1,128 @@
+// The sync while the CMS is down, refuses the service account, or counts wrongly.
+
+import { expect } from 'chai';
+import { unavailable } from './fake-cms.ts';
+import { syncedSite } from './filled-site.ts';
+import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
+
+describe('sync and CMS failures', () => {
+  let site: TestSite;
+  afterEach(() => site.close());
+
+  async function synced(options?: SiteOptions): Promise<void> {
+    site = await syncedSite(options);
+  }
+
+  describe('an unavailable CMS', () => {
+    it('makes the replica stale, then unreachable, and live once the CMS responds again', async () => {
+      await synced();
+      site.cms.beforeRequest = unavailable;
+      await site.poll();
+      expect(site.sync.status()).to.include({ state: 'stale', complete: true, reason: 'connect ECONNREFUSED' });
+      await site.poll();
+      const since = site.nowMs();
+      site.advance(3_600_000);
+      await site.poll();
+      expect(site.sync.status()).to.include({ state: 'unreachable', sinceMs: since, complete: true });
+      site.cms.beforeRequest = undefined;
+      site.cms.edit(10, { title: 'Meanwhile' });
+      site.cms.erase(11);
+      await site.poll();
+      expect(site.sync.status().state).to.equal('live');
+      expect(site.sync.status()).not.to.have.property('reason');
+      expectInSync(site);
+    });
+
+    it('makes a requested poll resolve with false', async () => {
+      await synced();
+      site.cms.beforeRequest = unavailable;
+      expect(await site.sync.poll()).to.equal(false);
+      site.cms.beforeRequest = undefined;
+      expect(await site.sync.poll()).to.equal(true);
+      const pending = site.sync.poll();
+      await site.sync.stop();
+      expect(await pending).to.equal(false);
+    });
+
+    it('does not prevent a start with a replica on disk', async () => {
+      await synced();
+      site.cms.beforeRequest = unavailable;
+      await site.restart();
+      await site.sync.whenComplete();
+      await site.poll();
+      expect(site.sync.status()).to.include({ complete: true });
+      expect(site.sync.site()).to.deep.equal(site.cms.siteFacts);
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Post 10');
+    });
+
+    it('keeps the time of the last successful poll across a restart', async () => {
+      await synced();
+      await site.poll();
+      const { lastCaughtUpMs } = site.sync.status();
+      expect(lastCaughtUpMs).to.equal(site.nowMs());
+      site.cms.beforeRequest = unavailable;
+      site.advance(3_600_000);
+      await site.restart();
+      await site.sync.whenComplete();
+      await site.poll();
+      expect(site.sync.status()).to.include({ lastCaughtUpMs });
+    });
+
+    it('is unreachable when it refuses the service account, which the reason names without its password', async () => {
+      await synced();
+      site.cms.serviceRole = 'refused';
+      await site.poll();
+      const { state, reason } = site.sync.status();
+      expect(state).to.equal('unreachable');
+      expect(reason).to.contain('"sync"').and.not.contain('secret');
+      expect(site.replica.counts().event).to.equal(23);
+      site.cms.serviceRole = 'editor';
+      await site.poll();
+      expect(site.sync.status().state).to.equal('live');
+    });
+
+    it('is polled immediately when this gateway becomes the leader, even during a poll that fails', async () => {
+      await synced();
+      await site.poll();
+      site.cms.beforeRequest = () => {
+        site.cms.beforeRequest = undefined;
+        site.sync.becomeLeader([]);
+        unavailable();
+      };
+      site.cms.edit(10, { title: 'Meanwhile' });
+      await site.poll();
+      for (let turn = 0; turn < 500 && site.sync.status().state !== 'live'; turn += 1) await new Promise(setImmediate);
+      expect(site.sync.status().state).to.equal('live');
+      expectInSync(site);
+    });
+
+    it('may count a list after it has read it', async () => {
+      await synced();
+      const { list } = site.cms;
+      let early = 0;
+      site.cms.list = async (base, query, options) => {
+        const page = await list(base, query, options);
+        if (base === 'events' && page.records.length > 0 && early++ === 0) page.records.pop();
+        return page;
+      };
+      site.cms.edit(10, { title: 'Read a moment earlier' });
+      await site.poll();
+      expect(early).to.be.greaterThan(1);
+      expect(site.sync.status().state).to.equal('live');
+      expectInSync(site);
+    });
+
+    it('does not empty the replica when the service account loses its rights', async () => {
+      await synced();
+      site.cms.serviceRole = 'author';
+      await site.poll();
+      await site.poll();
+      expect(site.sync.status().state).to.equal('unreachable');
+      expect(site.sync.status().reason).to.contain('needs the right');
+      await site.sync.fetchChanged(
+        [...site.cms.posts.values()].map(({ id, base: collection }) => ({ collection, id })),
+      );
+      expectInSync(site);
+    });
+  });
+});

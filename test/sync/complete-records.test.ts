@@ -1,0 +1,125 @@
+// Records that lack a requested field are rejected.
+
+import { expect } from 'chai';
+import { SERVICE } from './fake-cms.ts';
+import { filledSite, syncedSite } from './filled-site.ts';
+import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
+
+describe('completeness of records', () => {
+  let site: TestSite;
+  afterEach(() => site.close());
+
+  function start(options?: SiteOptions): void {
+    site = filledSite(options);
+  }
+
+  async function synced(options?: SiteOptions): Promise<void> {
+    site = await syncedSite(options);
+  }
+
+  describe('incomplete records', () => {
+    /** Changes every record on its way to the gateway. */
+    function damage(change: (row: Record<string, unknown>, n: number) => object): void {
+      const { list } = site.cms;
+      repair = () => {
+        site.cms.list = list;
+      };
+      site.cms.list = async (base, query, options) => {
+        const page = await list(base, query, options);
+        return { ...page, records: page.records.map((row, n) => ({ ...change(row, n) })) };
+      };
+    }
+    let repair = () => {};
+    const without =
+      (...names: string[]) =>
+      (row: object) =>
+        Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
+    const cases: Record<string, [string, Parameters<typeof damage>[0]]> = {
+      'a modification time': ['modified_gmt', without('modified_gmt')],
+      'a status': ['status', without('status')],
+      'an id': ['id', without('id')],
+      meta: ['meta', without('meta')],
+      'meta keys': ['meta', (row) => (row.meta ? { ...row, meta: [] } : row)],
+      'a title (null)': ['title', (row) => (row.title ? { ...row, title: null } : row)],
+      'a content text': ['content', (row) => (row.content ? { ...row, content: {} } : row)],
+      categories: ['event_categories', (row) => (row.event_categories ? { ...row, event_categories: null } : row)],
+      'meta in every other record': ['meta', (row, n) => (n % 2 ? row : without('meta')(row))],
+      'meta and a modification time': ['modified_gmt', without('meta', 'modified_gmt')],
+    };
+    for (const [name, [missing, change]] of Object.entries(cases)) {
+      for (const service of [SERVICE, undefined]) {
+        it(`are rejected: without ${name}, ${service ? 'with' : 'without'} a service account`, async () => {
+          await synced({ service });
+          for (let n = 0; n < 2; n += 1) await site.poll();
+          const before = site.replica.getMany(
+            'event',
+            site.replica.stamps('event').map(({ id }) => id),
+          );
+          for (const [id] of before) site.cms.edit(id, { title: 'Meanwhile' });
+          damage(change);
+          for (let n = 0; n < 2; n += 1) await site.poll();
+          const { stamps } = site.replica;
+          expect(
+            site.replica.getMany(
+              'event',
+              stamps('event').map(({ id }) => id),
+            ),
+          ).to.deep.equal(before);
+          expect(site.sync.status().state).to.equal('unreachable');
+          expect(site.sync.status().reason).to.contain(missing);
+          repair();
+          await site.poll();
+          expect(site.sync.status().state).to.equal('live');
+          expectInSync(site);
+        });
+      }
+    }
+
+    it('are rejected after a restart too, and accepted once the CMS no longer describes the field', async () => {
+      await synced();
+      await site.poll();
+      damage(without('author'));
+      site.cms.edit(10, { title: 'Meanwhile' });
+      await site.restart();
+      await site.poll();
+      expect(site.sync.status().reason).to.contain('author');
+      site.cms.schemaFields = ['title', 'meta', 'author'];
+      await site.poll();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Post 10');
+      site.cms.schemaFields = ['title', 'meta'];
+      await site.poll();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Meanwhile');
+      expect(site.sync.status().state).to.equal('live');
+    });
+
+    it('are rejected without the key that hides events, even if the CMS no longer describes it', async () => {
+      const showKey = (): void =>
+        damage((row) => (row.meta ? { ...row, meta: { ...row.meta, hide_from_listings: false } } : row));
+      start();
+      showKey();
+      site.sync.start();
+      await site.sync.whenComplete();
+      await site.poll();
+      site.cms.edit(10, { title: 'Meanwhile' });
+      repair();
+      site.cms.schemaFields = ['title', 'meta', 'meta.start_date', 'meta.end_date'];
+      for (let turn = 0; turn < 3; turn += 1) await site.poll();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Post 10');
+      expect(site.sync.status().state).to.equal('unreachable');
+      expect(site.sync.status().reason).to.contain('meta.hide_from_listings');
+      showKey();
+      await site.poll();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Meanwhile');
+      expect(site.sync.status().state).to.equal('live');
+    });
+
+    it('are accepted if no record ever had the field', async () => {
+      start();
+      damage(without('author', 'featured_media', 'excerpt'));
+      site.sync.start();
+      await site.sync.whenComplete();
+      expect(site.sync.status().state).to.equal('live');
+      expect(site.replica.counts().event).to.equal(23);
+    });
+  });
+});

@@ -1,0 +1,83 @@
+// A mass deletion waits until the CMS has confirmed it.
+
+import { expect } from 'chai';
+import { SERVICE } from './fake-cms.ts';
+import { syncedSite } from './filled-site.ts';
+import { expectInSync, type SiteOptions, type TestSite } from './test-site.ts';
+
+describe('deletion guard', () => {
+  let site: TestSite;
+  afterEach(() => site.close());
+
+  async function synced(options?: SiteOptions): Promise<void> {
+    site = await syncedSite(options);
+  }
+
+  describe('a mass deletion', () => {
+    /** Lists omit these records; single reads find them. Returns the repair. */
+    function omitFromLists(hidden: (id: number) => boolean): () => void {
+      site.cms.omitted = hidden;
+      return () => {
+        site.cms.omitted = undefined;
+      };
+    }
+    const ids = () => [...site.cms.posts.values()].filter(({ base }) => base === 'events').map(({ id }) => id);
+    /** Polls every ten seconds for so many minutes. */
+    async function pollMinutes(count: number): Promise<void> {
+      for (let n = 0; n < count * 6; n += 1) await site.poll();
+    }
+
+    for (const service of [SERVICE, undefined]) {
+      const account = service ? 'with' : 'without';
+      it(`is executed after some minutes, during which the replica is stale, ${account} a service account`, async () => {
+        await synced({ service });
+        await site.poll();
+        for (const id of ids()) site.cms.erase(id);
+        await pollMinutes(4);
+        expect(site.replica.counts().event).to.equal(23);
+        expect(site.sync.status().state).to.equal('stale');
+        expect(site.sync.status().reason).to.contain('events');
+        expect(await site.sync.poll()).to.equal(false);
+        await pollMinutes(4);
+        expect(site.sync.status().state).to.equal('live');
+        expectInSync(site);
+      });
+
+      it(`is never executed while a broken plugin hides the records from lists, ${account} a service account`, async () => {
+        for (const hidden of [() => true, (id: number) => id % 2 === 0]) {
+          await synced({ service });
+          await site.poll();
+          const repair = omitFromLists(hidden);
+          await pollMinutes(30);
+          expect(site.replica.counts().event).to.equal(23);
+          expect(site.sync.status().state).to.equal('stale');
+          expect(site.sync.status().reason).to.contain('asks for it by id');
+          site.cms.edit(ids().find((id) => !hidden(id)) ?? 0, { title: 'Seen all the same' });
+          repair();
+          await site.poll();
+          await site.poll();
+          expect(site.sync.status().state).to.equal('live');
+          expectInSync(site);
+          if (hidden(1)) await site.close();
+        }
+      });
+    }
+
+    it('is executed immediately if webhooks report the records and single reads confirm it', async () => {
+      await synced();
+      const deleted = ids();
+      for (const id of deleted) site.cms.erase(id);
+      await site.sync.fetchChanged(deleted.map((id) => ({ collection: 'events', id })));
+      expect(site.replica.counts().event).to.equal(0);
+      await site.poll();
+      expect(site.sync.status().state).to.equal('live');
+    });
+
+    it('is more than ten records: ten are deleted immediately', async () => {
+      await synced();
+      for (const id of ids().slice(0, 10)) site.cms.erase(id);
+      await site.poll();
+      expectInSync(site);
+    });
+  });
+});

@@ -1,0 +1,79 @@
+// A gateway without a service account fetches the private records of one caller.
+
+import { expect } from 'chai';
+import { CmsUnavailable } from '../../src/errors.ts';
+import { AUTHOR, AUTHOR_ID, unavailable } from './fake-cms.ts';
+import { filledSite, syncedSite } from './filled-site.ts';
+import { expectInSync, type SiteOptions, type TestSite } from './test-site.ts';
+
+describe('private records', () => {
+  let site: TestSite;
+  afterEach(() => site.close());
+
+  function start(options?: SiteOptions): void {
+    site = filledSite(options);
+  }
+
+  async function synced(options?: SiteOptions): Promise<void> {
+    site = await syncedSite(options);
+  }
+
+  describe('without a service account', () => {
+    const STAFF = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
+    const author = { credentials: AUTHOR, visibility: { others: ['publish'], own: STAFF, userId: AUTHOR_ID } };
+
+    it('the replica holds published records only', async () => {
+      start({ service: undefined });
+      site.cms.create('events', { status: 'draft', author: AUTHOR_ID });
+      site.sync.start();
+      await site.sync.whenComplete();
+      expect(site.replica.stamps('event', { statuses: STAFF.slice(1) })).to.deep.equal([]);
+      expectInSync(site);
+    });
+
+    it("a caller's private records are fetched, and deleted once the CMS no longer lists them", async () => {
+      await synced({ service: undefined });
+      const mine = [1, 2, 3, 4, 5, 6, 7].map(
+        () => site.cms.create('events', { status: 'draft', author: AUTHOR_ID }).id,
+      );
+      const other = site.cms.create('events', { status: 'draft' }).id;
+      await site.sync.fetchPrivate(author, ['event']);
+      const drafts = () => site.replica.stamps('event', { statuses: ['draft'] }).map(({ id }) => id);
+      expect(drafts()).to.deep.equal(mine);
+      expect(site.replica.get('event', other)).to.equal(undefined);
+      site.cms.erase(mine[0]!);
+      site.cms.edit(mine[1]!, { status: 'publish' });
+      await site.sync.fetchPrivate(author, ['event']);
+      expect(drafts()).to.deep.equal(mine.slice(2));
+      await site.poll();
+      expect(site.replica.get('event', mine[1]!)?.status).to.equal('publish');
+      expectInSync(site);
+      expect(drafts(), 'a poll leaves private records alone').to.deep.equal(mine.slice(2));
+    });
+
+    it("a poll does not count a caller's private records", async () => {
+      await synced({ service: undefined, pageSize: 100 });
+      site.cms.create('events', { status: 'draft', author: AUTHOR_ID });
+      await site.sync.fetchPrivate(author, ['event', 'venue']);
+      await site.poll();
+      await site.poll();
+      site.cms.requests = [];
+      await site.poll();
+      expect(site.cms.requests).to.have.length(6);
+    });
+
+    it('fetching private records fails if the CMS is unavailable', async () => {
+      await synced({ service: undefined });
+      site.cms.beforeRequest = unavailable;
+      let thrown: unknown;
+      await site.sync.fetchPrivate(author, ['event']).catch((error) => {
+        thrown = error;
+      });
+      expect(thrown).to.be.instanceOf(CmsUnavailable);
+      site.cms.beforeRequest = undefined;
+      site.cms.requests = [];
+      await site.sync.fetchPrivate({ credentials: undefined, visibility: author.visibility }, ['event']);
+      expect(site.cms.requests).to.deep.equal([]);
+    });
+  });
+});

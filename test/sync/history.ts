@@ -1,0 +1,279 @@
+// Random histories of a CMS and a replica, which must be equal in the end: `node test/sync/history.ts [--runs
+// 1000] [--seed N] [--path P]`.
+
+import { parseArgs } from 'node:util';
+import fc from 'fast-check';
+import type { Kind } from '../../src/model/records.ts';
+import { collectionsOf } from '../../src/sync/collections.ts';
+import { type FakeCms, type FakePost, SERVICE, unavailable } from './fake-cms.ts';
+import { asIngested, expectInSync, mapping, type TestSite, testSite } from './test-site.ts';
+
+const BASES = ['events', 'events', 'events', 'venues', 'organizers'];
+const KINDS: Record<string, Kind> = { events: 'event', venues: 'venue', organizers: 'organizer' };
+const STATUSES = ['publish', 'publish', 'draft', 'private', 'pending'];
+
+/** One step as data: the numbers choose among the records that exist when it runs. */
+interface Step {
+  name: string;
+  a: number;
+  b: number;
+}
+
+type Change = (cms: FakeCms, a: number, b: number) => void;
+
+const pick = <T>(items: readonly T[], n: number): T | undefined => items[n % Math.max(1, items.length)];
+const somePost = (cms: FakeCms, n: number) => pick([...cms.posts.values()], n);
+const someEvent = (cms: FakeCms, n: number) => {
+  const events = [...cms.posts.values()].filter(({ base }) => base === 'events');
+  return pick(events, n);
+};
+const someTerm = (cms: FakeCms, n: number) => pick([...cms.terms.values()], n);
+const someMedia = (cms: FakeCms, n: number) => pick([...cms.media.values()], n);
+
+function fieldsOf(cms: FakeCms, a: number, b: number): Partial<FakePost> {
+  const terms = [...cms.terms.values()];
+  const ids = (base: string) =>
+    terms.filter((term) => term.base === base && (term.id + b) % 3 === 0).map(({ id }) => id);
+  const venues = [...cms.posts.values()].filter(({ base, id }) => base === 'venues' && (id + a) % 4 === 0);
+  return {
+    title: `Title ${a} ${b}`,
+    slug: `slug-${a}`,
+    featured: b % 3 === 0 ? (someMedia(cms, a)?.id ?? 0) : 0,
+    meta: {
+      start_date: `2026-05-${10 + (a % 10)} 10:00:00`,
+      end_date: '2026-05-28 12:00:00',
+      venue_ids: venues.map(({ id }) => id),
+    },
+    terms: { event_categories: ids('event_categories'), tags: ids('tags') },
+  };
+}
+
+/** Changes in the CMS. */
+const CHANGES: Record<string, Change> = {
+  create: (cms, a, b) => cms.create(pick(BASES, a)!, { ...fieldsOf(cms, a, b), status: pick(STATUSES, b)! }),
+  createMany: (cms, a, b) => {
+    for (let n = 0; n < 7; n += 1) cms.create('events', { ...fieldsOf(cms, a + n, b), status: pick(STATUSES, b + n)! });
+  },
+  createBack: (cms, a, b) => cms.create(pick(BASES, a)!, { ...fieldsOf(cms, a, b), dateS: 1_000_000_000 + b }),
+  schedule: (cms, a, b) => {
+    const dateS = Math.floor(cms.clockMs / 1000) + (b % 40);
+    cms.create('events', { ...fieldsOf(cms, a, b), status: 'future', dateS });
+  },
+  cron: (cms) => cms.runCron(),
+  edit: (cms, a, b) => cms.edit(somePost(cms, a)?.id ?? 0, fieldsOf(cms, a, b)),
+  editAll: (cms, a, b) => {
+    for (const { id, base } of cms.posts.values()) if (base === 'events') cms.edit(id, { title: `All ${a} ${b}` });
+  },
+  status: (cms, a, b) => cms.edit(somePost(cms, a)?.id ?? 0, { status: pick(STATUSES, b)! }),
+  trash: (cms, a) => cms.trash(somePost(cms, a)?.id ?? 0),
+  erase: (cms, a) => cms.erase(somePost(cms, a)?.id ?? 0),
+  editSilently: (cms, a, b) => cms.editSilently(someEvent(cms, a)?.id ?? 0, fieldsOf(cms, a, b)),
+  createTerm: (cms, a) => cms.createTerm(pick(['event_categories', 'tags'], a)!),
+  renameTerm: (cms, a, b) => Object.assign(someTerm(cms, a) ?? {}, { name: `Term ${b}`, slug: `term-${b}` }),
+  deleteTerm: (cms, a) => cms.deleteTerm(someTerm(cms, a)?.id ?? 0),
+  mergeTerm: (cms, a, b) => {
+    const term = someTerm(cms, a);
+    const others = [...cms.terms.values()].filter(({ base, id }) => base === term?.base && id !== term.id);
+    if (term) cms.deleteTerm(term.id, pick(others, b)?.id);
+  },
+  createMedia: (cms) => cms.createMedia(),
+  replaceMedia: (cms, a) => cms.replaceMedia(someMedia(cms, a)?.id ?? 0),
+  cropMedia: (cms, a) => cms.cropMedia(someMedia(cms, a)?.id ?? 0),
+  deleteMedia: (cms, a) => cms.deleteMedia(someMedia(cms, a)?.id ?? 0),
+};
+
+/**
+ * Changes that neither a date nor a total shows, at least together with others: only a full resync must see
+ * them.
+ */
+const INVISIBLE = ['createBack', 'cron', 'editSilently', 'cropMedia', 'deleteMedia'];
+/** Changes that two polls must see. */
+const VISIBLE = Object.keys(CHANGES).filter((name) => !INVISIBLE.includes(name));
+
+const changeAt = (names: readonly string[], n: number) => CHANGES[pick(names, n)!]!;
+
+/** Actions of the gateway, the network and time; `changes` are the changes that the history may contain. */
+const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: string[]) => void | Promise<void>> = {
+  poll: (site) => site.poll(),
+  pollImmediately: async (site) => void (await site.sync.poll()),
+  /** The next steps run during the poll. */
+  pollConcurrently: (site) => void site.sync.poll(),
+  yield: () => new Promise((resolve) => setImmediate(resolve)),
+  advance: (site, a) => site.advance(pick([300, 1_000, 2_500, 20_000], a)!),
+  /** The CMS is unavailable for the next requests. */
+  fail(site, a, b) {
+    let left = 1 + (a % 6);
+    let until = b % 4;
+    site.cms.beforeRequest = () => {
+      if (until-- > 0) return;
+      if (left-- > 0) unavailable();
+      site.cms.beforeRequest = undefined;
+    };
+  },
+  /** A change between two requests. */
+  changeBetween(site, a, b, changes) {
+    let until = a % 12;
+    site.cms.beforeRequest = () => {
+      if (until-- > 0) return;
+      site.cms.beforeRequest = undefined;
+      changeAt(changes, b)(site.cms, a, b);
+    };
+  },
+  gatewayEdits(site, a, b) {
+    const post = someEvent(site.cms, a);
+    if (!post) return;
+    site.cms.edit(post.id, { ...fieldsOf(site.cms, a, b), status: pick(STATUSES, b)! });
+    storeWritten(site, post);
+  },
+  gatewayCreates(site, a, b) {
+    storeWritten(site, site.cms.create('events', fieldsOf(site.cms, a, b)));
+  },
+  gatewayDeletes(site, a) {
+    const post = someEvent(site.cms, a);
+    if (!post) return;
+    site.cms.erase(post.id);
+    site.replica.delete('event', [post.id]);
+    site.sync.recordWrite('event', post.id);
+  },
+  async webhook(site, a, b) {
+    const post = somePost(site.cms, a);
+    if (!post) return;
+    site.cms.edit(post.id, fieldsOf(site.cms, a, b));
+    await site.sync.fetchChanged([{ collection: post.base, id: post.id }]);
+  },
+  webhookConcurrently(site, a) {
+    const post = somePost(site.cms, a);
+    if (!post) return;
+    site.cms.erase(post.id);
+    void site.sync.fetchChanged([{ collection: post.base, id: post.id }]);
+  },
+  async webhookOfMedia(site, a) {
+    const item = someMedia(site.cms, a);
+    if (!item) return;
+    site.cms.cropMedia(item.id);
+    await site.sync.fetchChanged([{ collection: 'media', id: item.id }]);
+  },
+  /** The CMS refuses the service account for the next requests. */
+  refuse(site, a) {
+    let until = a % 8;
+    site.cms.beforeRequest = () => {
+      site.cms.serviceRole = until-- > 0 ? 'editor' : 'refused';
+      if (until < -1) [site.cms.beforeRequest, site.cms.serviceRole] = [undefined, 'editor'];
+    };
+  },
+  restart: (site) => site.restart(),
+  /** Changes while no gateway runs. */
+  async changeWhileStopped(site, a, b, changes) {
+    await site.sync.stop();
+    for (let n = 0; n <= a % 3; n += 1) changeAt(changes, b + n)(site.cms, a, b);
+    if (b % 2 === 0) site.advance(20_000);
+    await site.restart();
+  },
+};
+
+/** As the gateway does after a write that the CMS accepted. */
+function storeWritten({ cms, replica, sync, service }: TestSite, post: FakePost): void {
+  const collection = collectionsOf(mapping, service).find(({ base }) => base === post.base)!;
+  replica.upsert([collection.read(asIngested(cms, post, service), cms.siteFacts)]);
+  sync.recordWrite(KINDS[post.base]!, post.id);
+}
+
+const numbers = fc.nat({ max: 200 });
+
+const stepsOf = (changes: string[]) => {
+  const names = [
+    ...changes,
+    ...changes,
+    ...Object.keys(ACTIONS),
+    'poll',
+    'poll',
+    'advance',
+    'changeBetween',
+    'changeBetween',
+  ];
+  return fc.record({ name: fc.constantFrom(...names), a: numbers, b: numbers });
+};
+
+class RunStep implements fc.AsyncCommand<object, TestSite> {
+  readonly step: Step;
+  readonly changes: string[];
+  constructor(step: Step, changes: string[]) {
+    this.step = step;
+    this.changes = changes;
+  }
+  check(): boolean {
+    return true;
+  }
+  async run(_model: object, site: TestSite): Promise<void> {
+    const { name, a, b } = this.step;
+    if (CHANGES[name]) CHANGES[name](site.cms, a, b);
+    else await ACTIONS[name]!(site, a, b, this.changes);
+  }
+  toString(): string {
+    return `${this.step.name}(${this.step.a}, ${this.step.b})`;
+  }
+}
+
+/** With or without a service account; with all changes, or only with those that a poll sees. */
+function history(service: boolean, all: boolean) {
+  const changes = all ? Object.keys(CHANGES) : VISIBLE;
+  const command = stepsOf(changes).map((step) => new RunStep(step, changes));
+  return fc.asyncProperty(
+    fc.array(stepsOf(Object.keys(CHANGES)), { maxLength: 40, size: 'max' }),
+    fc.commands([command], { maxCommands: 60, size: 'max' }),
+    // The gateway's clock is ahead of the CMS's, or behind.
+    fc.constantFrom(0, 3_600_000, -3_600_000),
+    async (before, commands, skewMs) => {
+      const site = testSite({ service: service ? SERVICE : undefined, skewMs });
+      try {
+        for (const { name, a, b } of before) CHANGES[name]?.(site.cms, a, b);
+        site.sync.start();
+        await fc.asyncModelRun(() => ({ model: {}, real: site }), commands);
+        [site.cms.beforeRequest, site.cms.serviceRole] = [undefined, 'editor'];
+        if (all) await site.fullResync();
+        else await site.settle();
+        expectInSync(site);
+      } finally {
+        await site.close();
+      }
+    },
+  );
+}
+
+/** Runs histories; throws with the seed, the path and the shortest history that ends with a difference. */
+export async function runHistories(options: {
+  runs: number;
+  seed?: number | undefined;
+  path?: string | undefined;
+}): Promise<void> {
+  const { runs, seed, path } = options;
+  for (const [service, all] of [
+    [true, false],
+    [false, false],
+    [true, true],
+    [false, true],
+  ] as const) {
+    await fc.assert(history(service, all), {
+      numRuns: Math.ceil(runs / 4),
+      ...(seed !== undefined && { seed }),
+      ...(path !== undefined && { path }),
+    });
+  }
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { runs: { type: 'string', default: '1000' }, seed: { type: 'string' }, path: { type: 'string' } },
+  });
+  const startedMs = performance.now();
+  await runHistories({
+    runs: Number(values.runs),
+    seed: values.seed === undefined ? undefined : Number(values.seed),
+    path: values.path,
+  }).catch((error: Error) => {
+    // The message has the seed and the path; the error also holds both sides of the comparison.
+    console.error(error.message);
+    process.exit(1);
+  });
+  console.log(`${values.runs} histories, no difference, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+}

@@ -1,0 +1,119 @@
+// The initial sync copies everything, continues after a restart, and yields to the event loop.
+
+import { expect } from 'chai';
+import { until } from '../until.ts';
+import { unavailable } from './fake-cms.ts';
+import { filledSite, syncedSite } from './filled-site.ts';
+import { expectInSync, mapping, type SiteOptions, type TestSite, testSite } from './test-site.ts';
+
+describe('initial sync and ingest', () => {
+  let site: TestSite;
+  afterEach(() => site.close());
+
+  function start(options?: SiteOptions): void {
+    site = filledSite(options);
+  }
+
+  async function synced(options?: SiteOptions): Promise<void> {
+    site = await syncedSite(options);
+  }
+
+  describe('the initial sync', () => {
+    it('copies everything and reports progress', async () => {
+      await synced();
+      expectInSync(site);
+      expect(site.sync.status()).to.include({ state: 'live', complete: true, percent: 100 });
+      expect(site.sync.status().collections.event).to.deep.equal({ done: 23, total: 23 });
+      const steps = site.observations.filter((seen) => seen.type === 'sync-progress');
+      // Every total is reported before any progress, so that the percentage only grows.
+      const started = steps.filter(({ done }) => done === 0).map(({ collection, total }) => [collection, total]);
+      expect(steps.slice(0, 5).map(({ collection, total }) => [collection, total])).to.deep.equal(started.slice(0, 5));
+      expect(started).to.deep.include(['event', 23]);
+      expect(steps.filter(({ collection }) => collection === 'event').at(-1)).to.include({ done: 23, total: 23 });
+    });
+
+    it('loses nothing when records are created and deleted meanwhile', async () => {
+      start();
+      let requests = 0;
+      site.cms.beforeRequest = () => {
+        requests += 1;
+        const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
+        if (requests > 10 && requests % 2 === 0) site.cms.erase(events[0]!.id);
+        if (requests > 10 && requests % 3 === 0) site.cms.create('events', { dateS: 1_000_000_000 });
+        if (requests > 20) site.cms.beforeRequest = undefined;
+      };
+      site.sync.start();
+      await site.sync.whenComplete();
+      await site.poll();
+      expectInSync(site);
+    });
+
+    it('continues after a restart where it stopped', async () => {
+      start();
+      let events = 0;
+      site.cms.beforeRequest = ({ base, query }) => {
+        if (base === 'events' && query.orderby === 'id' && ++events > 3) unavailable();
+      };
+      site.sync.start();
+      await until(() => site.sync.status().state === 'unreachable', 'the replica is unreachable');
+      expect(site.sync.status()).to.include({ complete: false });
+      expect(site.sync.status().percent).to.be.within(1, 99);
+      site.cms.beforeRequest = undefined;
+      site.cms.requests = [];
+      await site.restart();
+      await site.sync.whenComplete();
+      expectInSync(site);
+      expect(site.cms.requests.some(({ base, query }) => base === 'venues' && query.orderby === 'id')).to.equal(false);
+    });
+  });
+
+  describe('ingesting records', () => {
+    it('yields to the event loop between batches of at most 50 upserts or 10 deletes', async () => {
+      await synced({ pageSize: 100 });
+      let turns = 0;
+      let running = true;
+      const countTurn = () => {
+        turns += 1;
+        if (running) setImmediate(countTurn).unref();
+      };
+      const { replica } = site;
+      const { upsert, delete: deleteRecords } = replica;
+      const batches: { records: number; turn: number; isDelete: boolean }[] = [];
+      replica.upsert = (records, images) => {
+        batches.push({ records: records.length, turn: turns, isDelete: false });
+        return upsert(records, images);
+      };
+      replica.delete = (kind, ids) => {
+        batches.push({ records: ids.length, turn: turns, isDelete: true });
+        return deleteRecords(kind, ids);
+      };
+      const created = Array.from({ length: 200 }, () => site.cms.create('events'));
+      countTurn();
+      await site.poll();
+      for (const { id } of created) site.cms.erase(id);
+      await site.settle();
+      running = false;
+      const filled = batches.filter(({ records }) => records > 0);
+      for (const isDelete of [false, true]) {
+        const some = filled.filter((batch) => batch.isDelete === isDelete);
+        expect(some.reduce((sum, { records }) => sum + records, 0)).to.be.least(200);
+        for (const { records } of some) expect(records).to.be.most(isDelete ? 10 : 50);
+      }
+      expect(new Set(filled.map((batch) => batch.turn)).size).to.equal(filled.length);
+    });
+  });
+
+  it('ingests repeated records once, and does not trust their total', async () => {
+    const event = { ...mapping.kinds.event, dedupe: true };
+    site = testSite({ mapping: { ...mapping, kinds: { ...mapping.kinds, event } } });
+    site.cms.repeats = 3;
+    for (let n = 0; n < 12; n += 1) site.cms.create('events');
+    site.sync.start();
+    await site.sync.whenComplete();
+    expectInSync(site);
+    site.cms.erase(4);
+    site.cms.edit(5, { title: 'Changed' });
+    await site.poll();
+    expectInSync(site);
+  });
+});

@@ -1,0 +1,153 @@
+// Events that refer to venues without their ids, and venues that are text inside events.
+
+import { expect } from 'chai';
+import { compileMapping } from '../../src/mapping/compile.ts';
+import { mapping, RESYNC_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
+
+describe('linked records without ids', () => {
+  let site: TestSite;
+  afterEach(() => site.close());
+
+  describe('events that refer to a venue by another key', () => {
+    const keyed = compileMapping(
+      {
+        ...mapping.source,
+        event: {
+          ...mapping.source.event,
+          fields: {
+            start_date: 'meta.start_date',
+            end_date: 'meta.end_date',
+            venue: { at: 'meta.place', as: 'ids', via: { key: 'meta.key' } },
+          },
+        },
+      },
+      'test',
+    );
+
+    function createPlaces(): { venue: number; event: number } {
+      site = testSite({ mapping: keyed });
+      const venue = site.cms.create('venues', { meta: { key: 501 } }).id;
+      for (let n = 0; n < 9; n += 1) site.cms.create('venues', { meta: { key: 600 + n } });
+      const event = site.cms.create('events', { meta: { place: 501 } }).id;
+      return { venue, event };
+    }
+
+    it('are linked, also after a restart and to a venue that is created later', async () => {
+      const { venue, event } = createPlaces();
+      site.sync.start();
+      await site.sync.whenComplete();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+      await site.restart();
+      expect(site.sync.linkTables().venues?.idOf.get(501)).to.equal(venue);
+      const late = site.cms.create('venues', { meta: { key: 700 } }).id;
+      const other = site.cms.create('events', { meta: { place: 700 } }).id;
+      await site.poll();
+      expect(site.replica.get('event', other)?.venues).to.deep.equal([late]);
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+    });
+
+    it('are linked when the venue is created after the event', async () => {
+      createPlaces();
+      const event = site.cms.create('events', { meta: { place: 800 } }).id;
+      site.sync.start();
+      await site.sync.whenComplete();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([]);
+      const late = site.cms.create('venues', { meta: { key: 800 } }).id;
+      await site.poll();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([late]);
+    });
+
+    it('are linked immediately when a webhook reports both', async () => {
+      createPlaces();
+      site.sync.start();
+      await site.sync.whenComplete();
+      const venue = site.cms.create('venues', { meta: { key: 900 } }).id;
+      const event = site.cms.create('events', { meta: { place: 900 } }).id;
+      await site.sync.fetchChanged([
+        { collection: 'events', id: event },
+        { collection: 'venues', id: venue },
+      ]);
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+      const stored = () => site.sync.linkTables().venues?.storedIdOf;
+      const other = site.cms.create('venues', { meta: { key: 901 } }).id;
+      await site.sync.fetchChanged([{ collection: 'venues', id: other }]);
+      await site.sync.refreshLinkTables();
+      expect(stored()?.get(other)).to.equal(901);
+    });
+
+    it('are re-read when the key moves during a full resync, which starts again', async () => {
+      const { venue, event } = createPlaces();
+      site.sync.start();
+      await site.settle();
+      site.advance(RESYNC_INTERVAL_MS);
+      site.cms.beforeRequest = async ({ base, query }) => {
+        const isResync = base === 'events' && query.orderby === 'id' && query.order === 'asc';
+        if (!isResync) return;
+        site.cms.beforeRequest = undefined;
+        site.cms.edit(venue, { meta: { key: 502 } });
+        site.cms.edit(venue + 1, { meta: { key: 501 } });
+        await site.sync.fetchChanged([venue, venue + 1].map((id) => ({ collection: 'venues', id })));
+      };
+      await site.poll();
+      expect(site.cms.beforeRequest).to.equal(undefined);
+      expect(site.sync.status().state).to.equal('live');
+      for (let n = 0; n < 4; n += 1) await site.poll();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue + 1]);
+    });
+
+    it('are re-read when the key moves to another venue', async () => {
+      const { venue, event } = createPlaces();
+      site.sync.start();
+      await site.sync.whenComplete();
+      site.advance(5_000);
+      site.cms.edit(venue, { meta: { key: 502 } });
+      site.cms.edit(venue + 1, { meta: { key: 501 } });
+      await site.poll();
+      await site.poll();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue + 1]);
+      site.cms.editSilently(venue, { meta: { key: 501 } });
+      site.cms.editSilently(venue + 1, { meta: { key: 502 } });
+      await site.fullResync();
+      expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
+    });
+  });
+
+  it('keeps an embedded venue as long as one event has it', async () => {
+    const embedding = compileMapping(
+      {
+        name: 'embedded',
+        upstream: 'wordpress',
+        event: {
+          posts: 'events',
+          fields: {
+            start_date: 'meta.start_date',
+            end_date: 'meta.end_date',
+            venue: { embedded: { venue: 'meta.place', city: 'meta.city' } },
+          },
+        },
+      },
+      'test',
+    );
+    site = testSite({ mapping: embedding });
+    const at = (place: string) => ({ meta: { place, city: 'Bonn' } });
+    const [first, second] = [site.cms.create('events', at('Hall')).id, site.cms.create('events', at('Hall')).id];
+    site.sync.start();
+    await site.sync.whenComplete();
+    const halls = () => [
+      ...site.replica
+        .getMany(
+          'venue',
+          site.replica.stamps('venue').map(({ id }) => id),
+        )
+        .values(),
+    ];
+    expect(halls().map(({ title, city }) => [title, city])).to.deep.equal([['Hall', 'Bonn']]);
+    expect(site.replica.get('event', first)?.venues).to.deep.equal(halls().map(({ id }) => id));
+    site.cms.edit(first, at('Yard'));
+    await site.poll();
+    expect(halls().map(({ title }) => title)).to.have.members(['Hall', 'Yard']);
+    site.cms.erase(second);
+    await site.poll();
+    expect(halls().map(({ title }) => title)).to.deep.equal(['Yard']);
+  });
+});

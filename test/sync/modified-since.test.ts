@@ -1,0 +1,101 @@
+// Listing modifications finds all records, in whatever order those of the same second come, and in the hour
+// that clocks show twice.
+
+import { expect } from 'chai';
+import type { Query } from '../../src/cms/port.ts';
+import { idOf } from '../../src/sync/collections.ts';
+import { modifiedSince } from '../../src/sync/modified-since.ts';
+import { parseZone, utcToWall, utcZone } from '../../src/time/zones.ts';
+
+const BERLIN = { url: '', name: '', timezone: 'Europe/Berlin' };
+const PAGE = 5;
+
+/**
+ * A CMS that sorts by its wall time, as WordPress does, and records of equal time differently for every
+ * request.
+ */
+function fakeList(records: { id: number; utc: string }[], nowUtc: string) {
+  const zone = parseZone(BERLIN.timezone) ?? utcZone;
+  const wall = (utc: string) => utcToWall(utc, zone);
+  const requests: Query[] = [];
+  const readPage = async (query: Query) => {
+    requests.push(query);
+    const after =
+      query.modified_after === undefined
+        ? undefined
+        : wall(String(query.modified_after).slice(0, 19).replace('T', ' '));
+    const matching = records
+      .filter(({ utc }) => after === undefined || wall(utc) > after)
+      .map((row) => ({ ...row, tie: (row.id * 7919 * requests.length) % 31 }));
+    if (query.orderby === 'id') matching.sort((a, b) => a.id - b.id);
+    else matching.sort((a, b) => wall(b.utc).localeCompare(wall(a.utc)) || a.tie - b.tie);
+    const from = Number(query.offset ?? 0);
+    return {
+      records: matching
+        .slice(from, from + Number(query.per_page))
+        .map(({ id, utc }) => ({ id, modified_gmt: utc.replace(' ', 'T') })),
+      total: matching.length,
+      totalPages: 1,
+      cmsTimeMs: Date.parse(`${nowUtc.replace(' ', 'T')}Z`),
+      readMark: requests.length,
+    };
+  };
+  return { readPage, requests };
+}
+
+async function listIds(list: ReturnType<typeof fakeList>, watermarkUtc: string, isSettled = false): Promise<number[]> {
+  const ids = new Set<number>();
+  const options = { watermarkUtc, isSettled, fields: 'id,modified_gmt', pageSize: PAGE, site: BERLIN };
+  for await (const page of modifiedSince(list.readPage, options)) for (const item of page.records) ids.add(idOf(item));
+  return [...ids].sort((a, b) => a - b);
+}
+
+const records = (count: number, utc: string, from = 1) =>
+  Array.from({ length: count }, (_, n) => ({ id: from + n, utc }));
+
+describe('modifications since a watermark', () => {
+  it('are complete if more than a page was modified within one second', async () => {
+    const list = fakeList(
+      [...records(40, '2026-03-01 10:00:00'), ...records(23, '2026-03-01 12:00:00', 41)],
+      '2026-03-01 12:00:05',
+    );
+    const ids = await listIds(list, '2026-03-01 11:00:00');
+    expect(ids).to.include.members(records(23, '', 41).map(({ id }) => id));
+  });
+
+  it('are complete if the first page ends in the second of the watermark', async () => {
+    const list = fakeList(
+      [...records(23, '2026-03-01 12:00:00'), ...records(2, '2026-03-01 12:00:03', 24)],
+      '2026-03-01 12:00:05',
+    );
+    expect(await listIds(list, '2026-03-01 12:00:00')).to.deep.equal(records(25, '').map(({ id }) => id));
+  });
+
+  it('include a record that was stamped before the watermark and saved after it', async () => {
+    const list = fakeList(
+      [...records(23, '2026-03-01 12:00:05'), ...records(1, '2026-03-01 12:00:01', 24)],
+      '2026-03-01 12:00:09',
+    );
+    expect(await listIds(list, '2026-03-01 12:00:05')).to.include(24);
+  });
+
+  it('cost one request if the first page reaches back to the watermark, or the watermark is settled', async () => {
+    const quiet = fakeList(
+      [...records(3, '2026-03-01 12:00:00'), ...records(9, '2026-03-01 10:00:00', 4)],
+      '2026-03-01 12:00:05',
+    );
+    await listIds(quiet, '2026-03-01 12:00:00');
+    expect(quiet.requests).to.have.length(1);
+    const mass = fakeList(records(23, '2026-03-01 12:00:00'), '2026-03-01 13:00:05');
+    await listIds(mass, '2026-03-01 12:00:00', true);
+    expect(mass.requests).to.have.length(1);
+  });
+
+  it('are complete in the hour that the clocks of the site show twice', async () => {
+    // 02:50 summer time; then ten records at 02:10 winter time, which sorts before it.
+    const before = records(9, '2026-10-25 00:50:00');
+    const later = records(10, '2026-10-25 01:10:00', 10);
+    const list = fakeList([...before, ...later, ...records(30, '2026-10-24 20:00:00', 20)], '2026-10-25 01:10:05');
+    expect(await listIds(list, '2026-10-25 00:50:00')).to.include.members(later.map(({ id }) => id));
+  });
+});

@@ -1,0 +1,99 @@
+// Responses that are older than the replica do not overwrite it.
+
+import { expect } from 'chai';
+import { syncedSite } from './filled-site.ts';
+import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
+
+describe('outdated responses', () => {
+  let site: TestSite;
+  afterEach(() => site.close());
+
+  async function synced(options?: SiteOptions): Promise<void> {
+    site = await syncedSite(options);
+  }
+
+  describe('a write of the gateway', () => {
+    /** Runs `write` after the CMS has read the record for a poll, and before the response arrives. */
+    function meanwhile(id: number, write: () => void): void {
+      site.cms.afterRequest = ({ query }) => {
+        if (
+          !String(query.include ?? '')
+            .split(',')
+            .includes(String(id))
+        )
+          return;
+        site.cms.afterRequest = undefined;
+        write();
+      };
+    }
+
+    it('is not overwritten by a poll that started before it', async () => {
+      await synced();
+      site.cms.edit(10, { title: 'Before' });
+      meanwhile(10, () => {
+        site.cms.edit(10, { title: 'Written' });
+        site.replica.upsert([{ ...site.replica.get('event', 10)!, title: 'Written' }]);
+        site.sync.recordWrite('event', 10);
+      });
+      await site.poll();
+      expect(site.cms.afterRequest).to.equal(undefined);
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Written');
+      await site.poll();
+      expectInSync(site);
+    });
+
+    it('that deletes is not undone by a poll that started before it', async () => {
+      await synced();
+      site.cms.edit(10, { title: 'Before' });
+      meanwhile(10, () => {
+        site.cms.erase(10);
+        site.replica.delete('event', [10]);
+        site.sync.recordWrite('event', 10);
+      });
+      await site.poll();
+      expect(site.cms.afterRequest).to.equal(undefined);
+      expect(site.replica.get('event', 10)).to.equal(undefined);
+    });
+
+    it('that creates is not undone by a reconciliation that started before it', async () => {
+      await synced();
+      site.cms.erase(10);
+      site.cms.afterRequest = ({ query }) => {
+        if (query.orderby !== 'id') return;
+        site.cms.afterRequest = undefined;
+        const { id } = site.cms.create('events');
+        site.replica.upsert([{ ...site.replica.get('event', 11)!, id }]);
+        site.sync.recordWrite('event', id);
+        createdId = id;
+      };
+      let createdId = 0;
+      await site.poll();
+      expect(createdId).to.be.greaterThan(0);
+      expect(site.replica.get('event', createdId)).not.to.equal(undefined);
+      await site.poll();
+      expectInSync(site);
+    });
+  });
+
+  describe('a response that is older than the replica', () => {
+    it('does not replace it, and is accepted once the CMS has sent it for some minutes', async () => {
+      await synced();
+      await site.poll();
+      const restored = { ...site.cms.posts.get(10)! };
+      site.cms.edit(10, { title: 'Written' });
+      site.replica.upsert([
+        {
+          ...site.replica.get('event', 10)!,
+          title: 'Written',
+          modifiedUtc: new Date(site.cms.clockMs).toISOString().slice(0, 19).replace('T', ' '),
+        },
+      ]);
+      site.sync.recordWrite('event', 10);
+      site.cms.editSilently(10, restored);
+      for (let n = 0; n < 12; n += 1) await site.poll();
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Written');
+      for (let n = 0; n < 30; n += 1) await site.poll();
+      expectInSync(site);
+    });
+  });
+});

@@ -1,0 +1,233 @@
+// A poll sees every change that a date or a total shows; the full resync corrects the others.
+
+import { expect } from 'chai';
+import { SERVICE } from './fake-cms.ts';
+import { filledSite, syncedSite } from './filled-site.ts';
+import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
+
+describe('poll', () => {
+  let site: TestSite;
+  afterEach(() => site.close());
+
+  function start(options?: SiteOptions): void {
+    site = filledSite(options);
+  }
+
+  async function synced(options?: SiteOptions): Promise<void> {
+    site = await syncedSite(options);
+  }
+
+  describe('an idle poll', () => {
+    it('sends one request per collection, and one for the media', async () => {
+      await synced({ pageSize: 100 });
+      await site.poll();
+      await site.poll();
+      site.cms.requests = [];
+      await site.poll();
+      expect(site.cms.requests.map(({ base }) => base)).to.deep.equal([
+        ...['event_categories', 'tags', 'venues', 'organizers', 'events', 'media'],
+      ]);
+    });
+  });
+
+  it('sends one request per collection half a minute after more than a page changed within one second', async () => {
+    await synced();
+    for (const { id, base } of site.cms.posts.values()) if (base === 'events') site.cms.edit(id, { title: 'All' });
+    for (let n = 0; n < 5; n += 1) await site.poll();
+    site.cms.requests = [];
+    await site.poll();
+    expect(site.cms.requests.filter(({ base }) => base === 'events')).to.have.length(1);
+    site.cms.edit(12, { title: 'One more' });
+    await site.poll();
+    expectInSync(site);
+  });
+
+  describe('one poll sees', () => {
+    const cases: Record<string, (id: number) => void> = {
+      'a creation': () => site.cms.create('events', { dateS: Math.floor(site.cms.clockMs / 1000) }),
+      'a creation dated back': () => site.cms.create('events', { dateS: 1_000_000_000 }),
+      'many creations dated back among others': () => {
+        for (let n = 0; n < 17; n += 1) site.cms.create('events', { dateS: 1_000_000_000 });
+      },
+      'a creation dated ahead': () => site.cms.create('events', { dateS: 4_000_000_000, status: 'future' }),
+      'an edit': (id) => site.cms.edit(id, { title: 'Changed' }),
+      'more edits than a page holds': () => {
+        for (const { id, base } of site.cms.posts.values()) if (base === 'events') site.cms.edit(id, { title: 'All' });
+      },
+      'a slug change': (id) => site.cms.edit(id, { slug: 'other' }),
+      'an unpublished record': (id) => site.cms.edit(id, { status: 'draft' }),
+      'a trashed record': (id) => site.cms.trash(id),
+      'a record that is trashed and restored': (id) => {
+        site.cms.trash(id);
+        site.cms.edit(id, { status: 'publish', slug: 'back' });
+      },
+      'a permanent deletion': (id) => site.cms.erase(id),
+      'several permanent deletions': (id) => {
+        for (let n = 0; n < 5; n += 1) site.cms.erase(id + 2 * n);
+      },
+      'a deletion and a creation': (id) => {
+        site.cms.erase(id);
+        site.cms.create('events');
+      },
+      'a renamed term': () => {
+        for (const term of site.cms.terms.values()) term.name = 'Renamed';
+      },
+      'a new term': () => site.cms.createTerm('tags'),
+      'a deleted term': () => site.cms.deleteTerm(1),
+      'a merged term': () => site.cms.deleteTerm(1, site.cms.createTerm('event_categories').id),
+      'an edited venue': () => site.cms.edit(3, { title: 'Hall' }),
+      'a deleted venue': () => site.cms.erase(3),
+      'a replaced image': () => site.cms.replaceMedia(5),
+      'a deleted image': () => site.cms.deleteMedia(5),
+      'a deleted image of a venue': () => site.cms.deleteMedia(6),
+      'a new image': (id) => site.cms.edit(id, { featured: site.cms.createMedia().id }),
+    };
+    for (const [name, change] of Object.entries(cases)) {
+      for (const service of [SERVICE, undefined]) {
+        it(`${name} ${service ? 'with' : 'without'} a service account`, async () => {
+          await synced({ service });
+          await site.poll();
+          change(10);
+          await site.poll();
+          expectInSync(site);
+        });
+      }
+    }
+
+    it('a scheduled publication', async () => {
+      for (const service of [SERVICE, undefined]) {
+        await synced({ service });
+        const dateS = Math.floor(site.cms.clockMs / 1000) + 60;
+        const { id } = site.cms.create('events', { status: 'future', dateS });
+        await site.poll();
+        site.advance(60_000);
+        site.cms.runCron();
+        await site.poll();
+        expect(site.replica.get('event', id)?.status).to.equal('publish');
+        expectInSync(site);
+        if (service) await site.close();
+      }
+    });
+  });
+
+  it('sees more image replacements within one second than a page holds', async () => {
+    start();
+    const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
+    for (const { id } of events) site.cms.edit(id, { featured: site.cms.createMedia().id });
+    site.sync.start();
+    await site.sync.whenComplete();
+    for (let n = 0; n < 2; n += 1) await site.poll();
+    for (const { id } of site.cms.media.values()) site.cms.replaceMedia(id);
+    await site.poll();
+    expectInSync(site);
+    for (let n = 0; n < 4; n += 1) await site.poll();
+    site.cms.requests = [];
+    await site.poll();
+    expect(site.cms.requests.filter(({ base }) => base === 'media')).to.have.length(1);
+  });
+
+  it('sees a scheduled record published however late, and fetches a hundred overdue records per poll', async () => {
+    await synced({ pageSize: 100 });
+    const dateS = Math.floor(site.cms.clockMs / 1000) + 60;
+    for (let n = 0; n < 130; n += 1) site.cms.create('events', { status: 'future', dateS });
+    await site.poll();
+    site.advance(3_600_000);
+    await site.poll();
+    site.cms.requests = [];
+    await site.poll();
+    const fetched = site.cms.requests.flatMap(({ query }) => String(query.include ?? '').split(',')).filter(Boolean);
+    expect(fetched).to.have.length(100);
+    site.cms.runCron();
+    await site.poll();
+    await site.poll();
+    expectInSync(site);
+  });
+
+  it('sees the second of two changes within one second', async () => {
+    await synced();
+    site.cms.edit(10, { title: 'First' });
+    await site.sync.poll();
+    expect(titleOf(site.replica, 'event', 10)).to.equal('First');
+    site.cms.edit(10, { title: 'Second' });
+    await site.poll();
+    expect(titleOf(site.replica, 'event', 10)).to.equal('Second');
+  });
+
+  it('sees the second change of a second within which the process restarted', async () => {
+    await synced();
+    site.cms.edit(10, { title: 'First' });
+    await site.sync.poll();
+    await site.restart();
+    await site.sync.poll();
+    site.cms.edit(10, { title: 'Second' });
+    await site.poll();
+    expect(titleOf(site.replica, 'event', 10)).to.equal('Second');
+  });
+
+  it('sees image changes that were made while no gateway ran', async () => {
+    await synced();
+    await site.poll();
+    for (const change of [() => site.cms.replaceMedia(5), () => site.cms.deleteMedia(6)]) {
+      await site.sync.stop();
+      site.advance(20_000);
+      change();
+      await site.restart();
+      await site.poll();
+      expectInSync(site);
+    }
+  });
+
+  it('never compares the clocks of the two machines', async () => {
+    for (const skewMs of [-3_600_000, 3_600_000]) {
+      await synced({ skewMs });
+      site.cms.edit(10, { title: 'First' });
+      await site.sync.poll();
+      site.cms.edit(10, { title: 'Second' });
+      site.cms.edit(11, { title: 'Other' });
+      await site.poll();
+      expectInSync(site);
+      if (skewMs < 0) await site.close();
+    }
+  });
+
+  it('corrects by a full resync what neither a date nor a total shows', async () => {
+    await synced();
+    // The newest records are re-read until their second is over.
+    for (let n = 0; n < 2; n += 1) await site.poll();
+    site.cms.editSilently(10, { meta: { start_date: '2027-01-01 10:00:00', end_date: '2027-01-01 12:00:00' } });
+    site.cms.editSilently(12, { terms: { event_categories: [], tags: [2] } });
+    site.cms.cropMedia(5);
+    await site.poll();
+    expect(site.replica.get('event', 10)?.start).to.equal('2026-05-01 10:00:00');
+    expect(site.replica.getImage(5)?.filesizeBytes).to.equal(101);
+    await site.fullResync();
+    expect(site.replica.get('event', 10)?.start).to.equal('2027-01-01 10:00:00');
+    expectInSync(site);
+  });
+
+  it('re-reads everything when the site changes its time zone', async () => {
+    await synced();
+    site.cms.siteFacts = { ...site.cms.siteFacts, timezone: 'UTC', name: 'Moved' };
+    await site.fullResync();
+    expect(site.sync.site()).to.deep.equal(site.cms.siteFacts);
+    expectInSync(site);
+  });
+
+  it('re-reads everything when the service account is set or removed', async () => {
+    await synced({ service: undefined });
+    site.cms.create('events', { status: 'draft' });
+    for (const service of [SERVICE, undefined, SERVICE]) {
+      await site.restart({ service });
+      await site.fullResync();
+      expectInSync(site);
+    }
+  });
+
+  it('sends no request once stopped', async () => {
+    await synced();
+    await site.sync.stop();
+    site.cms.requests = [];
+    await site.sync.poll();
+    expect(site.cms.requests).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,332 @@
+// The public view: the replica has of a published record what the CMS shows an anonymous reader, however the
+// record came into the replica.
+
+import { expect } from 'chai';
+import { CmsUnavailable } from '../../src/errors.ts';
+import { compileMapping } from '../../src/mapping/compile.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
+import { normalizedCms } from '../../src/mapping/normalized-cms.ts';
+import { type EventRecord, WITHHELD } from '../../src/model/records.ts';
+import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
+import { until } from '../until.ts';
+import { type FakePost, membersOnlyText, SERVICE } from './fake-cms.ts';
+import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
+
+const TIMES = { start_date: '2026-05-01 10:00:00', end_date: '2026-05-01 12:00:00' };
+
+describe('public view', () => {
+  let site: TestSite;
+
+  function createSite(options: Parameters<typeof testSite>[0] = {}): TestSite {
+    site = testSite(options);
+    for (let n = 0; n < 12; n += 1) {
+      site.cms.clockMs += 60_000;
+      createEvent({ status: n === 0 ? 'draft' : 'publish' });
+    }
+    site.cms.create('venues');
+    site.cms.create('organizers');
+    site.cms.clockMs += 60_000;
+    return site;
+  }
+
+  async function synced(options?: Parameters<typeof testSite>[0]): Promise<TestSite> {
+    createSite(options);
+    site.sync.start();
+    await site.sync.whenComplete();
+    site.cms.requests.length = 0;
+    return site;
+  }
+
+  const createEvent = (fields: Partial<FakePost> = {}) => {
+    const { id } = site.cms.create('events', { meta: TIMES, ...fields });
+    return site.cms.posts.get(id)!;
+  };
+  const event = (id: number) => site.replica.get('event', id) as EventRecord | undefined;
+  const eventIds = () => [...site.cms.posts.values()].filter(({ base }) => base === 'events').map(({ id }) => id);
+  const shownToPublic = () =>
+    site.replica.listEvents({ visibility: PUBLIC_VISIBILITY, order: 'start', limit: 100, offset: 0 }).ids;
+  const foundByPublic = (text: string) =>
+    site.replica.listEvents({
+      visibility: PUBLIC_VISIBILITY,
+      order: 'start',
+      limit: 100,
+      offset: 0,
+      words: [{ text, not: false }],
+    }).total;
+  const anonymousRequests = () =>
+    site.cms.requests.filter(({ query }) => query.include !== undefined && query.context === undefined);
+  /** Runs before each request for public views. */
+  const beforePublicView = (run: () => void) => {
+    site.cms.beforeRequest = ({ query }) => {
+      if (query.include !== undefined && query.context === undefined) run();
+    };
+  };
+  const fail = () => {
+    throw new CmsUnavailable('timeout', 'no response');
+  };
+  const warnings = () =>
+    site.observations.flatMap((event) => (event.type === 'message' && event.level === 'warn' ? [event.message] : []));
+
+  function expectNoSecret(): void {
+    for (const kind of ['event', 'venue', 'organizer'] as const) {
+      for (const { id, status } of site.replica.stamps(kind)) {
+        if (status !== 'publish') continue;
+        expect(JSON.stringify(site.replica.get(kind, id))).to.not.include(membersOnlyText({ id }));
+      }
+    }
+    expect(foundByPublic('members')).to.equal(0);
+  }
+
+  afterEach(() => site.close());
+
+  it('is what the initial sync, a poll, a webhook and a full resync ingest, in every text and in searches', async () => {
+    await synced();
+    expectNoSecret();
+    expectInSync(site);
+    const { id } = createEvent();
+    await site.poll();
+    expect(event(id)?.description).to.equal(`<p>Post ${id}</p>`);
+    site.cms.edit(id, { title: 'Edited' });
+    await site.sync.fetchChanged([{ collection: 'events', id }]);
+    expect(event(id)?.description).to.equal('<p>Edited</p>');
+    expect(foundByPublic('edited')).to.equal(1);
+    site.cms.editSilently(id, { title: 'Silent' });
+    await site.fullResync();
+    expect(event(id)?.description).to.equal('<p>Silent</p>');
+    expectNoSecret();
+    expectInSync(site);
+  });
+
+  it('is not read of a draft, which only staff see, until it is published', async () => {
+    await synced();
+    const [draft = 0] = eventIds();
+    expect(event(draft)?.description).to.include(membersOnlyText({ id: draft }));
+    expect(shownToPublic()).to.not.include(draft);
+    site.cms.edit(draft, { status: 'publish' });
+    await site.poll();
+    expect(shownToPublic()).to.include(draft);
+    expectNoSecret();
+  });
+
+  it('costs one more request per page of the initial sync, and none in an idle poll', async () => {
+    createSite({ pageSize: 100 });
+    site.sync.start();
+    await site.sync.whenComplete();
+    const pages = site.cms.requests.filter(
+      ({ query }) => query.context === 'edit' && /content/.test(`${query._fields}`),
+    );
+    expect(anonymousRequests().length).to.equal(pages.length);
+    await site.settle();
+    site.cms.requests.length = 0;
+    await site.poll();
+    expect(anonymousRequests()).to.deep.equal([]);
+  });
+
+  it('withholds a published record that the CMS does not show to an anonymous reader', async () => {
+    createSite();
+    const hidden = createEvent({ hiddenFromPublic: true });
+    site.sync.start();
+    await site.sync.whenComplete();
+    expect(event(hidden.id)?.status).to.equal(WITHHELD);
+    expect(shownToPublic()).to.not.include(hidden.id);
+    expect(foundByPublic(hidden.title.toLowerCase())).to.equal(0);
+    await site.settle();
+    site.cms.requests.length = 0;
+    await site.poll();
+    expect(anonymousRequests(), 'an idle poll').to.deep.equal([]);
+    expectInSync(site);
+    site.cms.editSilently(hidden.id, { hiddenFromPublic: false });
+    await site.fullResync();
+    expect(event(hidden.id)?.status).to.equal('publish');
+    site.cms.erase(hidden.id);
+    await site.fullResync();
+    expect(event(hidden.id)).to.equal(undefined);
+    expectInSync(site);
+  });
+
+  it('withholds a record that was unpublished between the two requests', async () => {
+    await synced();
+    const { id } = createEvent();
+    beforePublicView(() => {
+      site.cms.edit(id, { status: 'draft' });
+      site.cms.beforeRequest = fail;
+    });
+    await site.sync.fetchChanged([{ collection: 'events', id }]);
+    site.cms.beforeRequest = undefined;
+    expect(shownToPublic()).to.not.include(id);
+    await site.poll();
+    expect(event(id)?.status).to.equal('draft');
+    expectInSync(site);
+  });
+
+  it('leaves the record unchanged while the CMS does not send it, and is read again', async () => {
+    await synced();
+    const [, id = 0] = eventIds();
+    site.cms.edit(id, { title: 'New title' });
+    beforePublicView(fail);
+    await site.poll();
+    expect(event(id)?.title).to.equal(`Post ${id}`);
+    expect(site.sync.status().state).to.equal('stale');
+    expect(site.sync.status().publicView.event).to.equal('public');
+    site.cms.beforeRequest = undefined;
+    await site.poll();
+    expect(event(id)?.title).to.equal('New title');
+    expectNoSecret();
+  });
+
+  it('is not taken from a cache in front of the CMS that is outdated', async () => {
+    await synced();
+    const [, id = 0] = eventIds();
+    const post = site.cms.posts.get(id)!;
+    const older = { ...post };
+    const before = event(id);
+    site.cms.edit(id, { title: 'New title' });
+    const newer = { ...post };
+    site.cms.beforeRequest = ({ query }) =>
+      void Object.assign(post, query.include !== undefined && query.context === undefined ? older : newer);
+    await site.poll();
+    expect(event(id)).to.deep.equal(before);
+    site.cms.beforeRequest = undefined;
+    Object.assign(post, newer);
+    await site.poll();
+    expect(event(id)?.title).to.equal('New title');
+    expectInSync(site);
+  });
+
+  describe('of a site that refuses anonymous readers', () => {
+    const ALL = ['events', 'venues', 'organizers'];
+
+    it('is that of the service account, which the log and the status report', async () => {
+      createSite();
+      for (const base of ALL) site.cms.closedToPublic.add(base);
+      site.sync.start();
+      await site.sync.whenComplete();
+      expect(site.sync.status().publicView).to.deep.equal({
+        event: 'account',
+        venue: 'account',
+        organizer: 'account',
+      });
+      expect(warnings().filter((text) => text.includes('as the CMS shows it to the service account')).length).to.equal(
+        3,
+      );
+      const [, id = 0] = eventIds();
+      expect(event(id)?.description).to.include(membersOnlyText({ id }));
+      site.observations.length = 0;
+      await site.restart();
+      await until(() => warnings().length > 0, 'a warning at the start');
+      expect(warnings()[0]).to.include('refuses anonymous readers');
+    });
+
+    it('is public again once a full resync finds the site open', async () => {
+      createSite();
+      for (const base of ALL) site.cms.closedToPublic.add(base);
+      site.sync.start();
+      await site.sync.whenComplete();
+      site.cms.closedToPublic.clear();
+      await site.fullResync();
+      await site.fullResync();
+      expect(site.sync.status().publicView.event).to.equal('public');
+      expectNoSecret();
+      expectInSync(site);
+    });
+
+    it('stays public until the refusal has lasted ten minutes', async () => {
+      await synced();
+      const [, id = 0] = eventIds();
+      for (const base of ALL) site.cms.closedToPublic.add(base);
+      site.cms.edit(id, { title: 'New title' });
+      await site.poll();
+      await site.poll();
+      expect(event(id)?.title).to.equal(`Post ${id}`);
+      expect(site.sync.status().reason).to.match(/refuses anonymous readers of "\w+" \(401 rest_login_required\)/);
+      expect(site.sync.status().publicView.event).to.equal('public');
+      site.advance(RESYNC_INTERVAL_MS);
+      await site.poll();
+      expect(site.sync.status().publicView.event).to.equal('account');
+      expect(event(id)?.title).to.equal('New title');
+    });
+
+    it('withholds the records if the site refuses one collection only', async () => {
+      createSite();
+      site.cms.closedToPublic.add('events');
+      site.sync.start();
+      await site.sync.whenComplete();
+      expect(site.sync.status().publicView).to.deep.equal({ event: 'withheld', venue: 'public', organizer: 'public' });
+      expect(shownToPublic()).to.deep.equal([]);
+      expect(warnings()[0]).to.include('of "events" only: its records are shown to staff only');
+    });
+  });
+
+  describe('of a record that a caller received', () => {
+    const options = { bulkhead: 'callers', fairnessKey: '1' } as const;
+    const asCaller = (post: FakePost) => site.cms.postResponse(post, { credentials: SERVICE, context: 'edit' });
+    const publicViewOf = (post: FakePost) =>
+      site.sync.readPublicView('event', asCaller(post), { ...options, credentials: SERVICE });
+
+    it('is read without the credentials of the caller', async () => {
+      await synced();
+      const post = createEvent();
+      const record = await publicViewOf(post);
+      expect(record?.content).to.deep.include({ rendered: `<p>${post.title}</p>\n` });
+      expect(anonymousRequests().map(({ query }) => query.include)).to.deep.equal([String(post.id)]);
+      site.cms.requests.length = 0;
+      expect((await publicViewOf(createEvent({ status: 'draft' })))?.content).to.have.property('raw');
+      expect(site.cms.requests, 'of a draft').to.deep.equal([]);
+    });
+
+    it('is withheld if the CMS does not show it, and an error if the CMS does not respond', async () => {
+      await synced();
+      expect((await publicViewOf(createEvent({ hiddenFromPublic: true })))?.status).to.equal(WITHHELD);
+      const post = createEvent();
+      beforePublicView(fail);
+      const error = await publicViewOf(post).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(CmsUnavailable);
+    });
+
+    it('is undefined if a write came between', async () => {
+      await synced();
+      const post = createEvent();
+      beforePublicView(() => site.sync.recordWrite('event', post.id));
+      expect(await publicViewOf(post)).to.equal(undefined);
+    });
+
+    it('is that of the service account if the site refuses anonymous readers, never that of the caller', async () => {
+      createSite();
+      for (const base of ['events', 'venues', 'organizers']) site.cms.closedToPublic.add(base);
+      site.sync.start();
+      await site.sync.whenComplete();
+      const post = createEvent();
+      const ofCaller = { ...asCaller(post), content: { raw: '', rendered: 'for the caller', protected: false } };
+      const record = await site.sync.readPublicView('event', ofCaller, options);
+      expect(JSON.stringify(record)).to.not.include('for the caller');
+      expect(record?.content).to.deep.include({ rendered: `<p>${post.title}</p>\n${membersOnlyText(post)}` });
+    });
+  });
+
+  it('of a record with a plugin status is read by id, and again only when the record changes', async () => {
+    const source = structuredClone(loadMapping('wordpress-meta').source);
+    source.event.statuses = ['expired'];
+    const mapping = compileMapping(source, 'expired.json');
+    createSite({ mapping, cms: (cms) => normalizedCms(cms, mapping) });
+    const reads: number[] = [];
+    const secret = createEvent({ status: 'expired' });
+    site.cms.read = async (base, id, _query, options = {}) => {
+      reads.push(id);
+      expect([base, options.credentials]).to.deep.equal(['events', undefined]);
+      return site.cms.postResponse(site.cms.posts.get(id)!, options);
+    };
+    site.sync.start();
+    await site.sync.whenComplete();
+    await site.settle();
+    expect(reads).to.include(secret.id);
+    expect(shownToPublic()).to.include(secret.id);
+    expectNoSecret();
+    reads.length = 0;
+    await site.fullResync();
+    expect(reads).to.deep.equal([]);
+    site.cms.edit(secret.id, { title: 'Over' });
+    await site.poll();
+    expect(event(secret.id)?.title).to.equal('Over');
+    expectNoSecret();
+  });
+});

@@ -1,0 +1,141 @@
+// The state machine of the sync: every cell of its table, and what holds along every path through it.
+
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  initialSyncState,
+  type ReplicaState,
+  retryDelayMs,
+  type SyncEvent,
+  type SyncEventType,
+  type SyncState,
+  TRANSITIONS,
+  transition,
+} from '../../src/sync/sync-state.ts';
+
+/** Written from docs/internals/sync.md, not from the code; `-` is ignored. */
+const TABLE = `
+                empty       syncing     live        stale       unreachable
+  syncStarted   syncing     syncing     -           -           syncing
+  opened        stale       -           -           -           -
+  synced        -           live        -           -           -
+  caughtUp      -           -           live        live        live
+  late          -           -           stale       stale       unreachable
+  failed        unreachable unreachable stale       unreachable unreachable
+  refused       unreachable unreachable unreachable unreachable unreachable
+  replicaFailed empty       syncing     stale       stale       unreachable
+  unconfirmed   -           -           stale       stale       stale
+`;
+
+const [head = [], ...rows] = TABLE.trim()
+  .split('\n')
+  .map((line) => line.trim().split(/\s+/));
+const STATES = head as ReplicaState[];
+const EVENTS = rows.map(([name]) => name as SyncEventType);
+
+const createEvent = (type: SyncEventType): SyncEvent =>
+  type === 'failed' || type === 'refused' || type === 'replicaFailed' || type === 'unconfirmed'
+    ? { type, reason: `because ${type}` }
+    : { type };
+
+/** A path into each state, with a replica that was complete once or never was. */
+const PATHS: { state: ReplicaState; complete: boolean; path: SyncEventType[] }[] = [
+  { state: 'empty', complete: false, path: [] },
+  { state: 'syncing', complete: false, path: ['syncStarted'] },
+  { state: 'live', complete: true, path: ['syncStarted', 'synced'] },
+  { state: 'stale', complete: true, path: ['opened'] },
+  { state: 'unreachable', complete: true, path: ['opened', 'failed'] },
+  { state: 'unreachable', complete: false, path: ['syncStarted', 'failed'] },
+];
+
+const stateAfter = (path: SyncEventType[]) =>
+  path.reduce((state, type, n) => transition(state, createEvent(type), n + 1), initialSyncState(0));
+
+describe('sync state machine', () => {
+  it('has a cell for every state and event', () => {
+    for (const [row, type] of EVENTS.entries()) {
+      for (const [column, state] of STATES.entries()) {
+        const cell = rows[row]?.[column + 1];
+        expect(TRANSITIONS[state][type] ?? '-', `${state} x ${type}`).to.equal(cell);
+      }
+    }
+    expect(Object.keys(TRANSITIONS)).to.have.members(STATES);
+    expect(Object.keys(TRANSITIONS.empty)).to.have.members(EVENTS);
+  });
+
+  for (const { state, complete, path } of PATHS) {
+    for (const type of EVENTS) {
+      it(`${state}${complete ? ', complete' : ''}: ${type}`, () => {
+        const before = stateAfter(path);
+        expect(before).to.include({ state, complete });
+        const after = transition(before, createEvent(type), 100);
+        let next = TRANSITIONS[state][type];
+        if (type === 'syncStarted' && complete) next = null;
+        if ((type === 'caughtUp' || type === 'unconfirmed') && !complete) next = null;
+        if (next === null) expect(after).to.equal(before);
+        else {
+          expect(after.state).to.equal(next);
+          expect(after.sinceMs).to.equal(next === state ? before.sinceMs : 100);
+        }
+      });
+    }
+  }
+
+  type Check = (before: SyncState, type: SyncEventType, after: SyncState) => void;
+
+  /** Checks each step of random sequences of events. */
+  function checkHistories(check: Check): void {
+    const histories = fc.array(fc.constantFrom(...EVENTS), { maxLength: 30 });
+    fc.assert(
+      fc.property(histories, (types) => {
+        let before = initialSyncState(0);
+        for (const [n, type] of types.entries()) {
+          const after = transition(before, createEvent(type), n + 1);
+          check(before, type, after);
+          before = after;
+        }
+      }),
+    );
+  }
+
+  it('stays complete', () => {
+    checkHistories((before, type, after) => {
+      if (before.complete) expect(after.complete).to.equal(true);
+      if (!before.complete && after.complete) expect(type).to.be.oneOf(['opened', 'synced']);
+    });
+  });
+
+  it('is live only when complete, and syncing only when not', () => {
+    checkHistories((_before, _type, { state, complete }) => {
+      if (state === 'live' || state === 'stale') expect(complete).to.equal(true);
+      if (state === 'syncing' || state === 'empty') expect(complete).to.equal(false);
+    });
+  });
+
+  it('has a reason whenever it is stale or unreachable, and none when live', () => {
+    checkHistories((_before, _type, { state, reason }) => {
+      if (state === 'live') expect(reason).to.equal(undefined);
+      if (state === 'stale' || state === 'unreachable') expect(reason).to.be.a('string');
+    });
+  });
+
+  it('changes no state object, and changes sinceMs only with the state', () => {
+    const copies = new Map<SyncState, SyncState>();
+    checkHistories((before, _type, after) => {
+      expect(before).to.deep.equal(copies.get(before) ?? before);
+      copies.set(after, { ...after });
+      if (before.state === after.state) expect(after.sinceMs).to.equal(before.sinceMs);
+    });
+  });
+
+  it('retries after 1 s, doubled with each failure up to 30 s, and does not pause after a success', () => {
+    let state = stateAfter(['syncStarted', 'synced']);
+    const delays = [retryDelayMs(state)];
+    for (let n = 0; n < 8; n += 1) {
+      state = transition(state, { type: 'failed', reason: '' }, n);
+      delays.push(retryDelayMs(state));
+    }
+    expect(delays).to.deep.equal([0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    expect(retryDelayMs(transition(state, { type: 'caughtUp' }, 99))).to.equal(0);
+  });
+});

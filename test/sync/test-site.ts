@@ -1,0 +1,170 @@
+// A sync in front of the fake CMS, with clocks that the test advances, and the check that the replica equals
+// the CMS.
+
+import { expect } from 'chai';
+import type { Cms, CmsRecord, Credentials } from '../../src/cms/port.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
+import type { Mapping } from '../../src/mapping/mapping.ts';
+import { publicView } from '../../src/mapping/public-view.ts';
+import { type CalendarRecord, type Kind, type PostRecord, WITHHELD } from '../../src/model/records.ts';
+import type { Observation } from '../../src/observability/events.ts';
+import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { collectionsOf } from '../../src/sync/collections.ts';
+import { createSync, type Sync } from '../../src/sync/sync.ts';
+import { createFakeCms, type FakeCms, type FakePost, SERVICE } from './fake-cms.ts';
+
+export const mapping = loadMapping('wordpress-meta');
+export const RESYNC_INTERVAL_MS = 600_000;
+/** Far more than any test needs. */
+const MAX_POLLS = 10_000;
+
+export interface TestSite {
+  cms: FakeCms;
+  replica: Replica;
+  readonly sync: Sync;
+  observations: Observation[];
+  /** The service account of the running sync. */
+  readonly service: Credentials;
+  mapping: Mapping;
+  /** Advances both clocks. */
+  advance(ms: number): void;
+  /** The gateway's clock. */
+  nowMs(): number;
+  /** A new process with the same replica. */
+  restart(as?: { service: Credentials }): Promise<void>;
+  /** Settles, and then polls until a full resync has re-read everything. */
+  fullResync(): Promise<void>;
+  /** Waits for the initial sync, polls twice, and then until no deletion is suspended. */
+  settle(): Promise<void>;
+  /** Advances both clocks by 10 s and polls once. */
+  poll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SiteOptions {
+  service?: Credentials;
+  mapping?: Mapping;
+  /** Wraps the CMS. */
+  cms?: (cms: FakeCms) => Cms;
+  /** How far the gateway's clock is ahead of the CMS's. */
+  skewMs?: number;
+  pageSize?: number;
+  file?: string;
+}
+
+/** An empty site, and a sync that is not started. */
+export function testSite(options: SiteOptions = {}): TestSite {
+  const cms = createFakeCms();
+  const { skewMs = 0, pageSize = 5, file } = options;
+  const siteMapping = options.mapping ?? mapping;
+  const replica = openReplica({ identity: 'test', ...(file !== undefined && { file }) });
+  const observations: Observation[] = [];
+  let service = 'service' in options ? options.service : SERVICE;
+  const nowMs = () => cms.clockMs + skewMs;
+  const newSync = () =>
+    createSync({
+      replica,
+      cms: options.cms?.(cms) ?? cms,
+      mapping: siteMapping,
+      service,
+      intervalMs: 3_600_000,
+      resyncIntervalMs: RESYNC_INTERVAL_MS,
+      pageSize,
+      nowMs,
+      observe: (observation) => void observations.push(observation),
+    });
+  const site: TestSite = {
+    cms,
+    replica,
+    get sync() {
+      return sync;
+    },
+    observations,
+    get service() {
+      return service;
+    },
+    mapping: siteMapping,
+    nowMs,
+    advance(ms) {
+      cms.clockMs += ms;
+    },
+    async restart(as) {
+      await site.sync.stop();
+      if (as) service = as.service;
+      sync = newSync();
+      site.sync.start();
+    },
+    async poll() {
+      site.advance(10_000);
+      await site.sync.poll();
+    },
+    async settle() {
+      for (let n = 0; !site.sync.status().complete; n += 1) {
+        if (n > MAX_POLLS) throw new Error(`not complete after ${n} polls: ${site.sync.status().percent} %`);
+        await site.sync.poll();
+        await new Promise(setImmediate);
+      }
+      for (let n = 0; n < 2; n += 1) await site.poll();
+      // A mass deletion waits for confirmation.
+      for (let n = 0; n < 8 && site.sync.status().state === 'stale'; n += 1) {
+        site.advance(100_000);
+        await site.poll();
+      }
+    },
+    async fullResync() {
+      await site.settle();
+      site.advance(RESYNC_INTERVAL_MS);
+      // A full resync reads some pages per poll, and leaves dirty records to the next.
+      for (let n = 0; n < 16; n += 1) await site.poll();
+    },
+    async close() {
+      await site.sync.stop();
+      replica.close();
+    },
+  };
+  let sync = newSync();
+  return site;
+}
+
+/** Fails if the replica differs from what the service account sees in the CMS. */
+export function expectInSync({ cms, replica, service, mapping }: TestSite): void {
+  const expected: Record<string, CalendarRecord> = {};
+  const images = new Set<number>();
+  const held: Record<string, CalendarRecord> = {};
+  for (const collection of collectionsOf(mapping, service)) {
+    const { kind, base } = collection;
+    const cmsRecords = collection.isPosts
+      ? [...cms.posts.values()]
+          .filter((post) => post.base === base && collection.statuses.includes(post.status))
+          .map((post) => asIngested(cms, post, service))
+      : [...cms.terms.values()].filter((term) => term.base === base).map(cms.termResponse);
+    for (const cmsRecord of cmsRecords) {
+      const record = collection.read(cmsRecord, cms.siteFacts);
+      expected[`${kind} ${record.id}`] = record;
+      if ('image' in record && cms.media.has(record.image)) images.add(record.image);
+    }
+    const rows = replica.stamps(kind, collection.isPosts ? { statuses: collection.statuses } : {});
+    for (const [id, record] of replica.getMany(
+      kind as Kind,
+      rows.map(({ id }) => id),
+    ))
+      held[`${kind} ${id}`] = record;
+  }
+  expect(held).to.deep.equal(expected);
+  for (const id of images) expect(replica.getImage(id)).to.deep.equal(cms.image(cms.media.get(id)!));
+}
+
+/** A post as it may enter the replica: a published one in its public view. */
+export function asIngested(cms: FakeCms, post: FakePost, service: Credentials): CmsRecord {
+  const open = cms.postResponse(post);
+  if (service === undefined) return open;
+  const own = cms.postResponse(post, { credentials: service, context: 'edit' });
+  if (post.status !== 'publish') return own;
+  if (post.hiddenFromPublic) return { ...own, status: WITHHELD };
+  return publicView(own, open, { editing: false });
+}
+
+/** The record's title in the replica. */
+export function titleOf(replica: Replica, kind: 'event' | 'venue' | 'organizer', id: number): string | undefined {
+  return (replica.get(kind, id) as PostRecord | undefined)?.title;
+}

@@ -1,0 +1,93 @@
+// Functions that replace regular expressions of quadratic time: they return the same results, in linear time.
+
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { normalizeCost, serializeCost } from '../../src/calendar/cost.ts';
+import { comparableText } from '../../src/calendar/find-duplicate.ts';
+import { searchWords } from '../../src/calendar/search-query.ts';
+import { safeFilename } from '../../src/cms/wordpress/media.ts';
+import { fold } from '../../src/store/text-folding.ts';
+import { removeScripts, replaceTags } from '../../src/text/html.ts';
+import { trimCharacters, trimCharactersEnd } from '../../src/text/trim.ts';
+import { normalizeUnicode } from '../../src/text/unicode.ts';
+
+const pieces = (...each: string[]) => fc.array(fc.constantFrom(...each), { maxLength: 30 }).map((all) => all.join(''));
+
+describe('text functions in linear time', () => {
+  it('trim characters like a regular expression', () => {
+    fc.assert(
+      fc.property(pieces('"', "'", ' ', 'x', '/'), (text) => {
+        expect(trimCharacters(text, `"'`)).to.equal(text.replace(/^["']+|["']+$/g, ''));
+        expect(trimCharactersEnd(text, '/')).to.equal(text.replace(/\/+$/, ''));
+      }),
+    );
+  });
+
+  it('find tags like a regular expression', () => {
+    fc.assert(
+      fc.property(pieces('<', '>', 'a', '</b>', '\n'), (text) => {
+        expect(replaceTags(text, (tag) => `[${tag.length}]`)).to.equal(
+          text.replace(/<[^>]*>/g, (tag) => `[${tag.length}]`),
+        );
+      }),
+    );
+  });
+
+  it('remove scripts and styles like a regular expression', () => {
+    fc.assert(
+      fc.property(
+        pieces('<script', '<STYLE', '<style>', '</script>', '</Style>', '</style>', '>', '<', 'x', '\n', 'İ'),
+        (text) => {
+          expect(removeScripts(text)).to.equal(text.replace(/<(script|style)[^>]*>.*?<\/\1>/gis, ''));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('normalize like Unicode, for as many marks as any language writes', () => {
+    fc.assert(
+      fc.property(pieces('a', 'é', '\u0300', '\u0327', '\uff9e', 'カ', '각', 'ﬁ', '\u3099'), (text) => {
+        for (const form of ['NFC', 'NFD', 'NFKD'] as const)
+          expect(normalizeUnicode(text, form)).to.equal(text.normalize(form));
+      }),
+    );
+    expect(normalizeUnicode(`a${'\u0301'.repeat(40)}b`, 'NFD')).to.equal(`a${'\u0301'.repeat(30)}b`);
+  });
+
+  it('keep the position of currency symbols and labels in a cost', () => {
+    const shown = (text: string) => {
+      const { cost, cost_details: details } = serializeCost(text);
+      return [cost, details.currency_symbol, details.currency_position, ...details.values];
+    };
+    expect(shown('-€ 10')).to.deep.equal(['-€10', '€', 'prefix', '-10']);
+    expect(shown('€ - 10')).to.deep.equal(['-€10', '€', 'prefix', '-10']);
+    expect(shown('- 10')).to.deep.equal(['-$10', '', '', '-10']);
+    expect(shown('Free - 20')).to.deep.equal(['Free – $20', '', '', 'free', '20']);
+    expect(shown('-- 20')).to.deep.equal(['-$20', '', '', '-20']);
+    expect(shown('a -- 20')[0]).to.equal('a --20');
+  });
+
+  // A regular expression of quadratic time would exceed the test's timeout.
+  const LENGTH = 1_000_000;
+  const filled = (text: string) => text.repeat(LENGTH / text.length);
+  for (const [what, read, text] of [
+    ['a search of apostrophes', searchWords, `x${filled("'")}x`],
+    ['a search of quotes', searchWords, `"x${filled(`"'`)}x`],
+    ['tags that nothing closes', comparableText, filled('<')],
+    ['entities that nothing closes', comparableText, filled('&#0')],
+    ['scripts that nothing closes', removeScripts, filled('<script>')],
+    ['scripts without an end of the tag', removeScripts, `${filled('<script')}>`],
+    ['styles that scripts end', removeScripts, filled('<style></script>')],
+    ['a cost of tags', normalizeCost, filled('<b')],
+    ['a cost of blanks', serializeCost, `-${filled(' ')}x5`],
+    ['a cost of amounts', serializeCost, filled('1,')],
+    ['marks that change places', fold, filled('\u0300\u0327')],
+    ['marks of half width', fold, filled('\u0300\uff9e')],
+    ['a file name of marks', safeFilename, filled('\u0300\u0327')],
+  ] as const) {
+    it(`accept a million characters of ${what}`, () => {
+      (read as (text: string) => unknown)(text);
+    });
+  }
+});
