@@ -8,16 +8,11 @@ import { loadMapping } from '../../../src/mapping/load.ts';
 import type { Mapping } from '../../../src/mapping/mapping.ts';
 import type { Kind } from '../../../src/model/records.ts';
 import { type GatewayProcess, ROOT } from '../../start-gateway.ts';
+import { basicAuth, type Json, type JsonResponse, sendJson, untilPolled } from '../json-client.ts';
 import { startLiveGateway } from '../live-gateway.ts';
 import { seedEvents } from './read-only-site.ts';
 
-export type Json = Record<string, unknown>;
-
-export interface JsonResponse<T = Json> {
-  status: number;
-  headers: Headers;
-  body: T;
-}
+export type { Json, JsonResponse } from '../json-client.ts';
 
 export interface TestSite {
   mapping: Mapping;
@@ -55,7 +50,6 @@ export interface TestSite {
 }
 
 const SITES = join(ROOT, 'sandbox/sites');
-const POLL_TIMEOUT_MS = 60_000;
 const CREATED_KINDS: Readonly<Record<string, Kind>> = { events: 'event', venues: 'venue', organizers: 'organizer' };
 
 /** The must-use plugins of a site; none for the mapping whose companion plugin registers everything. */
@@ -85,23 +79,9 @@ export async function startTestSite(name: string, plugin = name): Promise<TestSi
     await sandbox.stop();
     rmSync(dir, { recursive: true, force: true });
   };
-  const { user, applicationPassword } = sandbox.credentials.admin;
-  const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
-
-  async function send<T>(
-    url: string,
-    { method = 'GET', json, signedIn }: { method?: string; json?: unknown; signedIn: boolean },
-  ): Promise<JsonResponse<T>> {
-    const response = await fetch(url, {
-      method,
-      headers: {
-        ...(signedIn ? { authorization } : {}),
-        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-    });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as T };
-  }
+  const authorization = basicAuth(sandbox.credentials.admin);
+  const send = <T>(url: string, { signedIn, ...options }: { method?: string; json?: unknown; signedIn: boolean }) =>
+    sendJson<T>(url, { ...options, authorization: signedIn ? authorization : undefined });
 
   const wordpress: TestSite['wordpress'] = (path, { anonymous = false, ...options } = {}) =>
     send(`${sandbox.url}/wp-json/${path}`, { ...options, signedIn: !anonymous });
@@ -129,18 +109,7 @@ export async function startTestSite(name: string, plugin = name): Promise<TestSi
     const gateway = await start();
     const request: TestSite['request'] = (path, { gateway: target = gateway, ...options } = {}) =>
       send(`${target.url}/calendar/events/v1/${path}`, { ...options, signedIn: (options.method ?? 'GET') !== 'GET' });
-    const nextPoll = async () => {
-      const nowMs = Date.now();
-      const lastCaughtUpMs = async () =>
-        ((await (await fetch(`${gateway.adminUrl}/status`)).json()) as { lastCaughtUpMs?: number }).lastCaughtUpMs ?? 0;
-      // Twice: a poll that was already running may have read some collections before.
-      for (let after = nowMs, left = 2; left > 0; ) {
-        const last = await lastCaughtUpMs();
-        if (last > after) [after, left] = [last, left - 1];
-        else if (Date.now() - nowMs > POLL_TIMEOUT_MS) throw new Error('the gateway does not poll');
-        else await new Promise((done) => setTimeout(done, 100));
-      }
-    };
+    const nextPoll = () => untilPolled(gateway.adminUrl);
     return {
       mapping,
       sandbox,

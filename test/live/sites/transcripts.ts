@@ -1,11 +1,11 @@
 // `npm run transcripts [MAPPING ...]`: sets up the gateway for each site as an operator would, and writes the terminal output to docs/.
 
-import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mappingNames } from '../../../src/mapping/load.ts';
 import { ROOT } from '../../start-gateway.ts';
+import { type CliResult, runCli, settingsIn } from '../cli-process.ts';
 import { DOCUMENTED_MAPPING } from './documented-mapping.ts';
 import { documentRootOf, startSeededSite } from './seeded-site.ts';
 import type { TestSite } from './test-site.ts';
@@ -24,10 +24,8 @@ const ANONYMOUS = `init ${SHOWN_URL} --anonymous --yes --out without-account`;
 const INIT = `init ${SHOWN_URL} --user ${SHOWN_USER} --password-file ${PASSWORD_FILE} --yes`;
 const CHECK = `check --config ${OUTPUT_FOLDER}/config.json`;
 
-interface CommandOutput {
+interface CommandOutput extends CliResult {
   command: string;
-  text: string;
-  code: number;
 }
 
 type Run = (commandLine: string, env?: Record<string, string>) => Promise<CommandOutput>;
@@ -36,17 +34,8 @@ type Run = (commandLine: string, env?: Record<string, string>) => Promise<Comman
 function commandRunner(folder: string, site: TestSite, user: string): Run {
   const real: Record<string, string> = { [SHOWN_URL]: site.sandbox.url, [SHOWN_USER]: user };
   return async (commandLine, env = {}) => {
-    const child = spawn(
-      process.execPath,
-      [join(ROOT, 'src/main.ts'), ...commandLine.split(' ').map((word) => real[word] ?? word)],
-      { cwd: folder, env: { PATH: process.env.PATH, NO_COLOR: '1', ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
-    );
-    let text = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
-      });
-    const code = await new Promise<number>((done) => child.once('close', (exitCode) => done(exitCode ?? 1)));
+    const args = commandLine.split(' ').map((word) => real[word] ?? word);
+    const { text, code } = await runCli(args, { cwd: folder, env });
     return {
       command: `calendar-gateway ${commandLine}`,
       text: normalized(text, site, user).replaceAll(folder, '/home/you'),
@@ -61,12 +50,6 @@ function normalized(text: string, { sandbox }: TestSite, user: string): string {
     .replaceAll(sandbox.url, SHOWN_URL)
     .replaceAll(new RegExp(`\\b${user}( \\()`, 'gi'), `${SHOWN_USER}$1`)
     .trimEnd();
-}
-
-/** Reads an environment file that `init` wrote. */
-function settingsIn(file: string): Record<string, string> {
-  const lines = readFileSync(file, 'utf8').matchAll(/^(\w+)="(.*)"$/gm);
-  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
 }
 
 const shell = (...outputs: CommandOutput[]): string =>
