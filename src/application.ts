@@ -2,7 +2,7 @@
 
 import type { RequestListener } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import { createCapabilityCache } from './calendar/capabilities.ts';
+import { createPermissionCache } from './calendar/action-permissions.ts';
 import { createCmsRecords } from './calendar/cms-records.ts';
 import { createEvents } from './calendar/events.ts';
 import { createLinkedRecords } from './calendar/linked-records.ts';
@@ -116,7 +116,7 @@ export function createApplication(options: ApplicationOptions): Application {
     site,
     peers,
     recentlyCreated,
-    capabilities: createCapabilityCache(cms, mapping, service),
+    permissions: createPermissionCache(cms, mapping, service),
     unknownRecords: createUnknownRecords({
       isComplete: () => sync.state().complete,
       isUnreachable: () => sync.state().state === 'unreachable',

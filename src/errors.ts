@@ -32,20 +32,81 @@ export class ApiError extends Error {
   }
 }
 
-/** The CMS responded with an error: its status, code, message and data, not yet mapped to an API error. */
+/** What a rejection means, in the gateway's terms. Each adapter translates the errors of its CMS into these kinds. */
+export type RejectionKind =
+  /** The CMS itself says that there is no such record. Another 404, as of a proxy, is `failed`. */
+  | 'not-found'
+  /** The record exists, and this caller may not see it. */
+  | 'hidden'
+  /** The CMS, or something in front of it, does not let this caller do that. */
+  | 'forbidden'
+  /** The credentials are wrong: `fields` names the part (`username`, `email`), if the CMS tells it. */
+  | 'unauthenticated'
+  /** The CMS has no such collection, as when a plugin is inactive. It does not mean that a record is missing. */
+  | 'no-collection'
+  /** `fields` are invalid, if the CMS names them. */
+  | 'invalid'
+  /** `fields` belong to another record: to `existingId`, if the CMS names it. */
+  | 'conflict'
+  /** The record is in the trash already. */
+  | 'gone'
+  /** The collection has no trash. */
+  | 'no-trash'
+  /** Anything else. */
+  | 'failed';
+
+/** Whether a failed call has changed something in the CMS. */
+export type Written = 'no' | 'yes' | 'unknown';
+
+export interface RejectionOptions {
+  /** The HTTP status of the CMS's response. */
+  status?: number;
+  /** The CMS's own name for the error: for messages, never for decisions. */
+  code?: string;
+  /** Locations in the CMS record (`meta.cost`, `title`). */
+  fields?: readonly string[];
+  existingId?: number | undefined;
+  /** Default `no`. A read never writes. */
+  written?: Written;
+  /** What a rejected create has inserted and not removed, if the CMS tells it. */
+  inserted?: readonly { collection: string; id: number }[] | undefined;
+}
+
+/** The CMS responded with an error, not yet mapped to an API error. `message` is in the CMS's words. */
 export class CmsRejected extends Error {
+  readonly kind: RejectionKind;
   readonly status: number;
   readonly code: string;
-  readonly data: Record<string, unknown>;
+  readonly fields: readonly string[];
+  readonly existingId: number | undefined;
+  readonly written: Written;
+  readonly inserted: readonly { collection: string; id: number }[] | undefined;
 
-  constructor(status: number, code: string, message: string, data: Record<string, unknown> = {}) {
+  constructor(kind: RejectionKind, message: string, options: RejectionOptions = {}) {
     super(message);
     this.name = 'CmsRejected';
-    this.status = status;
-    this.code = code;
-    this.data = data;
+    this.kind = kind;
+    this.status = options.status ?? USUAL_STATUS[kind];
+    this.code = options.code ?? kind;
+    this.fields = options.fields ?? [];
+    this.existingId = options.existingId;
+    this.written = options.written ?? 'no';
+    this.inserted = options.inserted;
   }
 }
+
+const USUAL_STATUS: Readonly<Record<RejectionKind, number>> = {
+  'not-found': 404,
+  hidden: 403,
+  forbidden: 403,
+  unauthenticated: 401,
+  'no-collection': 404,
+  invalid: 400,
+  conflict: 400,
+  gone: 410,
+  'no-trash': 501,
+  failed: 500,
+};
 
 export type UnavailableReason =
   | 'refused'
@@ -83,6 +144,10 @@ export class CmsUnavailable extends Error {
     this.outcomeUnknown = options.outcomeUnknown ?? false;
     this.status = options.status;
     this.hasRetryAfter = options.retryAfterS !== undefined;
+  }
+
+  get written(): Written {
+    return this.outcomeUnknown ? 'unknown' : 'no';
   }
 }
 

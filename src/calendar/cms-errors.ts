@@ -33,39 +33,32 @@ const TITLE_PARAMETERS: Record<Kind, string> = {
 export const unknownId = (kind: Kind, id: number): ApiError =>
   kind === 'event' ? eventNotFound(id) : invalidParam('id');
 
-/**
- * The CMS does not have the requested route, because a plugin is inactive. It does not mean that the record
- * is missing.
- */
-export const NO_ROUTE = 'rest_no_route';
-
-const BY_CODE: Record<string, (error: CmsRejected, context: ErrorContext) => ApiError> = {
-  rest_post_invalid_id: (_, { kind, id }) => unknownId(kind, id ?? 0),
-  rest_term_invalid: (_, { kind, id }) => unknownId(kind, id ?? 0),
-  [NO_ROUTE]: missingRoute,
-  rest_already_trashed: (error, { kind }) => (isPostKind(kind) ? alreadyTrashed(kind) : genericError(error)),
-  rest_invalid_author: () => invalidParam('author'),
-  rest_invalid_featured_media: () => invalidParam('image'),
-  empty_content: (_, { kind }) => invalidParam(TITLE_PARAMETERS[kind]),
-  empty_term_name: (_, { kind }) => invalidParam(TITLE_PARAMETERS[kind]),
-  db_insert_error: (error, { kind }) =>
-    isTermKind(kind) ? invalidParam('name', 'The name is too long.') : genericError(error),
-  duplicate_term_slug: () => invalidParam('slug', 'The slug is already in use by another term.'),
-  term_exists: (error, { kind }) =>
-    isTermKind(kind) ? termExists(kind, Number(error.data.term_id ?? 0)) : genericError(error),
-  rest_invalid_param: invalidParameters,
-  incorrect_password: invalidCredentials,
-  invalid_username: invalidCredentials,
-  invalid_email: invalidCredentials,
-};
-
 /** Maps a `CmsRejected` to an `ApiError`. Returns any other error as it is. */
 export function mapCmsError(error: unknown, context: ErrorContext): unknown {
   if (!(error instanceof CmsRejected)) return error;
-  const map = BY_CODE[error.code];
-  if (map) return map(error, context);
-  if (error.status === 401 || error.status === 403) return forbidden(context.anonymous, error);
-  return genericError(error);
+  const { kind, id, anonymous } = context;
+  switch (error.kind) {
+    case 'not-found':
+      return unknownId(kind, id ?? 0);
+    case 'no-collection':
+      return missingCollection(error);
+    case 'gone':
+      return isPostKind(kind) ? alreadyTrashed(kind) : genericError(error);
+    case 'hidden':
+    case 'forbidden':
+      return forbidden(anonymous, error);
+    case 'unauthenticated':
+      return anonymous ? forbidden(true, error) : invalidCredentials(error);
+    case 'conflict':
+      return conflictError(error, kind);
+    case 'invalid':
+      return invalidFields(error, context);
+    case 'failed':
+    case 'no-trash':
+      return isTermKind(kind) && error.fields.includes('name')
+        ? invalidParam('name', 'The name is too long.')
+        : genericError(error);
+  }
 }
 
 /** Runs CMS calls and maps their errors. */
@@ -89,7 +82,7 @@ function genericError(error: CmsRejected): ApiError {
   return new ApiError(502, 'calendar_upstream_refused', 'The site could not carry this out.', { data, cause: error });
 }
 
-function missingRoute(error: CmsRejected): ApiError {
+function missingCollection(error: CmsRejected): ApiError {
   return new ApiError(
     503,
     'calendar_upstream_away',
@@ -98,14 +91,18 @@ function missingRoute(error: CmsRejected): ApiError {
   );
 }
 
-/** Names the API parameters of the invalid CMS parameters. The error is generic if there are none. */
-function invalidParameters(error: CmsRejected, { parameterAt }: ErrorContext): ApiError {
-  const params = typeof error.data.params === 'object' && error.data.params !== null ? error.data.params : {};
-  const locations = Object.entries(params as Record<string, unknown>).flatMap(([key, message]) =>
-    // The message, such as "meta.start is not of type string.", has a more exact location than the key.
-    typeof message === 'string' ? [key, message.split(' ', 1)[0]!] : [key],
-  );
-  const names = new Set(locations.flatMap((location) => parameterAt?.(location) ?? []));
+function conflictError(error: CmsRejected, kind: Kind): ApiError {
+  if (error.existingId !== undefined)
+    return isTermKind(kind) ? termExists(kind, error.existingId) : genericError(error);
+  return error.fields.includes('slug')
+    ? invalidParam('slug', 'The slug is already in use by another term.')
+    : genericError(error);
+}
+
+/** Names the API parameters of the fields that the CMS names. The error is generic if there are none. */
+function invalidFields(error: CmsRejected, { kind, parameterAt }: ErrorContext): ApiError {
+  const ownNames: Record<string, string> = { title: TITLE_PARAMETERS[kind], name: TITLE_PARAMETERS[kind] };
+  const names = new Set(error.fields.flatMap((field) => parameterAt?.(field) ?? ownNames[field] ?? []));
   if (names.size === 0) return genericError(error);
   return invalidParams(
     [...names].map((name) => ({ name })),
@@ -113,15 +110,16 @@ function invalidParameters(error: CmsRejected, { parameterAt }: ErrorContext): A
   );
 }
 
+const WRONG_PART_CODES: Readonly<Record<string, string>> = { username: 'invalid_username', email: 'invalid_email' };
 const CREDENTIAL_MESSAGES: Record<string, string> = {
   incorrect_password: 'The provided password is an invalid application password.',
   invalid_username: '<strong>Error:</strong> Unknown username. Check again or try your email address.',
   invalid_email: '<strong>Error:</strong> Unknown email address. Check again or try your username.',
 };
 
-/** Only some sites distinguish the three codes. On others every wrong login is a wrong password. */
+/** Only some sites tell which part is wrong. On others every wrong login is a wrong password. */
 export function invalidCredentials(error: CmsRejected): ApiError {
-  const code = Object.hasOwn(CREDENTIAL_MESSAGES, error.code) ? error.code : 'incorrect_password';
+  const code = WRONG_PART_CODES[error.fields[0] ?? ''] ?? 'incorrect_password';
   return new ApiError(401, code, CREDENTIAL_MESSAGES[code]!, { cause: error });
 }
 

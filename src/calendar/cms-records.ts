@@ -13,7 +13,6 @@ import {
   type RecordOf,
   WITHHELD,
 } from '../model/records.ts';
-import { isMissingRecord } from '../sync/deletion-guard.ts';
 import type { WriteThrough } from '../sync/peers.ts';
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
 import { assertComplete, writableMapping } from './kind-mapping.ts';
@@ -156,7 +155,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       try {
         return await store(kind, await cms.read(mappingOf(kind).collection, id, query, call), { readMark, call });
       } catch (error) {
-        if (error instanceof CmsRejected && isMissingRecord(error))
+        if (error instanceof CmsRejected && error.kind === 'not-found')
           await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
         throw error;
       }

@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto';
 import type { LRUCache } from 'lru-cache';
 import type { Cms } from '../cms/port.ts';
-import { insertedRecords, isRejectedBeforeInsert } from '../cms/wordpress/rejected-create.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import { gatewayId } from '../mapping/normalized-cms.ts';
@@ -120,12 +119,8 @@ export function startCreate(
         return;
       }
       if (error instanceof CmsRejected) {
-        const inserted = insertedRecords(error, creationId);
-        if (inserted) {
-          for (const entry of inserted) await addInserted(entry);
-          return;
-        }
-        if (isRejectedBeforeInsert(error)) return;
+        for (const entry of error.inserted ?? []) await addInserted(entry);
+        if (error.inserted || error.written === 'no') return;
       } else if (!(error instanceof CmsUnavailable && error.outcomeUnknown)) return;
       rollback.mayHaveCreated(kind, possibleOrphans);
     },

@@ -6,7 +6,7 @@ import type { Input } from '../interface/input.ts';
 import type { JsonObject } from '../model/json.ts';
 import { PLURALS } from '../model/kinds.ts';
 import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
-import { visibilitiesFor } from './capabilities.ts';
+import { visibilitiesFor } from './action-permissions.ts';
 import { type DateParameter, dateWindow } from './dates.ts';
 import { createEventFields } from './event-fields.ts';
 import { eventFilter, eventLinks } from './event-list.ts';

@@ -5,7 +5,6 @@ import { basename } from 'node:path';
 import type { ImageFetcher, ReservedImage } from '../cms/image-fetcher.ts';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
-import { can, GENERAL_CAPABILITIES } from './permissions.ts';
 import { callOptions, type RequestContext, type RequestImages } from './request-context.ts';
 import type { Services } from './services.ts';
 
@@ -68,7 +67,7 @@ export function createRequestImages(
       }
       // The gateway fetches nothing for an anonymous actor, whose write fails later.
       if (!request.actor.account) return true;
-      if (!can(request.actor, 'upload', GENERAL_CAPABILITIES)) return false;
+      if (!request.actor.account.mayUpload) return false;
       if (ids.has(text) || fetched.has(text)) return true;
       urlCount += 1;
       if (urlCount > MAX_URLS) return false;

@@ -6,7 +6,7 @@ import type { Input } from '../interface/input.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { PostKind, RecordOf } from '../model/records.ts';
 import { PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
-import { visibilitiesFor } from './capabilities.ts';
+import { visibilitiesFor } from './action-permissions.ts';
 import { type Page, totalPages } from './pagination.ts';
 import { ANY_STATUS, exceedsPublic, isPublicOnly, restrictTo } from './permissions.ts';
 import { joinRendered, renderEntries, type Serialize } from './rendered-records.ts';

@@ -1,8 +1,7 @@
-// What an actor may see and change: the account's capabilities become rules about statuses and authors, as
+// What an actor may see and change: the account's permissions become rules about statuses and authors, as
 // the CMS applies them.
 
-import type { Account, Credentials } from '../cms/port.ts';
-import { type Action, type CapabilityNames, capabilityName } from '../cms/wordpress/capabilities.ts';
+import type { Account, Action, ActionPermissions, Credentials } from '../cms/port.ts';
 import { type PostRecord, WITHHELD } from '../model/records.ts';
 import { PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
 
@@ -21,27 +20,24 @@ const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash', 'auto
 /** The statuses that a list for staff covers by default. */
 export const ANY_STATUS = ['publish', 'draft', 'pending', 'private', 'future'];
 
-/** For actions that belong to no collection, and for collections that the site does not have. */
-export const GENERAL_CAPABILITIES: CapabilityNames = {};
-
 /**
  * Whether the CMS lets the actor do this with the records of a collection. An anonymous actor cannot do
- * anything. No actor can while the collection's capability names are unknown (`undefined`): permission to
- * edit posts is not permission to edit events.
+ * anything. No actor can while the collection's permissions are unknown (`undefined`): permission to edit
+ * posts is not permission to edit events.
  */
-export function can(actor: Actor, action: Action, names: CapabilityNames | undefined): boolean {
-  if (names === undefined) return false;
-  return actor.account?.capabilities.has(capabilityName(action, names)) ?? false;
+export function can(actor: Actor, action: Action, permissions: ActionPermissions | undefined): boolean {
+  return permissions !== undefined && (actor.account?.permissions.has(permissions[action]) ?? false);
 }
 
 /** Staff see more than the public: at least their own drafts. */
-export const isStaff = (actor: Actor, names: CapabilityNames | undefined): boolean => can(actor, 'edit', names);
+export const isStaff = (actor: Actor, permissions: ActionPermissions | undefined): boolean =>
+  can(actor, 'edit', permissions);
 
 /** The rule by which the CMS lets the actor read posts of one collection. */
-export function visibilityOf(actor: Actor, names: CapabilityNames | undefined): Visibility {
-  if (!actor.account || !isStaff(actor, names)) return PUBLIC_VISIBILITY;
-  const editsOthers = can(actor, 'editOthers', names);
-  const readsPrivate = can(actor, 'readPrivate', names);
+export function visibilityOf(actor: Actor, permissions: ActionPermissions | undefined): Visibility {
+  if (!actor.account || !isStaff(actor, permissions)) return PUBLIC_VISIBILITY;
+  const editsOthers = can(actor, 'editOthers', permissions);
+  const readsPrivate = can(actor, 'readPrivate', permissions);
   const others = HIDDEN_STATUSES.filter((status) => (status === 'private' ? readsPrivate : editsOthers));
   return { others: ['publish', ...others], own: HIDDEN_STATUSES, userId: actor.account.userId };
 }
@@ -80,18 +76,18 @@ export function restrictTo(visibility: Visibility, statuses: readonly string[]):
 
 /**
  * Whether the CMS lets the actor change the record. `edit_posts` covers their own unpublished records;
- * published records and those of others need further capabilities.
+ * published records and those of others need further permissions.
  */
 export function mayEdit(
   actor: Actor,
   record: Pick<PostRecord, 'status' | 'author'>,
-  names: CapabilityNames | undefined,
+  permissions: ActionPermissions | undefined,
 ): boolean {
-  if (!actor.account || !isStaff(actor, names)) return false;
+  if (!actor.account || !isStaff(actor, permissions)) return false;
   const isPublished = ['publish', 'future'].includes(cmsStatus(record.status));
   if (record.author !== actor.account.userId) {
-    if (!can(actor, 'editOthers', names)) return false;
-    return record.status !== 'private' || can(actor, 'editPrivate', names);
+    if (!can(actor, 'editOthers', permissions)) return false;
+    return record.status !== 'private' || can(actor, 'editPrivate', permissions);
   }
-  return !isPublished || can(actor, 'editPublished', names);
+  return !isPublished || can(actor, 'editPublished', permissions);
 }

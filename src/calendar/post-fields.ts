@@ -4,7 +4,7 @@ import { forbidden } from '../interface/errors.ts';
 import type { Input } from '../interface/input.ts';
 import type { PostFields, PostKind } from '../model/records.ts';
 import { utcZone } from '../time/zones.ts';
-import { capabilityNamesForWrite } from './capabilities.ts';
+import { permissionsForWrite } from './action-permissions.ts';
 import { parseWrittenDate } from './dates.ts';
 import { can } from './permissions.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
@@ -52,8 +52,8 @@ async function assertMaySetAuthor(
   request: RequestContext,
 ): Promise<void> {
   if (author === undefined || Number(author) === request.actor.account?.userId) return;
-  const names = await capabilityNamesForWrite(services, kind, request.actor);
-  if (!can(request.actor, 'editOthers', names)) throw forbidden(false);
+  const permissions = await permissionsForWrite(services, kind, request.actor);
+  if (!can(request.actor, 'editOthers', permissions)) throw forbidden(false);
 }
 
 /** The status to store. Undefined: an update does not change it. */

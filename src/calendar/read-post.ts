@@ -1,12 +1,12 @@
 // Reads one event, venue or organizer: from the replica if it is public, otherwise from the CMS with the
 // actor's own credentials.
 
-import type { CapabilityNames } from '../cms/wordpress/capabilities.ts';
+import type { ActionPermissions } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import { FIRST_EMBEDDED_ID, type PostKind, type RecordOf } from '../model/records.ts';
-import { capabilityNames, visibilityFor } from './capabilities.ts';
-import { mapCmsError, NO_ROUTE, unknownId } from './cms-errors.ts';
+import { permissionsFor, visibilityFor } from './action-permissions.ts';
+import { mapCmsError, unknownId } from './cms-errors.ts';
 import { ANY_STATUS, isStaff, mayEdit, restrictTo } from './permissions.ts';
 import { callOptions, type RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
@@ -60,8 +60,8 @@ async function unlock<K extends PostKind>(
   request: RequestContext,
   { password, editing }: ReadOptions,
 ): Promise<ReadResult<K>> {
-  const names = editing ? await capabilityNames(services, kind, request.actor) : undefined;
-  const asEditor = editing && mayEdit(request.actor, record, names);
+  const permissions = editing ? await permissionsFor(services, kind, request.actor) : undefined;
+  const asEditor = editing && mayEdit(request.actor, record, permissions);
   if (password || asEditor) {
     const query = asEditor ? { context: 'edit' } : { password: password! };
     const read = () => services.cmsRecords.readProtected(kind, record.id, request, query);
@@ -103,13 +103,13 @@ async function fetchPost<K extends PostKind>(
   request: RequestContext,
 ): Promise<RecordOf[K]> {
   if (!services.mapping.kinds[kind]) throw unknownId(kind, id);
-  const names = await capabilityNames(services, kind, request.actor);
+  const permissions = await permissionsFor(services, kind, request.actor);
   try {
-    return await readAsStaff(services, kind, id, request, names);
+    return await readAsStaff(services, kind, id, request, permissions);
   } catch (error) {
     if (!(error instanceof CmsRejected)) throw error;
     if (error.status === 401 || error.status === 403) throw notAccessible(kind);
-    if (error.status !== 404 || error.code === NO_ROUTE)
+    if (error.status !== 404 || error.kind === 'no-collection')
       throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
     if (kind !== 'event') services.unknownRecords.markMissing(`${kind} ${id}`);
     else if (await isOfAnotherType(services, id, request)) throw notAnEvent();
@@ -123,13 +123,13 @@ async function readAsStaff<K extends PostKind>(
   kind: K,
   id: number,
   request: RequestContext,
-  names: CapabilityNames | undefined,
+  permissions: ActionPermissions | undefined,
 ): Promise<RecordOf[K]> {
-  if (isStaff(request.actor, names)) {
+  if (isStaff(request.actor, permissions)) {
     try {
       return await cmsRecords.read(kind, id, request, { context: 'edit' });
     } catch (error) {
-      if (!(error instanceof CmsRejected) || error.code !== 'rest_forbidden_context') throw error;
+      if (!(error instanceof CmsRejected) || error.kind !== 'forbidden') throw error;
     }
   }
   return cmsRecords.read(kind, id, request);
@@ -183,7 +183,7 @@ export async function postExists(
       if (!(error instanceof CmsRejected)) throw error;
       if (error.status === 401 || error.status === 403) return true;
       // WordPress's routes do not match an id that JavaScript writes with an exponent.
-      if (error.code === NO_ROUTE && Number.isSafeInteger(id))
+      if (error.kind === 'no-collection' && Number.isSafeInteger(id))
         throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
       unknownRecords.markMissing(name);
       return false;

@@ -57,7 +57,7 @@ async function removePost(
   try {
     await cmsRecords.trash(kind, id, request);
   } catch (error) {
-    if (!(error instanceof CmsRejected) || error.code !== 'rest_trash_not_supported') throw error;
+    if (!(error instanceof CmsRejected) || error.kind !== 'no-trash') throw error;
     await cmsRecords.delete(kind, id, request);
   }
   return true;

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import type { LinkedKind, TermKind } from '../model/records.ts';
-import { mapCmsError, NO_ROUTE } from './cms-errors.ts';
+import { mapCmsError } from './cms-errors.ts';
 import { type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
 import type { Services } from './services.ts';
@@ -74,7 +74,7 @@ export async function termExists(
       return true;
     } catch (error) {
       if (!(error instanceof CmsRejected)) throw error;
-      if (error.code === NO_ROUTE) throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
+      if (error.kind === 'no-collection') throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
       if (error.status === 404) unknownRecords.markMissing(name);
       return false;
     }
@@ -93,9 +93,9 @@ async function createTerm(
   try {
     return (await services.cmsRecords.create(kind, { name }, request, rollback)).id;
   } catch (error) {
-    if (!(error instanceof CmsRejected) || error.code !== 'term_exists')
+    if (!(error instanceof CmsRejected) || error.existingId === undefined)
       throw mapCmsError(error, { kind, anonymous: false });
-    const id = Number(error.data.term_id);
+    const id = error.existingId;
     await termExists(services, kind, id, request);
     await rollback.use(kind, id);
     return id;

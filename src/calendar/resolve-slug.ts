@@ -3,8 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import type { PostKind } from '../model/records.ts';
-import { capabilityNames } from './capabilities.ts';
-import { mapCmsError, NO_ROUTE } from './cms-errors.ts';
+import { permissionsFor } from './action-permissions.ts';
+import { mapCmsError } from './cms-errors.ts';
 import { isStaff } from './permissions.ts';
 import type { RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
@@ -51,7 +51,7 @@ export function createSlugResolver(services: Services): SlugResolver {
       return (await services.cmsRecords.findBySlug(kind, slug, request, query))?.id;
     } catch (error) {
       if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
-      if (error.code === NO_ROUTE) throw mapCmsError(error, { kind, anonymous: !request.actor.account });
+      if (error.kind === 'no-collection') throw mapCmsError(error, { kind, anonymous: !request.actor.account });
       return undefined;
     }
   }
@@ -60,7 +60,7 @@ export function createSlugResolver(services: Services): SlugResolver {
     async resolve(kind, text, request) {
       const slug = encodeURIComponent(text.toWellFormed().toLowerCase()).toLowerCase().replaceAll('%25', '%');
       if (slug.length > MAX_SLUG_BYTES) return undefined;
-      const isForStaff = isStaff(request.actor, await capabilityNames(services, kind, request.actor));
+      const isForStaff = isStaff(request.actor, await permissionsFor(services, kind, request.actor));
       const key = `${kind} ${isForStaff ? 'staff' : 'public'} ${slug}`;
       const cached = ids.get(key);
       if (cached && replica.get(kind, cached)?.slug.toLowerCase() === slug) return cached;

@@ -11,7 +11,7 @@ import type { Replica } from '../store/replica.ts';
 import type { Peers } from '../sync/peers.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { Zone } from '../time/zones.ts';
-import type { CapabilityCache } from './capabilities.ts';
+import type { PermissionCache } from './action-permissions.ts';
 import type { CmsRecords } from './cms-records.ts';
 import { siteZone } from './dates.ts';
 import type { PasswordAttempts } from './password-attempts.ts';
@@ -35,7 +35,7 @@ export interface Services {
   mapping: Mapping;
   sync: Sync;
   serializer: Serializer;
-  capabilities: CapabilityCache;
+  permissions: PermissionCache;
   /** Calls to the CMS for records that the replica lacks. */
   unknownRecords: UnknownRecords;
   /** Anonymous callers' attempts at passwords of protected records. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../model/json.ts';
 import { PLURALS } from '../model/kinds.ts';
 import type { TermFields, TermKind, TermRecord } from '../model/records.ts';
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type TermOrder } from '../store/filters.ts';
-import { capabilityNames, capabilityNamesForWrite, visibilityFor } from './capabilities.ts';
+import { permissionsFor, permissionsForWrite, visibilityFor } from './action-permissions.ts';
 import { mappingCmsErrors } from './cms-errors.ts';
 import { writableMapping } from './kind-mapping.ts';
 import { type LinkParam, linkOrder, type Page, pageLinks, pageOf, totalPages } from './pagination.ts';
@@ -142,14 +142,13 @@ export function createTerms(services: Services, kind: TermKind) {
   }
 
   /** Whether the CMS lets the actor manage the taxonomy. */
-  async function mayManage({ actor }: RequestContext, namesOf = capabilityNames): Promise<boolean> {
-    const names = await namesOf(services, kind, actor);
-    return can(actor, 'manageTerms', names);
+  async function mayManage({ actor }: RequestContext, read = permissionsFor): Promise<boolean> {
+    return can(actor, 'manageTerms', await read(services, kind, actor));
   }
 
   async function assertMayManage(request: RequestContext): Promise<void> {
     if (!request.actor.account) throw forbidden(true);
-    if (!(await mayManage(request, capabilityNamesForWrite))) throw forbidden(false);
+    if (!(await mayManage(request, permissionsForWrite))) throw forbidden(false);
   }
 
   /** Validates the fields of a body. `id` is absent on create. */

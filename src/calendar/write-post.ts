@@ -4,7 +4,7 @@ import type { CmsRecord } from '../cms/port.ts';
 import { ApiError } from '../errors.ts';
 import { alreadyTrashed, forbidden, notAnEvent } from '../interface/errors.ts';
 import type { FieldsOf, PostKind, RecordOf } from '../model/records.ts';
-import { capabilityNamesForWrite } from './capabilities.ts';
+import { permissionsForWrite } from './action-permissions.ts';
 import { type ErrorContext, mappingCmsErrors, unknownId } from './cms-errors.ts';
 import type { CmsResult } from './cms-records.ts';
 import { writableMapping } from './kind-mapping.ts';
@@ -20,9 +20,9 @@ export async function authorizeWrite(
   { actor }: RequestContext,
 ): Promise<{ mayPublish: boolean }> {
   if (!actor.account) throw forbidden(true);
-  const names = await capabilityNamesForWrite(services, kind, actor);
-  if (!can(actor, 'edit', names)) throw forbidden(false);
-  return { mayPublish: can(actor, 'publish', names) };
+  const permissions = await permissionsForWrite(services, kind, actor);
+  if (!can(actor, 'edit', permissions)) throw forbidden(false);
+  return { mayPublish: can(actor, 'publish', permissions) };
 }
 
 /** The record of an update or delete. Throws 403 if the actor may not change it. */
@@ -34,8 +34,8 @@ export async function readEditable<K extends PostKind>(
 ): Promise<RecordOf[K]> {
   await authorizeWrite(services, kind, request);
   const record = services.replica.get(kind, id) ?? (await readUnknown(services, kind, id, request));
-  const names = await capabilityNamesForWrite(services, kind, request.actor);
-  if (!mayEdit(request.actor, record, names)) throw forbidden(false);
+  const permissions = await permissionsForWrite(services, kind, request.actor);
+  if (!mayEdit(request.actor, record, permissions)) throw forbidden(false);
   return record;
 }
 

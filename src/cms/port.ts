@@ -15,9 +15,25 @@ export type Credentials = string | undefined;
 export interface Account {
   userId: number;
   roles: string[];
-  /** Names of the granted capabilities. */
-  capabilities: ReadonlySet<string>;
+  /** Names of the granted permissions, as {@link ActionPermissions} has them. */
+  permissions: ReadonlySet<string>;
+  mayUpload: boolean;
 }
+
+/** What an account can do with the records of a collection. */
+export type Action =
+  | 'edit'
+  | 'editOthers'
+  | 'editPrivate'
+  | 'editPublished'
+  | 'readPrivate'
+  | 'publish'
+  | 'delete'
+  | 'manageTerms'
+  | 'deleteTerms';
+
+/** The permission that each action on the records of one collection needs, by the CMS's own name. */
+export type ActionPermissions = Readonly<Record<Action, string>>;
 
 export interface CmsPage {
   records: CmsRecord[];
@@ -57,17 +73,11 @@ export interface CallOptions {
   creationId?: string | undefined;
 }
 
-/**
- * A collection's own description: the statuses it can be filtered by and the capabilities its actions need.
- * Empty if it has none.
- */
+/** A collection's own description: the statuses it can be filtered by and the permissions its actions need. */
 export interface CollectionInfo {
   statuses: string[];
-  /**
-   * The general name (`edit_posts`, `publish_posts`, `read_private_posts`, `edit_terms` ...) -> the
-   * capability's name on this site.
-   */
-  capabilities: Record<string, string>;
+  /** Undefined if the CMS does not show them to this caller. */
+  permissions: ActionPermissions | undefined;
   /**
    * Fields that a write may set: top-level fields (`title`), and keys of nested ones (`meta.start`,
    * `acf.start`). Undefined if the CMS does not show its schema. Fields that plugins add without a schema are

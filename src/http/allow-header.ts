@@ -1,6 +1,6 @@
 // The `Allow` header: the methods that the actor may use at a route.
 
-import { capabilityNames } from '../calendar/capabilities.ts';
+import { permissionsFor } from '../calendar/action-permissions.ts';
 import { can, isStaff, mayEdit } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
 import { isTermKind } from '../model/kinds.ts';
@@ -17,15 +17,15 @@ export async function allowHeader(state: State, services: Services): Promise<str
 async function methodsOf({ actor, path }: State, services: Services): Promise<string> {
   const { kind, by } = findRoute(path) ?? {};
   if (!kind) return 'GET';
-  const names = await capabilityNames(services, kind, actor);
+  const permissions = await permissionsFor(services, kind, actor);
   if (isTermKind(kind)) {
-    if (!can(actor, 'manageTerms', names)) return 'GET';
+    if (!can(actor, 'manageTerms', permissions)) return 'GET';
     return by ? ITEM_METHODS.terms : 'GET, POST';
   }
-  if (!isStaff(actor, names)) return 'GET';
+  if (!isStaff(actor, permissions)) return 'GET';
   if (!by) return 'GET, POST';
   const key = path.split('/').at(-1) ?? '';
   const id = by === 'id' ? Number(key) : services.replica.idsBySlug(kind, key)[0];
   const record = id === undefined ? undefined : services.replica.get(kind, id);
-  return record && mayEdit(actor, record, names) ? ITEM_METHODS.posts : 'GET';
+  return record && mayEdit(actor, record, permissions) ? ITEM_METHODS.posts : 'GET';
 }

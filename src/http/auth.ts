@@ -19,7 +19,7 @@ const REJECTED_CACHED_MS = 5000;
 const MAX_CACHED = 10_000;
 /** The e-mail address of an account changes rarely. */
 const EMAIL_CACHED_MS = 10 * 60_000;
-const UNREADABLE = new CmsRejected(401, 'incorrect_password', 'These credentials cannot be read.');
+const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
 /** The longest wait of a read for the poll after a failed write of the same user. */
 const MAX_POLL_WAIT_MS = 5000;

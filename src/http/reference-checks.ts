@@ -1,7 +1,7 @@
 // Checks that the records, terms, users and images that a request refers to exist.
 
 import { LRUCache } from 'lru-cache';
-import { capabilityNames } from '../calendar/capabilities.ts';
+import { permissionsFor } from '../calendar/action-permissions.ts';
 import { isStaff } from '../calendar/permissions.ts';
 import { mayKnow, postExists } from '../calendar/read-post.ts';
 import { callOptions, type RequestContext } from '../calendar/request-context.ts';
@@ -41,10 +41,10 @@ export function createReferenceChecks(services: Services, slugs: SlugResolver) {
   }
 
   return async function checksFor(request: RequestContext, kind: Kind | undefined): Promise<ReferenceChecks> {
-    const names = kind === undefined ? undefined : await capabilityNames(services, kind, request.actor);
+    const permissions = kind === undefined ? undefined : await permissionsFor(services, kind, request.actor);
 
     return {
-      isStaff: isStaff(request.actor, names),
+      isStaff: isStaff(request.actor, permissions),
       exists: async (of, id) =>
         isPostKind(of) ? postExists(services, of, id, request) : termExists(services, of, id, request),
       async slugExists(of, slug) {

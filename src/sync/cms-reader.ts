@@ -126,5 +126,5 @@ function expectedRecords({ per_page, page, offset }: Query, total: number): numb
  */
 function holesError(base: string, received: number, expected: number): CmsRejected {
   const seen = `${received} of ${expected} records of ${base}`;
-  return new CmsRejected(403, 'rest_forbidden', `it is shown only ${seen}; it needs the right to edit all of them`);
+  return new CmsRejected('forbidden', `it is shown only ${seen}; it needs the right to edit all of them`);
 }

@@ -21,15 +21,6 @@ const REVIEW_INTERVAL_MS = 100_000;
 const SAMPLE = 5;
 const FINAL_SAMPLE = 100;
 
-/** WordPress's error codes for an id that is no record of the collection. */
-const MISSING_RECORD_CODES = new Set(['rest_post_invalid_id', 'rest_term_invalid']);
-
-/**
- * True if the CMS itself says that there is no such record: any other 404 may come from a plugin or a proxy.
- */
-export const isMissingRecord = ({ status, code }: CmsRejected): boolean =>
-  status === 404 && MISSING_RECORD_CODES.has(code);
-
 type RecordTarget = Pick<Collection, 'base' | 'fields' | 'scope'>;
 
 /**
@@ -153,8 +144,8 @@ async function isMissing(context: SyncContext, target: RecordTarget, id: number)
     return false;
   } catch (error) {
     if (!(error instanceof CmsRejected)) throw error;
-    const isHidden = context.service === undefined && error.code === 'rest_forbidden';
-    return isHidden || isMissingRecord(error);
+    const isHidden = context.service === undefined && error.kind === 'hidden';
+    return isHidden || error.kind === 'not-found';
   }
 }
 

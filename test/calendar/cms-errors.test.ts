@@ -20,7 +20,7 @@ const response = {
 describe('a route that the CMS lacks', () => {
   for (const kind of ['event', 'venue', 'organizer', 'category', 'tag'] as const) {
     it(`is 503, and the error names the route: ${kind}`, () => {
-      const error = mapCmsError(restError(response, 'POST /wp/v2/events'), { kind, id: 7, anonymous: false });
+      const error = mapCmsError(restError(response, 'POST', '/wp/v2/events'), { kind, id: 7, anonymous: false });
       expect(error).to.be.instanceOf(ApiError);
       const { status, code, message, headers } = error as ApiError;
       expect({ status, code }).to.deep.equal({ status: 503, code: 'calendar_upstream_away' });

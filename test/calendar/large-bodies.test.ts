@@ -57,7 +57,7 @@ describe('a body with very many items', () => {
         return undefined;
       },
     };
-    const account = { userId: 1, roles: [], capabilities: new Set(['upload_files']) };
+    const account = { userId: 1, roles: [], permissions: new Set<string>(), mayUpload: true };
     const images = createRequestImages(
       gateway.services,
       { actor: { credentials: CREDENTIALS.admin, account } },

@@ -103,27 +103,6 @@ describe('orphans of failed creates', () => {
     });
   }
 
-  describe('a CMS error that names records that its own request did not create', () => {
-    for (const [what, createId] of Object.entries({
-      'without an id': undefined,
-      'with the id of another call': 'f'.repeat(32),
-    })) {
-      it(`removes none of them, ${what}`, async () => {
-        const other = await write('/events', 'create', { ...event, title: 'Another' });
-        failAt(EVENT_CREATE, false, () => {
-          const error = rejection('my_rule');
-          const replayed = { calendar_created: [{ collection: 'events', id: other.id }], calendar_create: createId };
-          Object.assign(error.data, replayed);
-          return error;
-        });
-        const error = await errorOf(write('/events', 'create', event));
-        expect(fixture.cms.deletes).to.deep.equal([]);
-        expect(namesOf('events')).to.deep.equal([{ kind: 'event', id: other.id }]);
-        expect(error.data).not.to.have.any.keys('created', 'possibly_created');
-      });
-    }
-  });
-
   describe('the response to another create, repeated by a cache in front of the CMS', () => {
     for (const [what, more] of Object.entries({
       'to be moved to the trash': { status: 'trash' },

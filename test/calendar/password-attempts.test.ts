@@ -7,7 +7,7 @@ import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 import { event, venue } from '../store/sample-records.ts';
 
-const wrong = () => new CmsRejected(403, 'rest_post_incorrect_password', 'No.');
+const wrong = () => new CmsRejected('forbidden', 'No.');
 
 describe('password attempts of anonymous callers', () => {
   let nowMs: number;

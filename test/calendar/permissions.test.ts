@@ -1,25 +1,27 @@
-// Each kind has its own capabilities, by its collection's names for them. No actor has any while these names
+// Each kind has its own permissions, by its collection's names for them. No actor has any while these names
 // are unknown.
 
 import { expect } from 'chai';
-import type { Cms, CollectionInfo } from '../../src/cms/port.ts';
+import type { ActionPermissions, Cms, CollectionInfo } from '../../src/cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
-import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms, SAME_NAMES } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 import { event, organizer, venue } from '../store/sample-records.ts';
 import { NOW_MS } from './seeded-gateway.ts';
 
 const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
-const ALL = ['edit_posts', 'edit_others_posts', 'read_private_posts', 'edit_private_posts', 'publish_posts'];
-/** `edit_posts` -> `edit_venues`. */
-const rightsOf = (base: string) => Object.fromEntries(ALL.map((name) => [name, name.replace('posts', base)]));
-const collectionInfoOf = (capabilities: Record<string, string>): CollectionInfo => ({
-  capabilities,
+/** `edit` -> `edit venues`. */
+const permissionsOf = (collection: string) =>
+  Object.fromEntries(
+    Object.keys(SAME_NAMES).map((action) => [action, `${action} ${collection}`]),
+  ) as unknown as ActionPermissions;
+const collectionInfoOf = (permissions: ActionPermissions | undefined): CollectionInfo => ({
+  permissions,
   statuses: [],
   writableFields: undefined,
 });
 
-describe('capabilities', () => {
+describe('permissions', () => {
   let cms: FakeCms;
   let gateway: TestGateway;
   afterEach(() => gateway.stop());
@@ -63,11 +65,12 @@ describe('capabilities', () => {
   ] as const) {
     it(`for ${only} alone show unpublished ${only} and nothing else, in events too`, async () => {
       await start({
-        collectionInfo: async (base) => collectionInfoOf(rightsOf(base)),
+        collectionInfo: async (base) => collectionInfoOf(permissionsOf(base)),
         account: async () => ({
           userId: 3,
           roles: ['custom'],
-          capabilities: new Set(['read', ...Object.values(rightsOf(only))]),
+          permissions: new Set(Object.values(permissionsOf(only))),
+          mayUpload: false,
         }),
       });
       expect(await ids('/events?start_date=2027-01-01', 'editor')).to.deep.equal(seen.drafts);
@@ -81,8 +84,13 @@ describe('capabilities', () => {
 
   it('for posts are none for events, venues or organizers', async () => {
     await start({
-      collectionInfo: async (base) => collectionInfoOf(rightsOf(base)),
-      account: async () => ({ userId: 3, roles: ['editor'], capabilities: new Set(['read', ...ALL]) }),
+      collectionInfo: async (base) => collectionInfoOf(permissionsOf(base)),
+      account: async () => ({
+        userId: 3,
+        roles: ['editor'],
+        permissions: new Set(Object.values(permissionsOf('posts'))),
+        mayUpload: false,
+      }),
     });
     expect(await ids('/events?start_date=2027-01-01', 'editor')).to.deep.equal([1]);
     expect(await ids('/events?status=draft', 'editor')).to.equal(400);
@@ -93,8 +101,8 @@ describe('capabilities', () => {
   const unavailable = () => Promise.reject(new CmsUnavailable('busy', 'The CMS does not answer.'));
   for (const [what, collectionInfo] of [
     ['the CMS does not answer', unavailable],
-    ['the CMS refuses to tell', () => Promise.reject(new CmsRejected(403, 'rest_forbidden', 'No.'))],
-    ['the CMS does not show them', async () => collectionInfoOf({})],
+    ['the CMS refuses to tell', () => Promise.reject(new CmsRejected('forbidden', 'No.'))],
+    ['the CMS does not show them', async () => collectionInfoOf(undefined)],
   ] as const) {
     it(`are granted to no actor while ${what}: an editor sees what anonymous callers see`, async () => {
       await start({ collectionInfo });
@@ -114,7 +122,7 @@ describe('capabilities', () => {
       collectionInfo: async (base) => {
         bases.push(base);
         await new Promise((done) => setImmediate(done));
-        return collectionInfoOf(rightsOf(base));
+        return collectionInfoOf(permissionsOf(base));
       },
     });
     await Promise.all(Array.from({ length: 20 }, () => gateway.request('/events/1', { as: 'admin' })));
@@ -133,9 +141,7 @@ describe('capabilities', () => {
     await start({
       async collectionInfo(_base, options) {
         credentialsUsed.push(options?.credentials);
-        return collectionInfoOf(
-          options?.credentials === CREDENTIALS.editor ? Object.fromEntries(ALL.map((name) => [name, name])) : {},
-        );
+        return collectionInfoOf(options?.credentials === CREDENTIALS.editor ? SAME_NAMES : undefined);
       },
     });
     expect(await ids('/venues', 'editor')).to.deep.equal([11]);

@@ -27,7 +27,9 @@ for (const service of [SERVICE, undefined]) {
       const cmsWithAccounts = {
         ...link.upstream,
         account: async ({ credentials }: CallOptions) =>
-          credentials === SERVICE ? cms.editor : { userId: 9, roles: ['subscriber'], capabilities: new Set(['read']) },
+          credentials === SERVICE
+            ? cms.editor
+            : { userId: 9, roles: ['subscriber'], permissions: new Set<string>(), mayUpload: false },
       };
       gateway = await startGateway({
         cms: cmsWithAccounts,

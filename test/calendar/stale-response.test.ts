@@ -47,17 +47,16 @@ describe('a response to a read that is older than the replica', () => {
     expect(reread).to.deep.include({ collection: 'events', id });
   });
 
-  it("of 404 deletes the record from the replica only with WordPress's own error code", async () => {
-    for (const [code, isStored] of [
-      ['rest_disabled', true],
-      ['rest_upstream_error', true],
-      ['rest_post_invalid_id', false],
+  it('of 404 deletes the record from the replica only if the CMS itself says that there is none', async () => {
+    for (const [kind, isStored] of [
+      ['failed', true],
+      ['not-found', false],
     ] as const) {
       cms.read = async () => {
-        throw new CmsRejected(404, code, 'No.');
+        throw new CmsRejected(kind, 'No.', { status: 404 });
       };
       await gateway.request(`/events/${id}`, { as: 'editor' });
-      expect(gateway.services.replica.get('event', id) !== undefined, code).to.equal(isStored);
+      expect(gateway.services.replica.get('event', id) !== undefined, kind).to.equal(isStored);
     }
   });
 
@@ -75,7 +74,7 @@ describe('a look-up whose route the CMS lacks', () => {
     const gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS });
     try {
       const missing = async (): Promise<never> => {
-        throw new CmsRejected(404, 'rest_no_route', 'The CMS has no route GET /wp/v2/venues.');
+        throw new CmsRejected('no-collection', 'The CMS has no route GET /wp/v2/venues.');
       };
       Object.assign(cms, { read: missing, list: missing });
       return await gateway.request(path, request);

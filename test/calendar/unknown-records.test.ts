@@ -11,7 +11,7 @@ import { startGateway, type TestGateway } from '../start-gateway.ts';
 
 const EDITOR: Actor = {
   credentials: 'Basic x',
-  account: { userId: 4, roles: ['editor'], capabilities: new Set(['edit_posts']) },
+  account: { userId: 4, roles: ['editor'], permissions: new Set(['edit']), mayUpload: false },
 };
 const none = async () => 'none';
 

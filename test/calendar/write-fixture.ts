@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { createRequestImages } from '../../src/calendar/featured-image.ts';
 import type { RequestContext } from '../../src/calendar/request-context.ts';
 import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
-import { type ApiError, CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import { rejection as wordPressRejection } from '../../src/cms/wordpress/rejections.ts';
+import { type ApiError, CmsUnavailable } from '../../src/errors.ts';
 import type { ReferenceChecks } from '../../src/interface/param-type.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
 import { validate } from '../../src/interface/validate.ts';
@@ -46,7 +47,8 @@ export const KIND_OF: Record<string, string> = {
   events: 'event',
 };
 
-export const rejection = (code = 'rest_meta_database_error', status = 400) => new CmsRejected(status, code, 'No.');
+export const rejection = (code = 'rest_meta_database_error', status = 400) =>
+  wordPressRejection({ status, code, message: 'No.', data: {} }, true);
 export const unknownOutcome = () => new CmsUnavailable('timeout', 'No answer within 15 s.', { outcomeUnknown: true });
 
 const yes = async () => true;

@@ -2,6 +2,7 @@
 
 import type { Account, CallOptions, Cms, CmsRecord } from '../../src/cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import { SAME_NAMES } from '../cms/fake-cms.ts';
 import { createFakeCms, type FakeCms, type FakePost, SERVICE } from '../sync/fake-cms.ts';
 
 export interface WritableCms {
@@ -28,11 +29,11 @@ export interface CmsLink {
   after: ((what: string) => void | Promise<void>) | undefined;
 }
 
-const ALL = ['read', 'edit_posts', 'publish_posts', 'edit_published_posts', 'edit_others_posts', 'delete_posts'];
 const EDITOR: Account = {
   userId: 1,
   roles: ['administrator'],
-  capabilities: new Set([...ALL, 'read_private_posts', 'upload_files', 'manage_categories']),
+  permissions: new Set(Object.values(SAME_NAMES)),
+  mayUpload: true,
 };
 const TERMS = ['event_categories', 'tags'];
 
@@ -59,16 +60,12 @@ export function writableCms(): WritableCms {
   const whole: Cms = {
     ...fake,
     account: async () => EDITOR,
-    collectionInfo: async () => ({
-      statuses: [],
-      capabilities: { edit_posts: 'edit_posts' },
-      writableFields: undefined,
-    }),
+    collectionInfo: async () => ({ statuses: [], permissions: SAME_NAMES, writableFields: undefined }),
     async read(base, id, query, options) {
       const post = fake.posts.get(id);
-      if (post?.base !== base) throw new CmsRejected(404, 'rest_post_invalid_id', 'No.');
+      if (post?.base !== base) throw new CmsRejected('not-found', 'No.');
       const isOpen = post.status === 'publish' && !post.hiddenFromPublic;
-      if (!isOpen && options?.credentials === undefined) throw new CmsRejected(401, 'rest_forbidden', 'No.');
+      if (!isOpen && options?.credentials === undefined) throw new CmsRejected('hidden', 'No.', { status: 401 });
       return fake.postResponse(post, { ...options, ...query });
     },
     async create(base, body, options) {
@@ -77,7 +74,7 @@ export function writableCms(): WritableCms {
     },
     async update(base, id, body, options) {
       const post = fake.posts.get(id);
-      if (post?.base !== base) throw new CmsRejected(404, 'rest_post_invalid_id', 'No.');
+      if (post?.base !== base) throw new CmsRejected('not-found', 'No.');
       const fields = fieldsOf(body);
       fake.edit(id, { ...fields, ...(fields.meta ? { meta: { ...post.meta, ...fields.meta } } : {}) });
       return fake.postResponse(fake.posts.get(id)!, { ...options, context: 'edit' });
@@ -85,12 +82,12 @@ export function writableCms(): WritableCms {
     async remove(base, id, { force }, options) {
       if (TERMS.includes(base)) {
         const term = fake.terms.get(id);
-        if (!term) throw new CmsRejected(404, 'rest_term_invalid', 'No.');
+        if (!term) throw new CmsRejected('not-found', 'No.');
         fake.deleteTerm(id);
         return fake.termResponse(term);
       }
       const post = fake.posts.get(id);
-      if (post?.base !== base) throw new CmsRejected(404, 'rest_post_invalid_id', 'No.');
+      if (post?.base !== base) throw new CmsRejected('not-found', 'No.');
       if (force) fake.erase(id);
       else fake.trash(id);
       return fake.postResponse(post, { ...options, context: 'edit' });

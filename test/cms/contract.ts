@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import type { Cms, CmsRecord } from '../../src/cms/port.ts';
-import { CmsRejected } from '../../src/errors.ts';
+import { CmsRejected, type RejectionKind } from '../../src/errors.ts';
 import type { RecordingContext, Scenario } from '../record/scenario.ts';
 import { scenario as collections } from '../record/scenarios/collections.ts';
 import { scenario as media } from '../record/scenarios/media.ts';
@@ -14,7 +14,7 @@ import { scenario as media } from '../record/scenarios/media.ts';
  */
 type Result = [method: string, result: unknown];
 
-const rejected = (status: number, code: string, data: object = {}) => ({ status, code, ...data });
+const rejected = (kind: RejectionKind, more: object = {}) => ({ rejected: kind, written: 'no', ...more });
 const post = (id: string, title: string, slug: string, status = 'publish') => ({ id, title, slug, status });
 const term = { id: '#4', name: 'Café & Bar', slug: 'cafe-bar' };
 
@@ -39,21 +39,21 @@ const COLLECTIONS: Result[] = [
   ['update', post('#1', 'One again', 'one')],
   ['exists', true],
   ['remove', post('#1', 'One again', 'one__trashed', 'trash')],
-  ['remove', rejected(410, 'rest_already_trashed')],
+  ['remove', rejected('gone')],
   ['remove', { deleted: true, previous: post('#2', 'Two & a half', 'two-a-half') }],
-  ['read', rejected(404, 'rest_post_invalid_id')],
+  ['read', rejected('not-found')],
   ['exists', false],
-  ['create', rejected(401, 'rest_cannot_create')],
-  ['create', rejected(403, 'rest_cannot_create')],
-  ['create', rejected(400, 'empty_content')],
-  ['create', rejected(400, 'rest_invalid_param', { params: ['status'] })],
-  ['list', rejected(400, 'rest_invalid_param', { params: ['per_page'] })],
-  ['list', rejected(401, 'rest_forbidden_context')],
-  ['list', rejected(400, 'rest_invalid_param', { params: ['status'] })],
-  ['list', rejected(404, 'rest_no_route')],
+  ['create', rejected('forbidden')],
+  ['create', rejected('forbidden')],
+  ['create', rejected('invalid', { fields: ['title'] })],
+  ['create', rejected('invalid', { fields: ['status'] })],
+  ['list', rejected('invalid', { fields: ['per_page'] })],
+  ['list', rejected('forbidden')],
+  ['list', rejected('invalid', { fields: ['status'] })],
+  ['list', rejected('no-collection')],
   ['create', term],
-  ['create', rejected(400, 'term_exists', { term: '#4' })],
-  ['create', rejected(401, 'rest_cannot_create')],
+  ['create', rejected('conflict', { fields: ['name'], existing: '#4' })],
+  ['create', rejected('forbidden')],
   ['list', { total: 1, totalPages: 1, records: [term] }],
   ['list', { total: 1, totalPages: 1, records: [] }],
   ['remove', { deleted: true, previous: term }],
@@ -64,9 +64,9 @@ const MEDIA: Result[] = [
   ['upload', { id: '#2' }],
   ['images', [{ id: '#2' }, { id: '#1' }]],
   ['exists', true],
-  ['upload', rejected(500, 'rest_upload_sideload_error')],
-  ['upload', rejected(401, 'rest_cannot_create')],
-  ['upload', rejected(403, 'rest_cannot_create')],
+  ['upload', rejected('failed')],
+  ['upload', rejected('forbidden')],
+  ['upload', rejected('forbidden')],
   ['remove', { deleted: true, previous: { id: '#1' } }],
   ['images', []],
 ];
@@ -135,11 +135,11 @@ function reduce(result: unknown, idOf: (id: unknown) => string | undefined): unk
 
 function reduceError(error: unknown, idOf: (id: unknown) => string | undefined): unknown {
   if (!(error instanceof CmsRejected)) throw error;
-  const { status, code, data } = error;
+  const { kind, written, fields, existingId } = error;
   return {
-    status,
-    code,
-    ...(typeof data.params === 'object' && { params: Object.keys(data.params ?? {}) }),
-    ...(data.term_id !== undefined && { term: idOf(data.term_id) }),
+    rejected: kind,
+    written,
+    ...(fields.length > 0 && { fields: [...new Set(fields)] }),
+    ...(existingId !== undefined && { existing: idOf(existingId) }),
   };
 }

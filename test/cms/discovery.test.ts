@@ -113,7 +113,8 @@ describe('discovery of a WordPress site', () => {
       sendJson(response, 200, { id: 3, roles: [], capabilities: { read: true, edit_posts: false } });
     };
     open('/');
-    expect(await wordpress.account({})).to.deep.equal({ userId: 3, roles: [], capabilities: new Set(['read']) });
+    const account = { userId: 3, roles: [], permissions: new Set(['read']), mayUpload: false };
+    expect(await wordpress.account({})).to.deep.equal(account);
   });
 
   it('deletes no post permanently if the trash is disabled', async () => {

@@ -1,33 +1,27 @@
 // The fake CMS: a WordPress in memory with users, posts, terms, media, paging, trash and errors, as recorded
 // from the real one (contract.ts). Tests inject failures into its writes.
 
-import type { CallOptions, Cms, CmsRecord } from '../../src/cms/port.ts';
-import { CmsRejected } from '../../src/errors.ts';
+import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord } from '../../src/cms/port.ts';
+import { CmsRejected, type RejectionKind, type RejectionOptions } from '../../src/errors.ts';
 import type { ImageRecord } from '../../src/model/records.ts';
 
 export const ROLES = ['subscriber', 'contributor', 'author', 'editor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-const EDITS = ['edit_posts', 'read'];
-const PUBLISHES = [...EDITS, 'publish_posts', 'edit_published_posts', 'upload_files', 'manage_categories'];
-const ALL = [...PUBLISHES, 'edit_others_posts', 'edit_private_posts', 'read_private_posts'];
-const CAPABILITIES: Record<Role, string[]> = {
-  subscriber: ['read'],
-  contributor: EDITS,
-  author: PUBLISHES,
-  editor: ALL,
-  admin: ALL,
+const ACTIONS: readonly Action[] = [
+  ...(['edit', 'publish', 'editPublished', 'manageTerms', 'deleteTerms'] as const),
+  ...(['editOthers', 'editPrivate', 'readPrivate', 'delete'] as const),
+];
+/** Every action needs the permission of its own name, in every collection. */
+export const SAME_NAMES = Object.fromEntries(ACTIONS.map((action) => [action, action])) as ActionPermissions & object;
+const PERMISSIONS: Record<Role, readonly Action[]> = {
+  subscriber: [],
+  contributor: ['edit'],
+  author: ACTIONS.slice(0, 5),
+  editor: ACTIONS,
+  admin: ACTIONS,
 };
-
-/** The capability names of each collection. */
-const generalNames = () => Object.fromEntries(ALL.map((name) => [name, name]));
-const CAPABILITY_NAMES: Record<string, Record<string, string>> = {
-  events: generalNames(),
-  venues: generalNames(),
-  organizers: generalNames(),
-  event_categories: { manage_terms: 'manage_categories' },
-  tags: { manage_terms: 'manage_categories' },
-};
+const mayUpload = (role: Role): boolean => PERMISSIONS[role].includes('publish');
 
 /** The `Authorization` of each role. */
 export const CREDENTIALS = Object.fromEntries(
@@ -75,37 +69,34 @@ export function createFakeCms(nowMs: () => number): FakeCms {
       .replace(/\p{M}|[^\w\s-]/gu, '')
       .replace(/\s+/g, '-');
 
-  function reject(status: number, code: string, data: Record<string, unknown> = {}): never {
-    throw new CmsRejected(status, code, `Rejected: ${code}`, { status, ...data });
+  function reject(kind: RejectionKind, options: RejectionOptions = {}): never {
+    throw new CmsRejected(kind, `Rejected: ${kind}`, options);
   }
 
   function roleOf({ credentials }: CallOptions): Role {
     const role = ROLES.find((name) => CREDENTIALS[name] === credentials);
-    return role ?? reject(401, 'incorrect_password');
+    return role ?? reject('unauthenticated');
   }
 
-  /** Throws unless the caller has the capability. */
-  function authorize(options: CallOptions | undefined, capability: string, code: string): void {
-    if (options?.credentials === undefined) reject(401, code);
-    if (!CAPABILITIES[roleOf(options)].includes(capability)) reject(403, code);
+  /** Throws unless the caller may do this. */
+  function authorize(options: CallOptions, isAllowed: (role: Role) => boolean): void {
+    if (options.credentials === undefined) reject('forbidden', { status: 401 });
+    if (!isAllowed(roleOf(options))) reject('forbidden');
   }
 
   function existing(base: string, id: number): CmsRecord & { base: string } {
     const record = records.get(id);
-    return record?.base === base
-      ? record
-      : reject(404, TERMS.includes(base) ? 'rest_term_invalid' : 'rest_post_invalid_id');
+    return record?.base === base ? record : reject('not-found');
   }
 
   function validate(base: string, body: CmsRecord): void {
     if (TERMS.includes(base)) {
       const same = [...records.values()].find((record) => record.base === base && record.name === body.name);
-      if (same) reject(400, 'term_exists', { term_id: same.id });
+      if (same) reject('conflict', { fields: ['name'], existingId: Number(same.id) });
       return;
     }
-    if (body.status !== undefined && !STATUSES.includes(String(body.status)))
-      reject(400, 'rest_invalid_param', { params: { status: 'status is invalid' } });
-    if (!TEXTS.some((name) => body[name])) reject(400, 'empty_content');
+    if (body.status !== undefined && !STATUSES.includes(String(body.status))) reject('invalid', { fields: ['status'] });
+    if (!TEXTS.some((name) => body[name])) reject('invalid', { fields: ['title'] });
   }
 
   const selectFields = (record: CmsRecord, fields: unknown): CmsRecord => {
@@ -164,23 +155,27 @@ export function createFakeCms(nowMs: () => number): FakeCms {
     site: async () => ({ url: 'https://cms.example', name: 'Fake', timezone: 'America/New_York' }),
     async account(options) {
       const role = roleOf(options);
-      return { userId: userIdOf(role), roles: [role], capabilities: new Set(CAPABILITIES[role]) };
+      return {
+        userId: userIdOf(role),
+        roles: [role],
+        permissions: new Set(PERMISSIONS[role]),
+        mayUpload: mayUpload(role),
+      };
     },
-    collectionInfo: async (base) => ({
+    collectionInfo: async () => ({
       statuses: [],
-      capabilities: { ...CAPABILITY_NAMES[base] },
+      permissions: SAME_NAMES,
       writableFields: undefined,
     }),
     async list(base, query, options) {
-      if (![...POSTS, ...TERMS, 'media'].includes(base)) reject(404, 'rest_no_route');
+      if (![...POSTS, ...TERMS, 'media'].includes(base)) reject('no-collection');
       const perPage = Number(query.per_page ?? 10);
-      if (perPage > 100) reject(400, 'rest_invalid_param', { params: { per_page: 'out of bounds' } });
+      if (perPage > 100) reject('invalid', { fields: ['per_page'] });
       const isAnonymous = options?.credentials === undefined;
-      if (isAnonymous && query.context === 'edit') reject(401, 'rest_forbidden_context');
+      if (isAnonymous && query.context === 'edit') reject('forbidden', { status: 401 });
       const valuesOf = (name: string) => (query[name] === undefined ? undefined : String(query[name]).split(','));
       const statuses = valuesOf('status');
-      if (isAnonymous && statuses?.some((status) => status !== 'publish'))
-        reject(400, 'rest_invalid_param', { params: { status: 'Status is forbidden.' } });
+      if (isAnonymous && statuses?.some((status) => status !== 'publish')) reject('invalid', { fields: ['status'] });
       const included = valuesOf('include');
       const hasStatus = ({ status }: CmsRecord) => {
         if (!POSTS.includes(base)) return true;
@@ -234,7 +229,7 @@ export function createFakeCms(nowMs: () => number): FakeCms {
       const inserted: { collection: string; id: number }[] = [];
       try {
         await cms.onWrite?.(write, false, body);
-        authorize(options, TERMS.includes(collection) ? 'manage_categories' : 'edit_posts', 'rest_cannot_create');
+        authorize(options, (role) => PERMISSIONS[role].includes(TERMS.includes(collection) ? 'manageTerms' : 'edit'));
         validate(collection, body);
         const cmsRecord: CmsRecord & { base: string } = {
           ...written(collection, body, blank(collection, body, options)),
@@ -246,9 +241,8 @@ export function createFakeCms(nowMs: () => number): FakeCms {
         await cms.onWrite?.(write, true, body);
         return { ...cmsRecord };
       } catch (error) {
-        if (cms.hasCompanion && error instanceof CmsRejected)
-          Object.assign(error.data, { calendar_created: inserted, calendar_create: options.creationId });
-        throw error;
+        if (!(cms.hasCompanion && error instanceof CmsRejected)) throw error;
+        throw new CmsRejected(error.kind, error.message, { ...error, inserted, written: inserted[0] ? 'yes' : 'no' });
       }
     },
     async update(base, id, body) {
@@ -266,7 +260,7 @@ export function createFakeCms(nowMs: () => number): FakeCms {
         records.delete(id);
         return { deleted: true, previous: record };
       }
-      if (record.status === 'trash') reject(410, 'rest_already_trashed');
+      if (record.status === 'trash') reject('gone');
       const write: WriteCall = { method: 'remove', base };
       cms.writes.push(write);
       await cms.onWrite?.(write, false, {});
@@ -279,8 +273,8 @@ export function createFakeCms(nowMs: () => number): FakeCms {
       const write: WriteCall = { method: 'upload', base: 'media' };
       cms.writes.push(write);
       await cms.onWrite?.(write, false, {});
-      authorize(options, 'upload_files', 'rest_cannot_create');
-      if (!mimeType.startsWith('image/')) reject(500, 'rest_upload_sideload_error');
+      authorize(options, mayUpload);
+      if (!mimeType.startsWith('image/')) reject('failed');
       const id = ++lastId;
       records.set(id, { id, base: 'media' });
       await cms.onWrite?.(write, true, {});

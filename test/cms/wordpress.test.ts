@@ -26,8 +26,7 @@ describe('the WordPress adapter', () => {
       (thrown: unknown) => thrown,
     );
     expect(error).to.be.instanceOf(CmsRejected);
-    const { status, code, message, data } = error as CmsRejected;
-    return { status, code, message, data };
+    return error as CmsRejected;
   };
 
   describe('site and accounts', () => {
@@ -44,10 +43,10 @@ describe('the WordPress adapter', () => {
     it('reads the account of the credentials', async () => {
       const admin = await wordpress.account(USER);
       expect(admin).to.deep.include({ roles: ['administrator'] });
-      expect([...admin.capabilities]).to.include.members(['manage_options', 'edit_others_posts', 'upload_files']);
+      expect([...admin.permissions]).to.include.members(['manage_options', 'edit_others_posts', 'upload_files']);
       const subscriber = await wordpress.account(USER);
       expect(subscriber.roles).to.deep.equal(['subscriber']);
-      expect([...subscriber.capabilities]).to.have.members(['read', 'level_0', 'subscriber']);
+      expect([...subscriber.permissions]).to.have.members(['read', 'level_0', 'subscriber']);
     });
 
     it("keeps the CMS's error code for bad credentials", async () => {
@@ -61,12 +60,7 @@ describe('the WordPress adapter', () => {
     it("reads a collection's schema, as far as the caller may see it", async () => {
       const events = await wordpress.collectionInfo('events', USER);
       expect(events.statuses).to.include.members(['publish', 'future', 'draft', 'pending', 'private', 'trash', 'any']);
-      expect(events.capabilities).to.include.keys(
-        'edit_posts',
-        'publish_posts',
-        'edit_others_posts',
-        'read_private_posts',
-      );
+      expect(events.permissions).to.include({ edit: 'edit_posts', editOthers: 'edit_others_posts' });
       expect(events.writableFields).to.include.members([
         'title',
         'content',
@@ -77,9 +71,9 @@ describe('the WordPress adapter', () => {
       expect(events.writableFields).to.not.include.members(['id', 'link', 'modified_gmt']);
       const categories = await wordpress.collectionInfo('event_categories', USER);
       expect(categories.statuses).to.deep.equal([]);
-      expect(categories.capabilities).to.include.keys('edit_terms', 'assign_terms', 'manage_terms', 'delete_terms');
+      expect(categories.permissions).to.include({ manageTerms: 'publish_posts' });
       const unseen = await wordpress.collectionInfo('events');
-      expect(unseen.capabilities).to.deep.equal({});
+      expect(unseen.permissions).to.equal(undefined);
       expect(unseen.statuses).to.include('publish');
       expect(await errorOf(wordpress.collectionInfo('no-such-base', USER))).to.include({
         status: 404,
@@ -158,7 +152,7 @@ describe('the WordPress adapter', () => {
       expect(await errorOf(wordpress.create('events', {}, USER))).to.include({ status: 400, code: 'empty_content' });
       const param = await errorOf(wordpress.create('events', { title: 'x', status: 'no-such-status' }, USER));
       expect(param).to.include({ status: 400, code: 'rest_invalid_param' });
-      expect(param.data.params).to.have.all.keys('status');
+      expect(new Set(param.fields)).to.deep.equal(new Set(['status']));
       expect(await errorOf(wordpress.list('events', { context: 'edit' }))).to.include({
         status: 401,
         code: 'rest_forbidden_context',
@@ -170,7 +164,7 @@ describe('the WordPress adapter', () => {
       const term = await wordpress.create('event_categories', { name: 'Café & Bar' }, USER);
       const duplicate = await errorOf(wordpress.create('event_categories', { name: 'Café & Bar' }, USER));
       expect(duplicate).to.include({ status: 400, code: 'term_exists' });
-      expect(duplicate.data.term_id).to.equal(term.id);
+      expect(duplicate.existingId).to.equal(term.id);
     });
 
     /** In the order of their DELETE requests: trashed, trashed again, deleted permanently. */

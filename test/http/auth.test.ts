@@ -26,7 +26,7 @@ describe('a rejected login', () => {
     performance.now = () => now.call(performance) + passedMs;
     const account = async () => {
       requested += 1;
-      throw new CmsRejected(401, 'incorrect_password', 'No.');
+      throw new CmsRejected('unauthenticated', 'No.');
     };
     identity = createAuthenticator({ cms: { account } as unknown as Cms, logins: createLoginLimit(MANY) });
   });
@@ -83,7 +83,7 @@ describe('failed logins by e-mail address', () => {
     known = 'Editor';
     const upstream = {
       account: async () => {
-        throw new CmsRejected(401, 'incorrect_password', 'No.');
+        throw new CmsRejected('unauthenticated', 'No.');
       },
       findUserName: async (email: string, { credentials }: CallOptions) => {
         lookUps.push({ email, credentials });
@@ -135,8 +135,8 @@ describe('credentials', () => {
     limit = createLoginLimit(MANY);
     const account = async (options: CallOptions) => {
       calls.push(options);
-      if (options.credentials !== RIGHT) throw new CmsRejected(401, 'incorrect_password', 'No.');
-      return { userId: 1, roles: [], capabilities: new Set<string>() };
+      if (options.credentials !== RIGHT) throw new CmsRejected('unauthenticated', 'No.');
+      return { userId: 1, roles: [], permissions: new Set<string>(), mayUpload: false };
     };
     identity = createAuthenticator({ cms: { account } as unknown as Cms, logins: limit });
   });
@@ -190,7 +190,7 @@ describe('credentials', () => {
       };
       const logins = { ...limit, failed: failing, succeeded: failing };
       const account = async () => {
-        throw new CmsRejected(401, 'incorrect_password', 'No.');
+        throw new CmsRejected('unauthenticated', 'No.');
       };
       identity = createAuthenticator({ cms: { account } as unknown as Cms, logins });
       expect(await received(basic('editor', 'wrong'))).to.include({ status: 401 });

@@ -116,7 +116,7 @@ describe('Idempotency-Key on creates', () => {
 
   it('a retry gets the same error if that may have left a record', async () => {
     cms.onWrite = (_step, inserted) => {
-      if (inserted) throw new CmsRejected(500, 'rest_meta_database_error', 'No.');
+      if (inserted) throw new CmsRejected('failed', 'No.', { written: 'unknown' });
     };
     const first = await create('/events', event, 'k');
     cms.onWrite = undefined;
@@ -191,9 +191,9 @@ describe('Idempotency-Key on creates', () => {
       const read = cms.read.bind(cms);
       cms.read = async (base, id, query, options) => {
         if (options?.credentials === CREDENTIALS[role] && query?.context === 'edit')
-          throw new CmsRejected(403, 'rest_forbidden_context', 'No.');
+          throw new CmsRejected('forbidden', 'No.');
         if (options?.credentials === CREDENTIALS[role] && cms.records.get(id)?.status === 'private')
-          throw new CmsRejected(403, 'rest_forbidden', 'No.');
+          throw new CmsRejected('hidden', 'No.');
         return read(base, id, query, options);
       };
     }

@@ -3,10 +3,10 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const CALENDAR_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/calendar/capabilities.ts', 'test/calendar/permissions.test.ts', [
+  ...mutantsOf('src/calendar/action-permissions.ts', 'test/calendar/permissions.test.ts', [
     {
-      what: 'a write is not rejected while the capabilities are unknown',
-      function: 'capabilityNamesForWrite',
+      what: 'a write is not rejected while the permissions are unknown',
+      function: 'permissionsForWrite',
       code: 'if (_1) throw _1;',
       title: 'does not answer',
     },
@@ -89,10 +89,10 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf('src/calendar/permissions.ts', 'test/calendar/permissions.test.ts', [
     {
-      what: 'unknown capabilities are granted to no actor',
+      what: 'unknown permissions are granted to no actor',
       function: 'can',
-      code: 'if (_1 === undefined) return false;',
-      replacement: '_1 ??= {};',
+      code: '_1 !== undefined && (_2.account?.permissions.has(_1[_3]) ?? false)',
+      replacement: '_1 === undefined || (_2.account?.permissions.has(_1[_3]) ?? false)',
       title: 'granted to no actor',
     },
   ]),

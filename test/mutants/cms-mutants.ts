@@ -330,7 +330,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'sends 429 with Retry-After',
     },
   ]),
-  ...mutantsOf('src/cms/wordpress/rejected-create.ts', 'test/calendar/orphans.test.ts', [
+  ...mutantsOf('src/cms/wordpress/rejections.ts', 'test/cms/rejections.test.ts', [
     {
       what: 'records named by an error count as created only with the id of the call',
       function: 'insertedRecords',

@@ -1,7 +1,7 @@
 // The responses of the fake CMS: records as WordPress sends them, and pages of lists.
 
 import type { CallOptions, CmsPage, CmsRecord, Credentials, Query } from '../../src/cms/port.ts';
-import { CmsRejected } from '../../src/errors.ts';
+import { CmsRejected, type RejectionKind } from '../../src/errors.ts';
 import {
   AUTHOR,
   AUTHOR_ID,
@@ -35,8 +35,9 @@ const gmt = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0,
 const isAfter = ({ modifiedS }: { modifiedS: number }, { modified_after }: Query) =>
   modified_after === undefined || modifiedS * 1000 > Date.parse(String(modified_after));
 
-export function refuse(status: number, code: string): never {
-  throw new CmsRejected(status, code, `Refused: ${code}`);
+/** @param code WordPress's own, for the fake over HTTP */
+export function refuse(kind: RejectionKind, status: number, code: string): never {
+  throw new CmsRejected(kind, `Refused: ${code}`, { status, code });
 }
 
 function selectFields(cmsRecord: CmsRecord, fields: unknown): CmsRecord {
@@ -117,13 +118,13 @@ export function createResponses(cms: FakeCms): FakeResponses {
 
   function visiblePosts(base: string, query: Query, options: CallOptions): { visible: FakePost[]; hidden: number } {
     const statuses = typeof query.status === 'string' ? query.status.split(',') : ['publish'];
-    if (statuses.some((status) => !STATUSES.includes(status))) refuse(400, 'rest_invalid_param');
+    if (statuses.some((status) => !STATUSES.includes(status))) refuse('invalid', 400, 'rest_invalid_param');
     const { credentials } = options;
     const service = credentials === SERVICE ? cms.serviceRole : 'anonymous';
-    if (credentials === SERVICE && service === 'refused') refuse(401, 'rest_forbidden_context');
+    if (credentials === SERVICE && service === 'refused') refuse('forbidden', 401, 'rest_forbidden_context');
     if (credentials === undefined && statuses.some((status) => status !== 'publish'))
-      refuse(400, 'rest_forbidden_status');
-    if (credentials === undefined && query.context === 'edit') refuse(401, 'rest_forbidden_context');
+      refuse('invalid', 400, 'rest_forbidden_status');
+    if (credentials === undefined && query.context === 'edit') refuse('forbidden', 401, 'rest_forbidden_context');
     const editor = service === 'editor';
     const own = (post: FakePost) => credentials === AUTHOR && post.author === AUTHOR_ID;
     const matching = [...posts.values()].filter(
@@ -144,8 +145,9 @@ export function createResponses(cms: FakeCms): FakeResponses {
     for (const name of Object.keys(query))
       if (!SUPPORTED_PARAMS.has(name)) throw new Error(`The fake CMS does not support ${name}`);
     const perPage = Number(query.per_page ?? 10);
-    if (options.credentials === undefined && cms.closedToPublic.has(base)) refuse(401, 'rest_login_required');
-    if (perPage < 1 || perPage > 100) refuse(400, 'rest_invalid_param');
+    if (options.credentials === undefined && cms.closedToPublic.has(base))
+      refuse('forbidden', 401, 'rest_login_required');
+    if (perPage < 1 || perPage > 100) refuse('invalid', 400, 'rest_invalid_param');
     let rows: { record: CmsRecord; key: number; tie: number }[];
     let hidden = 0;
     const included = typeof query.include === 'string' ? query.include.split(',').map(Number) : undefined;
@@ -162,7 +164,8 @@ export function createResponses(cms: FakeCms): FakeResponses {
       if (base === 'events' && cms.repeats > 1) rows = rows.flatMap((row) => Array(cms.repeats).fill(row));
     } else if (TERM_BASES.includes(base)) {
       if (query.offset !== undefined) throw new Error('terms have no offset');
-      if (query.context === 'edit' && options.credentials !== SERVICE) refuse(401, 'rest_forbidden_context');
+      if (query.context === 'edit' && options.credentials !== SERVICE)
+        refuse('forbidden', 401, 'rest_forbidden_context');
       rows = [...terms.values()]
         .filter((term) => term.base === base && isIncluded(term.id))
         .map((term) => ({ record: termResponse(term), key: term.id, tie: 0 }));
@@ -173,14 +176,14 @@ export function createResponses(cms: FakeCms): FakeResponses {
           record: mediaResponse(item),
           ...(query.orderby === 'id' ? { key: item.id, tie: 0 } : { key: item.modifiedS, tie: randomOrder() }),
         }));
-    } else refuse(404, 'rest_no_route');
+    } else refuse('no-collection', 404, 'rest_no_route');
     const sign = query.order === 'asc' ? 1 : -1;
     rows.sort((a, b) => sign * (a.key - b.key) || a.tie - b.tie);
     const page = Number(query.page ?? 1);
     const offset = query.offset === undefined ? (page - 1) * perPage : Number(query.offset);
     const total = rows.length + hidden;
     if (POST_BASES.includes(base) && page > Math.max(1, Math.ceil(total / perPage)))
-      refuse(400, 'rest_post_invalid_page_number');
+      refuse('invalid', 400, 'rest_post_invalid_page_number');
     return {
       records: rows
         .slice(offset, offset + perPage)

@@ -153,19 +153,20 @@ export function createFakeCms(): FakeCms {
     account: unsupported,
     async collectionInfo(base) {
       await receive({ base, query: {} }, undefined);
-      return { statuses: [], capabilities: {}, writableFields: undefined, fields: cms.schemaFields };
+      return { statuses: [], permissions: undefined, writableFields: undefined, fields: cms.schemaFields };
     },
     async read(base, id, query, options = {}) {
       await receive({ base, query }, options);
       const term = terms.get(id);
       if (TERM_BASES.includes(base))
-        return term?.base === base ? responses.termResponse(term) : refuse(404, 'rest_term_invalid');
+        return term?.base === base ? responses.termResponse(term) : refuse('not-found', 404, 'rest_term_invalid');
       const item = media.get(id);
-      if (base === 'media') return item ? responses.mediaResponse(item) : refuse(404, 'rest_post_invalid_id');
+      if (base === 'media')
+        return item ? responses.mediaResponse(item) : refuse('not-found', 404, 'rest_post_invalid_id');
       const post = posts.get(id);
-      if (post?.base !== base) return refuse(404, 'rest_post_invalid_id');
+      if (post?.base !== base) return refuse('not-found', 404, 'rest_post_invalid_id');
       const reads = options.credentials === SERVICE || post.status === 'publish';
-      return reads ? responses.postResponse(post) : refuse(401, 'rest_forbidden');
+      return reads ? responses.postResponse(post) : refuse('hidden', 401, 'rest_forbidden');
     },
     update: unsupported,
     remove: unsupported,

@@ -1,5 +1,7 @@
 // Checks of the site as a whole, of the service account, and of the gateway's own settings.
 
+import type { Action } from '../../cms/port.ts';
+import { GENERAL_PERMISSIONS } from '../../cms/wordpress/capabilities.ts';
 import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
@@ -62,8 +64,8 @@ const isPrivateHost = (host: string): boolean =>
   /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\])|\.(local|internal)$/.test(host) ||
   !host.includes('.');
 
-const READ_CAPABILITIES = ['edit_posts', 'edit_others_posts', 'read_private_posts'];
-const WRITE_CAPABILITIES = ['publish_posts', 'delete_posts'];
+const READ_ACTIONS: readonly Action[] = ['edit', 'editOthers', 'readPrivate'];
+const WRITE_ACTIONS: readonly Action[] = ['publish', 'delete'];
 const NO_ACCOUNT_ADVICE =
   'Make an application password for an editor (wp-admin > Users > Profile) and set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.';
 
@@ -99,15 +101,16 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
     area: 'account',
     async run({ kinds, connection: { cms, credentials }, account }) {
       if (credentials === undefined) return [];
-      const granted = (await account()).capabilities;
+      const { permissions: granted } = await account();
       const findings: Finding[] = [];
       for (const { collection: name, readOnly } of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
         const info = await orIfRefused(cms.collectionInfo(name, { credentials }), undefined);
         if (!info) continue;
-        const missing = (capabilities: readonly string[]) =>
-          capabilities.map((each) => info.capabilities[each] ?? each).filter((each) => !granted.has(each));
-        const missingToRead = missing(READ_CAPABILITIES);
-        const missingToWrite = readOnly ? [] : missing(WRITE_CAPABILITIES);
+        const permissions = info.permissions ?? GENERAL_PERMISSIONS;
+        const missing = (actions: readonly Action[]) =>
+          actions.map((action) => permissions[action]).filter((permission) => !granted.has(permission));
+        const missingToRead = missing(READ_ACTIONS);
+        const missingToWrite = readOnly ? [] : missing(WRITE_ACTIONS);
         const advice = `Give the service account a role that has ${[...missingToRead, ...missingToWrite].join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`;
         if (missingToRead.length > 0)
           findings.push({

@@ -115,7 +115,7 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
 /** On some sites a contributor may create terms; on none may one delete them. */
 async function mayDeleteTerms({ account, connection, options }: WriteTrial, kind: KindMapping<Kind>): Promise<boolean> {
   const info = await orIfRefused(connection.cms.collectionInfo(kind.collection, options), undefined);
-  return (await account()).capabilities.has(info?.capabilities.delete_terms ?? 'manage_categories');
+  return (await account()).permissions.has(info?.permissions?.deleteTerms ?? 'manage_categories');
 }
 
 /** One finding a field. */
@@ -180,9 +180,8 @@ function shown(value: unknown): string {
 
 function errorReason(error: unknown): string {
   if (error instanceof CmsRejected || error instanceof ApiError) {
-    const { params } = error.data;
-    const reason = typeof params === 'object' && params !== null ? Object.values(params).join(' ') : '';
-    return `${error.code}, ${reason || error.message}`;
+    const { params = {} } = error instanceof ApiError ? error.data : {};
+    return `${error.code}, ${Object.values(params as object).join(' ') || error.message}`;
   }
   return error instanceof Error ? error.message : String(error);
 }

@@ -12,7 +12,6 @@ type Collections = Pick<
 
 /** The error for a page after the last one; for terms WordPress sends an empty list instead. */
 const PAGE_PAST_END = 'rest_post_invalid_page_number';
-const TRASH_NOT_SUPPORTED = 'rest_trash_not_supported';
 
 /** Calls to the collections of `wp/v2`, named by their `rest_base`. */
 export function createCollections(call: RestCall): Collections {
@@ -54,7 +53,7 @@ export function createCollections(call: RestCall): Collections {
         return await remove(false);
       } catch (error) {
         // Terms have no trash. A post whose site has disabled the trash is deleted only with `force`.
-        if (!hasErrorCode(error, TRASH_NOT_SUPPORTED) || !(await isTaxonomy(call, collection, options))) throw error;
+        if (!isNoTrash(error) || !(await isTaxonomy(call, collection, options))) throw error;
         return remove(true);
       }
     },
@@ -111,6 +110,8 @@ async function isTaxonomy(call: RestCall, collection: string, options: CallOptio
   const taxonomies = recordOf(await call('GET', 'wp/v2/taxonomies', {}, { bulkhead, fairnessKey }));
   return Object.values(taxonomies).some((taxonomy) => objectOrEmpty(taxonomy).rest_base === collection);
 }
+
+const isNoTrash = (error: unknown): boolean => error instanceof CmsRejected && error.kind === 'no-trash';
 
 function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof CmsRejected && error.code === code;

@@ -42,7 +42,7 @@ export function createRestCall(client: CmsClient, discovery: Discovery): RestCal
         ...options,
         label: `/${route}`,
       });
-      if (response.status >= 400) throw restError(response, `${method} /${route}`);
+      if (response.status >= 400) throw restError(response, method, `/${route}`, options.creationId);
       return response;
     } catch (error) {
       // A site whose API has moved responds with a page instead of JSON.

@@ -1,9 +1,11 @@
 // Reads WordPress's REST responses: errors, records, lists of records.
 
-import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { type CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
+import { isWrite } from '../http-exchange.ts';
 import type { CmsRecord } from '../port.ts';
 import { type CmsResponse, errorCode } from '../response.ts';
+import { rejection } from './rejections.ts';
 
 /** The code of an error without one, as some plugins send it. */
 const FALLBACK_ERROR_CODE = 'rest_upstream_error';
@@ -11,15 +13,21 @@ const FALLBACK_ERROR_CODE = 'rest_upstream_error';
 /**
  * Converts the error body `{code, message, data}` of a response with status 400 or more, in the CMS's own
  * words.
- * @param route method and route, for the message about a missing route
+ * @param creationId of a create
  */
-export function restError({ status, json }: CmsResponse, route: string): CmsRejected {
+export function restError(
+  { status, json }: CmsResponse,
+  method: string,
+  route: string,
+  creationId?: string,
+): CmsRejected {
   const body = isObject(json) ? json : {};
   const code = errorCode(json) || FALLBACK_ERROR_CODE;
   const cmsMessage = typeof body.message === 'string' ? body.message : `The CMS answered with status ${status}.`;
   // WordPress's message does not name the route.
-  const message = code === 'rest_no_route' ? `The CMS has no route ${route}.` : cmsMessage;
-  return new CmsRejected(status, code, message, isObject(body.data) ? body.data : {});
+  const message = code === 'rest_no_route' ? `The CMS has no route ${method} ${route}.` : cmsMessage;
+  const data = isObject(body.data) ? body.data : {};
+  return rejection({ status, code, message, data }, isWrite(method), creationId);
 }
 
 /** The body as a record. @throws CmsUnavailable `not-json` for any other body */

@@ -4,6 +4,7 @@ import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { trimCharactersEnd } from '../../text/trim.ts';
 import type { CallOptions, Cms, CmsRecord } from '../port.ts';
+import { actionPermissions, UPLOAD } from './capabilities.ts';
 import type { RestCall } from './rest-calls.ts';
 import { objectOrEmpty, recordOf, recordsOf } from './rest-responses.ts';
 
@@ -29,7 +30,8 @@ export function createSiteInfo(call: RestCall): Pick<Cms, 'site' | 'account' | '
       return {
         userId: Number(me.id),
         roles: Array.isArray(me.roles) ? me.roles.map(String) : [],
-        capabilities: new Set(granted.map(([name]) => name)),
+        permissions: new Set(granted.map(([name]) => name)),
+        mayUpload: granted.some(([name]) => name === UPLOAD),
       };
     },
 
@@ -50,7 +52,7 @@ export function createSiteInfo(call: RestCall): Pick<Cms, 'site' | 'account' | '
         findPostTypeOrTaxonomy(call, collection, options),
         readCollectionSchema(call, collection, options),
       ]);
-      return { ...schema, capabilities: capabilitiesOf(type) };
+      return { ...schema, permissions: actionPermissions(objectOrEmpty(type?.capabilities)) };
     },
   };
 }
@@ -85,31 +87,11 @@ async function findPostTypeOrTaxonomy(
   return undefined;
 }
 
-function capabilitiesOf(type: CmsRecord | undefined): Record<string, string> {
-  const entries = Object.entries(objectOrEmpty(type?.capabilities)).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return Object.fromEntries(entries.map(([general, ofSite]) => [general, MAPPED_CAPABILITIES[ofSite] ?? ofSite]));
-}
-
-/**
- * WordPress's own taxonomies name capabilities that no role has: its `map_meta_cap` converts them into these.
- */
-const MAPPED_CAPABILITIES: Record<string, string> = {
-  manage_post_tags: 'manage_categories',
-  edit_post_tags: 'manage_categories',
-  delete_post_tags: 'manage_categories',
-  assign_post_tags: 'edit_posts',
-  edit_categories: 'manage_categories',
-  delete_categories: 'manage_categories',
-  assign_categories: 'edit_posts',
-};
-
 /** Reads statuses and fields from the collection's `OPTIONS`: its arguments and its schema. */
 async function readCollectionSchema(call: RestCall, collection: string, options: CallOptions | undefined) {
   const { json } = await call('OPTIONS', `wp/v2/${collection}`, {}, options);
   // WordPress responds to OPTIONS of a missing route with 200 and no description.
-  if (!isObject(json)) throw new CmsRejected(404, 'rest_no_route', `The CMS has no collection "${collection}".`);
+  if (!isObject(json)) throw new CmsRejected('no-collection', `The CMS has no collection "${collection}".`);
   const { endpoints, schema } = json;
   const argsOf = (method: string) =>
     objectOrEmpty(

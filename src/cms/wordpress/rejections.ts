@@ -1,0 +1,128 @@
+// Translates WordPress's errors into the gateway's kinds of rejections, and says what a rejected write has left.
+
+import { CmsRejected, type RejectionKind, type RejectionOptions, type Written } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import type { CmsRecord } from '../port.ts';
+
+/** The error body `{code, message, data}` of WordPress's REST API, with its HTTP status. */
+export interface WordPressError {
+  status: number;
+  code: string;
+  message: string;
+  data: CmsRecord;
+}
+
+type Meaning = Pick<RejectionOptions, 'fields'> & { kind: RejectionKind };
+
+/** By WordPress's own error codes. */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  rest_post_invalid_id: { kind: 'not-found' },
+  rest_term_invalid: { kind: 'not-found' },
+  rest_user_invalid_id: { kind: 'not-found' },
+  rest_forbidden: { kind: 'hidden' },
+  rest_no_route: { kind: 'no-collection' },
+  rest_not_logged_in: { kind: 'unauthenticated' },
+  incorrect_password: { kind: 'unauthenticated' },
+  invalid_username: { kind: 'unauthenticated', fields: ['username'] },
+  invalid_email: { kind: 'unauthenticated', fields: ['email'] },
+  rest_already_trashed: { kind: 'gone' },
+  rest_trash_not_supported: { kind: 'no-trash' },
+  rest_invalid_author: { kind: 'invalid', fields: ['author'] },
+  rest_invalid_featured_media: { kind: 'invalid', fields: ['featured_media'] },
+  empty_content: { kind: 'invalid', fields: ['title'] },
+  empty_term_name: { kind: 'invalid', fields: ['name'] },
+  /** Of a term: its name is too long for the database. */
+  db_insert_error: { kind: 'failed', fields: ['name'] },
+  duplicate_term_slug: { kind: 'conflict', fields: ['slug'] },
+  term_exists: { kind: 'conflict', fields: ['name'] },
+};
+
+/**
+ * WordPress's own error codes from before the write. For a create it inserts a post before it checks its terms and meta
+ * fields, and keeps it. Codes that a plugin is likely to use as well, at any time, are not in the list.
+ */
+const CODES_BEFORE_WRITE = new Set([
+  'duplicate_term_slug',
+  'empty_content',
+  'empty_term_name',
+  'incorrect_password',
+  'invalid_email',
+  'invalid_username',
+  'missing_parent',
+  'rest_already_trashed',
+  'rest_cannot_assign_sticky',
+  'rest_cannot_assign_term',
+  'rest_cannot_create',
+  'rest_cannot_edit_others',
+  'rest_cannot_publish',
+  'rest_invalid_author',
+  'rest_missing_callback_param',
+  'rest_not_logged_in',
+  'rest_post_exists',
+  'rest_taxonomy_not_hierarchical',
+  'rest_trash_not_supported',
+  'term_exists',
+]);
+
+/**
+ * @param isWrite the request may have changed something
+ * @param creationId of a create, by which the companion plugin's list of inserted records is recognised
+ */
+export function rejection(error: WordPressError, isWrite = false, creationId?: string): CmsRejected {
+  const { status, code, message, data } = error;
+  const inserted = creationId === undefined ? undefined : insertedRecords(data, creationId);
+  return new CmsRejected(kindOf(error), invalidReasons(data) || message, {
+    status,
+    code,
+    fields: MEANINGS[code]?.fields ?? invalidFields(data),
+    ...(code === 'term_exists' && { existingId: Number(data.term_id ?? 0) }),
+    written: isWrite ? writtenBy(error, inserted) : 'no',
+    inserted,
+  });
+}
+
+function kindOf({ status, code, data }: WordPressError): RejectionKind {
+  const kind = MEANINGS[code]?.kind;
+  // A plugin may use these codes for whatever it refuses.
+  const isPlausible = { 'not-found': status === 404, hidden: status === 401 || status === 403 };
+  if (kind && (!(kind in isPlausible) || isPlausible[kind as keyof typeof isPlausible])) return kind;
+  if (status === 401 || status === 403) return 'forbidden';
+  return data.params !== undefined || (status >= 400 && status < 500 && status !== 404) ? 'invalid' : 'failed';
+}
+
+function writtenBy({ status, code, data }: WordPressError, inserted: CmsRejected['inserted']): Written {
+  if (inserted) return inserted.length > 0 ? 'yes' : 'no';
+  const isBeforeWrite =
+    status === 401 ||
+    CODES_BEFORE_WRITE.has(code) ||
+    /^rest_upload_\w+$/.test(code) ||
+    // With `params`, the error comes from the validation of the parameters.
+    (code === 'rest_invalid_param' && data.params !== undefined);
+  return isBeforeWrite ? 'no' : 'unknown';
+}
+
+/** The parameters that WordPress names as invalid. A message may begin with a more exact location than its key. */
+function invalidFields({ params }: CmsRecord): string[] {
+  return Object.entries(isObject(params) ? params : {}).flatMap(([key, message]) => {
+    const location = typeof message === 'string' ? message.split(' ', 1)[0]! : '';
+    return location.startsWith(`${key}.`) ? [key, location] : [key];
+  });
+}
+
+/** WordPress's message about invalid parameters names them without the reasons. */
+const invalidReasons = ({ params }: CmsRecord): string =>
+  isObject(params) ? Object.values(params).map(String).join(' ') : '';
+
+/**
+ * The records that the create inserted and that still exist, according to the companion plugin. Undefined
+ * without the plugin. A list with records must have the `creationId` of this very call: otherwise it belongs
+ * to another request, whose error a cache in front of the CMS repeated, or to another plugin.
+ */
+function insertedRecords(data: CmsRecord, creationId: string): { collection: string; id: number }[] | undefined {
+  const inserted = data.calendar_created;
+  if (!Array.isArray(inserted) || (inserted.length > 0 && data.calendar_create !== creationId)) return undefined;
+  return inserted.flatMap((entry: unknown) => {
+    const { collection, id } = (entry ?? {}) as { collection?: unknown; id?: unknown };
+    return typeof collection === 'string' && Number.isSafeInteger(id) ? [{ collection, id: Number(id) }] : [];
+  });
+}

@@ -1,0 +1,79 @@
+// What WordPress's errors mean in the gateway's terms.
+
+import { expect } from 'chai';
+import { rejection, type WordPressError } from '../../src/cms/wordpress/rejections.ts';
+
+const error = (status: number, code: string, data: object = {}): WordPressError => ({
+  status,
+  code,
+  message: 'No.',
+  data: { ...data },
+});
+const ID = '0'.repeat(32);
+
+describe('a rejection by WordPress', () => {
+  for (const [status, code, kind] of [
+    [404, 'rest_post_invalid_id', 'not-found'],
+    [404, 'rest_term_invalid', 'not-found'],
+    [404, 'rest_disabled', 'failed'],
+    [404, 'rest_upstream_error', 'failed'],
+    [500, 'rest_post_invalid_id', 'failed'],
+    [404, 'rest_no_route', 'no-collection'],
+    [401, 'rest_forbidden', 'hidden'],
+    [403, 'rest_forbidden', 'hidden'],
+    [401, 'rest_login_required', 'forbidden'],
+    [403, 'rest_cannot_edit', 'forbidden'],
+    [401, 'incorrect_password', 'unauthenticated'],
+    [401, 'rest_not_logged_in', 'unauthenticated'],
+    [410, 'rest_already_trashed', 'gone'],
+    [501, 'rest_trash_not_supported', 'no-trash'],
+    [400, 'my_rule', 'invalid'],
+    [500, 'db_insert_error', 'failed'],
+  ] as const) {
+    it(`of status ${status} with the code ${code} is ${kind}`, () => {
+      expect(rejection(error(status, code))).to.include({ kind, status, code });
+    });
+  }
+
+  it('names the invalid fields, and the reasons in its message', () => {
+    const rejected = rejection(
+      error(400, 'rest_invalid_param', { params: { meta: 'meta.start is not of type string.' } }),
+    );
+    expect(rejected).to.deep.include({ kind: 'invalid', fields: ['meta', 'meta.start'] });
+    expect(rejected.message).to.equal('meta.start is not of type string.');
+    expect(rejection(error(400, 'empty_content')).fields).to.deep.equal(['title']);
+  });
+
+  it('names the term that has the name already', () => {
+    const rejected = rejection(error(400, 'term_exists', { term_id: 7 }));
+    expect(rejected).to.deep.include({ kind: 'conflict', fields: ['name'], existingId: 7 });
+  });
+
+  it('of a read has written nothing', () => {
+    expect(rejection(error(500, 'my_fault')).written).to.equal('no');
+  });
+
+  it('of a write has written nothing only with a code from before the insert', () => {
+    for (const code of ['rest_cannot_create', 'rest_missing_callback_param', 'term_exists', 'rest_upload_no_data'])
+      expect(rejection(error(400, code), true).written, code).to.equal('no');
+    for (const code of ['rest_meta_database_error', 'my_rule', 'rest_invalid_param'])
+      expect(rejection(error(400, code), true).written, code).to.equal('unknown');
+    expect(rejection(error(400, 'rest_invalid_param', { params: {} }), true).written).to.equal('no');
+  });
+
+  it('tells what the companion plugin says that the create inserted', () => {
+    const records = [{ collection: 'events', id: 4 }];
+    const named = { calendar_created: records, calendar_create: ID };
+    const rejected = rejection(error(400, 'my_rule', named), true, ID);
+    expect(rejected).to.deep.include({ written: 'yes', inserted: records });
+    const none = rejection(error(400, 'my_rule', { calendar_created: [] }), true, ID);
+    expect(none).to.deep.include({ written: 'no', inserted: [] });
+  });
+
+  it('tells nothing of records that its own request did not create', () => {
+    for (const calendar_create of [undefined, 'f'.repeat(32)]) {
+      const data = { calendar_created: [{ collection: 'events', id: 4 }], calendar_create };
+      expect(rejection(error(400, 'my_rule', data), true, ID)).to.include({ written: 'unknown', inserted: undefined });
+    }
+  });
+});
