@@ -77,7 +77,7 @@ describe('the WordPress adapter', () => {
       expect(unseen.statuses).to.include('publish');
       expect(await errorOf(wordpress.collectionInfo('no-such-base', USER))).to.include({
         status: 404,
-        code: 'rest_no_route',
+        kind: 'no-collection',
       });
     });
 
