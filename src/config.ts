@@ -2,8 +2,10 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { dirname, resolve } from 'node:path';
 import { Ajv, type ErrorObject } from 'ajv';
 import schema from './config.schema.json' with { type: 'json' };
+import { CONFIG_FILE_VARIABLE, readEnvironment } from './config-environment.ts';
 import { ConfigError, unreadableFile } from './errors.ts';
 import { isObject, type JsonObject } from './model/json.ts';
 import { trimCharactersEnd } from './text/trim.ts';
@@ -51,35 +53,6 @@ const MOUNT = '/calendar/events/v1';
 /** Relative to the sources and to the compiled package. */
 const DEFAULTS = ['../config/default.json', '../../config/default.json'].map((path) => new URL(path, import.meta.url));
 
-const text = (value: string): unknown => value;
-// The schema rejects text that is not a number.
-const number = (value: string): unknown => (/^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value);
-const names = (value: string): unknown =>
-  value
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-
-/** The key that each environment variable sets, and how its text is parsed. */
-const VARIABLES: Record<string, { key: string; parse: (value: string) => unknown }> = {
-  CALENDAR_UPSTREAM_URL: { key: 'upstream.url', parse: text },
-  CALENDAR_UPSTREAM_USER: { key: 'upstream.user', parse: text },
-  CALENDAR_UPSTREAM_PASSWORD: { key: 'upstream.password', parse: text },
-  CALENDAR_MAPPING: { key: 'mapping', parse: text },
-  CALENDAR_HOST: { key: 'listen.host', parse: text },
-  CALENDAR_PORT: { key: 'listen.port', parse: number },
-  CALENDAR_ADMIN_HOST: { key: 'listen.adminHost', parse: text },
-  CALENDAR_ADMIN_PORT: { key: 'listen.adminPort', parse: number },
-  CALENDAR_PUBLIC_URL: { key: 'publicUrl', parse: text },
-  CALENDAR_MOUNTS: { key: 'mounts', parse: names },
-  CALENDAR_DATA_DIR: { key: 'dataDir', parse: text },
-  CALENDAR_SYNC_INTERVAL: { key: 'sync.intervalS', parse: number },
-  CALENDAR_WEBHOOK_SECRET: { key: 'webhook.secret', parse: text },
-  CALENDAR_REDIS_URL: { key: 'redisUrl', parse: text },
-};
-/** Variables of the sandbox, which may run in the same environment. */
-const SANDBOX_PREFIX = 'CALENDAR_SANDBOX_';
-
 const ajv = new Ajv({ verbose: true, allowUnionTypes: true });
 ajv.addFormat('web-address', (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
 ajv.addFormat('network', isNetwork);
@@ -93,23 +66,31 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32));
 }
 
+/** Keys that are paths: in a file they are relative to its folder, so that it may be moved and mounted as a whole. */
+const PATH_KEYS = ['mapping', 'dataDir'] as const;
+
 /**
  * Loads and validates the configuration.
- * @param sources `file`: the operator's file; `env`: the environment, of which empty variables are ignored
+ * @param sources `file`: the operator's file, by default that of CALENDAR_CONFIG; `env`: the environment, of which empty variables are
+ *   ignored; `warn` gets what is no mistake, but may be a misunderstanding
  * @throws ConfigError with the key or variable, the reason and the remedy; never with a value, which may be a secret
  */
-export function loadConfig({ file, env }: { file?: string; env: Record<string, string | undefined> }): Config {
+export function loadConfig({
+  file,
+  env,
+  warn = () => undefined,
+}: {
+  file?: string | undefined;
+  env: Record<string, string | undefined>;
+  warn?: (message: string) => void;
+}): Config {
   const config = readLayer(DEFAULTS.find((url) => existsSync(url)) ?? DEFAULTS[0]!, 'config/default.json');
-  if (file !== undefined) merge(config, readLayer(file, file));
-  for (const [name, value] of Object.entries(env)) {
-    if (!name.startsWith('CALENDAR_') || name.startsWith(SANDBOX_PREFIX) || value === undefined || value === '')
-      continue;
-    const variable = VARIABLES[name];
-    if (!variable) {
-      throw new ConfigError(name, 'there is no such variable', `Known are ${Object.keys(VARIABLES).join(', ')}.`);
-    }
-    const layer = nested(variable.key, variable.parse(value));
-    check(layer, () => name);
+  mergePlatformPort(config, env.PORT);
+  const path = file ?? (env[CONFIG_FILE_VARIABLE] || undefined);
+  if (path !== undefined) merge(config, resolvePaths(readLayer(path, path), dirname(path)));
+  for (const { variable, key, value } of readEnvironment(env, warn)) {
+    const layer = nested(key, value);
+    check(layer, () => variable);
     merge(config, layer);
   }
   delete config.$schema;
@@ -118,6 +99,23 @@ export function loadConfig({ file, env }: { file?: string; env: Record<string, s
   checkDependencies(validated);
   return deepFreeze(validated);
 }
+
+/** Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything. */
+function mergePlatformPort(config: JsonObject, port: string | undefined): void {
+  const layer = nested('listen.port', Number(port));
+  if (port !== undefined && /^\d{1,5}$/.test(port) && validate(layer)) merge(config, layer);
+}
+
+function resolvePaths(layer: JsonObject, folder: string): JsonObject {
+  for (const key of PATH_KEYS) {
+    const path = layer[key];
+    if (typeof path === 'string' && (key !== 'mapping' || isMappingPath(path))) layer[key] = resolve(folder, path);
+  }
+  return layer;
+}
+
+/** A text with a slash or the ending `.json` is a path; everything else is the name of a file in `mappings/`. */
+export const isMappingPath = (nameOrPath: string): boolean => /[\\/]|\.json$/.test(nameOrPath);
 
 /** The `Authorization` header of the service account; undefined without one. */
 export function serviceCredentials({ upstream }: Config): string | undefined {
@@ -156,6 +154,12 @@ function check(layer: JsonObject, locationOf: (key: string) => string): void {
   throw new ConfigError(locationOf(path), reasonOf(error), schemaOfKey.description ?? '');
 }
 
+const TYPES: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  boolean: 'true or false',
+  'boolean or array': 'true, false or a list',
+};
+
 const FORMATS: Readonly<Record<string, string>> = {
   'web-address': 'must be a URL that begins with http:// or https://',
   network: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
@@ -164,7 +168,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 function reasonOf({ keyword, params, message }: ErrorObject): string {
   if (keyword === 'type') {
     const types = [params.type].flat().join(' or ');
-    return `must be ${types === 'integer' ? 'a whole number' : `of type ${types}`}`;
+    return `must be ${TYPES[types] ?? `of type ${types}`}`;
   }
   if (keyword === 'enum') return `must be one of ${params.allowedValues.join(', ')}`;
   if (keyword === 'format') return FORMATS[params.format] ?? `must match the format ${params.format}`;

@@ -69,8 +69,8 @@ configuration, or a site that does not answer.
     summary: 'serve the calendar API',
     help: `calendar-gateway serve [--config FILE]
 
-Serves calendar/events/v1 in front of the site in the configuration. Settings come from config/default.json, then from FILE, then
-from the environment; the last one wins.
+Serves calendar/events/v1 in front of the site in the configuration. Settings come from config/default.json, then from FILE (or
+CALENDAR_CONFIG), then from the environment; the last one wins. Every setting has a variable: docs/configuration.md lists them all.
 
   CALENDAR_UPSTREAM_URL        the site's address, such as https://example.org
   CALENDAR_UPSTREAM_USER       a service account, so that the replica has non-public records too
@@ -78,12 +78,16 @@ from the environment; the last one wins.
   CALENDAR_MAPPING             a name in mappings/ or a path
   CALENDAR_HOST, CALENDAR_PORT             where to listen (port 3000)
   CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT /live, /ready, /metrics, /status, webhooks (127.0.0.1, port 3001)
+  CALENDAR_TRUST_PROXIES                   proxies that tell the client's address: true, or addresses and networks
   CALENDAR_PUBLIC_URL                      the address in the links of responses
   CALENDAR_MOUNTS                          further prefixes, separated by commas
   CALENDAR_DATA_DIR                        keep the replica in a file here, to start without an initial sync
   CALENDAR_SYNC_INTERVAL                   seconds between two polls of the site (10)
   CALENDAR_WEBHOOK_SECRET                  shared with the companion plugin, which signs its webhooks
   CALENDAR_REDIS_URL                       a Redis or Valkey, for several gateways in front of one site
+  CALENDAR_LOG_LEVEL                       debug, info, warn, error or silent
+
+User, password, webhook secret and Redis URL may each be in a file: CALENDAR_UPSTREAM_PASSWORD_FILE names it.
 
 SIGTERM or SIGINT finishes requests in flight and exits with 0; a second one exits immediately. Exit code 2: a mistake in the configuration.
 `,

@@ -15,8 +15,10 @@ import { accessRefusedError, isAccessRefused, readSite } from './open-site.ts';
  * everything and throws `ConfigError`.
  */
 export async function serve(configFile: string | undefined): Promise<number> {
-  const config = loadConfig({ ...(configFile === undefined ? {} : { file: configFile }), env: process.env });
+  const warnings: string[] = [];
+  const config = loadConfig({ file: configFile, env: process.env, warn: (message) => warnings.push(message) });
   const log = createLog(config.log);
+  for (const message of warnings) log({ type: 'message', level: 'warn', message });
   const logInfo = (message: string) => log({ type: 'message', level: 'info', message });
   const signalled = nextSignal();
   // A signal during this request needs no clean-up: nothing is open yet.

@@ -36,8 +36,8 @@ function createWarning(observe: Observe): (req: IncomingMessage) => void {
     if (hasWarned || req.headers['x-forwarded-for'] === undefined || isPublicAddress(peerOf(req))) return;
     hasWarned = true;
     const message =
-      `Requests from ${peerOf(req)} carry X-Forwarded-For, and listen.trustProxies does not name that address: all clients ` +
-      'behind it count as one, in the limits of requests and of failed logins. If it is your proxy, name it there.';
+      `Requests from ${peerOf(req)} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not name that ` +
+      'address: all clients behind it count as one, in the limits of requests and of failed logins. If it is your proxy, name it there.';
     observe({ type: 'message', level: 'warn', message });
   };
 }

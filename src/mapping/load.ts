@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { isMappingPath } from '../config.ts';
 import { ConfigError, unreadableFile } from '../errors.ts';
 import { compileMapping } from './compile.ts';
 import type { Mapping } from './mapping.ts';
@@ -22,12 +23,11 @@ export function mappingNames(): string[] {
 }
 
 /**
- * Loads and compiles a mapping by the name of a file in `mappings/`, or by a path. A text with a slash or the
- * ending `.json` is a path.
+ * Loads and compiles a mapping by the name of a file in `mappings/`, or by a path.
  * @throws ConfigError with the file, the JSON pointer and the reason
  */
 export function loadMapping(nameOrPath: string): Mapping {
-  const isPath = /[\\/]|\.json$/.test(nameOrPath);
+  const isPath = isMappingPath(nameOrPath);
   const file = isPath ? nameOrPath : `${mappingsFolder}${nameOrPath}.json`;
   if (!existsSync(file))
     throw new ConfigError(

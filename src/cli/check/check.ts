@@ -46,7 +46,9 @@ export async function check(
 }
 
 async function runChecks(file: string | undefined, write: boolean): Promise<Row[]> {
-  const config = loadConfig({ ...(file === undefined ? {} : { file }), env: process.env });
+  const rows: Row[] = [];
+  const warn = (message: string) => void rows.push({ area: 'settings', name: 'variables', state: 'warn', message });
+  const config = loadConfig({ file, env: process.env, warn });
   const mapping = loadMapping(config.mapping);
   const connection = openSite(config.upstream.url, serviceCredentials(config), config.upstream.limits);
   const webhooks = write ? await listenForWebhooks(config) : undefined;
@@ -62,7 +64,6 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Row[
       account: once(() => connection.cms.account({ credentials: connection.credentials })),
       records: once(() => readSampleRecords(connection, mapping, site, SAMPLED_EVENTS)),
     };
-    const rows: Row[] = [];
     for (const { area, name = '', isRequired, onlyWithWrite, run } of CHECKS) {
       if (onlyWithWrite && !write) continue;
       const findings = [await run(context)].flat();

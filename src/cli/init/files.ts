@@ -32,7 +32,7 @@ export function outputFiles(
   url: string,
   mapping: Mapping,
   proposal: Proposal,
-  { out, publicUrl, webhookUrl }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl'>,
+  { publicUrl, webhookUrl }: Pick<InitOptions, 'publicUrl' | 'webhookUrl'>,
   account: Account | undefined,
 ): OutputFile[] {
   const webhookSecret = webhookUrl === undefined ? undefined : randomBytes(24).toString('base64url');
@@ -40,7 +40,8 @@ export function outputFiles(
   const config = {
     // With the user in the configuration, serve names the variable if the password is missing.
     upstream: { url, ...(account?.isFromEnvironment ? { user: account.user } : {}) },
-    mapping: isOwnMapping ? join(resolve(out), 'mapping.json') : proposal.preset,
+    // Relative to config.json: the folder may be moved, or mounted into a container.
+    mapping: isOwnMapping ? 'mapping.json' : proposal.preset,
     publicUrl,
   };
   const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];

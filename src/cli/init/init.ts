@@ -77,7 +77,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
 }
 
 async function resolveAccount(
-  { user, password, anonymous }: InitOptions,
+  { user, password, isPasswordFromEnvironment, anonymous }: InitOptions,
   prompts: Questions | undefined,
 ): Promise<Account | undefined> {
   if (anonymous) return undefined;
@@ -94,7 +94,7 @@ async function resolveAccount(
       'goes with an application password',
       'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
     );
-  return { user, password: secret, isFromEnvironment: secret === process.env.CALENDAR_UPSTREAM_PASSWORD };
+  return { user, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
 }
 
 async function probeSite(connection: SiteConnection): Promise<ProbedSite> {

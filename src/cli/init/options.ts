@@ -1,6 +1,6 @@
 // The command line of `init`: its options and help. Every question that it may ask has an option.
 
-import { readFileSync } from 'node:fs';
+import { readEnvironment, readSecretFile } from '../../config-environment.ts';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
 import { mappingNames } from '../../mapping/load.ts';
@@ -35,7 +35,7 @@ It asks what the site does not tell; each question has an option, and without a 
 
   URL                    the site's address, such as https://example.org
   --user NAME            the service account; without one only public records are readable
-  --password-file FILE   its application password (or CALENDAR_UPSTREAM_PASSWORD in the environment)
+  --password-file FILE   its application password (or CALENDAR_UPSTREAM_PASSWORD or ..._FILE in the environment)
   --anonymous            no service account, and no question about it
   --mapping NAME         use this mapping that comes with the gateway:
                          ${wrapText(mappingNames().join(', '), 90).join(`\n${' '.repeat(25)}`)}
@@ -61,6 +61,8 @@ export interface InitOptions extends Decisions {
   url?: string | undefined;
   user?: string | undefined;
   password?: string | undefined;
+  /** Only if there is a password. */
+  isPasswordFromEnvironment: boolean;
   anonymous: boolean;
   publicUrl?: string | undefined;
   webhookUrl?: string | undefined;
@@ -75,15 +77,19 @@ type Values = { [K in keyof typeof INIT_OPTIONS]?: string | boolean | string[] |
 export function parseInitOptions(values: Values, positionals: string[], env: NodeJS.ProcessEnv): InitOptions {
   if (positionals.length > 1) throw new ConfigError('command line', 'has more than one address', 'Try --help.');
   const text = (name: keyof Values): string | undefined => values[name] as string | undefined;
+  const assignments = readEnvironment(env, () => undefined);
+  const fromEnvironment = (key: string) => assignments.find((each) => each.key === key)?.value as string | undefined;
   const passwordFile = text('password-file');
-  const password = passwordFile === undefined ? env.CALENDAR_UPSTREAM_PASSWORD || undefined : readSecret(passwordFile);
+  const password =
+    passwordFile === undefined ? fromEnvironment('upstream.password') : readSecretFile(passwordFile, '--password-file');
   const url = positionals[0] ?? (env.CALENDAR_UPSTREAM_URL || undefined);
   const collections = KINDS.map((kind) => [kind, text(`${kind}-type`)]).filter(([, base]) => base !== undefined);
   const anonymous = values.anonymous === true;
   return {
     url: url === undefined ? undefined : parseSiteUrl(url),
-    user: anonymous ? undefined : (text('user') ?? (env.CALENDAR_UPSTREAM_USER || undefined)),
+    user: anonymous ? undefined : (text('user') ?? fromEnvironment('upstream.user')),
     password: anonymous ? undefined : password,
+    isPasswordFromEnvironment: passwordFile === undefined,
     dateOrder: parseChoice('--date-order', text('date-order'), ['dmy', 'mdy'] as const),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
@@ -107,19 +113,6 @@ export function parseSiteUrl(text: string): string {
   if (url.username !== '' || url.password !== '')
     throw new ConfigError('the address', 'holds credentials', 'Give them as --user and --password-file.');
   return (url.origin + url.pathname).replace(/\/(wp-json|wp-admin|wp-login\.php)?\/?$/, '');
-}
-
-function readSecret(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(
-      '--password-file',
-      `cannot be read (${code ?? 'unknown reason'})`,
-      'It holds the application password and nothing else.',
-    );
-  }
 }
 
 function parseChoice<T extends string>(

@@ -1,6 +1,6 @@
 // `init` from end to end: its questions, its output, and the files that it writes or leaves alone.
 
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -96,18 +96,17 @@ describe('init', () => {
     expect(readFileSync(out('secrets.env'), 'utf8')).to.include(LOGIN.password);
     expect(statSync(out('secrets.env')).mode & 0o777).to.equal(0o600);
     expect(readFileSync(out('config.json'), 'utf8')).not.to.include(LOGIN.password);
-    const env = { CALENDAR_UPSTREAM_USER: LOGIN.user, CALENDAR_UPSTREAM_PASSWORD: LOGIN.password };
-    const before = process.env.CALENDAR_UPSTREAM_PASSWORD;
-    process.env.CALENDAR_UPSTREAM_PASSWORD = LOGIN.password;
-    try {
-      const other = { ...options({ yes: true }, env), out: out('again') };
-      expect(await init(other, terminal())).to.equal(0);
-    } finally {
-      if (before === undefined) delete process.env.CALENDAR_UPSTREAM_PASSWORD;
-      else process.env.CALENDAR_UPSTREAM_PASSWORD = before;
+    const passwordFile = join(folder, 'password');
+    writeFileSync(passwordFile, `${LOGIN.password}\n`);
+    for (const env of [
+      { CALENDAR_UPSTREAM_USER: LOGIN.user, CALENDAR_UPSTREAM_PASSWORD: LOGIN.password },
+      { CALENDAR_UPSTREAM_USER: LOGIN.user, CALENDAR_UPSTREAM_PASSWORD_FILE: passwordFile },
+    ]) {
+      const again = { ...options({ yes: true, force: true }, env), out: out('again') };
+      expect(await init(again, terminal())).to.equal(0);
+      expect(existsSync(out('again/secrets.env'))).to.equal(false);
+      expect(loadConfig({ file: out('again/config.json'), env }).upstream).to.include(LOGIN);
     }
-    expect(existsSync(out('again/secrets.env'))).to.equal(false);
-    expect(loadConfig({ file: out('again/config.json'), env }).upstream).to.include({ user: LOGIN.user });
   });
 
   it('asks what the site leaves open, and nothing that an option answers', async () => {

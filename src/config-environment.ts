@@ -1,0 +1,193 @@
+// The environment variables of the configuration: one for each key of the schema, and for a secret also one that names a file.
+
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import schema from './config.schema.json' with { type: 'json' };
+import { ConfigError } from './errors.ts';
+
+/** One key of the configuration. */
+export interface Setting {
+  /** `listen.port` */
+  key: string;
+  /** `CALENDAR_PORT` */
+  variable: string;
+  /** The variable that names a file with the value: only for credentials (`writeOnly` in the schema). */
+  fileVariable: string | undefined;
+  description: string;
+  types: readonly string[];
+}
+
+/** A variable that is set, with its value as the schema wants it. */
+export interface Assignment {
+  variable: string;
+  key: string;
+  value: unknown;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+interface Rule {
+  description?: string;
+  type?: string | string[];
+  writeOnly?: boolean;
+  properties?: Record<string, Rule>;
+}
+
+const PREFIX = 'CALENDAR_';
+/** Not settings: the path of the configuration file, and the variables of the sandbox. */
+export const CONFIG_FILE_VARIABLE = 'CALENDAR_CONFIG';
+const SANDBOX_PREFIX = 'CALENDAR_SANDBOX_';
+/** More than any password or URL has. */
+const MAX_SECRET_BYTES = 4096;
+const MAX_WARNED_NAMES = 10;
+
+/** All keys, in the order of the schema. */
+export const SETTINGS: readonly Setting[] = settingsBelow(schema as Rule, '').filter(({ key }) => key !== '$schema');
+const BY_VARIABLE = new Map(SETTINGS.map((setting) => [setting.variable, setting]));
+const BY_FILE_VARIABLE = new Map(SETTINGS.map((setting) => [setting.fileVariable, setting]));
+
+function settingsBelow(rule: Rule, path: string): Setting[] {
+  if (rule.properties)
+    return Object.entries(rule.properties).flatMap(([name, below]) =>
+      settingsBelow(below, path === '' ? name : `${path}.${name}`),
+    );
+  const variable = variableOf(path);
+  return [
+    {
+      key: path,
+      variable,
+      fileVariable: rule.writeOnly ? `${variable}_FILE` : undefined,
+      description: rule.description ?? '',
+      types: [rule.type ?? 'string'].flat(),
+    },
+  ];
+}
+
+/** The key in capitals, without `listen` and without the `S` of seconds: `sync.intervalS` is `CALENDAR_SYNC_INTERVAL`. */
+function variableOf(key: string): string {
+  const name = key.replace(/^listen\./, '').replace(/S$/, '');
+  return (
+    PREFIX +
+    name
+      .replace(/([a-z])([A-Z])/g, '$1_$2')
+      .replaceAll('.', '_')
+      .toUpperCase()
+  );
+}
+
+/**
+ * Reads the variables of the gateway. Ignores empty ones, and what Kubernetes and Docker set for a service whose name begins with
+ * "calendar".
+ * @param warn gets one message that names the unknown variables
+ * @throws ConfigError for a variable that is set beside its file variable, and for an unusable file; never with a value
+ */
+export function readEnvironment(env: Environment, warn: (message: string) => void): Assignment[] {
+  const assignments: Assignment[] = [];
+  const unknown: string[] = [];
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith(PREFIX) || variable.startsWith(SANDBOX_PREFIX) || variable === CONFIG_FILE_VARIABLE)
+      continue;
+    if (text === undefined || text === '' || isServiceLink(variable, text)) continue;
+    const setting = BY_VARIABLE.get(variable);
+    const fileSetting = BY_FILE_VARIABLE.get(variable);
+    if (setting) assignments.push({ variable, key: setting.key, value: parse(text, setting.types) });
+    else if (fileSetting) {
+      if (env[fileSetting.variable])
+        throw new ConfigError(variable, `is set, and ${fileSetting.variable} too`, 'Set only one of the two.');
+      assignments.push({ variable, key: fileSetting.key, value: readSecretFile(text, variable) });
+    } else unknown.push(variable);
+  }
+  if (unknown.length > 0) warn(unknownVariablesMessage(unknown));
+  return assignments;
+}
+
+/**
+ * Kubernetes gives every pod of a namespace the variables `NAME_SERVICE_HOST`, `NAME_PORT` (`tcp://10.0.0.1:80`),
+ * `NAME_PORT_80_TCP_ADDR` ... of each service in it (kubernetes.io, "Environment variables" of "Service").
+ */
+function isServiceLink(variable: string, text: string): boolean {
+  return (
+    /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(variable) ||
+    (variable.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(text))
+  );
+}
+
+/** The schema rejects text that is not of the type. */
+function parse(text: string, types: readonly string[]): unknown {
+  const trimmed = text.trim();
+  const lower = trimmed.toLowerCase();
+  if (types.includes('boolean') && (lower === 'true' || lower === 'false')) return lower === 'true';
+  if (types.includes('array')) {
+    const values = trimmed.split(',').map((value) => value.trim());
+    return values.filter((value) => value !== '');
+  }
+  const isNumeric = types.includes('integer') || types.includes('number');
+  return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : text;
+}
+
+/**
+ * Reads a file that holds one secret: one line of text, whose line break at the end does not count.
+ * @param setting the variable or option that names the file, for errors
+ * @throws ConfigError with the reason; never with the contents
+ */
+export function readSecretFile(path: string, setting: string): string {
+  const problem = (reason: string) =>
+    new ConfigError(setting, `the file ${path} ${reason}`, 'It must hold the secret in one line, and nothing else.');
+  const bytes = readStart(path, MAX_SECRET_BYTES + 1, problem);
+  if (bytes.length > MAX_SECRET_BYTES) throw problem(`has more than ${MAX_SECRET_BYTES} bytes`);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/[\r\n]+$/, '');
+  } catch {
+    throw problem('is not UTF-8 text');
+  }
+  if (text.trim() === '') throw problem('is empty');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the file may be a binary one
+  if (/[\x00-\x1f\x7f]/.test(text)) throw problem('has more than one line, or control characters');
+  return text;
+}
+
+/** Reads at most `length` bytes. A pipe or a device, which may never end, is refused. */
+function readStart(path: string, length: number, problem: (reason: string) => ConfigError): Buffer {
+  let file: number | undefined;
+  try {
+    // Without O_NONBLOCK opening a pipe that nobody writes to would wait for ever.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const buffer = Buffer.alloc(length);
+    if (!fstatSync(file).isFile()) throw problem('is not a regular file');
+    let size = 0;
+    for (let read = -1; read !== 0 && size < length; size += read)
+      read = readSync(file, buffer, size, length - size, null);
+    return buffer.subarray(0, size);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw problem(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Names at most `MAX_WARNED_NAMES`, each with the most similar variable that exists. */
+function unknownVariablesMessage(names: readonly string[]): string {
+  const known = [...BY_VARIABLE.keys(), ...BY_FILE_VARIABLE.keys(), CONFIG_FILE_VARIABLE].filter(
+    (name) => name !== undefined,
+  );
+  const described = names.slice(0, MAX_WARNED_NAMES).map((name) => {
+    const shown = name.slice(0, 64).replace(/\W/g, '?');
+    const similar = known.find((candidate) => isOneEditAway(candidate, shown));
+    return similar === undefined ? shown : `${shown} (did you mean ${similar}?)`;
+  });
+  const more = names.length - described.length;
+  return `ignored environment variables that the gateway does not know: ${described.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** True if one inserted, missing, wrong or swapped character is the only difference. */
+function isOneEditAway(a: string, b: string): boolean {
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  const [restA, restB] = [a.slice(start), b.slice(start)];
+  return (
+    restA.slice(1) === restB ||
+    restA === restB.slice(1) ||
+    restA.slice(1) === restB.slice(1) ||
+    (restA.slice(2) === restB.slice(2) && restA[0] === restB[1] && restA[1] === restB[0])
+  );
+}
