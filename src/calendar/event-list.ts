@@ -90,8 +90,7 @@ export function eventLinks({ sent, values }: Input, context: LinkContext): Recor
     const value = name in converted ? converted[name] : sent[name];
     return value === undefined ? [] : [{ name, value: linkText(value), csv: name === 'venue' || name === 'organizer' }];
   });
-  const encoded = ['venue', 'organizer', 'featured'].some((name) => converted[name] !== undefined);
-  return pageLinks(`${baseUrl}/events/`, params, { ...page, total }, { encoded });
+  return pageLinks(`${baseUrl}/events/`, params, { ...page, total });
 }
 
 function linkText(value: unknown): string {

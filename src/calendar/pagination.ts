@@ -35,8 +35,6 @@ export function linkOrder(kind: Kind, order: readonly string[]): string[] {
   return [...order, ...others];
 }
 
-/** A URL parser would read these characters differently if they were not encoded. */
-const NEEDS_ENCODING = /[&#+%?]/;
 /** Encoding does not change such a text. */
 const UNRESERVED = /^[\w.~-]*$/;
 const encode = (text: string): string =>
@@ -51,18 +49,15 @@ const queryString = (params: LinkParam[]): string =>
   params.map(({ name, value, csv }) => `${name}=${csv ? value : encode(value)}`).join('&');
 
 /**
- * The three links of a page, in the form of The Events Calendar. `rest_url` is not encoded, unless `encoded`
- * is set or a value requires it. The links to other pages are always encoded and end with `page`, which the
- * link to the first page lacks.
+ * The three links of a page, encoded alike. The links to other pages end with `page`, which the link to the
+ * first page lacks.
  */
 export function pageLinks(
   address: string,
   params: LinkParam[],
   { page, total, perPage }: { page: number; total: number; perPage: number },
-  { encoded = false } = {},
 ): Record<string, string> {
-  const isPlain = !encoded && !params.some(({ value }) => NEEDS_ENCODING.test(value));
-  const self = isPlain ? params.map(({ name, value }) => `${name}=${value}`).join('&') : queryString(params);
+  const self = queryString(params);
   const withoutPage = queryString(params.filter(({ name }) => name !== 'page'));
   const linkTo = (number: number): string => {
     const parts = [withoutPage, number === 1 ? '' : `page=${number}`].filter((part) => part !== '');

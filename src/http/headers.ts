@@ -7,8 +7,9 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json; charset=UTF-8',
   'X-Robots-Tag': 'noindex',
   'X-Content-Type-Options': 'nosniff',
-  'Access-Control-Expose-Headers': 'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link',
-  'Access-Control-Allow-Headers': 'Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type',
+  'Access-Control-Expose-Headers': 'X-TEC-Total, X-TEC-TotalPages, X-WP-Total, X-WP-TotalPages, Link, ETag',
+  'Access-Control-Allow-Headers':
+    'Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type, If-None-Match, Cache-Control, X-Requested-With',
   Vary: 'Origin, Authorization, Accept-Encoding',
 };
 
@@ -22,6 +23,9 @@ export const corsHeaders = (origin: string): Record<string, string> => ({
   'Access-Control-Allow-Methods': 'OPTIONS, GET, POST, PUT, PATCH, DELETE',
   'Access-Control-Allow-Credentials': 'true',
 });
+
+/** How long a browser may reuse the answer to a preflight request: two hours, the longest that Chromium keeps one. */
+export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = { 'Access-Control-Max-Age': '7200' };
 
 export interface Freshness {
   maxAgeS: number;

@@ -11,6 +11,7 @@ import {
   COMMON_HEADERS,
   corsHeaders,
   IDEMPOTENCY_KEY_HEADER,
+  PREFLIGHT_HEADERS,
   PRIVATE_HEADERS,
   REPLAYED_HEADER,
   staleHeaders,
@@ -104,6 +105,7 @@ function setCorsHeaders(ctx: Context): void {
   const { origin } = ctx.headers;
   if (origin === undefined) return;
   ctx.set(corsHeaders(origin));
+  if (ctx.method === 'OPTIONS') ctx.set(PREFLIGHT_HEADERS);
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
   ctx.append('Access-Control-Allow-Headers', IDEMPOTENCY_KEY_HEADER);
   ctx.append('Access-Control-Expose-Headers', REPLAYED_HEADER);

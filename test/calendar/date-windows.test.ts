@@ -99,7 +99,7 @@ describe('date parameters of the event list', () => {
     ]);
     const { ids, url } = await list('');
     expect(ids).to.deep.equal([2, 4]);
-    expect(url).to.contain('start_date=2026-11-20 00:00:00&end_date=2028-11-21 23:59:59');
+    expect(url).to.contain('start_date=2026-11-20+00%3A00%3A00&end_date=2028-11-21+23%3A59%3A59');
   });
 
   it('start_date or end_date alone keeps the default of the other', async () => {

@@ -30,9 +30,9 @@ describe('links of a list', () => {
   ];
   const at = (page: number) => pageLinks('B/events/', echoes, { page, total: 9, perPage: 3 });
 
-  it('have the form of The Events Calendar', () => {
+  it('have the form of The Events Calendar, rest_url encoded like the others', () => {
     expect(at(2)).to.deep.equal({
-      rest_url: 'B/events/?page=2&per_page=3&start_date=2026-11-20 00:00:00&status=publish',
+      rest_url: 'B/events/?page=2&per_page=3&start_date=2026-11-20+00%3A00%3A00&status=publish',
       next_rest_url: 'B/events/?per_page=3&start_date=2026-11-20+00%3A00%3A00&status=publish&page=3',
       previous_rest_url: 'B/events/?per_page=3&start_date=2026-11-20+00%3A00%3A00&status=publish',
     });
@@ -43,7 +43,7 @@ describe('links of a list', () => {
     expect(at(3)).to.not.have.property('next_rest_url');
   });
 
-  it('are encoded if a value requires it', () => {
+  it('encode a value that a parser would read differently', () => {
     const { rest_url } = pageLinks('B/', [{ name: 'search', value: 'a&b' }], { page: 1, total: 0, perPage: 3 });
     expect(rest_url).to.equal('B/?search=a%26b');
   });

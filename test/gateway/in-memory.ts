@@ -67,7 +67,7 @@ export type Json = any;
 
 export interface TestResponse {
   status: number;
-  /** By lower-case name. */
+  /** By lower-case name; several of one name as one (RFC 9110, 5.3). */
   headers: Record<string, string>;
   /** The raw body. */
   bytes: Buffer;
@@ -245,9 +245,12 @@ async function exchange(
 function parseResponse(wire: Buffer): TestResponse {
   const end = wire.indexOf('\r\n\r\n');
   const [start = '', ...lines] = wire.toString('utf8', 0, end).split('\r\n');
-  const headers = Object.fromEntries(
-    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
-  );
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const name = line.slice(0, line.indexOf(':')).toLowerCase();
+    const value = line.slice(line.indexOf(':') + 1).trim();
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
   const bytes = wire.subarray(end + 4);
   const text = bytes.toString('utf8');
   return { status: Number(start.split(' ')[1]), headers, bytes, text, body: parsed(text) };
