@@ -103,6 +103,8 @@ export interface Cms {
    */
   findUserName?(email: string, options: CallOptions): Promise<string | undefined>;
   collectionInfo(collection: string, options?: CallOptions): Promise<CollectionInfo>;
+  /** False only if the CMS itself says that it has no such collection. */
+  hasCollection(collection: string, options?: CallOptions): Promise<boolean>;
   list(collection: string, query: Query, options?: CallOptions): Promise<CmsPage>;
   read(collection: string, id: number, query: Query, options?: CallOptions): Promise<CmsRecord>;
   create(collection: string, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;

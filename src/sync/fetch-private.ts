@@ -4,6 +4,7 @@
 import type { CallOptions, Credentials } from '../cms/port.ts';
 import { type PostKind, WITHHELD } from '../model/records.ts';
 import type { Visibility } from '../store/filters.ts';
+import { isAbsent } from './absent-collections.ts';
 import { readPage } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
@@ -27,7 +28,7 @@ export async function fetchPrivate(
 ): Promise<void> {
   const { visibility } = reader;
   for (const collection of context.collections) {
-    if (!collection.isPosts || !kinds.includes(collection.kind as PostKind)) continue;
+    if (!collection.isPosts || isAbsent(context, collection) || !kinds.includes(collection.kind as PostKind)) continue;
     const hidden = collection.hiddenStatuses.filter((status) => status !== WITHHELD);
     const others = hidden.filter((status) => visibility.others.includes(status));
     const own = hidden.filter((status) => visibility.own.includes(status) && !others.includes(status));

@@ -1,6 +1,7 @@
 // Owns the full resync: re-reads every record, a few pages at each poll, and so corrects what neither a date
 // nor a total shows.
 
+import { isAbsent } from './absent-collections.ts';
 import { readPage } from './cms-reader.ts';
 import { type Collection, idOf } from './collections.ts';
 import { type SyncContext, scopeOf } from './context.ts';
@@ -31,7 +32,8 @@ export async function continueResync(context: SyncContext): Promise<void> {
   const { progress } = memory.resync;
   if (!progress) return;
   for (let [collection] = progress.remaining; collection; [collection] = progress.remaining) {
-    const isFinished = await resyncPages(context, collection, progress);
+    // The poll has just seen which collections are absent.
+    const isFinished = isAbsent(context, collection) || (await resyncPages(context, collection, progress));
     if (!isFinished || memory.resync.progress !== progress) return;
     progress.remaining.shift();
     progress.cursor = undefined;

@@ -1,7 +1,9 @@
 // Owns the initial sync: copies every collection and then the images, continuing where an earlier process
 // stopped.
 
+import { CmsUnavailable } from '../errors.ts';
 import { formatWallTime } from '../time/wall-time.ts';
+import { unlessAbsent } from './absent-collections.ts';
 import { readPage } from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
 import { type SyncContext, scopeOf } from './context.ts';
@@ -29,7 +31,7 @@ export async function runInitialSync(context: SyncContext, onProgress: OnProgres
   // A failure may have rolled back the last changes of the bulk load, with the progress.
   memory.initialSync = loadInitialSync(replica);
   await startCollections(context, onProgress);
-  for (const collection of context.collections) await copyCollection(context, collection, onProgress);
+  for (const collection of context.collections) await copyUnlessAbsent(context, collection, onProgress);
   await fetchMissingImages(context, (done, missing) => onProgress('image', done, done + missing));
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
   await poll(context);
@@ -42,7 +44,9 @@ async function startCollections(context: SyncContext, onProgress: OnProgress): P
   const { collections, memory } = context;
   for (const collection of collections) {
     const { kind } = collection;
-    const progress = memory.initialSync[kind] ?? (await startCollection(context, collection));
+    const progress =
+      memory.initialSync[kind] ?? (await unlessAbsent(context, collection, () => startCollection(context, collection)));
+    if (!progress) continue;
     memory.initialSync[kind] = progress;
     memory.kinds[kind].watermarkUtc = progress.watermarkUtc;
   }
@@ -63,6 +67,21 @@ async function startCollection(context: SyncContext, collection: Collection): Pr
   const newestUtc = records[0] ? stampOf(records[0]).modifiedUtc : '';
   const isPast = newestUtc !== '' && newestUtc < nowUtc;
   return { done: 0, total, isFinished: false, watermarkUtc: isPast ? newestUtc : nowUtc };
+}
+
+/** A collection that the site removes while it is copied must not be served in part. */
+async function copyUnlessAbsent(context: SyncContext, collection: Collection, onProgress: OnProgress): Promise<void> {
+  const { initialSync } = context.memory;
+  const progress = initialSync[collection.kind];
+  if (!progress) return;
+  const isCopied = await unlessAbsent(context, collection, async () => {
+    await copyCollection(context, collection, onProgress);
+    return true;
+  });
+  if (isCopied) return;
+  if (progress.done > 0)
+    throw new CmsUnavailable('status', `The site removed the collection "${collection.base}" while it was copied.`);
+  delete initialSync[collection.kind];
 }
 
 async function copyCollection(context: SyncContext, collection: Collection, onProgress: OnProgress): Promise<void> {

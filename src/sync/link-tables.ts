@@ -3,6 +3,7 @@
 
 import type { CmsRecord, Query } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
+import { isAbsent } from './absent-collections.ts';
 import { readPage, serviceOptions } from './cms-reader.ts';
 import { collectionOf, type SyncContext } from './context.ts';
 import { linkTablesState } from './memory.ts';
@@ -28,7 +29,7 @@ async function refreshAll(context: SyncContext): Promise<boolean> {
 async function refreshTable(context: SyncContext, field: LinkField): Promise<boolean> {
   const { memory, commit, pageSize } = context;
   const linked = collectionOf(context, field.kind);
-  if (!linked) return false;
+  if (!linked || isAbsent(context, linked)) return false;
   const page: Query = { per_page: pageSize, ...listOrder };
   const asService = { scope: {}, options: serviceOptions(context) };
   const { terms: base } = field;

@@ -153,6 +153,8 @@ export interface SyncMemory {
   site: Site | undefined;
   isSiteFresh: boolean;
   kinds: Record<Kind, KindMemory>;
+  /** Kinds whose collection the site does not have at present. */
+  absent: Set<Kind>;
   media: MediaMemory;
   initialSync: SyncProgress;
   resync: { dueMs: number; progress: ResyncProgress | undefined };
@@ -247,6 +249,7 @@ export function loadMemory(replica: Replica, nowMs: number, resyncIntervalMs: nu
     site: loadSite(replica),
     isSiteFresh: false,
     kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(watermarks[kind])])) as SyncMemory['kinds'],
+    absent: new Set(),
     media: {
       progress: { done: 0, total: 0 },
       toRead: new Set(),

@@ -3,6 +3,7 @@
 
 import type { PostRecord } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
+import { absenceReason, isAbsent, unlessAbsent } from './absent-collections.ts';
 import { readPage, sentAtMs } from './cms-reader.ts';
 import { type Collection, STAMP_FIELDS, stampOf } from './collections.ts';
 import { type SyncContext, siteOf } from './context.ts';
@@ -39,26 +40,33 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
   if (!memory.publicView.isFresh) await refreshPublicViews(context);
   for (const collection of collections) {
     if (collection.kind === 'event') await refreshLinks(context);
-    await fetchDirty(context, collection);
-    const { total, readMark } = collection.isPosts
-      ? await pollPosts(context, collection)
-      : await pollTerms(context, collection);
-    if (matchesTotal(context, collection, total) || hasWriteSince(memory, collection.kind, readMark)) continue;
-    await reconcile(context, collection);
+    await unlessAbsent(context, collection, () => pollCollection(context, collection));
   }
+  const present = collections.filter((collection) => !isAbsent(context, collection));
   await pollMedia(context);
   // Events of a deleted term, and records of a deleted image.
-  for (const collection of collections) await fetchDirty(context, collection);
+  for (const collection of present) await fetchDirty(context, collection);
   await fetchMissingImages(context);
   const watermarks = Object.fromEntries(
     Object.entries(memory.kinds).map(([kind, { watermarkUtc }]) => [kind, watermarkUtc]),
   );
   await commit(() => ({ state: { [STATE_KEYS.watermarks]: JSON.stringify(watermarks) } }));
-  for (const collection of collections) {
+  for (const collection of present) {
     const ids = await reviewSuspended(context, collection);
     if (ids.length > 0) await fetchRecords(context, collection, ids, { isConfirmed: true });
   }
-  return suspensionReason(context);
+  return (
+    [suspensionReason(context), absenceReason(context)].filter((reason) => reason !== undefined).join('; ') || undefined
+  );
+}
+
+async function pollCollection(context: SyncContext, collection: Collection): Promise<void> {
+  await fetchDirty(context, collection);
+  const { total, readMark } = collection.isPosts
+    ? await pollPosts(context, collection)
+    : await pollTerms(context, collection);
+  if (matchesTotal(context, collection, total) || hasWriteSince(context.memory, collection.kind, readMark)) return;
+  await reconcile(context, collection);
 }
 
 /** Reads the site's facts. If they changed, every record must be read again. Throws what the CMS throws. */

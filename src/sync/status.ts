@@ -16,6 +16,8 @@ export interface SyncStatus {
   lastCaughtUpMs: number | undefined;
   /** By record kind, and `image`. */
   collections: Record<string, { done: number; total: number }>;
+  /** Collections of the mapping that the site does not have. */
+  absent: string[];
   /** Whose view of the published records the replica has, by kind. */
   publicView: PublicViewModes;
   reason?: string;
@@ -36,6 +38,7 @@ export function statusOf({ memory, collections }: SyncContext): SyncStatus {
     percent: complete ? 100 : Math.min(99, Math.floor((100 * sum('done')) / Math.max(1, sum('total')))),
     lastCaughtUpMs,
     collections: progress,
+    absent: collections.filter(({ kind }) => memory.absent.has(kind)).map(({ base }) => base),
     publicView: memory.publicView.modes,
     ...(reason !== undefined && { reason }),
   };

@@ -162,6 +162,7 @@ export function createFakeCms(nowMs: () => number): FakeCms {
         mayUpload: mayUpload(role),
       };
     },
+    hasCollection: async () => true,
     collectionInfo: async () => ({
       statuses: [],
       permissions: SAME_NAMES,

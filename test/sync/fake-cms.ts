@@ -67,6 +67,10 @@ export interface FakeCms extends Cms, Pick<FakeResponses, 'postResponse' | 'term
   serviceRole: 'editor' | 'refused' | 'author';
   /** Collections whose lists a plugin refuses to anonymous readers. */
   closedToPublic: Set<string>;
+  /** Collections of an inactive plugin. */
+  removed: Set<string>;
+  /** Collections whose routes a firewall or another plugin hides. */
+  unrouted: Set<string>;
   /** Events that a broken plugin omits from every list. */
   omitted: ((id: number) => boolean) | undefined;
   /** The fields in the schema of a collection; undefined if the CMS shows none. */
@@ -127,6 +131,8 @@ export function createFakeCms(): FakeCms {
     afterRequest: undefined,
     serviceRole: 'editor',
     closedToPublic: new Set(),
+    removed: new Set(),
+    unrouted: new Set(),
     repeats: 1,
     schemaFields: undefined,
     omitted: undefined,
@@ -139,6 +145,7 @@ export function createFakeCms(): FakeCms {
     },
     async list(base, query, options = {}) {
       await receive({ base, query }, options);
+      if (cms.removed.has(base) || cms.unrouted.has(base)) refuse('no-collection', 404, 'rest_no_route');
       const page = responses.createPage(base, query, options);
       await cms.afterRequest?.({ base, query });
       return page;
@@ -155,8 +162,13 @@ export function createFakeCms(): FakeCms {
       await receive({ base, query: {} }, undefined);
       return { statuses: [], permissions: undefined, writableFields: undefined, fields: cms.schemaFields };
     },
+    async hasCollection(base) {
+      await receive({ base: 'types', query: {} }, undefined);
+      return !cms.removed.has(base);
+    },
     async read(base, id, query, options = {}) {
       await receive({ base, query }, options);
+      if (cms.removed.has(base)) refuse('no-collection', 404, 'rest_no_route');
       const term = terms.get(id);
       if (TERM_BASES.includes(base))
         return term?.base === base ? responses.termResponse(term) : refuse('not-found', 404, 'rest_term_invalid');

@@ -1,7 +1,7 @@
 // Checks of the site's lists: each collection exists, its pages give each record once, and as many as its total says.
 
 import { CmsRejected } from '../../errors.ts';
-import type { KindMapping } from '../../mapping/mapping.ts';
+import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isTermKind } from '../../model/kinds.ts';
 import type { EventRecord, Kind } from '../../model/records.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
@@ -27,16 +27,10 @@ export const LIST_CHECKS: readonly Check[] = [
           findings.push({ name, ...judgeList(kind, await scanList(connection, kind)) });
         } catch (error) {
           if (!(error instanceof CmsRejected)) throw error;
-          const advice = pluginAdvice(config.mapping);
           findings.push({
             name,
             ...(error.status === 404
-              ? fail(
-                  `the site has no collection "${name}" for each ${kind.kind}`,
-                  mapping.requiresCompanionPlugin
-                    ? advice
-                    : `Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or open the collections to the REST API.\n${advice}`,
-                )
+              ? missingCollection(kind, mapping, pluginAdvice(config.mapping))
               : fail(
                   `the site refuses the list: ${error.code}, ${error.message}`,
                   'See whether the service account may read this collection (account, above), and whether a plugin closes the REST API.',
@@ -76,6 +70,18 @@ export const LIST_CHECKS: readonly Check[] = [
       judgePastEvents(await readOldestEvents(connection, mapping, site), formatWallTime(Date.now())),
   },
 ];
+
+/** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
+function missingCollection({ kind, collection }: KindMapping<Kind>, mapping: Mapping, advice: string): Finding {
+  const remedy = mapping.requiresCompanionPlugin
+    ? advice
+    : `Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or open the collections to the REST API.\n${advice}`;
+  if (kind === 'event') return fail(`the site has no collection "${collection}" for each ${kind}`, remedy);
+  return warn(
+    `the site has no collection "${collection}": the gateway serves no ${kind} until it has`,
+    `If the site should have it, switch it on in the plugin that brings it. If not, leave "${kind}" out of a copy of the mapping.\n${remedy}`,
+  );
+}
 
 /** All pages of a list. */
 export interface ListScan {

@@ -8,7 +8,9 @@ import { actionPermissions, UPLOAD } from './capabilities.ts';
 import type { RestCall } from './rest-calls.ts';
 import { objectOrEmpty, recordOf, recordsOf } from './rest-responses.ts';
 
-export function createSiteInfo(call: RestCall): Pick<Cms, 'site' | 'account' | 'findUserName' | 'collectionInfo'> {
+export function createSiteInfo(
+  call: RestCall,
+): Pick<Cms, 'site' | 'account' | 'findUserName' | 'collectionInfo' | 'hasCollection'> {
   return {
     async site(options) {
       const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces' };
@@ -53,6 +55,14 @@ export function createSiteInfo(call: RestCall): Pick<Cms, 'site' | 'account' | '
         readCollectionSchema(call, collection, options),
       ]);
       return { ...schema, permissions: actionPermissions(objectOrEmpty(type?.capabilities)) };
+    },
+
+    async hasCollection(collection, options) {
+      for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
+        const types = Object.values(recordOf(await call('GET', route, {}, options))).map(objectOrEmpty);
+        if (types.some(({ rest_base }) => rest_base === collection)) return true;
+      }
+      return false;
     },
   };
 }

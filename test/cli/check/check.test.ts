@@ -58,9 +58,9 @@ interface Result {
 describe('check', () => {
   let folder: string;
   let site: FakeSite;
-  const configFile = (more = {}) => {
+  const configFile = (more = {}, mappingFile: object = MAPPING) => {
     const mapping = join(folder, 'mapping.json');
-    writeFileSync(mapping, JSON.stringify(MAPPING));
+    writeFileSync(mapping, JSON.stringify(mappingFile));
     const config = join(folder, 'config.json');
     writeFileSync(
       config,
@@ -70,11 +70,11 @@ describe('check', () => {
   };
   const runCheck = async (
     options: Partial<FakeOptions> = {},
-    how: { write?: boolean; config?: object } = {},
+    how: { write?: boolean; config?: object; mapping?: object } = {},
   ): Promise<Result> => {
     site = await startFakeSite({ types: [gigs()], logins: ['service:right'], ...options });
     let text = '';
-    const code = await check({ config: configFile(how.config), json: true, write: how.write }, (part) => {
+    const code = await check({ config: configFile(how.config, how.mapping), json: true, write: how.write }, (part) => {
       text += part;
     });
     return { code, ...(JSON.parse(text) as Omit<Result, 'code'>) };
@@ -231,6 +231,13 @@ describe('check', () => {
     const result = await runCheck({ types: [{ ...gigs(), base: 'shows' }] });
     expect(row(result, 'lists', 'gigs').message).to.include('no collection');
     expect(row(result, 'lists', 'gigs').advice).to.include('calendar-gateway plugin');
+  });
+
+  it('warns of a missing collection that the gateway can do without', async () => {
+    const result = await runCheck({}, { mapping: { ...MAPPING, tag: { terms: 'moods' } } });
+    expect(row(result, 'lists', 'moods')).to.include({ state: 'warn' });
+    expect(row(result, 'lists', 'moods').message).to.include('serves no tag until it has');
+    expect(row(result, 'lists', 'moods').advice).to.include('switch it on');
   });
 
   it('writes each field on a draft, reads it back, clears it, and deletes the draft', async () => {

@@ -1,0 +1,50 @@
+// Owns which collections of the mapping the site does not have, because a plugin is inactive or has switched
+// them off. The sync continues with the others.
+
+import { CmsRejected } from '../errors.ts';
+import { serviceOptions } from './cms-reader.ts';
+import type { Collection } from './collections.ts';
+import type { SyncContext } from './context.ts';
+import { countRecords } from './replica-records.ts';
+
+/**
+ * Runs a step that reads the collection. Resolves with undefined if the site itself says that it has no such
+ * collection: a 404 of a proxy or of a plugin that hides a route is a failure as any other. Throws what the
+ * CMS throws.
+ */
+export async function unlessAbsent<T>(
+  context: SyncContext,
+  { kind, base }: Collection,
+  step: () => Promise<T>,
+): Promise<T | undefined> {
+  const { cms, memory, observe } = context;
+  const log = (message: string) => observe({ type: 'message', level: 'warn', message });
+  try {
+    const result = await step();
+    if (memory.absent.delete(kind)) log(`the site has the collection "${base}" again`);
+    return result;
+  } catch (error) {
+    if (!(error instanceof CmsRejected) || error.kind !== 'no-collection') throw error;
+    memory.counts.requests += 1;
+    if (await cms.hasCollection(base, serviceOptions(context))) throw error;
+    if (!memory.absent.has(kind))
+      log(`the site has no collection "${base}": the gateway serves no record of it that it has not read before`);
+    memory.absent.add(kind);
+    return undefined;
+  }
+}
+
+export const isAbsent = ({ memory }: SyncContext, { kind }: Pick<Collection, 'kind'>): boolean =>
+  memory.absent.has(kind);
+
+/**
+ * Which records the replica keeps although the site no longer has their collection; undefined if there are
+ * none. A plugin may be inactive for a minute only, so that no absence ever deletes a record.
+ */
+export function absenceReason(context: SyncContext): string | undefined {
+  const kept = context.collections.flatMap((collection) => {
+    const count = isAbsent(context, collection) ? countRecords(context, collection) : 0;
+    return count > 0 ? `"${collection.base}", of which the replica keeps ${count} records` : [];
+  });
+  return kept.length === 0 ? undefined : `the site no longer has ${kept.join(', ')}`;
+}
