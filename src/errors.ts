@@ -151,6 +151,24 @@ export class CmsUnavailable extends Error {
   }
 }
 
+/**
+ * The CMS redirects where the gateway does not follow: to another origin, which must not get credentials; more than three times; or a write,
+ * which would be lost.
+ */
+export class CmsRedirected extends CmsUnavailable {
+  /** Undefined without a valid absolute `Location`. */
+  readonly target: URL | undefined;
+  /** Each redirect led to the same origin again. */
+  readonly isLoop: boolean;
+
+  constructor(message: string, target: URL | undefined, isLoop: boolean) {
+    super('status', message, { status: 302 });
+    this.name = 'CmsRedirected';
+    this.target = target;
+    this.isLoop = isLoop;
+  }
+}
+
 /** A mistake in the operator's configuration: its location, the reason and the remedy. Ends the process with exit code 2. */
 export class ConfigError extends Error {
   readonly location: string;

@@ -45,11 +45,10 @@ function fail(error: unknown): never {
   process.exit(isConfigError ? 2 : 1);
 }
 
-// After EPIPE (`| head`) a command exits with 0. A gateway, which logs to stderr, runs on without its log.
+// After EPIPE (`| head`) a command runs on without its output: it writes its files, removes its drafts and has its own exit code.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  fail(error);
+  if (error.code !== 'EPIPE') fail(error);
 });
 process.on('uncaughtException', (error) => {
   // `serve` registers its own handler.

@@ -5,9 +5,10 @@ import type { Cms, Credentials } from '../cms/port.ts';
 import { createDiscovery } from '../cms/wordpress/discovery.ts';
 import { createRestCall, type RestCall } from '../cms/wordpress/rest-calls.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
-import { CmsRejected, ConfigError } from '../errors.ts';
+import { CmsRejected } from '../errors.ts';
 import type { Site } from '../model/records.ts';
 import { trimCharactersEnd } from '../text/trim.ts';
+import { isAccessRefused } from './site-problems.ts';
 
 export interface SiteConnection {
   url: string;
@@ -35,27 +36,6 @@ export function openSite(url: string, credentials: Credentials, limits: Record<s
     },
   };
 }
-
-/**
- * For a site that answered 401 or 403.
- * @param setting the option or variable that the error names
- */
-export function accessRefusedError({ status, code }: CmsRejected, hasAccount: boolean, setting: string): ConfigError {
-  if (hasAccount)
-    return new ConfigError(
-      setting,
-      `the site does not accept this user with this application password (${code})`,
-      'Make an application password in wp-admin under Users > Profile (it is not the login password), or leave user and password out to replicate public records only.',
-    );
-  return new ConfigError(
-    setting,
-    `the site's REST API answers only signed-in users (status ${status}, ${code})`,
-    'Give a service account: a user and an application password of that user (wp-admin > Users > Profile).',
-  );
-}
-
-export const isAccessRefused = (error: unknown): error is CmsRejected =>
-  error instanceof CmsRejected && (error.status === 401 || error.status === 403);
 
 /**
  * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws `CmsRejected` and

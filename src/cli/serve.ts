@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { type Config, loadConfig, serviceCredentials } from '../config.ts';
-import { CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
 import type { Observe } from '../observability/events.ts';
 import { createLog } from '../observability/log.ts';
-import { accessRefusedError, isAccessRefused, readSite } from './open-site.ts';
+import { readSite } from './open-site.ts';
+import { siteError } from './site-problems.ts';
 
 /**
  * Runs until SIGINT or SIGTERM; a second signal exits immediately. Resolves with the exit code. If the gateway cannot start, it releases
@@ -73,13 +73,7 @@ async function checkReachable(config: Config): Promise<void> {
     await readSite({ cms, credentials });
     if (credentials) await cms.account({ credentials });
   } catch (error) {
-    if (isAccessRefused(error)) throw accessRefusedError(error, credentials !== undefined, 'CALENDAR_UPSTREAM_USER');
-    if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) throw error;
-    throw new ConfigError(
-      'CALENDAR_UPSTREAM_URL',
-      `${config.upstream.url} does not answer as a WordPress site: ${error.message}`,
-      'Check the address in a browser (its REST API is usually at /wp-json/) and that this machine may reach it.',
-    );
+    throw siteError(error, config.upstream.url, credentials !== undefined, 'settings');
   } finally {
     await cms.close();
   }

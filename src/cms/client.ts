@@ -184,10 +184,11 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     };
     for (let hops = 0; ; hops += 1) {
       const response = await requestWithRetries(request, httpRequest, signal);
-      if (!isRedirect(response.status)) return response;
+      if (!isRedirect(response.status)) return hops === 0 ? response : { ...response, redirectedTo: httpRequest.path };
       const target = resolveLocation(response.headers.location, origin.origin + httpRequest.path);
       // Credentials belong to this origin: the client follows no redirect to another one.
-      if (target?.origin !== origin.origin || hops === MAX_REDIRECTS) throw redirectError(target?.href);
+      if (target?.origin !== origin.origin || hops === MAX_REDIRECTS)
+        throw redirectError(target?.href, target?.origin === origin.origin);
       httpRequest.path = target.pathname + target.search;
     }
   }

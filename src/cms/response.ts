@@ -1,17 +1,17 @@
 // Parses the CMS's responses: JSON, JSON after a PHP notice, the CMS's own errors, or nothing usable.
 
-import { CmsUnavailable } from '../errors.ts';
+import { CmsRedirected, CmsUnavailable } from '../errors.ts';
 import { type HttpResponse, isWrite } from './http-exchange.ts';
 
 export interface CmsResponse extends HttpResponse {
   /** The parsed body. Undefined without one (HEAD, 204) and with `expect: 'any'`. */
   json: unknown;
+  /** Path and query that the response is from, if the client followed redirects. */
+  redirectedTo?: string;
 }
 
 /** Statuses sent by proxies in front of WordPress; their body says nothing about the request's outcome. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
-/** The status of the error that a redirect becomes if the gateway does not follow it. */
-export const REDIRECT_STATUS = 302;
 const MAX_JSON_STARTS = 50;
 const MAX_RETRY_AFTER_S = 3600;
 
@@ -47,14 +47,14 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
 }
 
 /**
- * The error for a redirect, with advice to the operator. The gateway does not follow redirects of writes,
- * which would lose them, or to another origin, which would leak credentials.
+ * The error for a redirect. The gateway does not follow redirects of writes, which would lose them, or to
+ * another origin, which would leak credentials.
+ * @param location absolute; the message has no query of it, which may hold what a caller sent
  */
-export function redirectError(location: string | undefined): CmsUnavailable {
+export function redirectError(location: string | undefined, isLoop = false): CmsRedirected {
   const target = location === undefined || !URL.canParse(location) ? undefined : new URL(location);
   const destination = target ? ` to ${target.origin}${target.pathname}` : '';
-  const advice = target ? 'If that is the site, give this address as CALENDAR_UPSTREAM_URL.' : 'Give its real address.';
-  return new CmsUnavailable('status', `The CMS redirects${destination}. ${advice}`, { status: REDIRECT_STATUS });
+  return new CmsRedirected(`The CMS redirects${destination}${isLoop ? ', in a circle' : ''}.`, target, isLoop);
 }
 
 /**
@@ -101,7 +101,7 @@ export function parseRetryAfter(value: string | undefined, nowMs = Date.now()): 
  * The status in an error's body: PHP sends 200 with the first byte of a notice, before WordPress sets the
  * error's status.
  */
-function effectiveStatus(status: number, json: unknown): number {
+export function effectiveStatus(status: number, json: unknown): number {
   if (status < 200 || status > 299 || !errorCode(json)) return status;
   const { data } = json as { data?: { status?: unknown } | null };
   const inBody = data?.status;

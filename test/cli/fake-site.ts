@@ -1,6 +1,6 @@
 // A WordPress in memory for `init` and `check`: a few routes, and like the real one it drops meta that is not registered.
 
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface FakeType {
@@ -31,6 +31,8 @@ export interface FakeSite {
   /** `METHOD /route` of every request. */
   requests: string[];
   types: FakeType[];
+  /** Answers a request instead of WordPress, if it returns true. */
+  before: (request: IncomingMessage, response: ServerResponse) => boolean;
   close(): Promise<void>;
 }
 
@@ -170,6 +172,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
   }
 
   const server = createServer((request, response) => {
+    if (site.before(request, response)) return;
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -190,14 +193,16 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
     });
   });
   await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
-  return {
+  const site: FakeSite = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     types,
+    before: () => false,
     close: () =>
       new Promise((settle) => {
         server.close(() => settle());
         server.closeAllConnections();
       }),
   };
+  return site;
 }

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import type { Cms } from '../../src/cms/port.ts';
+import { NoRestApi } from '../../src/cms/wordpress/no-rest-api.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
@@ -94,6 +95,54 @@ describe('discovery of a WordPress site', () => {
     const error = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ reason: 'status' });
     expect((error as Error).message).to.contain('no REST API');
+    expect(error).to.be.instanceOf(NoRestApi).and.to.have.nested.property('finding.reason', 'page');
+  });
+
+  it('reports the most telling of several answers', async () => {
+    cms.respond = ({ method, url = '' }, response) => {
+      if (method === 'HEAD') sendText(response, 302, '', { location: 'https://public.example/en/' });
+      else if (url.startsWith('/wp-json')) sendText(response, 404, '<html>nothing');
+      else sendText(response, 403, '<html><title>\u001b[31mNo\u0007\n  bots</title>');
+    };
+    open('/');
+    const error = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    expect(error).to.have.nested.property('finding.reason', 'redirect');
+    cms.respond = ({ method, url = '' }, response) =>
+      sendText(
+        response,
+        method !== 'HEAD' && url.startsWith('/?') ? 403 : 404,
+        '<title>\u001b[31mNo\u0007\n  bots</title>',
+      );
+    const other = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    expect(other).to.have.nested.property('finding.reason', 'forbidden');
+    // A page's title goes to terminals and logs.
+    expect(other).to.have.nested.property('finding.words', '[31mNo bots');
+  });
+
+  it('uses the address that a redirect within the site leads to, since writes follow none', async () => {
+    serve('/town/wp-json/');
+    const usual = cms.respond;
+    cms.respond = (request, response) => {
+      const { url = '' } = request;
+      if (request.method === 'HEAD' || url.startsWith('/town')) return usual(request, response);
+      sendText(response, 301, '', { location: `/town${url}` });
+    };
+    open('/');
+    await wordpress.list('posts', { page: 1 });
+    expect(cms.requests.at(-1)?.url).to.equal('/town/wp-json/wp/v2/posts?page=1');
+    expect(cms.requests.filter(({ url }) => url.includes('posts'))).to.have.length(1);
+  });
+
+  it('reads no more than the limit of a response, and finds the reason in a huge page', async () => {
+    cms.respond = ({ method }, response) =>
+      sendText(response, 200, method === 'HEAD' ? '' : `<title>${'<title>'.repeat(300_000)}`);
+    open('/');
+    const page = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    expect(page).to.have.nested.property('finding.reason', 'page');
+    cms.respond = ({ method }, response) =>
+      sendText(response, 200, method === 'HEAD' ? '' : Buffer.alloc(6_000_000, '{'));
+    const huge = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    expect(huge).to.have.nested.property('finding.reason', 'too-large');
   });
 
   it('is repeated when the permalinks have changed', async () => {

@@ -180,7 +180,7 @@ describe('serve', function () {
       service: { user: 'admin', password: REFUSED_PASSWORD },
     });
     expect(await serving.exited).to.equal(2);
-    expect(serving.output()).to.match(/CALENDAR_UPSTREAM_URL: .*does not answer[\s\S]*Check the address/);
+    expect(serving.output()).to.match(/CALENDAR_UPSTREAM_URL: .*does not answer[\s\S]*Nothing accepts connections/);
     expect(serving.output()).to.not.include(REFUSED_PASSWORD);
   });
 

@@ -124,8 +124,8 @@ describe('a site with restricted access', function () {
     for (const command of COMMANDS) {
       const { code, said } = await run(command, cms.url.href, `ada:${PASSWORD}`);
       expect(said)
-        .to.include(`redirects to ${other.url.href}`)
-        .and.to.match(/give this address/);
+        .to.include(`redirects to another address (to ${other.url.href}`)
+        .and.to.include(command === 'init' ? `init ${other.url.origin}` : `CALENDAR_UPSTREAM_URL=${other.url.origin} `);
       expect(code).to.equal(2);
     }
     expect(other.requests).to.deep.equal([]);
@@ -145,7 +145,7 @@ describe('a site with restricted access', function () {
           ? sendJson(response, status, { code: 'nothing_here', message: 'Nothing.' })
           : sendText(response, status, '<html>No.');
       const { code, said } = await run('serve', cms.url.href, `ada:${PASSWORD}`);
-      expect(said).to.match(/There is no REST API of WordPress at .*\/wp-json\/: .*status \d{3}/);
+      expect(said).to.match(/\/wp-json\/ .*: there is no REST API of WordPress/);
       expect(said).to.include(`status ${status}`);
       expect(code).to.equal(2);
       expect(cms.requests.some(({ headers }) => headers.authorization !== undefined)).to.equal(false);

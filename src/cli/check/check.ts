@@ -1,10 +1,10 @@
 // The `check` command: runs the checks of a configuration, its mapping and its site, and prints their findings.
 
 import { loadConfig, serviceCredentials } from '../../config.ts';
-import { CmsRejected, CmsUnavailable, ConfigError } from '../../errors.ts';
 import { loadMapping } from '../../mapping/load.ts';
-import { accessRefusedError, isAccessRefused, openSite, readSite } from '../open-site.ts';
+import { openSite, readSite } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
+import { siteError } from '../site-problems.ts';
 import { type Row, renderTable } from '../table.ts';
 import { type Check, type CheckContext, mappedKinds } from './checks.ts';
 import { FIELD_CHECKS } from './fields.ts';
@@ -72,14 +72,7 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Row[
     }
     return rows;
   } catch (error) {
-    if (isAccessRefused(error))
-      throw accessRefusedError(error, connection.credentials !== undefined, 'CALENDAR_UPSTREAM_USER');
-    if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) throw error;
-    throw new ConfigError(
-      config.upstream.url,
-      `could not be checked: ${error.message}`,
-      'Check the address in a browser (its REST API is usually at /wp-json/) and that this machine may reach it.',
-    );
+    throw siteError(error, config.upstream.url, connection.credentials !== undefined, 'settings');
   } finally {
     webhooks?.close();
     await connection.close();

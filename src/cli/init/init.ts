@@ -1,11 +1,12 @@
 // The `init` command: from a site's address to a configuration that serves it.
 
-import { CmsRejected, CmsUnavailable, ConfigError } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
-import { accessRefusedError, basicAuth, isAccessRefused, openSite, type SiteConnection } from '../open-site.ts';
+import { basicAuth, openSite, type SiteConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { readSampleRecords } from '../sample-records.ts';
+import { siteError } from '../site-problems.ts';
 import { type Account, displayPath, nextStepLines, outputFiles, writeFiles } from './files.ts';
 import type { Decisions } from './generate-mapping.ts';
 import type { InitOptions } from './options.ts';
@@ -101,13 +102,7 @@ async function probeSite(connection: SiteConnection): Promise<ProbedSite> {
   try {
     return await probe(connection, presetListParams());
   } catch (error) {
-    if (isAccessRefused(error)) throw accessRefusedError(error, connection.credentials !== undefined, '--user');
-    if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) throw error;
-    throw new ConfigError(
-      connection.url,
-      `does not answer as a WordPress site: ${error.message}`,
-      'Check the address in a browser; its REST API is usually at /wp-json/.',
-    );
+    throw siteError(error, connection.url, connection.credentials !== undefined, 'arguments');
   }
 }
 

@@ -1,9 +1,11 @@
 // Finds a site's REST API: at `/wp-json/`, or at `?rest_route=` with plain permalinks.
 
 import { CmsUnavailable } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
 import type { CmsClient } from '../client.ts';
 import type { Query } from '../port.ts';
-import { errorCode, REDIRECT_STATUS } from '../response.ts';
+import { type CmsResponse, effectiveStatus, errorCode, parseJson } from '../response.ts';
+import { findingOf, findingOfError, NO_API_REASONS, type NoApiFinding, NoRestApi } from './no-rest-api.ts';
 
 /** Converts a route such as `wp/v2/posts` into the path and query of a request. */
 export type RouteResolver = (route: string) => { path: string; query: Query };
@@ -22,7 +24,7 @@ const TEMPORARY_REASONS = new Set(['refused', 'timeout', 'reset', 'busy', 'break
 
 /**
  * Creates a search for the API of the site at `url`, which may also be the API's own URL. `resolver` throws
- * CmsUnavailable if the CMS is unavailable, and with `status` if the site has no WordPress REST API.
+ * CmsUnavailable if the CMS is unavailable, and NoRestApi if the site has no WordPress REST API.
  */
 export function createDiscovery(client: CmsClient, url: URL): Discovery {
   let resolver: Promise<RouteResolver> | undefined;
@@ -44,31 +46,28 @@ export function createDiscovery(client: CmsClient, url: URL): Discovery {
 async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
   const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
   const candidates = [`${site}wp-json/`, `${site}?rest_route=/`, `${site}index.php?rest_route=/`];
-  const { apiRoot: linked, redirect } = await readApiLink(client, site, url);
-  const reasons: string[] = [];
-  for (const apiRoot of new Set(linked === undefined ? candidates : [linked, ...candidates])) {
-    const reason = await probeApi(client, apiRoot);
-    if (reason === undefined) return createRouteResolver(apiRoot);
-    reasons.push(`${apiRoot}: ${reason}`);
+  const front = await readFrontPage(client, site, url);
+  const findings: NoApiFinding[] = [];
+  for (const apiRoot of new Set(front.apiRoot === undefined ? candidates : [front.apiRoot, ...candidates])) {
+    const found = await probeApi(client, apiRoot, url.origin);
+    if (typeof found === 'string') return createRouteResolver(found);
+    findings.push(found);
   }
-  // The operator has to confirm that the other origin is the site: the gateway does not call it.
-  if (redirect !== undefined) throw redirect;
-  throw new CmsUnavailable(
-    'status',
-    `There is no REST API of WordPress at ${url.origin}${site} (${reasons[0]}). Is the address right, and is the API switched on?`,
-  );
+  if (front.finding) findings.push(front.finding);
+  findings.sort((a, b) => NO_API_REASONS.indexOf(a.reason) - NO_API_REASONS.indexOf(b.reason));
+  throw new NoRestApi(findings[0]!);
 }
 
 /**
- * Returns the API root that the site's front page links to, or its redirect to another origin. Uses only the
+ * Returns the API root that the site's front page links to, or a redirect away from the site. Uses only the
  * link's path: a site behind a proxy sends its public origin, while the gateway may call it by an internal
  * one.
  */
-async function readApiLink(
+async function readFrontPage(
   client: CmsClient,
   site: string,
   url: URL,
-): Promise<{ apiRoot?: string; redirect?: CmsUnavailable }> {
+): Promise<{ apiRoot?: string; finding?: NoApiFinding | undefined }> {
   try {
     const { headers } = await client.request({ method: 'HEAD', path: site, expect: 'any' });
     const target = API_LINK.exec(headers.link ?? '')?.[1];
@@ -76,31 +75,42 @@ async function readApiLink(
     const { pathname, search } = new URL(target, url);
     return { apiRoot: pathname + search };
   } catch (error) {
-    if (isTemporary(error)) throw error;
-    return error instanceof CmsUnavailable && error.status === REDIRECT_STATUS ? { redirect: error } : {};
+    if (!(error instanceof CmsUnavailable) || isTemporary(error)) throw error;
+    return { finding: findingOfError(url.origin + site, error) };
   }
 }
 
-/** Returns why there is no API at `apiRoot`; undefined if there is one. */
-async function probeApi(client: CmsClient, apiRoot: string): Promise<string | undefined> {
+/** Returns the root of the API if there is one at `apiRoot`, otherwise what is there instead. */
+async function probeApi(client: CmsClient, apiRoot: string, origin: string): Promise<string | NoApiFinding> {
   const { path, query } = createRouteResolver(apiRoot)('');
   try {
-    const { status, json } = await client.request({ method: 'GET', path, query: { ...query, _fields: 'namespaces' } });
-    if (isRecord(json) && Array.isArray(json.namespaces) && json.namespaces.includes('wp/v2')) return undefined;
-    const code = errorCode(json);
-    // This is WordPress's own error: the API exists but rejects anonymous requests.
-    if ((status === 401 || status === 403) && code) return undefined;
-    return `it answers with status ${status}${code ? ` (${code})` : ''}`;
+    const request = { method: 'GET', path, query: { ...query, _fields: 'namespaces' }, expect: 'any' } as const;
+    const response = await client.request(request);
+    return isApi(response) ? (redirectedRoot(response) ?? apiRoot) : findingOf(origin + apiRoot, response);
   } catch (error) {
-    if (isTemporary(error)) throw error;
-    return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+    const finding = error instanceof CmsUnavailable ? findingOfError(origin + apiRoot, error) : undefined;
+    if (finding === undefined) throw error;
+    return finding;
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+/** True for the API's description, and for WordPress's own refusal of anonymous requests. */
+function isApi({ status: httpStatus, bytes }: CmsResponse): boolean {
+  const json = parseJson(bytes);
+  if (isObject(json) && Array.isArray(json.namespaces)) return json.namespaces.includes('wp/v2');
+  const status = effectiveStatus(httpStatus, json);
+  return (status === 401 || status === 403) && Boolean(errorCode(json));
+}
 
-function isTemporary(error: unknown): boolean {
-  return error instanceof CmsUnavailable && (TEMPORARY_REASONS.has(error.reason) || (error.status ?? 0) >= 500);
+/** Where a redirect within the site led: the gateway calls that directly, since it follows no redirect of a write. */
+function redirectedRoot({ redirectedTo }: CmsResponse): string | undefined {
+  if (redirectedTo === undefined) return undefined;
+  const [path = '/', search] = redirectedTo.split('?');
+  return new URLSearchParams(search).has('rest_route') ? `${path}?rest_route=/` : path;
+}
+
+function isTemporary({ reason, status = 0 }: CmsUnavailable): boolean {
+  return TEMPORARY_REASONS.has(reason) || status >= 500 || status === 429;
 }
 
 function createRouteResolver(apiRoot: string): RouteResolver {

@@ -1,0 +1,134 @@
+// Why an address shows no REST API of WordPress: told from what it answers instead.
+
+import { CmsRedirected, CmsUnavailable } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import { type CmsResponse, errorCode, parseJson } from '../response.ts';
+
+/** The more specific reasons first: of several answers of one site, discovery reports the first of this list. */
+export const NO_API_REASONS = [
+  /** A redirect to another scheme, host or port. */
+  'redirect',
+  'redirect-loop',
+  /** A redirect to a login page, or its form. */
+  'login-page',
+  /** The web server itself asks for a password (401 with `WWW-Authenticate: Basic`). */
+  'server-password',
+  'unauthorized',
+  'forbidden',
+  /** An error of WordPress's form with another status than 401 and 403. */
+  'api-error',
+  /** JSON that ends early, or with something else around it. */
+  'broken-json',
+  'too-large',
+  /** A web page with status 200. */
+  'page',
+  /** JSON, but not WordPress's description of its API. */
+  'other-json',
+  'empty',
+  'not-found',
+  'other-status',
+] as const;
+
+export type NoApiReason = (typeof NO_API_REASONS)[number];
+
+export interface NoApiFinding {
+  reason: NoApiReason;
+  /** The URL that answered so. */
+  url: string;
+  status?: number;
+  /** Of a redirect, without query. */
+  target?: URL;
+  /** The site's own words: a page's title, or an error's code and message. At most 120 characters. */
+  words?: string;
+}
+
+/** No REST API of WordPress at the site's address. `message` names the URL and what it answers. */
+export class NoRestApi extends CmsUnavailable {
+  readonly finding: NoApiFinding;
+
+  constructor(finding: NoApiFinding) {
+    super('status', `There is no REST API of WordPress: ${describeFinding(finding)}.`, {
+      status: finding.status ?? 404,
+    });
+    this.name = 'NoRestApi';
+    this.finding = finding;
+  }
+}
+
+const INSPECTED_BYTES = 16_384;
+const MAX_WORDS = 120;
+const LOGIN_PATH = /\/(wp-login\.php|log-?in|sign-?in|sso|saml2?|oauth2?|cas|auth)(?:[/.]|$)/i;
+const LOGIN_HOST = /^(?:login|sso|accounts?|auth|id|idp|signin)\./i;
+const LOGIN_FORM = /<form[^<>]{1,300}(?:id="loginform"|action="[^"<>]{0,200}wp-login\.php)/i;
+
+/** What a response without the API's description means. `url`: what was requested. */
+export function findingOf(url: string, { status, headers, bytes, redirectedTo }: CmsResponse): NoApiFinding {
+  const finding = (reason: NoApiReason, words?: string): NoApiFinding => ({
+    reason,
+    url,
+    status,
+    ...(words ? { words: shorten(words) } : {}),
+  });
+  const start = bytes.subarray(0, INSPECTED_BYTES).toString('utf8').trimStart();
+  const isPage = start.startsWith('<');
+  const title = isPage ? /<title[^<>]{0,200}>([^<]{1,300})/i.exec(start)?.[1] : undefined;
+  if (LOGIN_PATH.test(pathOf(redirectedTo)) || LOGIN_FORM.test(start)) return finding('login-page', title);
+  const json = parseJson(bytes);
+  const code = errorCode(json);
+  const words = code === undefined ? title : `${code} ${isObject(json) ? String(json.message) : ''}`;
+  if (status === 401) return finding(isBasic(headers['www-authenticate']) ? 'server-password' : 'unauthorized', words);
+  if (status === 403) return finding('forbidden', words);
+  if (code) return finding('api-error', words);
+  if (status === 404 || status === 410) return finding('not-found', words);
+  if (status < 200 || status > 299) return finding('other-status', words);
+  if (start === '') return finding('empty');
+  if (json !== undefined) return finding('other-json');
+  return isPage ? finding('page', title) : finding('broken-json');
+}
+
+/** What a failed request means; undefined for a failure that says nothing about the address (refused, timeout, 5xx). */
+export function findingOfError(url: string, error: CmsUnavailable): NoApiFinding | undefined {
+  if (error.reason === 'too-large') return { reason: 'too-large', url };
+  if (!(error instanceof CmsRedirected)) return undefined;
+  const { target, isLoop } = error;
+  if (!target) return { reason: 'other-status', url, status: 302 };
+  const isLogin = LOGIN_PATH.test(target.pathname) || LOGIN_HOST.test(target.hostname);
+  return { reason: isLogin ? 'login-page' : isLoop ? 'redirect-loop' : 'redirect', url, target };
+}
+
+const isBasic = (challenge: string | undefined): boolean => /^\s{0,9}basic\b/i.test(challenge ?? '');
+
+const pathOf = (path = ''): string => path.split('?', 1)[0] ?? '';
+
+/** One line of printable characters: a page's words go to a terminal. */
+function shorten(text: string): string {
+  const plain = text.replace(/[\p{C}\s]+/gu, ' ').trim();
+  return plain.length > MAX_WORDS ? `${plain.slice(0, MAX_WORDS - 1)}…` : plain;
+}
+
+const TEXTS: Readonly<Record<NoApiReason, string>> = {
+  redirect: 'redirects to another address',
+  'redirect-loop': 'redirects in a circle',
+  'login-page': 'answers with a login page',
+  'server-password': 'asks for a password of the web server',
+  unauthorized: 'requires a login, and not as WordPress does',
+  forbidden: 'is forbidden, and not by WordPress',
+  'api-error': 'answers with an error',
+  'broken-json': 'answers with broken JSON',
+  'too-large': 'answers with more than the gateway reads',
+  page: 'answers with a web page',
+  'other-json': 'answers with JSON that does not describe that API',
+  empty: 'answers with nothing',
+  'not-found': 'is not found',
+  'other-status': 'gives no usable answer',
+};
+
+/** `https://a.example/wp-json/ answers with a web page (status 200, "Coming soon")`. */
+export function describeFinding({ reason, url, status, target, words }: NoApiFinding): string {
+  const details = [
+    ...(target ? [`to ${(target.origin + target.pathname).slice(0, 200)}`] : []),
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(words === undefined ? [] : [`"${words}"`]),
+  ];
+  return `${url} ${TEXTS[reason]}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
+}

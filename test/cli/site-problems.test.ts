@@ -1,0 +1,349 @@
+// Each problem of a site that the commands report: its advice, and that the site is usable after the operator has followed it.
+
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { expect } from 'chai';
+import { probe } from '../../src/cli/init/probe.ts';
+import { basicAuth, openSite, readSite } from '../../src/cli/open-site.ts';
+import { SITE_ADVICE, type SiteProblem, siteError } from '../../src/cli/site-problems.ts';
+import { ConfigError } from '../../src/errors.ts';
+import { sendJson, sendText, startStubCms } from '../faults/stub-cms.ts';
+import { freePort } from '../free-port.ts';
+import { type FakeSite, fakePost, startFakeSite } from './fake-site.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Given {
+  url: string;
+  login?: string;
+  limits?: Record<string, number>;
+}
+
+interface Scenario {
+  problem: SiteProblem;
+  when: string;
+  /** Answers every request instead of the site, until the operator has followed the advice. */
+  answers?: Answer;
+  given?: (site: FakeSite) => Given;
+  isPrivate?: boolean;
+  /** What the operator changes; default: what `answers` is gone. `advice`: the text. */
+  follow?: (given: Given, site: FakeSite, advice: string) => Given;
+  /** In the message. */
+  says: RegExp;
+}
+
+const page = (title: string) => `<!doctype html><html><head><title>${title}</title></head><body>words</body></html>`;
+const html =
+  (status: number, title = 'Words', headers = {}): Answer =>
+  (_request, response) =>
+    sendText(response, status, page(title), headers);
+const json =
+  (status: number, body: unknown): Answer =>
+  (_request, response) =>
+    sendJson(response, status, body);
+const login = 'ada:aaaa bbbb';
+const rejected = (code: string, status = 401): Answer => json(status, { code, message: 'No.', data: { status } });
+const onlyWithLogin =
+  (answer: Answer): Answer =>
+  (request, response) =>
+    request.headers.authorization === undefined
+      ? rejected('rest_not_logged_in')(request, response)
+      : answer(request, response);
+
+const byStatus = (problem: SiteProblem, status: number): Scenario => ({
+  problem,
+  when: `answers ${status} with a page`,
+  answers: html(status, 'Blocked'),
+  says: status === 429 || status >= 500 ? new RegExp(`status ${status}`) : new RegExp(`status ${status}, "Blocked"`),
+});
+
+const SCENARIOS: readonly Scenario[] = [
+  byStatus('page', 200),
+  byStatus('unauthorized', 401),
+  byStatus('forbidden', 403),
+  byStatus('not-found', 404),
+  byStatus('rate-limited', 429),
+  byStatus('server-error', 500),
+  byStatus('bad-gateway', 502),
+  byStatus('maintenance', 503),
+  byStatus('bad-gateway', 504),
+  {
+    problem: 'redirect-loop',
+    when: 'redirects in a circle',
+    answers: ({ url = '' }, response) => sendText(response, 302, '', { location: url }),
+    says: /redirects in a circle/,
+  },
+  {
+    problem: 'login-page',
+    when: 'redirects to its login page',
+    answers: ({ url = '' }, response) =>
+      url.startsWith('/wp-login.php')
+        ? sendText(response, 200, page('Log In &lsaquo; Town'))
+        : sendText(response, 302, '', { location: '/wp-login.php?redirect_to=x' }),
+    says: /login page \(status 200, "Log In/,
+  },
+  {
+    problem: 'login-page',
+    when: 'redirects to a login at another host',
+    answers: (_request, response) => sendText(response, 302, '', { location: 'https://login.example.com/start?a=b' }),
+    says: /login page \(to https:\/\/login\.example\.com\/start\)/,
+  },
+  {
+    problem: 'server-password',
+    when: 'asks for a password of the web server',
+    answers: html(401, '401 Authorization Required', { 'www-authenticate': 'Basic realm="staging"' }),
+    says: /password of the web server \(status 401/,
+  },
+  {
+    problem: 'not-found',
+    when: 'is in a folder',
+    given: ({ url }) => ({ url: `${url}/shop` }),
+    answers: html(404),
+    follow: (_given, { url }) => ({ url }),
+    says: /shop\/wp-json\/ is not found/,
+  },
+  {
+    problem: 'api-error',
+    when: 'has switched its REST API off',
+    answers: rejected('rest_disabled', 404),
+    says: /status 404, "rest_disabled No\."/,
+  },
+  {
+    problem: 'broken-json',
+    when: 'sends half of its JSON',
+    answers: (_request, response) => sendText(response, 200, '{"name":"Town","namespaces":["wp'),
+    says: /broken JSON/,
+  },
+  { problem: 'other-json', when: 'is another program', answers: json(200, { version: 3 }), says: /JSON that does not/ },
+  {
+    problem: 'empty',
+    when: 'answers with nothing',
+    answers: (_request, response) => sendText(response, 200, ''),
+    says: /nothing/,
+  },
+  {
+    problem: 'too-large',
+    when: 'answers with a download',
+    answers: (_request, response) => sendText(response, 200, Buffer.alloc(200_000, 'x')),
+    given: ({ url }) => ({ url, limits: { maxBytes: 100_000 } }),
+    says: /more than the gateway reads/,
+  },
+  {
+    problem: 'other-status',
+    when: 'answers 400',
+    answers: html(400, 'The plain HTTP request was sent to HTTPS port'),
+    says: /status 400, "The plain HTTP request/,
+  },
+  {
+    problem: 'unknown-host',
+    when: 'has a host name that nobody knows',
+    given: () => ({ url: 'http://no-such-host.invalid' }),
+    follow: (_given, { url }) => ({ url }),
+    says: /ENOTFOUND|EAI_AGAIN/,
+  },
+  {
+    problem: 'tls-protocol',
+    when: 'speaks no TLS on this port',
+    given: ({ url }) => ({ url: url.replace('http:', 'https:') }),
+    follow: (_given, _site, advice) => ({ url: /Give the address (\S+?),/.exec(advice)?.[1] ?? '' }),
+    says: /does not answer/,
+  },
+  {
+    problem: 'timeout',
+    when: 'answers slowly',
+    given: ({ url }) => ({ url, limits: { headersTimeoutMs: 50, deadlineMs: 100 } }),
+    answers: () => {},
+    follow: ({ url }) => ({ url }),
+    says: /in time|no answer within/,
+  },
+  {
+    problem: 'connection-lost',
+    when: 'breaks connections off',
+    answers: ({ socket }) => void socket.destroy(),
+    says: /broke off/,
+  },
+  {
+    problem: 'unusable-answer',
+    when: 'answers with a page after its API was found',
+    answers: ({ url = '' }, response) =>
+      url.includes('namespaces') && !url.includes('name%2C')
+        ? sendJson(response, 200, { namespaces: ['wp/v2'] })
+        : sendText(response, 200, page('Just a moment...')),
+    says: /a web page instead of JSON/,
+  },
+  {
+    problem: 'login-required',
+    when: 'requires a login',
+    isPrivate: true,
+    follow: ({ url }) => ({ url, login }),
+    says: /answers only signed-in users \(status 401, rest_not_logged_in\)/,
+  },
+  {
+    problem: 'wrong-password',
+    when: 'requires a login and does not know the password',
+    isPrivate: true,
+    given: ({ url }) => ({ url, login: 'ada:of the login form' }),
+    follow: ({ url }) => ({ url, login }),
+    says: /does not accept this user .*\(incorrect_password\)/,
+  },
+  {
+    problem: 'wrong-password',
+    when: 'is public and does not know the password',
+    given: ({ url }) => ({ url, login: 'ada:of the login form' }),
+    follow: ({ url }) => ({ url }),
+    says: /does not accept this user .*\(incorrect_password\)/,
+  },
+  {
+    problem: 'login-not-read',
+    when: 'does not get the login',
+    given: ({ url }) => ({ url, login }),
+    answers: rejected('rest_not_logged_in'),
+    says: /rest_not_logged_in/,
+  },
+  {
+    problem: 'application-passwords-off',
+    when: 'has switched application passwords off',
+    given: ({ url }) => ({ url, login }),
+    answers: onlyWithLogin(rejected('application_passwords_disabled_for_user')),
+    says: /application_passwords_disabled_for_user/,
+  },
+  {
+    problem: 'account-refused',
+    when: 'does not let the account use its API',
+    given: ({ url }) => ({ url, login }),
+    answers: onlyWithLogin(rejected('rest_forbidden', 403)),
+    says: /rest_forbidden/,
+  },
+];
+
+/** Those that need servers of their own, in the tests below. */
+const OWN_TESTS: readonly SiteProblem[] = ['redirect', 'refused', 'tls-certificate'];
+
+describe('the advice for a site that cannot be used', () => {
+  let site: FakeSite;
+  const start = async (isPrivate = false) => {
+    const records = [1, 2].map((id) => fakePost(id, { title: `Gig ${id}`, meta: {} }));
+    const type = { type: 'event', base: 'events', label: 'Events', records };
+    site = await startFakeSite({ types: [type], logins: [login], isPrivate });
+  };
+  /** What `init` and `serve` do first. Resolves with the error's location, reason and advice; undefined if the site is usable. */
+  async function tryOut({ url, login, limits }: Given): Promise<{ message: string; advice: string } | undefined> {
+    const [user = '', password = ''] = login?.split(':') ?? [];
+    const account = login === undefined ? undefined : basicAuth(user, password);
+    const connection = openSite(url, account, { retries: 0, ...limits });
+    try {
+      await readSite(connection);
+      await probe(connection);
+      return undefined;
+    } catch (thrown) {
+      const error = siteError(thrown, url, account !== undefined, 'arguments');
+      expect(error).to.be.instanceOf(ConfigError);
+      const { message, remedy } = error as ConfigError;
+      expect(message).to.not.include(password || 'no password');
+      return { message, advice: remedy };
+    } finally {
+      await connection.close();
+    }
+  }
+  /** The beginning of a row of advice, which depends on no fact. */
+  const isAdvice = (advice: string, problem: SiteProblem, url: string): boolean => {
+    const facts = { url, host: new URL(url).host, target: url, from: 'arguments' as const };
+    const plain = (text: string) => text.replace(/https?:\/\/[^\s:"]+:?\d*[^\s]*/g, 'URL');
+    return plain(advice) === plain(SITE_ADVICE[problem](facts));
+  };
+
+  afterEach(() => site.close());
+
+  for (const { problem, when, answers, given, isPrivate, follow = (given: Given) => given, says } of SCENARIOS)
+    it(`${problem}: a site that ${when}`, async () => {
+      await start(isPrivate);
+      site.before = (...exchange) => {
+        answers?.(...exchange);
+        return answers !== undefined;
+      };
+      const first = given?.(site) ?? { url: site.url };
+      const failure = await tryOut(first);
+      expect(failure?.message).to.match(says);
+      expect(failure?.advice).to.satisfy((advice: string) => isAdvice(advice, problem, first.url), failure?.message);
+      site.before = () => false;
+      const usable = { ...first, limits: {} };
+      expect(await tryOut(follow(usable, site, failure?.advice ?? ''))).to.equal(undefined);
+    });
+
+  for (const [what, path, redirect] of [
+    ['keeps the path', '', (url: string) => url],
+    ['adds a folder', '/town', (url: string) => `/town${url}`],
+    ['leads its front page elsewhere than its API', '', (url: string) => (url === '/' ? '/en/' : url)],
+  ] as const)
+    it(`redirect: an address that ${what}; the named one works, and gets no request before`, async () => {
+      await start();
+      const old = await startStubCms();
+      try {
+        old.respond = ({ url = '' }, response) => sendText(response, 301, '', { location: site.url + redirect(url) });
+        const wanted = site.url + path;
+        const failure = await tryOut({ url: old.url.href, login });
+        expect(failure?.message).to.include(`redirects to another address (to ${site.url}`);
+        const named = /init (\S+)/.exec(failure?.advice ?? '')?.[1];
+        expect(named).to.equal(wanted);
+        expect(site.requests).to.deep.equal([]);
+        expect(old.requests.some(({ headers }) => headers.authorization !== undefined)).to.equal(false);
+        site.before = (request) => {
+          request.url = request.url?.replace(/^\/town/, '');
+          return false;
+        };
+        expect(await tryOut({ url: named ?? '', login })).to.equal(undefined);
+      } finally {
+        await old.close();
+      }
+    });
+
+  it('redirect: the settings are named to a command that reads them', () => {
+    const facts = {
+      url: 'http://a.example',
+      host: 'a.example',
+      target: 'https://www.a.example',
+      from: 'settings',
+    } as const;
+    expect(SITE_ADVICE.redirect(facts)).to.include('CALENDAR_UPSTREAM_URL=https://www.a.example');
+  });
+
+  it('refused: a port where nothing listens', async () => {
+    await start();
+    const failure = await tryOut({ url: `http://127.0.0.1:${await freePort()}` });
+    expect(failure?.message).to.include('ECONNREFUSED').and.to.include('Nothing accepts connections at 127.0.0.1:');
+    expect(await tryOut({ url: site.url })).to.equal(undefined);
+  });
+
+  it('tls-certificate: a certificate that nobody signed', async () => {
+    await start();
+    const pem = readFileSync(new URL('../fixtures/self-signed.pem', import.meta.url));
+    const server = createServer({ key: pem, cert: pem }, async (request, response) => {
+      const answer = await fetch(site.url + request.url);
+      sendText(response, answer.status, Buffer.from(await answer.arrayBuffer()), {
+        'x-wp-total': answer.headers.get('x-wp-total') ?? '',
+      });
+    });
+    await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+    const before = getCACertificates('default');
+    try {
+      const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      expect((await tryOut({ url }))?.advice).to.include('NODE_EXTRA_CA_CERTS=FILE');
+      // What Node does with that file when it starts.
+      setDefaultCACertificates([...before, pem.toString()]);
+      expect(await tryOut({ url })).to.equal(undefined);
+    } finally {
+      setDefaultCACertificates(before);
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it('has a test for each row', async () => {
+    await start();
+    const tested = new Set([...SCENARIOS.map(({ problem }) => problem), ...OWN_TESTS]);
+    expect([...tested].sort()).to.deep.equal(Object.keys(SITE_ADVICE).sort());
+  });
+});
