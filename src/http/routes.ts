@@ -15,7 +15,7 @@ import { checkLengths } from '../interface/limits.ts';
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
 import { openApi } from '../interface/openapi.ts';
 import { limitsOf } from '../interface/parameter.ts';
-import { parseList } from '../interface/parse-values.ts';
+import { isTruthy, parseList } from '../interface/parse-values.ts';
 import { type Endpoint, NAMESPACE, ROUTES, type Route } from '../interface/routes.ts';
 import { validate } from '../interface/validate.ts';
 import type { Kind, PostKind } from '../model/records.ts';
@@ -203,7 +203,7 @@ function document({ baseUrl, query }: State, services: Services): ApiResponse {
     title: services.site().name || 'Calendar',
     description: 'Events, venues, organizers, categories and tags.',
     perPage: services.lists.perPage,
-    complete: query.complete !== undefined,
+    complete: isTruthy(query.complete),
   });
   return { status: 200, body, cacheTags: ['doc'], validUntilMs: Number.POSITIVE_INFINITY };
 }

@@ -15,8 +15,8 @@ export interface OpenApiContext {
   description: string;
   perPage: number;
   /**
-   * Adds what the document of The Events Calendar lacks: creates, and the limits of texts. The documentation
-   * page uses this.
+   * Adds what the document of The Events Calendar lacks: creates, the limits of texts, examples of dates and
+   * every status. Leaves out what OpenAPI tools reject. For generators of clients and the documentation page.
    */
   complete?: boolean;
 }
@@ -31,53 +31,97 @@ const OPERATION_VERBS: Record<Operation, string> = {
   delete: 'Delete',
 };
 
-const STATUS_DESCRIPTIONS: Record<number, string> = {
-  200: 'Done',
-  201: 'Created',
-  400: 'A parameter is missing or not acceptable: `data.params` names it',
-  401: 'The caller must log in',
-  403: 'The caller may not do that',
-  404: 'There is no such record or page',
-  409: 'A request with this Idempotency-Key is in progress',
-  410: 'It is already in the trash',
-  422: 'This Idempotency-Key belongs to a request with another body',
-  500: 'The CMS failed',
-};
+interface Status {
+  /** In `components.responses`. A number would be no identifier in generated code. */
+  name: string;
+  description: string;
+}
 
-/** Only creates answer these. */
-const CREATE_STATUSES = new Set(['409', '422']);
+const STATUSES: Readonly<Record<number, Status>> = {
+  200: { name: 'Done', description: 'Done' },
+  201: { name: 'Created', description: 'Created' },
+  400: { name: 'BadRequest', description: 'A parameter is missing or not acceptable: `data.params` names it' },
+  401: { name: 'Unauthorized', description: 'The caller must log in, or the credentials are wrong' },
+  403: { name: 'Forbidden', description: 'The caller may not do that' },
+  404: { name: 'NotFound', description: 'There is no such record or page' },
+  409: { name: 'Conflict', description: 'A request with this Idempotency-Key is in progress' },
+  410: { name: 'Gone', description: 'It is already in the trash' },
+  422: { name: 'KeyReused', description: 'This Idempotency-Key belongs to a request with another body' },
+  429: {
+    name: 'TooManyRequests',
+    description: 'Too many requests or failed logins: `Retry-After` says when to try again',
+  },
+  500: { name: 'Failed', description: 'The CMS failed' },
+  502: {
+    name: 'BadGateway',
+    description: 'The CMS gave no usable answer. With the code `calendar_outcome_unknown` it may have made the change',
+  },
+  503: { name: 'Unavailable', description: 'The calendar is syncing, overloaded, or cannot reach the CMS for this' },
+};
 
 /** The paths lack the namespace, which is part of the server's URL. */
 export function openApi(context: OpenApiContext): object {
+  const { complete } = context;
   const routes = ROUTES.filter(({ path }) => path !== '');
-  const errors = Object.entries(STATUS_DESCRIPTIONS).filter(
-    ([status]) => Number(status) >= 400 && (context.complete || !CREATE_STATUSES.has(status)),
-  );
+  const url = context.serverUrl.replace(/\/$/, '');
   return {
     openapi: '3.0.0',
-    info: { version: '1.0.0', title: context.title, description: context.description },
+    info: {
+      version: '1.0.0',
+      title: context.title,
+      description: context.description,
+      ...(complete ? { license: LICENSE } : {}),
+    },
+    ...(complete ? { tags: TAGS } : {}),
     components: {
       schemas: RECORD_SCHEMAS,
-      parameters: Object.fromEntries(
-        routes.flatMap(misplacedParameters).map((parameter) => [parameter.name, queryParameter(parameter, context)]),
-      ),
-      responses: Object.fromEntries(
-        errors.map(([status, description]) => [
-          status,
-          { description, content: { 'application/json': { schema: ERROR_SCHEMA } } },
-        ]),
-      ),
+      ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
+      responses: errorResponses(routes, context),
       securitySchemes: {
         password: { type: 'http', scheme: 'basic', description: 'User name and application password of the CMS' },
       },
     },
-    servers: [{ url: `${context.serverUrl.replace(/\/$/, '')}/` }],
+    servers: [{ url: complete ? url : `${url}/` }],
     paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route, context)])),
   };
 }
 
-/** The status codes that the document of The Events Calendar names. */
-function statuses(operation: Operation, kind: Kind | undefined): number[] {
+const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' };
+
+const TAGS = [
+  { name: 'events', description: 'What takes place, with its venue, organizers, categories and tags' },
+  { name: 'venues', description: 'Where events take place' },
+  { name: 'organizers', description: 'Who organizes events' },
+  { name: 'categories', description: 'Categories of events, which can have a parent' },
+  { name: 'tags', description: 'Tags of events' },
+  { name: 'description', description: 'This document' },
+];
+
+/** Every error that an operation of the document can answer, by name. */
+function errorResponses(routes: readonly Route[], context: OpenApiContext): JsonObject {
+  const used = new Set(
+    routes.flatMap((route) =>
+      endpointsOf(route, context).flatMap(({ operation }) => statuses(operation, route.kind, context)),
+    ),
+  );
+  const errors = Object.entries(STATUSES).filter(([status]) => Number(status) >= 400 && used.has(Number(status)));
+  return Object.fromEntries(
+    errors.map(([, { name, description }]) => [
+      name,
+      { description, content: { 'application/json': { schema: ERROR_SCHEMA } } },
+    ]),
+  );
+}
+
+/** The status codes of the operation, in ascending order. */
+function statuses(operation: Operation, kind: Kind | undefined, { complete }: OpenApiContext): number[] {
+  const listed = originalStatuses(operation, kind);
+  if (!complete) return listed;
+  return [...new Set([...listed, ...furtherStatuses(operation, kind)])].sort((a, b) => a - b);
+}
+
+/** The status codes that the document of The Events Calendar names. It has no creates. */
+function originalStatuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
   if (operation === 'list') return [200, 400, 404];
   if (operation === 'create') return [201, 400, 401, 403, 409, 422];
@@ -85,6 +129,16 @@ function statuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'update') return kind === 'organizer' ? [201, 400, 403] : [200, 201, 400, 403];
   return kind && isTermKind(kind) ? [200, 400, 404] : [200, 400, 403, 404];
 }
+
+/** The status codes that its document lacks. */
+function furtherStatuses(operation: Operation, kind: Kind | undefined): number[] {
+  const always = [401, 429, 503];
+  if (!WRITES.has(operation)) return always;
+  const isOfEvent = kind === 'event' && operation !== 'create';
+  return [...always, ...(isOfEvent ? [404] : []), 500, 502];
+}
+
+const WRITES: ReadonlySet<Operation> = new Set(['create', 'update', 'delete']);
 
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
@@ -96,10 +150,16 @@ const IDEMPOTENCY_KEY = {
 
 const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
+/** The document of The Events Calendar lacks creates. */
+const endpointsOf = ({ endpoints }: Route, { complete }: OpenApiContext): Endpoint[] =>
+  endpoints.filter(({ operation }) => operation !== 'create' || complete);
+
 function pathItem(route: Route, context: OpenApiContext): JsonObject {
-  const endpoints = route.endpoints.filter(({ operation }) => operation !== 'create' || context.complete);
   return Object.fromEntries(
-    endpoints.map((endpoint) => [endpoint.methods[0]!.toLowerCase(), operationObject(route, endpoint, context)]),
+    endpointsOf(route, context).map((endpoint) => [
+      endpoint.methods[0]!.toLowerCase(),
+      operationObject(route, endpoint, context),
+    ]),
   );
 }
 
@@ -121,7 +181,7 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
     ],
     ...(isWrite ? { requestBody: requestBody(bodyOf(route, endpoint), context) } : {}),
     responses: Object.fromEntries(
-      statuses(operation, kind).map((status) => [status, response(status, route, operation)]),
+      statuses(operation, kind, context).map((status) => [status, response(status, route, operation)]),
     ),
   };
 }
@@ -151,18 +211,23 @@ const misplacedParameters = (route: Route): Parameter[] => keyParameters(route).
 /**
  * A misplaced parameter becomes a reference to the correct query parameter, with the original's wrong
  * declaration next to it. OpenAPI 3.0 ignores the siblings of `$ref`, and clients that read the bare list
- * find what they expect.
+ * find what they expect. Some tools do not ignore them, so the complete document declares it in place.
  */
 function parameterObject(parameter: Parameter, route: Route, context: OpenApiContext): JsonObject {
   const { name, description, inPath } = parameter;
   if (inPath) return { name, in: 'path', required: true, description, schema: schemaOf(parameter, context) };
-  if (misplacedParameters(route).includes(parameter))
+  if (!context.complete && misplacedParameters(route).includes(parameter))
     return { $ref: `#/components/parameters/${name}`, name, in: 'path' };
   return queryParameter(parameter, context);
 }
 
+const misplacedDeclarations = (routes: readonly Route[], context: OpenApiContext): JsonObject =>
+  Object.fromEntries(
+    routes.flatMap(misplacedParameters).map((parameter) => [parameter.name, queryParameter(parameter, context)]),
+  );
+
 function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObject {
-  const { name, description } = parameter;
+  const { name, description, type } = parameter;
   const fullSchema = schemaOf(parameter, context);
   // In a query a list is CSV, and one value is a list of one.
   const schema = fullSchema.oneOf?.find(({ type }) => type === 'array') ?? fullSchema;
@@ -173,8 +238,13 @@ function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObje
     description,
     ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
     schema: value === undefined ? schema : { ...schema, default: value },
+    ...(context.complete && type.examples ? { examples: namedExamples(type.examples) } : {}),
   };
 }
+
+/** By names of letters, digits and hyphens: `6-months` for `+6 months`. */
+const namedExamples = (values: readonly string[]): JsonObject =>
+  Object.fromEntries(values.map((value) => [value.replace(/\W+/g, '-').replace(/^-/, ''), { value }]));
 
 /** The parsed default: the namespace index shows some as texts. */
 function defaultOf({ default: value, type }: Parameter): unknown {
@@ -226,9 +296,9 @@ function exampleOf(fields: Parameter[]): JsonObject {
 }
 
 function response(status: number, { kind }: Route, operation: Operation): JsonObject {
-  if (status >= 400) return { $ref: `#/components/responses/${status}` };
+  if (status >= 400) return { $ref: `#/components/responses/${STATUSES[status]!.name}` };
   return {
-    description: STATUS_DESCRIPTIONS[status],
+    description: STATUSES[status]!.description,
     content: { 'application/json': { schema: responseSchema(kind, operation) } },
   };
 }

@@ -37,6 +37,8 @@ export type JsonType = 'string' | 'boolean' | 'integer';
 export interface ParamType {
   /** JSON Schema for the documentation. */
   schema: { type?: string | string[]; items?: object; format?: string; enum?: readonly string[]; oneOf?: object[] };
+  /** Valid values for the documentation, where the schema alone does not show what is accepted. */
+  examples?: readonly string[];
   /** First stage: the form of the value. Not called for null. */
   accepts?: (value: unknown) => boolean;
   /** First stage: what the value refers to. Called only if `accepts` returned true. */

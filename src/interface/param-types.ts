@@ -127,6 +127,16 @@ const isReadableDate = (value: unknown): boolean => {
 /** A date of a list: every text that PHP's `strtotime` reads, or Unix seconds. */
 export const dateBound: ParamType = {
   schema: { type: 'string' },
+  examples: [
+    '2027-05-01',
+    '2027-05-01 19:00:00',
+    '2027-05-01T19:00:00Z',
+    'today',
+    'tomorrow',
+    'saturday',
+    '+6 months',
+    'first day of next month',
+  ],
   accepts: (value) => isReadableDate(value) || value === '0' || value === 0,
   parse: String,
 };

@@ -194,6 +194,45 @@ describe('OpenAPI document', () => {
     ]);
   });
 
+  it('declares the password of an event in the query if it is complete', () => {
+    const [, password] = complete.paths['/events/{id}'].get.parameters;
+    expect(password).to.include({ name: 'password', in: 'query' }).and.not.to.have.property('$ref');
+  });
+
+  it('has nothing beside a reference if it is complete', () => {
+    const besideReferences: string[] = [];
+    const visit = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if ('$ref' in value && Object.keys(value).length > 1) besideReferences.push(path);
+      for (const [name, inner] of Object.entries(value)) visit(inner, `${path}/${name}`);
+    };
+    visit(complete, '');
+    expect(besideReferences).to.deep.equal([]);
+  });
+
+  it('names its components as identifiers of programming languages', () => {
+    const { schemas, responses } = complete.components;
+    for (const name of [...Object.keys(schemas), ...Object.keys(responses)]) expect(name).to.match(/^[A-Z][A-Za-z]+$/);
+  });
+
+  it('has examples of dates that the parameters accept, if it is complete', () => {
+    const typeOf = (path: string, name: string) =>
+      ROUTES.find((route) => route.path === path)!.endpoints[0]!.parameters.find((one) => one.name === name)!.type;
+    const withExamples = complete.paths['/events'].get.parameters.filter((entry: Document) => entry.examples);
+    expect(withExamples.map((entry: Document) => entry.name)).to.have.members([
+      'start_date',
+      'end_date',
+      'starts_before',
+      'starts_after',
+      'ends_before',
+      'ends_after',
+    ]);
+    for (const { name, examples } of withExamples)
+      for (const { value } of Object.values<Document>(examples))
+        expect(typeOf('/events', name).accepts!(value), `${name}=${value}`).to.equal(true);
+    expect(JSON.stringify(document)).not.to.contain('"examples"');
+  });
+
   it('refers from the misplaced password to the query parameter', () => {
     const [id, password] = document.paths['/events/{id}'].get.parameters;
     expect([id.name, id.in, id.required]).to.deep.equal(['id', 'path', true]);

@@ -16,6 +16,18 @@ async function fetchDocument() {
   return response.json();
 }
 
+/** Swagger UI would fill in the first example of every parameter. The descriptions name the examples instead. */
+function describeExamples(document) {
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  for (const parameter of operations.flatMap(({ parameters }) => parameters)) {
+    if (!parameter.examples) continue;
+    const values = Object.values(parameter.examples).map(({ value }) => `\`${value}\``);
+    parameter.description += `, for example ${values.join(', ')}`;
+    delete parameter.examples;
+  }
+  return document;
+}
+
 const container = document.querySelector('#interface');
 
 /** The label of a select element, derived from its position: Swagger UI labels only a few. */
@@ -32,7 +44,7 @@ new MutationObserver(() => {
 
 try {
   SwaggerUIBundle({
-    spec: { ...(await fetchDocument()), servers },
+    spec: { ...describeExamples(await fetchDocument()), servers },
     dom_id: '#interface',
     deepLinking: true,
     docExpansion: 'list',
