@@ -2,6 +2,7 @@
 
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import type { CallOptions, Cms, Query } from '../port.ts';
+import { createUpdate } from './required-fields.ts';
 import type { RestCall } from './rest-calls.ts';
 import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-responses.ts';
 
@@ -15,6 +16,7 @@ const PAGE_PAST_END = 'rest_post_invalid_page_number';
 
 /** Calls to the collections of `wp/v2`, named by their `rest_base`. */
 export function createCollections(call: RestCall): Collections {
+  const sendUpdate = createUpdate(call);
   return {
     async list(collection, query, options) {
       try {
@@ -40,7 +42,7 @@ export function createCollections(call: RestCall): Collections {
     },
 
     async update(collection, id, body, options) {
-      return writtenRecordOf(await call('POST', `wp/v2/${collection}/${id}`, { json: body }, options));
+      return writtenRecordOf(await sendUpdate(collection, id, body, options));
     },
 
     async remove(collection, id, { force }, options) {

@@ -101,10 +101,16 @@ function writtenBy({ status, code, data }: WordPressError, inserted: CmsRejected
   return isBeforeWrite ? 'no' : 'unknown';
 }
 
-/** The parameters that WordPress names as invalid. A message may begin with a more exact location than its key. */
-function invalidFields({ params }: CmsRecord): string[] {
+/**
+ * The parameters that WordPress names as invalid. A message may begin with a more exact location than its key: `meta.start is
+ * not ...`, `acf[price] is not ...`, `price is a required property of acf`.
+ */
+function invalidFields({ params, details }: CmsRecord): string[] {
   return Object.entries(isObject(params) ? params : {}).flatMap(([key, message]) => {
-    const location = typeof message === 'string' ? message.split(' ', 1)[0]! : '';
+    const first = typeof message === 'string' ? message.split(' ', 1)[0]! : '';
+    const detail = isObject(details) ? details[key] : undefined;
+    const isMissing = isObject(detail) && detail.code === 'rest_property_required';
+    const location = (isMissing ? `${key}.${first}` : first).replaceAll('[', '.').replaceAll(']', '');
     return location.startsWith(`${key}.`) ? [key, location] : [key];
   });
 }

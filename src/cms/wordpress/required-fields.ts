@@ -1,0 +1,97 @@
+// Adds to an update what Advanced Custom Fields demands in every request that has any of its fields: the fields that a field
+// group calls required. The gateway sends only what changes.
+
+import { CmsRejected } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import type { CallOptions, CmsRecord } from '../port.ts';
+import type { CmsResponse } from '../response.ts';
+import type { RestCall } from './rest-calls.ts';
+import { objectOrEmpty, recordOf } from './rest-responses.ts';
+
+/** The request's property of Advanced Custom Fields. */
+const HOLDER = 'acf';
+
+/**
+ * The plugin looks up a field by the key that this property gives for its name, instead of by the name. It stores no value
+ * whose key no field has, but accepts it as present (`update_fields` of version 6.8.0, and of Secure Custom Fields).
+ */
+const KEY_MAP = '_acf_field_key_map';
+const NO_FIELD = '(none)';
+
+type Update = (collection: string, id: number, body: CmsRecord, options: CallOptions) => Promise<CmsResponse>;
+
+/**
+ * Creates the function that sends updates. If the site refuses an update of `acf`, it reads which fields are required, and
+ * sends the update again with the stored values of those that it lacks. The refusal came before anything was written. From
+ * then on it completes the updates of that collection at once.
+ *
+ * The added values are marked so that the plugin does not store them: an editor's change between the read and the update
+ * stays. A version of the plugin that ignored the mark would store a value that was read one call earlier. Required fields
+ * inside a group cannot be marked: those of a group that the update changes are stored as read.
+ */
+export function createUpdate(call: RestCall): Update {
+  /** Schema of `acf` by collection. */
+  const schemas = new Map<string, CmsRecord>();
+
+  async function completed(
+    route: string,
+    body: CmsRecord,
+    schema: CmsRecord,
+    options: CallOptions,
+  ): Promise<CmsRecord> {
+    const sent = objectOrEmpty(body[HOLDER]);
+    if (!lacksRequired(sent, schema)) return body;
+    const query = { context: 'edit', _fields: HOLDER };
+    const stored = recordOf(await call('GET', route, { query }, options))[HOLDER];
+    const all = withRequired(sent, objectOrEmpty(stored), schema);
+    const added = Object.keys(all).filter((name) => !Object.hasOwn(sent, name));
+    const marks = Object.fromEntries(added.map((name) => [name, NO_FIELD]));
+    return { ...body, [HOLDER]: { ...all, [KEY_MAP]: marks } };
+  }
+
+  return async (collection, id, body, options) => {
+    const route = `wp/v2/${collection}/${id}`;
+    const send = (json: CmsRecord) => call('POST', route, { json }, options);
+    if (!isObject(body[HOLDER])) return send(body);
+    const known = schemas.get(collection);
+    try {
+      return await send(known ? await completed(route, body, known, options) : body);
+    } catch (error) {
+      if (!(error instanceof CmsRejected && error.written === 'no' && error.fields.includes(HOLDER))) throw error;
+      // Which field groups a record has may depend on the record.
+      const { schema } = recordOf(await call('OPTIONS', route, {}, options));
+      const current = objectOrEmpty(objectOrEmpty(objectOrEmpty(schema).properties)[HOLDER]);
+      const isNew = JSON.stringify(current) !== JSON.stringify(known);
+      if (!isNew || !lacksRequired(objectOrEmpty(body[HOLDER]), current)) throw error;
+      schemas.set(collection, current);
+      return send(await completed(route, body, current, options));
+    }
+  };
+}
+
+/** Each property of an object schema with its own schema, and whether it is required. */
+function propertiesOf(schema: CmsRecord): { name: string; rule: CmsRecord; isRequired: boolean }[] {
+  const names = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(objectOrEmpty(schema.properties)).map(([name, value]) => {
+    const rule = objectOrEmpty(value);
+    return { name, rule, isRequired: rule.required === true || names.includes(name) };
+  });
+}
+
+function lacksRequired(sent: CmsRecord, schema: CmsRecord): boolean {
+  return propertiesOf(schema).some(({ name, rule, isRequired }) => {
+    if (!Object.hasOwn(sent, name)) return isRequired;
+    return isObject(sent[name]) && lacksRequired(sent[name], rule);
+  });
+}
+
+/** `sent` with the stored values of the required properties that it lacks, at every depth. */
+function withRequired(sent: CmsRecord, stored: CmsRecord, schema: CmsRecord): CmsRecord {
+  const all = { ...sent };
+  for (const { name, rule, isRequired } of propertiesOf(schema)) {
+    if (isObject(sent[name])) all[name] = withRequired(sent[name], objectOrEmpty(stored[name]), rule);
+    // Typed fields refuse the blank text that the plugin shows for a field without a value.
+    else if (isRequired && !Object.hasOwn(sent, name)) all[name] = stored[name] === '' ? null : (stored[name] ?? null);
+  }
+  return all;
+}
