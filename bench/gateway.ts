@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { townCalendar, townToday } from '../sandbox/town/content.ts';
 import { fillTown } from '../sandbox/town/fill.ts';
+import { NODE_FLAGS } from '../src/node-flags.ts';
 import { freePort } from '../test/free-port.ts';
-import { nodeFlags } from './node-flags.ts';
 import { endProcess, SERVER_CORE, type Server } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -34,7 +34,7 @@ export async function startGateway(sandbox: Sandbox, dir: string, name: string, 
   const profile = process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${dir}`] : [];
   const child = spawn(
     'taskset',
-    ['-c', SERVER_CORE, process.execPath, ...nodeFlags(), ...profile, 'dist/main.js', 'serve', '--config', file],
+    ['-c', SERVER_CORE, process.execPath, ...NODE_FLAGS, ...profile, 'dist/main.js', 'serve', '--config', file],
     {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', log],

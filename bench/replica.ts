@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { NODE_FLAGS } from '../src/node-flags.ts';
 import { openReplica } from '../src/store/replica.ts';
-import { nodeFlags } from './node-flags.ts';
 import { buildGateway } from './replica/build.ts';
 import type { EditPoll, ProcessFigures } from './replica/gateway.ts';
 import { type ListTimes, timeGateway, timeReplica } from './replica/lists.ts';
@@ -39,14 +39,14 @@ should be idle. Checks each total against a count of the generated events, and f
   --cms-ms N      delay of each response of the CMS (0)
   --turns N       how often each list is requested (200)
   --port N        the gateway's port; the next one is the admin port (29470)
-  --flags FLAGS   flags of Node instead of those of npm start, as in --flags=--optimize-for-size
+  --flags FLAGS   flags of Node instead of the gateway's own, as in --flags=--optimize-for-size
 `;
 if (values.help) {
   console.log(HELP);
   process.exit(0);
 }
 
-const execArgv = values.flags?.split(' ').filter((flag) => flag !== '') ?? nodeFlags();
+const execArgv = values.flags?.split(' ').filter((flag) => flag !== '') ?? [...NODE_FLAGS];
 const gatewayScript = buildGateway();
 const port = Number(values.port);
 const url = `http://127.0.0.1:${port}`;

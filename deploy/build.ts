@@ -1,4 +1,4 @@
-// Builds `dist/` of the package: compiled JavaScript with types, and the files that the gateway reads at run time.
+// Builds `dist/` of the package: compiled JavaScript, and the files that the gateway reads at run time.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, rmSync } from 'node:fs';

@@ -14,6 +14,7 @@ import { combineObservers, type Observe } from './observability/events.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openReplica, type Replica, type ReplicaOptions } from './store/replica.ts';
 import { createSync } from './sync/sync.ts';
+import { VERSION } from './version.ts';
 
 /** The entry points of `cluster/`, which only a gateway with `redisUrl` loads. */
 type ClusterModule = Pick<typeof import('./cluster/cluster.ts'), 'createCluster'> &
@@ -168,6 +169,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     status: () => ({
       ...current.sync.status(),
       ...current.publicStatus(),
+      gatewayVersion: VERSION,
       mapping: mapping.name,
       version: current.replica.version,
       ...(current.cluster ? { cluster: current.cluster.status() } : {}),

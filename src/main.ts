@@ -1,7 +1,9 @@
-#!/usr/bin/env -S node --max-semi-space-size=16 --heap-growing-percent=25 --v8-pool-size=1 --no-parallel-scavenge
+#!/usr/bin/env node
 // Entry point: runs the command of the command line. A ConfigError becomes one clear message and exit code 2.
 
 import { ConfigError } from './errors.ts';
+import { restartWithFlags } from './node-flags.ts';
+import { VERSION } from './version.ts';
 
 // locutus parses dates in the time zone of the process; the gateway parses them in the site's.
 process.env.TZ = 'UTC';
@@ -22,9 +24,15 @@ function checkNode(): void {
 
 async function run([name = 'help', ...args]: string[]): Promise<number> {
   checkNode();
+  const isHelp = args.includes('--help') || args.includes('-h');
+  if (name === 'serve' && !isHelp) restartWithFlags();
+  if (['--version', '-v', 'version'].includes(name)) {
+    process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
   const { commands, usage } = await import('./cli/commands.ts');
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command && !args.includes('--help') && !args.includes('-h')) return command.run(args);
+  if (command && !isHelp) return command.run(args);
   if (!command && !['help', '--help', '-h'].includes(name))
     throw new ConfigError(name, 'there is no such command', usage());
   process.stdout.write(command ? command.help : usage());

@@ -1,18 +1,24 @@
-// Every way to start the gateway uses the same Node flags.
+// The Node flags of a gateway: what the operator sets wins.
 
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { nodeFlags } from '../bench/node-flags.ts';
-
-const ROOT = resolve(import.meta.dirname, '..');
-const flagsIn = (file: string, line: RegExp): string[] =>
-  line.exec(readFileSync(join(ROOT, file), 'utf8'))?.[0].match(/--[\w-]+(=\w+)?/g) ?? [];
+import { missingFlags, NODE_FLAGS } from '../src/node-flags.ts';
 
 describe('Node flags', () => {
-  it('are the same in npm start, the package and the Docker image', () => {
-    expect(nodeFlags()).to.not.be.empty;
-    expect(flagsIn('src/main.ts', /^#!.*$/m)).to.deep.equal(nodeFlags());
-    expect(flagsIn('deploy/Dockerfile', /^CMD .*$/m)).to.deep.equal(nodeFlags());
+  it('are all missing in a plain process, and none is after a restart', () => {
+    expect(missingFlags([])).to.deep.equal(NODE_FLAGS);
+    expect(missingFlags([], '')).to.deep.equal(NODE_FLAGS);
+    expect(missingFlags([...NODE_FLAGS, '--import', 'x'])).to.deep.equal([]);
+  });
+
+  it('leave what the command line or NODE_OPTIONS sets', () => {
+    const names = (execArgv: string[], options?: string) =>
+      NODE_FLAGS.filter((flag) => !missingFlags(execArgv, options).includes(flag));
+    expect(names(['--max-semi-space-size=64'])).to.deep.equal(['--max-semi-space-size=16']);
+    expect(names(['--max_semi_space_size=64'])).to.deep.equal(['--max-semi-space-size=16']);
+    expect(names([], '--parallel-scavenge  --v8-pool-size=4')).to.deep.equal([
+      '--v8-pool-size=1',
+      '--no-parallel-scavenge',
+    ]);
+    expect(names(['--max-old-space-size=512'])).to.deep.equal([]);
   });
 });

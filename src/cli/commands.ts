@@ -97,6 +97,20 @@ SIGTERM or SIGINT finishes requests in flight and exits with 0; a second one exi
       return serve(values.config);
     },
   },
+  health: {
+    summary: 'ask a running gateway whether it is ready',
+    help: `calendar-gateway health [--config FILE]
+
+Asks /ready on the admin port of the gateway with the same configuration, on this machine or in this container, and prints the answer.
+
+Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake in the configuration.
+`,
+    async run(args) {
+      const { values } = parseOptions(args, { config: { type: 'string' } });
+      const { health } = await import('./health.ts');
+      return health(values.config);
+    },
+  },
   plugin: {
     summary: 'print the companion plugin that a WordPress site needs for a mapping',
     help: `calendar-gateway plugin [--mapping NAME] [--webhook-url URL --webhook-secret SECRET]
@@ -129,5 +143,5 @@ immediately.
 /** What `--help` prints: the commands, in the order in which an operator needs them. */
 export function usage(): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`);
-  return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more. In this order they lead from a site's address to a gateway in front of it: see docs/setup.md.\n`;
+  return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more, --version prints the version. In this order they lead from a site's address to a gateway in front of it: see docs/setup.md.\n`;
 }

@@ -2,11 +2,14 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { NoRestApi } from '../cms/wordpress/no-rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { type Config, loadConfig, serviceCredentials } from '../config.ts';
+import { CmsUnavailable, type ConfigError } from '../errors.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
 import type { Observe } from '../observability/events.ts';
 import { createLog } from '../observability/log.ts';
+import { VERSION } from '../version.ts';
 import { readSite } from './open-site.ts';
 import { siteError } from './site-problems.ts';
 
@@ -18,11 +21,12 @@ export async function serve(configFile: string | undefined): Promise<number> {
   const warnings: string[] = [];
   const config = loadConfig({ file: configFile, env: process.env, warn: (message) => warnings.push(message) });
   const log = createLog(config.log);
-  for (const message of warnings) log({ type: 'message', level: 'warn', message });
   const logInfo = (message: string) => log({ type: 'message', level: 'info', message });
+  logInfo(`calendar-gateway ${VERSION} on Node ${process.versions.node}, mapping ${config.mapping}`);
+  for (const message of warnings) log({ type: 'message', level: 'warn', message });
   const signalled = nextSignal();
   // A signal during this request needs no clean-up: nothing is open yet.
-  if (!hasReplica(config) && (await Promise.race([checkReachable(config), signalled])) !== undefined) process.exit(0);
+  if (!hasReplica(config) && (await Promise.race([checkSite(config, log), signalled])) !== undefined) process.exit(0);
   const gateway = await openGateway(config, log);
   exitOnUncaught(gateway, log);
   const { url, adminUrl } = await gateway.start();
@@ -62,7 +66,12 @@ function exitOnUncaught(gateway: Gateway, log: Observe): void {
 const hasReplica = ({ dataDir }: Config): boolean =>
   dataDir !== undefined && existsSync(join(dataDir, 'calendar.sqlite'));
 
-async function checkReachable(config: Config): Promise<void> {
+/**
+ * Reads the site's description and the service account once, so that a mistake in the configuration ends the start. An unreachable site
+ * does not: it may start at the same time, or be under maintenance, and the sync tries again.
+ * @throws ConfigError if the site is no WordPress, or rejects the service account
+ */
+async function checkSite(config: Config, log: Observe): Promise<void> {
   const cms = createWordPress({
     url: config.upstream.url,
     observe: () => undefined,
@@ -73,7 +82,12 @@ async function checkReachable(config: Config): Promise<void> {
     await readSite({ cms, credentials });
     if (credentials) await cms.account({ credentials });
   } catch (error) {
-    throw siteError(error, config.upstream.url, credentials !== undefined, 'settings');
+    const problem = siteError(error, config.upstream.url, credentials !== undefined, 'settings');
+    // Something answers at the address, and is no usable WordPress: that does not change by itself.
+    if (!(error instanceof CmsUnavailable) || error instanceof NoRestApi) throw problem;
+    const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');
+    const message = `${reason} The gateway starts without a replica, answers 503 and keeps trying.`;
+    log({ type: 'message', level: 'warn', message });
   } finally {
     await cms.close();
   }

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../model/json.ts';
 import { isTermKind, PLURALS } from '../model/kinds.ts';
 import type { Kind } from '../model/records.ts';
+import { VERSION } from '../version.ts';
 import type { Parameter } from './parameter.ts';
 import { ERROR_SCHEMA, listEnvelope, RECORD_SCHEMAS, SCHEMA_NAMES, schemaRef } from './response-schemas.ts';
 import { type Endpoint, type Operation, ROUTES, type Route } from './routes.ts';
@@ -67,7 +68,7 @@ export function openApi(context: OpenApiContext): object {
   return {
     openapi: '3.0.0',
     info: {
-      version: '1.0.0',
+      version: VERSION,
       title: context.title,
       description: context.description,
       ...(complete ? { license: LICENSE } : {}),

@@ -1,6 +1,7 @@
 // The metrics for Prometheus: a reader of the events. A new metric is one line in `createMetrics`.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { VERSION } from '../version.ts';
 import type { Observation, ObservationOf, Observe } from './events.ts';
 
 export interface Metrics {
@@ -26,6 +27,9 @@ const ROLES = ['standalone', 'joining', 'follower', 'bootstrapping', 'leader'];
 export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const buildLabels = { version: VERSION };
+  const build = { name: 'calendar_build_info', help: 'Always 1; the label has the version of the gateway' };
+  new Gauge({ ...build, labelNames: Object.keys(buildLabels), registers: [registry] }).set(buildLabels, 1);
   const { on, observe } = createReaders();
   const { count, time, gauge, state } = createInstruments(registry, on);
 

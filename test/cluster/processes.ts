@@ -1,6 +1,6 @@
 // Gateways as operators run them: each its own process, in front of one fake WordPress and one Redis.
 
-import { nodeFlags } from '../../bench/node-flags.ts';
+import { NODE_FLAGS } from '../../src/node-flags.ts';
 import { PASSWORD } from '../faults/fake-wordpress.ts';
 import { type GatewayProcess, startGateway } from '../start-gateway.ts';
 
@@ -31,7 +31,7 @@ export async function startProcess(options: ClusterProcessOptions): Promise<Clus
     transport: 'process',
     cmsUrl,
     service: { user: 'admin', password: PASSWORD },
-    flags: nodeFlags(),
+    flags: [...NODE_FLAGS],
     config: { limits: { requestsPerMinute } },
     env: { CALENDAR_SYNC_INTERVAL: String(intervalS), ...(redisUrl && { CALENDAR_REDIS_URL: redisUrl }) },
   });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startSandbox } from '../../sandbox/start.ts';
@@ -15,6 +15,7 @@ const site = mkdtempSync(join(tmpdir(), 'calendar-site-'));
 // The project's own Node is first on the path, as in its npm scripts.
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
 const inFolder = { cwd: folder, env, encoding: 'utf8' } as const;
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 let passed = 0;
 const holds = (what: string, condition: boolean) => {
   assert.ok(condition, what);
@@ -26,6 +27,13 @@ const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
 execFileSync('npm', ['init', '-y', '--silent'], inFolder);
 execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', join(folder, tarball)], inFolder);
 const bin = join(folder, 'node_modules/.bin/calendar-gateway');
+const packed = execFileSync('tar', ['-tzf', tarball], inFolder).split('\n');
+const unwanted = /^package\/(bench|test|sandbox)\/|\.ts$/;
+// The client for browsers has types; the gateway is a program.
+const surplus = packed.filter((file) => unwanted.test(file) && !/client[\w.-]*\.d\.ts$/.test(file));
+assert.deepEqual(surplus, [], 'the package has sources, benchmarks or types');
+holds('--version', execFileSync(bin, ['--version'], inFolder) === `${version}\n`);
+holds('the first line works in BusyBox', readFileSync(bin, 'utf8').startsWith('#!/usr/bin/env node\n'));
 holds('--help names the commands', /serve[\s\S]*plugin/.test(execFileSync(bin, ['--help'], inFolder)));
 holds('plugin prints PHP', execFileSync(bin, ['plugin', '--mapping', 'wordpress-meta'], inFolder).startsWith('<?php'));
 

@@ -1,7 +1,7 @@
 // Starts a gateway in its own process and measures it from outside: memory, descriptors, latency.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { nodeFlags } from '../../bench/node-flags.ts';
+import { NODE_FLAGS } from '../../src/node-flags.ts';
 import { type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';
 
@@ -32,7 +32,7 @@ export async function startMeasuredGateway(
     transport: 'process',
     cmsUrl: wordpress.url.href,
     service: { user: 'admin', password: PASSWORD },
-    flags: [...nodeFlags(), ...flags],
+    flags: [...NODE_FLAGS, ...flags],
     config: { log: { level: 'error' }, ...config, limits: { ...generous, ...config.limits } },
   });
   await serving.untilReady();

@@ -157,6 +157,17 @@ describe('a gateway that cannot start', function () {
     await refuses({ env: { CALENDAR_MAPPING: join(folder, 'none.json') } }, /there is no such file/, /The names are/);
   });
 
+  (isRoot ? it : it.skip)('names a secret file that this user may not read', async () => {
+    const secret = join(folder, 'secret');
+    writeFileSync(secret, 'abcd efgh', { mode: 0o600 });
+    chmodSync(folder, 0o755);
+    await refuses(
+      { uid: NOBODY, env: { CALENDAR_WEBHOOK_SECRET_FILE: secret } },
+      /CALENDAR_WEBHOOK_SECRET_FILE: the file .*secret cannot be read \(EACCES\)/,
+      /in one line/,
+    );
+  });
+
   it('names a configuration file that is a directory', async () => {
     const { stderr, status } = spawnSync(process.execPath, ['src/main.ts', 'serve', '--config', folder], {
       encoding: 'utf8',

@@ -1,12 +1,12 @@
 // `serve` as a process: graceful shutdown, uncaught errors, and a start without a reachable CMS.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { authorization, type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
-import { freePort } from '../free-port.ts';
+import { startFaultProxy } from '../faults/fault-proxy.ts';
 import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
 
@@ -172,16 +172,84 @@ describe('serve', function () {
     expect(stderr).to.equal('');
   });
 
-  it('does not start if the site does not respond', async () => {
-    const url = `http://127.0.0.1:${await freePort()}`;
+  it('starts without the site, keeps trying, and is ready when the site responds', async () => {
+    const network = await startFaultProxy(wordpress.url);
+    await network.set({ kind: 'down' });
     serving = await startGateway({
       transport: 'process',
-      cmsUrl: url,
-      service: { user: 'admin', password: REFUSED_PASSWORD },
+      cmsUrl: network.url.href,
+      service: { user: 'admin', password: PASSWORD },
+      env: { CALENDAR_SYNC_INTERVAL: '0.2', CALENDAR_UPSTREAM_LIMITS_HALF_OPEN_AFTER_MS: '100' },
     });
-    expect(await serving.exited).to.equal(2);
-    expect(serving.output()).to.match(/CALENDAR_UPSTREAM_URL: .*does not answer[\s\S]*Nothing accepts connections/);
-    expect(serving.output()).to.not.include(REFUSED_PASSWORD);
+    await until(async () => (await serving!.ready()) === 503, 'the admin port is open');
+    expect((await serving.admin('/live')).status).to.equal(200);
+    expect((await sendRequest(serving.port, `${MOUNT}/events`)).status).to.equal(503);
+    const reason = /CALENDAR_UPSTREAM_URL: .*Nothing accepts connections.*keeps trying/;
+    await until(() => reason.test(serving!.output()), 'it logs the reason');
+    await until(async () => JSON.parse((await serving!.admin('/status')).text).state === 'unreachable', 'polls failed');
+    try {
+      await network.set({ kind: 'none' });
+      await serving.untilReady();
+      expect((await sendRequest(serving.port, `${MOUNT}/events`)).status).to.equal(200);
+    } finally {
+      await network.close();
+    }
+  });
+
+  it('tells its version in the log, the status, the metrics, the API document and on the command line', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href });
+    await serving.untilReady();
+    const line = `calendar-gateway ${version} on Node ${process.versions.node}`;
+    await until(() => serving!.output().includes(line), 'it logs the version');
+    expect(JSON.parse((await serving.admin('/status')).text).gatewayVersion).to.equal(version);
+    expect((await serving.admin('/metrics')).text).to.include(`calendar_build_info{version="${version}"} 1`);
+    expect(JSON.parse((await serving.request('/doc')).text).info.version).to.equal(version);
+    for (const argument of ['--version', '-v', 'version']) {
+      const { stdout, status } = spawnSync(process.execPath, ['src/main.ts', argument], { encoding: 'utf8' });
+      expect({ stdout, status }).to.deep.equal({ stdout: `${version}\n`, status: 0 });
+    }
+  });
+
+  it('tells `health` whether it is ready, with the admin host and port of the configuration', async () => {
+    const env = { CALENDAR_UPSTREAM_URL: wordpress.url.href, CALENDAR_ADMIN_HOST: '0.0.0.0' };
+    serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href, env });
+    await serving.untilReady();
+    const ask = (adminPort: number) =>
+      spawnSync(process.execPath, ['src/main.ts', 'health'], {
+        env: { PATH: process.env.PATH, ...env, CALENDAR_ADMIN_PORT: String(adminPort) },
+        encoding: 'utf8',
+      });
+    const ready = ask(serving.adminPort);
+    expect(ready.stdout).to.include('"ready":true');
+    expect(ready.status).to.equal(0);
+    const { port, adminPort } = serving;
+    expect(ask(port).status, 'another server').to.equal(1);
+    expect(await serving.stop()).to.equal(0);
+    const stopped = ask(adminPort);
+    expect(stopped.stdout).to.match(/http:\/\/127\.0\.0\.1:\d+\/ready does not answer: .*ECONNREFUSED/);
+    expect(stopped.status).to.equal(1);
+  });
+
+  it('warns about unknown variables and starts', async () => {
+    const env = { CALENDAR_PROT: '1', CALENDAR_SERVICE_HOST: '10.96.0.11' };
+    serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href, env });
+    await serving.untilReady();
+    expect(serving.output()).to.match(/"level":40.*CALENDAR_PROT \(did you mean CALENDAR_PORT\?\)"/);
+    expect(serving.output()).to.not.include('CALENDAR_SERVICE_HOST');
+  });
+
+  (existsSync('/proc/self/cmdline') ? it : it.skip)('applies its Node flags, however it is started', async () => {
+    serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href, flags: ['--v8-pool-size=2'] });
+    await serving.untilReady();
+    const pid = serving.child.pid;
+    const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    expect(commandLine).to.include.members(['--max-semi-space-size=16', '--v8-pool-size=2', 'serve']);
+    expect(commandLine).to.not.include('--v8-pool-size=1');
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')).to.include('MALLOC_ARENA_MAX=1');
+    expect(serving.output()).to.not.match(/warning/i);
+    serving.child.kill('SIGTERM');
+    expect(await serving.exited).to.equal(0);
   });
 
   it('does not start with a password that the site rejects, and does not print it', async () => {
