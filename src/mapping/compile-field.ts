@@ -21,6 +21,8 @@ export interface CompiledField {
   name: string;
   field: Field;
   accessor: FieldAccessor;
+  /** Names of fields whose updates send this field too. */
+  sentWith: readonly string[];
 }
 
 /** @throws MappingFieldError */

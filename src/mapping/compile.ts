@@ -97,13 +97,21 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: s
       const accessor = field.references
         ? compileReference(field.references, field, spec.fields?.[name], mapping, compiled)
         : compileOwnField(field, spec.fields?.[name], spec);
-      if (accessor) compiled.fields.push({ name, field, accessor });
+      if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, spec.fields?.[name]) });
     } catch (error) {
       if (!(error instanceof MappingFieldError)) throw error;
       throw mappingError(file, `/${kind}/fields/${name}${error.pointer}`, error.message);
     }
   }
   return compiled;
+}
+
+function sentWith(kind: Kind, spec: string | FieldSpec | undefined): readonly string[] {
+  const names = typeof spec === 'object' ? (spec.sentWith ?? []) : [];
+  const unknown = names.find((name) => !Object.hasOwn(FIELDS[kind], name));
+  if (unknown !== undefined)
+    throw new MappingFieldError('/sentWith', `the interface has no field "${unknown}" of ${withArticle(kind)}`);
+  return names;
 }
 
 /** Returns `undefined` for a field that the site does not have. */

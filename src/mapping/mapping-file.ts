@@ -41,6 +41,8 @@ export interface FieldSpec extends LocationSpec {
   /** Paths of the fields of an embedded record. */
   embedded?: Record<string, string>;
   via?: LinkSpec;
+  /** Updates of these fields send this field too, with its stored value. */
+  sentWith?: string[];
 }
 
 export interface KindSpec {
@@ -88,8 +90,8 @@ export type MappingFile = {
   preset?: PresetSpec;
   /** The site needs the companion plugin. */
   requiresCompanionPlugin?: boolean;
-  /** Post types and taxonomies that the companion plugin registers or opens. */
-  wordpress?: { posts?: Record<string, PostTypeSpec>; terms?: Record<string, TaxonomySpec> };
+  /** What the companion plugin has: post types and taxonomies that it registers or opens, and hooks for a plugin (src/cli/plugin/hooks/). */
+  wordpress?: { posts?: Record<string, PostTypeSpec>; terms?: Record<string, TaxonomySpec>; hooks?: string };
 } & { event: KindSpec } & { [K in Kind]?: KindSpec };
 
 /** The codec part of the file is for editors only; the registry is authoritative. */

@@ -27,7 +27,7 @@ export function createWriter(
   const zoneDependent = dates.filter(({ accessor }) => accessor.needsZone);
 
   function write(changed: object, { site, current, linkTables }: WriteContext): CmsRecord {
-    const values: Values = { ...changed };
+    const values: Values = { ...storedCompanions(changed, site, current), ...changed };
     const zones = adjustDates(values, site, current);
     const body: CmsRecord = {};
     for (const { name, field, accessor } of writable) {
@@ -41,6 +41,22 @@ export function createWriter(
       }
     }
     return body;
+  }
+
+  /** The stored values of unchanged fields that go along with changed ones (`sentWith`). */
+  function storedCompanions(changed: object, site: Site, current: CmsRecord | undefined): Values {
+    const companions = companionsOf(changed);
+    if (companions.length === 0 || !current) return {};
+    const record = read(current, site) as unknown as Values;
+    const stored = companions.map(({ field: { key } }) => [key, record[key]] as const);
+    return Object.fromEntries(stored.filter(([, value]) => value !== undefined && value !== ''));
+  }
+
+  function companionsOf(changed: object): CompiledField[] {
+    const names = fields.filter(({ field }) => Object.hasOwn(changed, field.key)).map(({ name }) => name);
+    return writable.filter(
+      ({ name, sentWith }) => !names.includes(name) && sentWith.some((one) => names.includes(one)),
+    );
   }
 
   /** Adds or converts the dates that depend on a zone that changes. Returns the zones to write with. */
@@ -75,6 +91,7 @@ export function createWriter(
   function needsCurrent(changed: object): boolean {
     const isChanged = ({ field }: CompiledField): boolean => Object.hasOwn(changed, field.key);
     if (writable.some((one) => one.accessor.needsCurrent && isChanged(one))) return true;
+    if (companionsOf(changed).length > 0) return true;
     if (!zoneField || zoneDependent.length === 0) return false;
     return isChanged(zoneField) ? !zoneDependent.every(isChanged) : zoneDependent.some(isChanged);
   }

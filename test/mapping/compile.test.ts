@@ -249,6 +249,23 @@ describe('time zones and instants', () => {
     });
   });
 
+  it('sends the stored start along with a changed zone, for plugins that compute UTC only when a date is sent', () => {
+    const kind = mappingWith({
+      start_date: { at: 'meta.s', sentWith: ['timezone'] },
+      end_date: 'meta.e',
+      timezone: 'meta.z',
+    }).kinds.event;
+    const changed = { timezone: 'Europe/Paris' };
+    expect(kind.needsCurrent(changed)).to.equal(true);
+    expect(kind.write(changed, { site, current: before })).to.deep.equal({
+      meta: { s: '2027-01-10 15:00:00', z: 'Europe/Paris' },
+    });
+    const both = { ...changed, start: '2027-01-11 08:00:00' };
+    expect(kind.needsCurrent(both)).to.equal(false);
+    expect(kind.write(both, { site })).to.deep.equal({ meta: { s: '2027-01-11 08:00:00', z: 'Europe/Paris' } });
+    expect(kind.needsCurrent({ end: '2027-01-11 09:00:00' })).to.equal(false);
+  });
+
   it('writes in the stored zone if the request has none', () => {
     const kind = mappingWith(utc).kinds.event;
     const stored = { id: 1, meta: { ...before.meta, z: 'Europe/Paris' } };

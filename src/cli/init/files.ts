@@ -97,13 +97,13 @@ export function nextStepLines(
   const lines = ['', 'Next'];
   if (has(PLUGIN_FILE)) {
     lines.push(`  put ${path(PLUGIN_FILE)} into wp-content/mu-plugins/ of the site`);
-    if (needsPlugin)
+    if (hiddenFlag !== undefined)
+      lines.push(`  without it the gateway cannot read ${hiddenFlag}, and lists the events that the site hides`);
+    else if (needsPlugin)
       lines.push(
         '  without it the gateway cannot read the events;',
         '  with it, run the same init with --force to see three events as the API will show them',
       );
-    else if (hiddenFlag !== undefined)
-      lines.push(`  without it the gateway cannot read ${hiddenFlag}, and lists the events that the site hides`);
   }
   for (const command of ['check', 'serve'])
     lines.push(`  ${secrets}${programName()} ${command} --config ${path('config.json')}`);

@@ -141,8 +141,9 @@ export function hiddenFlagPath(mapping: MappingFile, site: ProbedSite): string |
 export function prunePreset(preset: MappingFile, site: ProbedSite): { mapping: MappingFile; dropped: string[] } {
   const mapping = structuredClone(preset);
   const dropped: string[] = [];
-  // If the site needs the companion plugin anyway, that opens the other keys too.
+  // If the site needs the companion plugin anyway, that opens the other keys too; its hooks open fields that are no keys.
   const opensKeys = hiddenFlagPath(preset, site) !== undefined;
+  const opensAll = preset.wordpress?.hooks !== undefined;
   for (const kind of KINDS) {
     const base = collectionOf(mapping[kind]);
     if (base === undefined || kind === 'event' || hasCollection(site, base)) continue;
@@ -157,7 +158,7 @@ export function prunePreset(preset: MappingFile, site: ProbedSite): { mapping: M
     for (const [name, field] of Object.entries(fields)) {
       const paths = pathsOf(field);
       if (name === 'start_date' || name === 'end_date' || hasField(type, field)) continue;
-      if (opensKeys && paths.every((path) => path.startsWith('meta.'))) continue;
+      if (opensAll || (opensKeys && paths.every((path) => path.startsWith('meta.')))) continue;
       delete fields[name];
       dropped.push(`${kind}.${name}: ${type.base} has no ${paths.join(', ')}`);
     }

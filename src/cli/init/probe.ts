@@ -56,7 +56,7 @@ const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user
 
 /** Top-level properties that every post has. Any other may be a field of a plugin. */
 const CORE_PROPERTIES =
-  /^(id|date|date_gmt|guid|modified|modified_gmt|slug|status|type|link|title|content|excerpt|author|featured_media|comment_status|ping_status|sticky|template|format|parent|menu_order|meta|acf|password|generated_slug|permalink_template|class_list|categories|tags|_.*|yoast_.*|jetpack_.*|aioseo_.*)$/;
+  /^(id|date|date_gmt|guid|modified|modified_gmt|slug|status|type|link|title|content|excerpt|author|featured_media|comment_status|ping_status|sticky|template|format|parent|meta|acf|password|generated_slug|permalink_template|class_list|categories|tags|_.*|yoast_.*|jetpack_.*|aioseo_.*)$/;
 
 /**
  * Works with credentials or without. `listParams`: by collection, for lists that hide records without them.

@@ -1,8 +1,8 @@
 // The `plugin` command: assembles the companion plugin, one PHP file that prepares a WordPress site for a mapping.
 //
-// The parts are the .php files of this folder. This file adds the mapping's types, taxonomies and meta keys as PHP constants.
+// The parts are the .php files of this folder; `hooks/` has one for each event plugin that needs more than keys. This file adds the mapping's types, taxonomies and meta keys as PHP constants.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import type { KindSpec, MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
@@ -31,7 +31,7 @@ const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
 /**
  * Returns the PHP file for `wp-content/mu-plugins/` (PHP 7.4 and later) that registers the mapping's post types, taxonomies, meta keys and
  * capabilities, and sends webhooks if `options` say where to. Types that the mapping calls `existing` are only opened to the REST API.
- * Throws `ConfigError` if one of the two webhook options is missing.
+ * Throws `ConfigError` if one of the two webhook options is missing, or if there are no hooks of the name in the mapping.
  */
 export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }: PluginOptions = {}): string {
   if ((webhookUrl === undefined) !== (webhookSecret === undefined))
@@ -45,6 +45,8 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
   const constants: Record<string, PhpValue> = { TYPES: types, TAXONOMIES: taxonomies };
   const parts = ['registration', 'rest', 'undated-drafts', 'created-records'];
   if (Object.values(types).some(({ existing }) => !existing)) parts.push('edit-form');
+  const { hooks } = mapping.source.wordpress ?? {};
+  if (hooks !== undefined) parts.push(`hooks/${hooks}`);
   if (webhookUrl !== undefined && webhookSecret !== undefined) {
     Object.assign(constants, { WEBHOOK_URL: webhookUrl, WEBHOOK_SECRET: webhookSecret });
     parts.push('webhook');
@@ -63,7 +65,14 @@ ${parts.map((part) => `\n${readPart(part)}`).join('')}
 
 /** A part without its own beginning. */
 function readPart(name: string): string {
-  const php = readFileSync(new URL(`./${name}.php`, import.meta.url), 'utf8');
+  const file = new URL(`./${name}.php`, import.meta.url);
+  if (!existsSync(file))
+    throw new ConfigError(
+      'mapping, at /wordpress/hooks',
+      `there is no ${name}`,
+      'Hooks come with the gateway: see its own mappings.',
+    );
+  const php = readFileSync(file, 'utf8');
   return php.replace('<?php\n', '').replace(`${PART_NAMESPACE}\n`, '');
 }
 

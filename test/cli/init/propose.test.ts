@@ -248,11 +248,17 @@ describe('a preset', () => {
     const base = 'tribe_events';
     const closed = propose(site([type(base, base, [], registered(keys))], all));
     expect(closed?.hiddenFlag).to.equal('meta._EventHideFromUpcoming');
-    expect(closed?.needsPlugin).to.equal(false);
     expect(closed?.mapping.event.fields).to.have.property('hide_from_listings');
     const opened = propose(site([type(base, base, [], registered(`${keys} _EventHideFromUpcoming`))], all));
     expect(opened?.hiddenFlag).to.equal(undefined);
     expect(opened?.mapping.event.fields).to.have.property('hide_from_listings');
+  });
+
+  it('keeps the fields that the hooks of the companion plugin open', () => {
+    const base = 'tribe_events';
+    const proposal = propose(site([type(base, base, [], registered('_EventStartDate _EventEndDate'))], all));
+    expect(proposal?.mapping.event.fields).to.have.property('sticky');
+    expect(proposal?.needsPlugin).to.equal(true);
   });
 
   it('needs the companion plugin if the dates are not in the REST API: recognized by collections or active plugins', () => {

@@ -1,0 +1,68 @@
+<?php
+// For The Events Calendar: saves in wp/v2 make complete events on every theme, and the gateway reads past events, sticky ones and maps.
+
+namespace CalendarGateway\Site;
+
+// With a classic theme and its block editor off, The Events Calendar neither shows its keys in wp/v2 nor computes what its calendar reads
+// (UTC dates, rows of its tables): an event that is saved there would not be in the calendar. These are its own keys and its own code for
+// wp/v2, for this route alone: its screens and its own REST API save as before. Before 98, when this file opens the keys that are left.
+\add_action('rest_api_init', function () {
+    $route = isset($GLOBALS['wp']->query_vars['rest_route']) ? (string) $GLOBALS['wp']->query_vars['rest_route'] : '';
+    $bases = \implode('|', \array_map('preg_quote', \array_column(TYPES, 'base')));
+    if (\preg_match("#^/wp/v2/($bases)(/|\$)#", $route) && \class_exists('Tribe__Events__Editor__Meta')
+        && !\registered_meta_key_exists('post', '_EventStartDate')) {
+        $meta = new \Tribe__Events__Editor__Meta();
+        $meta->register();
+        // It stores an empty cost with every save. A save without keys leaves them all as they are.
+        \add_filter('rest_pre_insert_tribe_events', function ($prepared, $request) use ($meta) {
+            if (!$request['meta']) {
+                \remove_filter('rest_after_insert_tribe_events', [$meta, 'update_cost']);
+            }
+            return $prepared;
+        }, 10, 2);
+    }
+    if (is_gateway_request()) {
+        // Opens "menu_order": -1 is a sticky event.
+        \add_post_type_support('tribe_events', 'page-attributes');
+    }
+}, 97);
+
+// The code for wp/v2 takes the id from the request, and a create has none yet: without it the event is in no list until its next update.
+\add_action('rest_after_insert_tribe_events', function ($post, $request, $is_new) {
+    if ($is_new && is_gateway_request()) {
+        $request->set_param('id', $post->ID);
+    }
+}, 5, 3);
+
+// What the code for wp/v2 leaves as it was: the duration and the abbreviation of the zone. Before 100, when the tables get their rows.
+\add_action('rest_after_insert_tribe_events', function ($post, $request) {
+    $values = \array_map(function ($key) use ($post) {
+        return (string) \get_post_meta($post->ID, $key, true);
+    }, ['_EventStartDate', '_EventStartDateUTC', '_EventEndDateUTC', '_EventTimezone']);
+    list($start, $start_utc, $end_utc, $zone) = $values;
+    if (!is_gateway_request() || !$request['meta'] || \in_array('', $values, true) || !\class_exists('Tribe__Timezones')) {
+        return;
+    }
+    \update_post_meta($post->ID, '_EventDuration', \strtotime("$end_utc UTC") - \strtotime("$start_utc UTC"));
+    \update_post_meta($post->ID, '_EventTimezoneAbbr', \Tribe__Timezones::abbr($start, $zone));
+}, 20, 2);
+
+// Lists of wp/v2 hold upcoming events only.
+\add_filter('rest_tribe_events_query', function ($query) {
+    if (is_gateway_request()) {
+        $query['tribe_suppress_query_filters'] = true;
+    }
+    return $query;
+});
+
+// A map without a row is shown; wp/v2 says false.
+foreach (['tribe_events' => '_Event', 'tribe_venue' => '_Venue'] as $type => $prefix) {
+    \add_filter("rest_prepare_$type", function ($response, $post) use ($prefix) {
+        foreach (["{$prefix}ShowMap", "{$prefix}ShowMapLink"] as $key) {
+            if (is_gateway_request() && isset($response->data['meta'][$key]) && !\metadata_exists('post', $post->ID, $key)) {
+                $response->data['meta'][$key] = true;
+            }
+        }
+        return $response;
+    }, 10, 2);
+}
