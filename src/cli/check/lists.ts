@@ -164,7 +164,7 @@ export function judgePastEvents(events: readonly Pick<EventRecord, 'endUtc'>[], 
   return [
     warn(
       `none among ${ends.length} events: some plugins list only upcoming ones`,
-      'If the site has past events, find the list parameter that shows them and put it into "listParams" of the mapping. The Events Calendar has none: its past events cannot be replicated.',
+      'If the site has past events: the companion plugin shows those of The Events Calendar; for another plugin find the list parameter that shows them, and put it into "listParams" of the mapping.',
     ),
   ];
 }

@@ -29,7 +29,8 @@ interface ContractRun {
 
 async function runContract({ mapping, plugin, contract }: ContractRun): Promise<Results> {
   const name = basename(mapping, '.json');
-  const results = createResults(name);
+  const label = plugin?.includes('+') ? plugin : name;
+  const results = createResults(label);
   const startedMs = Date.now();
   try {
     const site = await startTestSite(mapping, plugin);
@@ -47,15 +48,16 @@ async function runContract({ mapping, plugin, contract }: ContractRun): Promise<
     }
   } catch (error) {
     results.failed += 1;
-    process.stderr.write(`FAIL ${name}: ${error instanceof Error ? error.stack : String(error)}\n`);
+    process.stderr.write(`FAIL ${label}: ${error instanceof Error ? error.stack : String(error)}\n`);
   }
   const seconds = Math.round((Date.now() - startedMs) / 1000);
-  console.log(`${name}: ${results.passed} passed, ${results.failed} failed (${seconds} s)`);
+  console.log(`${label}: ${results.passed} passed, ${results.failed} failed (${seconds} s)`);
   return results;
 }
 
 const runs: ContractRun[] = [
   ...mappingNames().map((mapping) => ({ mapping })),
+  { mapping: 'tribe-events-native', plugin: 'classic-theme+tribe-events-native' },
   { mapping: 'test/live/sites/term-venues.json', plugin: 'modern-events-calendar' },
   { mapping: writeDocumentedMapping(), plugin: DOCUMENTED_MAPPING },
   { mapping: EMBEDDED_VENUES_MAPPING, plugin: 'wp-event-manager', contract: testEmbeddedVenues },

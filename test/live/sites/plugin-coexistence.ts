@@ -58,8 +58,11 @@ export async function testPluginCoexistence(site: TestSite, { check }: Results):
   const rows = async () => (await readStoredPost(site, id)).rows.filter(([key]) => opened.has(key));
 
   await check('a save by an editor changes no row, and adds none for unset keys', async () => {
-    // WordPress adds the rows of keys that the event plugin registers, with or without the companion plugin.
-    if (name === 'tribe-events-native') await withoutCompanionPlugin(site, () => saveAsEditor(site, id));
+    // WordPress adds the rows of keys that The Events Calendar registers: with a block theme also without the companion plugin.
+    if (name === 'tribe-events-native') {
+      await withoutCompanionPlugin(site, () => saveAsEditor(site, id));
+      if (site.hasClassicTheme) await saveAsEditor(site, id);
+    }
     const before = await rows();
     expect(await saveAsEditor(site, id)).to.equal(200);
     expect(await rows()).to.deep.equal(before);
@@ -75,7 +78,9 @@ export async function testPluginCoexistence(site: TestSite, { check }: Results):
       expect(await rows()).to.deep.equal(before);
     });
   await check('the edit screen of the event plugin stays', async () => {
-    expect((await readStoredPost(site, id)).block_editor).to.equal(!CLASSIC_EDITOR_MAPPINGS.has(name));
+    const usesBlocks = async () => (await readStoredPost(site, id)).block_editor;
+    expect(await usesBlocks()).to.equal(!(CLASSIC_EDITOR_MAPPINGS.has(name) || site.hasClassicTheme));
+    expect(await usesBlocks()).to.equal(await withoutCompanionPlugin(site, usesBlocks));
   });
   await check('responses to other clients do not change, for excerpts and wrong credentials', async () => {
     const responses = async (): Promise<unknown[]> => {

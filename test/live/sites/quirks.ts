@@ -99,9 +99,13 @@ const theEventsCalendar: Quirks = {
     };
     const other = { _EventVenueID: [mill], _EventOrganizerID: [second] };
     const both = { _EventVenueID: [hall], _EventOrganizerID: [second, first] };
-    const without = await withoutCompanionPlugin(site, async () => [await edit(other), await edit(both)]);
-    expect([await edit(other), await edit(both)], 'an editor').to.deep.equal(without);
-    expect(without[0]).to.deep.equal([[String(mill)], [String(second)]]);
+    const edited = [await edit(other), await edit(both)];
+    expect(edited[0], 'an editor').to.deep.equal([[String(mill)], [String(second)]]);
+    // With a classic theme the plugin takes no keys.
+    if (!site.hasClassicTheme)
+      expect(edited).to.deep.equal(
+        await withoutCompanionPlugin(site, async () => [await edit(other), await edit(both)]),
+      );
     await update(site, id, { organizer: [first] });
     expect((await rows())[1], 'an update').to.deep.equal([String(first)]);
   },
@@ -125,7 +129,7 @@ const theEventsCalendar: Quirks = {
     const { status } = await site.wordpress(`wp/v2/tribe_events/${id}`, { method: 'POST', json });
     expect([status, await storedMetaValues(site, id, key)]).to.deep.equal([200, []]);
   },
-  async 'sends the dates again after a create: otherwise the site lists no event'(site) {
+  async 'makes events that are in the calendar of the plugin, and no other client’s create does'(site) {
     const meta = { _EventStartDate: DATES.start_date, _EventEndDate: DATES.end_date };
     const json = { title: 'Unlisted', status: 'publish', meta };
     const unlisted = (await site.wordpress('wp/v2/tribe_events', { method: 'POST', json })).body;
@@ -133,10 +137,29 @@ const theEventsCalendar: Quirks = {
     expect(ids((await site.wordpress('wp/v2/tribe_events')).body)).to.deep.equal([id]);
     await site.wordpress(`wp/v2/tribe_events/${unlisted.id}?force=true`, { method: 'DELETE' });
   },
-  async 'reads a past event by its id, although the site does not list it'(site) {
+  async 'lists past events, which the site hides from its lists'(site) {
     const { id } = await site.create('events', { title: 'Long ago', ...LONG_AGO });
+    expect(ids((await site.wordpress('wp/v2/tribe_events')).body)).to.not.include(id);
     await site.nextPoll();
-    expect((await site.request(`events/${id}`)).body).to.include({ title: 'Long ago', ...LONG_AGO });
+    expect(await site.titles(IN_2020)).to.deep.equal(['Long ago']);
+  },
+  async 'a changed zone changes the plugin’s UTC dates'(site) {
+    const { id } = await site.create('events', { title: 'Moved', ...DATES, timezone: 'Europe/Paris' });
+    const stored = async () => [
+      ...(await storedMetaValues(site, id, '_EventStartDateUTC')),
+      ...(await storedMetaValues(site, id, '_EventTimezoneAbbr')),
+    ];
+    expect(await stored()).to.deep.equal(['2031-02-01 09:00:00', 'CET']);
+    await update(site, id, { timezone: 'America/Chicago' });
+    expect(await stored()).to.deep.equal(['2031-02-01 16:00:00', 'CST']);
+    expect(await storedMetaValues(site, id, '_EventDuration')).to.deep.equal(['3600']);
+  },
+  async 'stores sticky as the plugin does, and reads a map without a row as shown'(site) {
+    const { id, show_map: map } = await site.create('events', { title: 'Pinned', ...DATES, sticky: true });
+    const order = async () => Number(await site.sandbox.wp(['post', 'get', String(id), '--field=menu_order']));
+    expect([await order(), map]).to.deep.equal([-1, true]);
+    expect((await update(site, id, { sticky: false, show_map: false })).show_map).to.equal(false);
+    expect(await order()).to.equal(0);
   },
   async 'stores a price and its currency sign separately, as the site does'(site) {
     const { id, cost } = await site.create('events', { title: 'Dear', ...DATES, cost: '20€' });

@@ -18,6 +18,7 @@ export interface TestSite {
   mapping: Mapping;
   /** The companion plugin is installed beside the plugin that owns the post types. */
   hasCompanionPlugin: boolean;
+  hasClassicTheme: boolean;
   sandbox: Sandbox;
   gateway: GatewayProcess;
   /** Calls the gateway: reads anonymously, writes as the administrator. */
@@ -56,21 +57,20 @@ const CREATED_KINDS: Readonly<Record<string, Kind>> = { events: 'event', venues:
 function sitePlugins(plugin: string): Record<string, string> {
   const source = (name: string) => readFileSync(join(SITES, `${name}.php`), 'utf8');
   if (plugin === 'wordpress-meta') return {};
-  return { '1-seeding.php': source('seeding'), '2-site.php': source(plugin) };
+  const files = ['seeding', ...plugin.split('+')];
+  return Object.fromEntries(files.map((name, index) => [`${index + 1}-${name}.php`, source(name)]));
 }
 
-/** Starts the site of a plugin (by default the mapping's name), with some events if it is read-only. */
+/** Starts the site of a plugin (by default the mapping's name; several files of `sandbox/sites/` with a `+`), with some events if it is read-only. */
 export async function startTestSite(name: string, plugin = name): Promise<TestSite> {
   const mapping = loadMapping(name);
-  // The Events Calendar is readable without it, except for what it hides.
-  const needsPlugin = mapping.requiresCompanionPlugin || name === 'tribe-events-native';
   const dir = mkdtempSync(join(tmpdir(), 'calendar-site-'));
   const sandbox = await startSandbox({
     dir,
     port: 0,
     fresh: true,
     quiet: true,
-    mapping: needsPlugin ? name : false,
+    mapping: mapping.requiresCompanionPlugin ? name : false,
     muPlugins: sitePlugins(plugin),
   });
   const gateways: GatewayProcess[] = [];
@@ -117,7 +117,9 @@ export async function startTestSite(name: string, plugin = name): Promise<TestSi
       wordpress,
       seed,
       close,
-      hasCompanionPlugin: needsPlugin && plugin !== 'wordpress-meta' && mapping.source.wordpress?.posts === undefined,
+      hasCompanionPlugin:
+        mapping.requiresCompanionPlugin && plugin !== 'wordpress-meta' && mapping.source.wordpress?.posts === undefined,
+      hasClassicTheme: plugin.startsWith('classic-theme+'),
       request,
       async create(path, json) {
         const { status, body } = await request(path, { method: 'POST', json });
