@@ -80,6 +80,8 @@ export interface PresetSpec {
   title: string;
   /** Folders of the WordPress plugin; a `*` at the end stands for any ending. */
   plugins?: string[];
+  /** Of the plugin's own routes in the REST API. */
+  namespaces?: string[];
   note?: string;
 }
 

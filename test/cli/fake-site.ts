@@ -18,6 +18,8 @@ export interface FakeOptions {
   taxonomies?: { slug: string; rest_base: string; name: string; hierarchical: boolean }[];
   /** Accepted logins as `name:password`. */
   logins?: string[];
+  /** Of the REST API, besides wp/v2. */
+  namespaces?: string[];
   /** Every request needs a login, as with a plugin for private sites. */
   isPrivate?: boolean;
   capabilities?: string[];
@@ -65,6 +67,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
   const {
     types,
     taxonomies = [],
+    namespaces = [],
     logins = [],
     capabilities = ALL_CAPABILITIES,
     timezone = 'America/New_York',
@@ -118,7 +121,13 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
     if (route === '')
       return [
         200,
-        { name: 'Town', home: 'http://site.example', timezone_string: timezone, gmt_offset: 0, namespaces: ['wp/v2'] },
+        {
+          name: 'Town',
+          home: 'http://site.example',
+          timezone_string: timezone,
+          gmt_offset: 0,
+          namespaces: ['wp/v2', ...namespaces],
+        },
       ];
     if (route === 'wp/v2/users/me')
       return isKnown

@@ -15,6 +15,7 @@ import { type ProbedSite, probe } from './probe.ts';
 import { findEventTypes, type Proposal, propose, proposeOwnTypes } from './propose.ts';
 import { type Questions, questions } from './questions.ts';
 import { assumptionLines, missingDatesLines, previewLines, proposalLines, siteLines } from './report.ts';
+import { refusalLines, unsupportedNote, unsupportedPlugins } from './unsupported-plugins.ts';
 
 export interface Terminal {
   print(line: string): void;
@@ -46,6 +47,11 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
   try {
     const site = await probeSite(connection);
     printAll([...siteLines(site), '']);
+    const unsupported = unsupportedPlugins(site);
+    if (unsupported.length > 0 && !hasServableEvents(site, options)) {
+      printAll(refusalLines(unsupported));
+      return 1;
+    }
     const proposal = await decideMapping(site, options, prompts);
     if (!proposal) {
       const bases = findEventTypes(site).map(({ base }) => base);
@@ -54,7 +60,8 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
       return 1;
     }
     if (!prompts) printAll(assumptionLines(proposal));
-    printAll([...proposalLines(proposal), '']);
+    const notes = [...proposal.notes, ...unsupported.map(unsupportedNote)];
+    printAll([...proposalLines({ ...proposal, notes }), '']);
     const { preset } = proposal;
     const mapping = preset === undefined ? compileMapping(proposal.mapping, 'proposal') : loadMapping(preset);
     const records = await readSampleRecords(connection, mapping, site, SAMPLED_EVENTS);
@@ -147,6 +154,10 @@ async function decideMapping(
   }
   return eventTypes.length === 0 ? proposeOwnTypes(loadMapping(OWN_TYPES_PRESET).source, site.plugins) : undefined;
 }
+
+/** Whether the site has other events, or the operator says where they are. */
+const hasServableEvents = (site: ProbedSite, options: InitOptions): boolean =>
+  options.mapping !== undefined || options.collections?.event !== undefined || propose(site, options) !== undefined;
 
 /** The sample in the reason of the start, such as `reads as a date (d/m/Y): 01/02/2027`. */
 const exampleDate = ({ fields }: Proposal): string =>

@@ -50,7 +50,7 @@ export function matchPresets(site: ProbedSite): PresetMatch[] {
 
 function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const mapping = loadMapping(name).source;
-  const { title = name, note, plugins = [] } = mapping.preset ?? {};
+  const { title = name, note, plugins = [], namespaces = [] } = mapping.preset ?? {};
   const fields = KINDS.flatMap((kind) =>
     Object.values(mapping[kind]?.fields ?? {}).map((field) => hasField(postTypeOf(site, mapping[kind]), field)),
   );
@@ -71,8 +71,10 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
     hasCollection(site, base),
   );
   const specific = present.filter((base) => !GENERIC_COLLECTIONS.has(base));
-  if (plugin === undefined && specific.length === 0) return undefined;
-  const reason = plugin === undefined ? `the site has ${specific.join(', ')}` : `the plugin ${plugin} is active`;
+  const namespace = namespaces.find((each) => site.namespaces.includes(each));
+  const evidence = plugin === undefined ? [...specific, ...(namespace === undefined ? [] : [namespace])] : [plugin];
+  if (evidence.length === 0) return undefined;
+  const reason = plugin === undefined ? `the site has ${evidence.join(', ')}` : `the plugin ${plugin} is active`;
   return { ...match, isReadable: false, matches: present.length, reason };
 }
 

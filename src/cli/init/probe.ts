@@ -41,6 +41,8 @@ export interface ProbedSite {
   timezone: string;
   /** Folders of the active plugins; undefined if the account may not see them. */
   plugins: string[] | undefined;
+  /** Of the REST API: most plugins with routes of their own have one. */
+  namespaces: string[];
   account: { name: string; roles: string[] } | undefined;
   types: ProbedType[];
   taxonomies: ProbedTaxonomy[];
@@ -89,6 +91,7 @@ export async function probe(
     name,
     timezone,
     plugins: await readActivePlugins(site),
+    namespaces: stringList((await read('', { _fields: 'namespaces' })).namespaces),
     account: user && { name: String(user.name), roles: stringList(user.roles) },
     types,
     taxonomies,

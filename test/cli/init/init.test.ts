@@ -11,7 +11,7 @@ import { programName } from '../../../src/cli/program-name.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
-import { type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
+import { type FakeOptions, type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
 
 type Questions = NonNullable<Terminal['ask']>;
 
@@ -181,6 +181,35 @@ describe('init', () => {
     expect(await init(options({ yes: true }), terminal())).to.equal(1);
     expect(output()).to.match(/--field event\.start_date=meta\.KEY/);
     expect(output()).to.include('Show in REST API');
+  });
+
+  const sugarType = { type: 'sc_event', base: 'sc_event', label: 'Events', records: [fakePost(1, { title: 'A' })] };
+  const unsupported: [string, string, FakeOptions][] = [
+    ['My Calendar', 'its namespace', { types: [], namespaces: ['my-calendar/v1'] }],
+    ['Sugar Calendar', 'its namespace', { types: [], namespaces: ['sugar-calendar/v1'] }],
+    ['Sugar Calendar', 'its post type', { types: [sugarType] }],
+  ];
+  for (const [title, evidence, more] of unsupported)
+    it(`refuses a site whose events are in ${title}, by ${evidence}, with the reason, and takes what it says instead`, async () => {
+      site = await startFakeSite(structuredClone(more));
+      expect(await init(options({ yes: true }), terminal())).to.equal(1);
+      expect(output()).to.match(new RegExp(`events in ${title}\\. The gateway cannot\\s+serve`));
+      expect(output()).to.not.include('--field');
+      expect(existsSync(out())).to.equal(false);
+      const [, mapping = ''] = /add --mapping (\S+)$/m.exec(output()) ?? [];
+      expect(await init(options({ yes: true, mapping }), terminal())).to.equal(0);
+    });
+
+  it('serves other events of a site with an unsupported plugin, and says what is missing', async () => {
+    await openSite(gigs('25'), { namespaces: ['my-calendar/v1'] });
+    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(output()).to.match(/note: events in My Calendar are not served/);
+  });
+
+  it('recognizes Modern Events Calendar by its namespace', async () => {
+    site = await startFakeSite({ types: [], namespaces: ['mec/v1.0'] });
+    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(output()).to.match(/Proposal +Modern Events Calendar: the site has mec\/v1\.0/);
   });
 
   it('prints its commands as the operator started it', async () => {

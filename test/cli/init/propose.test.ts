@@ -31,6 +31,7 @@ function site(types: ProbedType[], more: Partial<ProbedSite> = {}): ProbedSite {
     name: 'Town',
     timezone: 'America/New_York',
     plugins: undefined,
+    namespaces: ['wp/v2'],
     account: undefined,
     types,
     taxonomies: [],
