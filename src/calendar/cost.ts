@@ -18,6 +18,8 @@ export type CostSettings = { symbol: string; position: 'prefix' | 'postfix' };
 
 const DEFAULT_SETTINGS: CostSettings = { symbol: '$', position: 'prefix' };
 const RANGE = ' – ';
+/** An amount of zero. */
+const FREE = 'Free';
 /** A cost written in the CMS itself may be longer. Responses show its first characters. */
 const SHOWN_CHARACTERS = 2000;
 const DASHES = '-–—−';
@@ -77,6 +79,19 @@ export function decodeCost(text: string): Cost {
   const list = parseList(text);
   if (!list) return text;
   return list.length > 1 ? list : (list[0] ?? '');
+}
+
+/**
+ * The number of a cost that responses show as that number: one amount with the site's own symbol or none, or `Free` for 0.
+ * Returns any other cost as it is, which a CMS that stores numbers cannot hold.
+ */
+export function numericCost(cost: Cost, { symbol }: CostSettings = DEFAULT_SETTINGS): Cost {
+  if (typeof cost !== 'string') return cost;
+  if (cost.toLowerCase() === FREE.toLowerCase()) return '0';
+  const [part, ...more] = splitCost(cost.replace(symbol, '')).map(parsePart);
+  const [amount, ...others] = part?.amounts ?? [];
+  const isAmount = part?.symbol === '' && part.phrase === '' && part.label === '';
+  return amount && isAmount && others.length + more.length === 0 ? amount.value : cost;
 }
 
 function parseList(text: string): string[] | undefined {
@@ -223,7 +238,7 @@ function displayCost(
   if (parts.length === 1 && only && only.phrase !== '') return only.phrase;
   const { symbol, position } = currency.symbol === '' ? settings : currency;
   const shown = [lowest, highest].map((amount) => {
-    if (Number(amount.value) === 0) return 'Free';
+    if (Number(amount.value) === 0) return FREE;
     const sign = amount.value.startsWith('-') ? '-' : '';
     return position === 'postfix' ? `${sign}${amount.shown}${symbol}` : `${sign}${symbol}${amount.shown}`;
   });

@@ -4,7 +4,7 @@
 import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/input.ts';
 import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
-import { encodeCost, normalizeCost } from './cost.ts';
+import { encodeCost, normalizeCost, numericCost } from './cost.ts';
 import { eventTimes, toUtc } from './dates.ts';
 import type { LinkedRecords } from './linked-records.ts';
 import { type FieldsContext, imageField, postFields } from './post-fields.ts';
@@ -27,7 +27,11 @@ export function createEventFields(services: Services, linkedRecords: Record<Link
     Object.assign(fields, timesOf(sent, stored));
     for (const { key, type } of COPIED_FIELDS)
       if (sent[key] !== undefined) Reflect.set(fields, key, type === 'boolean' ? sent[key] === true : sent[key]);
-    if (sent.cost !== undefined) fields.cost = encodeCost(normalizeCost(sent.cost));
+    if (sent.cost !== undefined) {
+      const cost = normalizeCost(sent.cost);
+      const isNumber = services.mapping.kinds.event.numeric.has('cost');
+      fields.cost = encodeCost(isNumber ? numericCost(cost, services.cost) : cost);
+    }
     // A new event without a website may have `"0"` in the body, as in The Events Calendar.
     const hasWebsite = stored ? sent.website !== undefined : sent.website && sent.website !== '0';
     if (hasWebsite) fields.website = String(sent.website ?? '');

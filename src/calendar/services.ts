@@ -13,6 +13,7 @@ import type { Sync } from '../sync/sync.ts';
 import type { Zone } from '../time/zones.ts';
 import type { PermissionCache } from './action-permissions.ts';
 import type { CmsRecords } from './cms-records.ts';
+import type { CostSettings } from './cost.ts';
 import { siteZone } from './dates.ts';
 import type { PasswordAttempts } from './password-attempts.ts';
 import type { References } from './references.ts';
@@ -35,6 +36,8 @@ export interface Services {
   mapping: Mapping;
   sync: Sync;
   serializer: Serializer;
+  /** The currency of costs without one. */
+  cost: CostSettings | undefined;
   permissions: PermissionCache;
   /** Calls to the CMS for records that the replica lacks. */
   unknownRecords: UnknownRecords;

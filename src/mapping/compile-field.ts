@@ -53,6 +53,7 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
     location: writers.map((writer) => writer.location).join(', '),
     needsZone: writers.some((writer) => writer.needsZone),
     needsCurrent: writers.some((writer) => writer.needsCurrent),
+    isNumeric: writers.some((writer) => writer.isNumeric),
   };
 }
 
@@ -97,6 +98,7 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
     location: jsonPath ? `${location.at} (${location.json} in its JSON)` : (location.at ?? ''),
     needsZone: codec.needsZone === true,
     needsCurrent: jsonPath !== undefined,
+    isNumeric: codec.isNumeric === true,
   };
   if (!isWritablePath(path)) return readOnly(accessor);
   accessor.write = (value, target) => {

@@ -59,6 +59,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     locations: new Map(
       writable.map(({ field, accessor }) => [field.key, accessor.location]),
     ) as KindMapping<Kind>['locations'],
+    numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
     embedded,
     linkFields,
     read,

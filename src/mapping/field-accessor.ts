@@ -34,6 +34,8 @@ export interface FieldAccessor {
   needsZone: boolean;
   /** Writing changes a part of a stored text, so it needs the CMS record before the write. */
   needsCurrent: boolean;
+  /** The CMS stores a number for the text of the field. */
+  isNumeric?: boolean;
 }
 
 /** An error in one field of a mapping. `pointer` is a JSON pointer relative to the field. */

@@ -42,6 +42,8 @@ export interface KindMapping<K extends Kind> {
   writable: ReadonlySet<keyof FieldsOf[K]>;
   /** Where each field is written, in the CMS's terms (`meta.cost`), for messages and checks. */
   locations: ReadonlyMap<keyof FieldsOf[K], string>;
+  /** Fields whose text the CMS stores as a number. */
+  numeric: ReadonlySet<string>;
   /**
    * Events only: readers of embedded linked records. `read` puts only their ids into the event; the caller
    * stores the records.

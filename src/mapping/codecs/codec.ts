@@ -12,6 +12,8 @@ export interface Codec {
   write(value: unknown, zones: Zones): unknown;
   /** The stored form depends on the event's time zone, so writing needs to know the zone. */
   needsZone?: boolean;
+  /** The CMS stores a number for the text of the field. */
+  isNumeric?: boolean;
 }
 
 /** The CMS's stored form cannot express a value. The message says which values it can. */
