@@ -6,6 +6,7 @@ import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, listPath, pathsOf, valueAtPath } from '../field-samples.ts';
 import type { ProbedSite, ProbedType } from './probe.ts';
+import { numberSource } from './propose-fields.ts';
 
 export interface PresetMatch {
   name: string;
@@ -139,7 +140,7 @@ export function hiddenFlagPath(mapping: MappingFile, site: ProbedSite): string |
   return type && path.startsWith('meta.') && !hasPath(type, path) ? path : undefined;
 }
 
-/** Removes the kinds and fields that the site does not have; `dropped` names them. */
+/** Removes the kinds and fields that the site does not have, which `dropped` names; a cost in a number field gets its codec. */
 export function prunePreset(preset: MappingFile, site: ProbedSite): { mapping: MappingFile; dropped: string[] } {
   const mapping = structuredClone(preset);
   const dropped: string[] = [];
@@ -159,6 +160,8 @@ export function prunePreset(preset: MappingFile, site: ProbedSite): { mapping: M
     if (!type || !fields || type.fields.length === 0) continue;
     for (const [name, field] of Object.entries(fields)) {
       const paths = pathsOf(field);
+      const number = name === 'cost' && typeof field === 'string' ? numberSourceAt(type, field) : undefined;
+      if (number) fields[name] = number;
       if (name === 'start_date' || name === 'end_date' || hasField(type, field)) continue;
       if (opensAll || (opensKeys && paths.every((path) => path.startsWith('meta.')))) continue;
       delete fields[name];
@@ -176,6 +179,11 @@ export function lacksMetaKeys(mapping: MappingFile, site: ProbedSite): boolean {
     const known = new Set(postTypeOf(site, spec)?.fields.map(({ path }) => path));
     return metaKeys(kind, spec, mapping.event).some(({ key }) => !known.has(`meta.${key}`));
   });
+}
+
+function numberSourceAt({ fields }: ProbedType, path: string): FieldSpec | undefined {
+  const field = fields.find((each) => each.path === path);
+  return field && numberSource(field);
 }
 
 const collectionOf = (spec: KindSpec | undefined): string | undefined => spec?.posts ?? spec?.terms;

@@ -4,6 +4,7 @@ import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-responses.ts';
 import { isObject } from '../../model/json.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
+import { addPodsNumbers } from './pods-fields.ts';
 
 /** A field of a post type that WordPress itself does not have. */
 export interface SourceField {
@@ -11,6 +12,8 @@ export interface SourceField {
   path: string;
   /** In the schema: `string`, `array` ... */
   type: string | undefined;
+  /** The decimal mark of a number, if the site expects a comma. */
+  decimal?: ',';
   /** The values of the records that have one. */
   values: unknown[];
 }
@@ -86,12 +89,14 @@ export async function probe(
   for (const type of postTypes)
     if (!NOT_CONTENT.test(String(type.slug)) && (type.rest_namespace ?? 'wp/v2') === 'wp/v2')
       types.push(await probeType(site, type, taxonomies, listParams));
+  const namespaces = stringList((await read('', { _fields: 'namespaces' })).namespaces);
+  if (namespaces.includes('pods/v1')) await addPodsNumbers(site, types);
   return {
     url,
     name,
     timezone,
     plugins: await readActivePlugins(site),
-    namespaces: stringList((await read('', { _fields: 'namespaces' })).namespaces),
+    namespaces,
     account: user && { name: String(user.name), roles: stringList(user.roles) },
     types,
     taxonomies,

@@ -44,6 +44,16 @@ export function nameReason({ values, type }: SourceField): string {
   return `has a similar name (${type ?? 'no type'} in the schema; no record has a value yet)`;
 }
 
+/** The source of a cost that the site stores as a number; undefined for another field. */
+export function numberSource({ path, values, type, decimal }: SourceField): FieldSpec | undefined {
+  const isNumber =
+    /number|integer/.test(type ?? '') || (values.length > 0 && values.every((value) => typeof value === 'number'));
+  if (!isNumber) return undefined;
+  // Pods ignores null. The others refuse a blank text for a number.
+  const clearWith = /^(acf|meta)\./.test(path) ? null : '';
+  return { at: path, as: decimal === undefined ? 'number' : { number: { decimal } }, clearWith };
+}
+
 /** How the mapping reads a site field as `field`; undefined if its values do not fit. */
 function sourceFor(field: string, fieldType: Field['type'], siteField: SourceField) {
   const { path, values, type } = siteField;
@@ -51,11 +61,12 @@ function sourceFor(field: string, fieldType: Field['type'], siteField: SourceFie
     const as = inferBoolean(siteField);
     return as === null ? path : as && { at: path, as };
   }
-  const isNumber =
-    values.length > 0 ? values.every((value) => typeof value === 'number') : /number|integer/.test(type ?? '');
-  if (field === 'cost' && isNumber) return { at: path, as: 'number', clearWith: null };
+  const number = field === 'cost' ? numberSource(siteField) : undefined;
+  if (number) return number;
   const isText = (type ?? 'string') === 'string' && values.every((value) => typeof value === 'string');
-  return isText && values.every((value) => fits(field, fieldType, String(value))) ? path : undefined;
+  if (!isText || !values.every((value) => fits(field, fieldType, String(value)))) return undefined;
+  // ACF refuses a blank text where it expects an address, and takes null for "none" in every field.
+  return path.startsWith('acf.') && (field === 'email' || field === 'website') ? { at: path, clearWith: null } : path;
 }
 
 function fits(field: string, type: Field['type'], value: string): boolean {
