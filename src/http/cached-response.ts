@@ -14,14 +14,14 @@ import { apiLink, COMMON_HEADERS, type Freshness, publicCacheControl, purgeTagHe
 
 export type ContentEncoding = 'gzip' | 'br' | 'zstd';
 
-/** A body and the headers that describe it, names and values in turn. */
+/** A body, and all headers of a response with it that do not depend on the request: names and values in turn. */
 export interface Representation {
   bytes: Uint8Array;
   headers: readonly string[];
 }
 
 export interface CachedResponse {
-  /** Names and values in turn, without those of the body. */
+  /** The headers of a response without a body: names and values in turn. */
   headers: readonly string[];
   /** What a conditional request is compared with. */
   validators: { etag: string; 'last-modified'?: string };
@@ -54,13 +54,13 @@ const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Buffer>> 
 
 /** Compresses outside the event loop, once per encoding. Resolves with the identity representation if that fails. */
 export function compress(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
-  const { contentType, compressed, compressing } = response;
+  const { compressed, compressing } = response;
   let result = compressing.get(encoding);
   if (!result) {
     const uncompressed = identity(response);
     result = COMPRESS[encoding](uncompressed.bytes).then(
       (bytes) => {
-        const representation = representationOf(bytes, contentType, encoding);
+        const representation = representationOf(response, bytes, encoding);
         compressed.set(encoding, representation);
         return representation;
       },
@@ -142,7 +142,7 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
 /** The uncompressed representation. */
 export function identity(response: CachedResponse): Representation {
   if (response.chunks.length > 1) response.chunks = [Buffer.concat(response.chunks, response.byteLength)];
-  response.identity ??= representationOf(response.chunks[0]!, response.contentType);
+  response.identity ??= representationOf(response, response.chunks[0]!);
   return response.identity;
 }
 
@@ -156,7 +156,7 @@ const pool: Buffer[] = [];
  * miss would cost more in page faults and garbage collection than the rest of the request. Call `release` when the response has left.
  */
 export function pooledIdentity(response: CachedResponse): Representation & { release(): void } {
-  const { chunks, byteLength, contentType } = response;
+  const { chunks, byteLength } = response;
   const isPooled = byteLength <= POOLED_BYTES;
   const buffer = (isPooled ? pool.pop() : undefined) ?? Buffer.allocUnsafeSlow(isPooled ? POOLED_BYTES : byteLength);
   let offset = 0;
@@ -165,16 +165,20 @@ export function pooledIdentity(response: CachedResponse): Representation & { rel
     offset += chunk.byteLength;
   }
   return {
-    ...representationOf(buffer.subarray(0, byteLength), contentType),
+    ...representationOf(response, buffer.subarray(0, byteLength)),
     release() {
       if (isPooled && pool.length < MAX_POOLED) pool.push(buffer);
     },
   };
 }
 
-function representationOf(bytes: Uint8Array, contentType: string, encoding?: ContentEncoding): Representation {
-  const headers = ['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)];
-  return { bytes, headers: encoding ? [...headers, 'Content-Encoding', encoding] : headers };
+function representationOf(
+  { headers, contentType }: CachedResponse,
+  bytes: Uint8Array,
+  encoding?: ContentEncoding,
+): Representation {
+  const ofBody = ['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)];
+  return { bytes, headers: [...headers, ...ofBody, ...(encoding ? ['Content-Encoding', encoding] : [])] };
 }
 
 const SECOND_MS = 1000;

@@ -71,7 +71,8 @@ export function createClientAddress(trusted: boolean | readonly string[], observ
 
 /** The network that a limit counts as one client: an IPv4 address, or the /64 of an IPv6 address, all of which belongs to one client. */
 export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
+  // An IPv4 address has no colon; the expression of `isIPv6` is long.
+  if (!address.includes(':') || !isIPv6(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));

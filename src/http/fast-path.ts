@@ -10,7 +10,7 @@ import type { ClientAddress } from './client-address.ts';
 import { MIN_VERSION_HEADER } from './consistency-token.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { isMalformed } from './reject-malformed.ts';
-import { publicHeaders, writePublic } from './respond.ts';
+import { requestHeaders, writePublic } from './respond.ts';
 import { isCacheable, type ResponseCache } from './response-cache.ts';
 
 export interface FastPathOptions {
@@ -42,8 +42,8 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
       return next(req, res);
 
     const id = nextRequestId(req.headers['x-request-id']);
-    const { headers, isStale } = publicHeaders(req, cached, id, services);
-    writePublic(req, res, headers, representation);
+    const { headers, isStale } = requestHeaders(req, id, services);
+    writePublic(req, res, cached, representation, headers);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';
     const { route } = cached;

@@ -24,7 +24,7 @@ import type { Context, Middleware } from './state.ts';
 export function respond(services: Services, cache: ResponseCache): Middleware {
   async function sendPublic(ctx: Context, cached: CachedResponse): Promise<void> {
     const { req, res, state } = ctx;
-    const { headers, isStale } = publicHeaders(req, cached, state.requestId, services);
+    const { headers, isStale } = requestHeaders(req, state.requestId, services);
     const isNotModified = isFresh(req.headers, cached);
     const acceptEncoding = req.headers['accept-encoding'] as string | undefined;
     const isFirst = state.cache === 'miss' && acceptEncoding === undefined;
@@ -37,7 +37,7 @@ export function respond(services: Services, cache: ResponseCache): Middleware {
     const representation = isNotModified ? undefined : (pooled ?? (await cache.negotiate(cached, acceptEncoding)));
     if (pooled) res.once('finish', pooled.release);
     ctx.respond = false;
-    writePublic(req, res, headers, representation);
+    writePublic(req, res, cached, representation, headers);
   }
 
   async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
@@ -66,25 +66,24 @@ export function respond(services: Services, cache: ResponseCache): Middleware {
 export function writePublic(
   { method }: IncomingMessage,
   res: ServerResponse,
-  headers: string[],
+  cached: CachedResponse,
   representation: Representation | undefined,
+  ofRequest: string[],
 ): void {
-  if (representation) headers.push(...representation.headers);
-  res.writeHead(representation ? 200 : 304, headers);
+  res.writeHead(representation ? 200 : 304, (representation ?? cached).headers.concat(ofRequest));
   res.end(method === 'HEAD' ? undefined : representation?.bytes);
 }
 
 /**
- * The headers of a cached response to this request, names and values in turn, without those of the body. `isStale`: the replica has not
+ * The headers of a public response that depend on the request and the moment, names and values in turn. `isStale`: the replica has not
  * caught up with the CMS for a while.
  */
-export function publicHeaders(
+export function requestHeaders(
   { headers: { origin } }: IncomingMessage,
-  cached: CachedResponse,
   requestId: string,
   { sync, peers, nowMs }: Services,
 ): { headers: string[]; isStale: boolean } {
-  const headers = [...cached.headers, 'X-Request-Id', requestId];
+  const headers = ['X-Request-Id', requestId];
   if (origin !== undefined) headers.push(...Object.entries(corsHeaders(origin)).flat());
   if (peers) headers.push(...consistencyHeaders(peers));
   const { state, lastCaughtUpMs, sinceMs } = sync.state();

@@ -77,9 +77,11 @@ const BREAKER = {
 /** Fields that the message already contains; `pretty` lines omit them. */
 const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state';
 
-/** Characters that are collected before a write to standard error, and the longest that a line waits. */
-const BUFFER_CHARS = 16 * 1024;
+/** Bytes that are collected before a write to standard error, and the longest that a line waits. */
+const BUFFER_BYTES = 16 * 1024;
 const FLUSH_MS = 200;
+/** In UTF-8, of a UTF-16 code unit. */
+const MAX_BYTES_PER_CHARACTER = 3;
 /** If the reader of standard error does not keep up, lines beyond this are dropped. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 
@@ -113,25 +115,35 @@ interface BufferedStream extends DestinationStream {
  * per line (docs/decisions.md).
  */
 function bufferedStderr(): BufferedStream {
-  let buffer = '';
+  let buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  let length = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (buffer !== '' && process.stderr.writableLength < MAX_BACKLOG_BYTES) process.stderr.write(buffer);
-    buffer = '';
+    if (length > 0) writeOut(buffer.subarray(0, length));
+    // The stream may still hold the bytes.
+    if (length > 0) buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+    length = 0;
   }
 
   process.on('exit', flush);
   return {
+    // The bytes are written line by line: as one long string, they would leave the processor's caches before they are encoded.
     write(line) {
-      buffer += line;
-      if (buffer.length >= BUFFER_CHARS) flush();
-      else timer ??= setTimeout(flush, FLUSH_MS).unref();
+      const maxBytes = line.length * MAX_BYTES_PER_CHARACTER;
+      if (maxBytes > BUFFER_BYTES - length) flush();
+      if (maxBytes > BUFFER_BYTES) return writeOut(line);
+      length += buffer.write(line, length);
+      timer ??= setTimeout(flush, FLUSH_MS).unref();
     },
     flush,
   };
+}
+
+function writeOut(data: string | Uint8Array): void {
+  if (process.stderr.writableLength < MAX_BACKLOG_BYTES) process.stderr.write(data);
 }
 
 /** Events should contain no credentials; the log removes from error texts what looks like some. */
@@ -145,11 +157,12 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
   const format = isPretty ? createFormatter(terminal) : undefined;
   /** The bar stays the last line: it is erased before a line is written, and drawn again after it. */
   const write = (text: string) => output.write(hasBar ? `\r\x1b[K${text}${progress.renderBar()}` : text);
+  const timestamp = createTimestamp();
   const log = pino(
     {
       level,
       base: null,
-      timestamp: createTimestamp(),
+      timestamp,
       // Errors are described below; pino would add all properties of an error.
       serializers: { err: (description) => description },
     },
@@ -157,7 +170,10 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
   );
 
   return (event) => {
-    if (event.type === 'request' && event.status < 500 && !requests) return;
+    if (event.type === 'request' && event.status < 500) {
+      if (!requests || !log.isLevelEnabled('info')) return;
+      if (!format) return void output.write(requestLine(event, timestamp()));
+    }
     if (event.type === 'sync-progress') {
       const line = progress.update(event);
       if (line) log.info(event, line);
@@ -185,9 +201,26 @@ function fieldsOf(event: Observation): object {
   if (event.type === 'request-failed') return { type: event.type, id: event.id, err: describeError(event.error) };
   // The message contains these texts, with credentials removed.
   const fields: Record<string, unknown> = { ...event, message: undefined, why: undefined };
-  if ('durationMs' in event) fields.durationMs = Math.round(event.durationMs * 10) / 10;
+  if ('durationMs' in event) fields.durationMs = tenths(event.durationMs);
   return fields;
 }
+
+const INFO_LEVEL = pino.levels.values.info;
+
+/**
+ * The line that pino would write, in a quarter of the time: most lines are of requests, and pino would take a tenth of a cache hit. None of
+ * these texts has a character that JSON escapes: the id is checked or made here, the others come from fixed sets.
+ */
+function requestLine(
+  { id, method, route, status, cache, durationMs }: ObservationOf<'request'>,
+  timestamp: string,
+): string {
+  const request = `"id":"${id}","method":"${method}","route":"${route}","status":${status},"cache":"${cache}"`;
+  const message = `${status} ${method} ${route}`;
+  return `{"level":${INFO_LEVEL}${timestamp},"type":"request",${request},"durationMs":${tenths(durationMs)},"msg":"${message}"}\n`;
+}
+
+const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 const MAX_CAUSES = 4;
 

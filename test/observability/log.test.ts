@@ -41,6 +41,16 @@ describe('log', () => {
     expect(Number.isNaN(Date.parse(String(line!.time)))).to.equal(false);
   });
 
+  it('writes the same fields in the same order for a request, whether pino writes the line or not', () => {
+    const observe = log();
+    observe(REQUEST);
+    // pino writes the lines of failed requests.
+    observe({ ...REQUEST, status: 502 });
+    const [succeeded, failed] = lines();
+    expect(Object.keys(succeeded!)).to.deep.equal(Object.keys(failed!));
+    expect({ ...succeeded, level: 40, time: failed!.time, status: 502, msg: failed!.msg }).to.deep.equal(failed);
+  });
+
   it('omits requests if configured, but not failed ones', () => {
     const observe = log({ requests: false });
     observe(REQUEST);
