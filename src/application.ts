@@ -15,7 +15,7 @@ import { createTerms } from './calendar/terms.ts';
 import { createUnknownRecords } from './calendar/unknown-records.ts';
 import { localWriteThrough, tolerantWriteThrough } from './calendar/write-through.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
-import type { Cms, Credentials } from './cms/port.ts';
+import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { type Config, publicUrlOf } from './config.ts';
 import { createApp } from './http/app.ts';
 import { createAuthenticator } from './http/auth.ts';
@@ -91,7 +91,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const rereadLater = ({ upserts = [], deletes = [] }: ChangeSet): void => {
     const keys = [...upserts, ...deletes.flatMap(({ kind, ids }) => ids.map((id) => ({ kind, id })))];
     const records = keys.flatMap(({ kind, id }) => {
-      const collection = kind === 'image' ? 'media' : mapping.kinds[kind]?.collection;
+      const collection = kind === 'image' ? MEDIA.collection : mapping.kinds[kind]?.collection;
       return collection === undefined ? [] : [{ collection, id }];
     });
     void sync.fetchChanged(records);

@@ -8,8 +8,7 @@ import { type Config, publicUrlOf, serviceCredentials } from './config.ts';
 import { createAdmin } from './http/admin.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { loadMapping } from './mapping/load.ts';
-import { mappingFingerprint } from './mapping/mapping.ts';
-import { gatewayId, normalizedCms } from './mapping/normalized-cms.ts';
+import { collectionSpec, mappingFingerprint } from './mapping/mapping.ts';
 import { combineObservers, type Observe } from './observability/events.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openReplica, type Replica, type ReplicaOptions } from './store/replica.ts';
@@ -50,7 +49,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   const { upstream: site, limits, listen } = config;
   const mapping = loadMapping(config.mapping);
   const service = serviceCredentials(config);
-  const cms = normalizedCms(createWordPress({ url: site.url, observe, limits: site.limits }), mapping);
+  const cms = createWordPress({ url: site.url, observe, limits: site.limits });
   const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
   const intervalMs = config.sync.intervalS * 1000;
   const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: site.url };
@@ -178,7 +177,10 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     isInSync: () => current.sync.status().state === 'live',
     onWebhook: (changes) =>
       current.sync.fetchChanged(
-        changes.map(({ collection, id }) => ({ collection, id: gatewayId(mapping, collection, id) })),
+        changes.map(({ collection, id }) => ({
+          collection,
+          id: cms.gatewayId(collectionSpec(mapping, collection), id),
+        })),
       ),
   });
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */

@@ -2,7 +2,7 @@
 // follows from them.
 
 import { LRUCache } from 'lru-cache';
-import type { ActionPermissions, Cms, Credentials } from '../cms/port.ts';
+import type { ActionPermissions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Kind, PostKind } from '../model/records.ts';
@@ -44,18 +44,18 @@ export function createPermissionCache(cms: Cms, mapping: Mapping, service: Crede
   /** By account and collection: concurrent requests share one look-up (single-flight). */
   const pending = new Map<string, Promise<Lookup>>();
 
-  async function fetchPermissions(collection: string, actor: Actor): Promise<Lookup> {
+  async function fetchPermissions(spec: CollectionSpec, actor: Actor): Promise<Lookup> {
     // The CMS may show them to the actor if the service account has no rights to this collection.
     for (const credentials of new Set([service, actor.credentials])) {
       if (credentials === undefined) continue;
       try {
-        const { permissions } = await cms.collectionInfo(collection, {
+        const { permissions } = await cms.collectionInfo(spec, {
           credentials,
           bulkhead: 'callers',
           fairnessKey: String(actor.account?.userId),
         });
         if (!permissions) continue;
-        cached.set(collection, { permissions, untilMs: performance.now() + PERMISSIONS_TTL_MS });
+        cached.set(spec.collection, { permissions, untilMs: performance.now() + PERMISSIONS_TTL_MS });
         return { permissions };
       } catch (error) {
         if (error instanceof CmsUnavailable) return { permissions: undefined, error };
@@ -68,14 +68,15 @@ export function createPermissionCache(cms: Cms, mapping: Mapping, service: Crede
     async lookUp(kind, actor) {
       if (!actor.account) return { permissions: undefined };
       // Staff of the calendar are staff of a kind that the site does not have, too: there is nothing to hide.
-      const { collection } = mapping.kinds[kind] ?? mapping.kinds.event;
+      const spec = mapping.kinds[kind] ?? mapping.kinds.event;
+      const { collection } = spec;
       const entry = cached.get(collection);
       const nowMs = performance.now();
       if (entry && nowMs < entry.untilMs) return { permissions: entry.permissions };
       if (entry) {
         // Expired ones stay in use while the cache fetches them again, so that no request waits.
         entry.untilMs = nowMs + FAILURE_TTL_MS;
-        void fetchPermissions(collection, actor);
+        void fetchPermissions(spec, actor);
         return { permissions: entry.permissions };
       }
       const user = String(actor.account.userId);
@@ -84,7 +85,7 @@ export function createPermissionCache(cms: Cms, mapping: Mapping, service: Crede
       if (failure) return { permissions: undefined, error: failure.error };
       let lookup = pending.get(key);
       if (!lookup) {
-        lookup = fetchPermissions(collection, actor).finally(() => pending.delete(key));
+        lookup = fetchPermissions(spec, actor).finally(() => pending.delete(key));
         pending.set(key, lookup);
       }
       const { permissions, error } = await lookup;

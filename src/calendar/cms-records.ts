@@ -1,7 +1,7 @@
 // Reads and writes records in the CMS for the use cases: calls the CMS, maps the response and stores it in
 // the replica.
 
-import type { CallOptions, CmsRecord, Credentials, Query } from '../cms/port.ts';
+import type { CallOptions, CmsRecord, Credentials, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
@@ -32,12 +32,18 @@ export interface CmsResult<K extends Kind> {
  */
 export interface CmsRecords {
   /** Deletes the record from the replica if the CMS says that it does not exist. */
-  read<K extends Kind>(kind: K, id: number, request: Caller, query?: Query): Promise<RecordOf[K]>;
+  read<K extends Kind>(kind: K, id: number, request: Caller, how?: ReadRequest): Promise<RecordOf[K]>;
   /** The record as its editor sees it. Does not store it. */
   readForEditing<K extends Kind>(kind: K, id: number, request: Caller): Promise<CmsResult<K>>;
   /** With a password, or as its editor. Does not store it. */
-  readProtected<K extends Kind>(kind: K, id: number, request: Caller, query: Query): Promise<RecordOf[K]>;
-  findBySlug<K extends Kind>(kind: K, slug: string, request: Caller, query: Query): Promise<RecordOf[K] | undefined>;
+  readProtected<K extends Kind>(kind: K, id: number, request: Caller, how: ReadRequest): Promise<RecordOf[K]>;
+  /** `asEditor`: in any status but the trash. */
+  findBySlug<K extends Kind>(
+    kind: K,
+    slug: string,
+    request: Caller,
+    asEditor: boolean,
+  ): Promise<RecordOf[K] | undefined>;
   /** Stores the newest public records of a kind that the replica lacks. Never rejects. */
   readNewest(kind: Kind): Promise<void>;
   /**
@@ -149,11 +155,11 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   }
 
   return {
-    async read(kind, id, request, query = {}) {
+    async read(kind, id, request, how = { view: 'public' }) {
       const call = callOptions(request);
       const readMark = writeThrough.readMark();
       try {
-        return await store(kind, await cms.read(mappingOf(kind).collection, id, query, call), { readMark, call });
+        return await store(kind, await cms.read(mappingOf(kind), id, how, call), { readMark, call });
       } catch (error) {
         if (error instanceof CmsRejected && error.kind === 'not-found')
           await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
@@ -162,21 +168,20 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     },
 
     async readForEditing(kind, id, request) {
-      const { collection, storedAs, read } = mappingOf(kind);
-      const query = storedAs === 'posts' ? { context: 'edit' } : {};
-      const cmsRecord = await cms.read(collection, id, query, callOptions(request));
-      return { cmsRecord, record: read(cmsRecord, site(), sync.linkTables()) };
+      const kindMapping = mappingOf(kind);
+      const cmsRecord = await cms.read(kindMapping, id, { view: 'editor' }, callOptions(request));
+      return { cmsRecord, record: kindMapping.read(cmsRecord, site(), sync.linkTables()) };
     },
 
-    async readProtected(kind, id, request, query) {
-      return toRecord(kind, await cms.read(mappingOf(kind).collection, id, query, callOptions(request)));
+    async readProtected(kind, id, request, how) {
+      return toRecord(kind, await cms.read(mappingOf(kind), id, how, callOptions(request)));
     },
 
-    async findBySlug(kind, slug, request, query) {
-      const { collection, listParams } = mappingOf(kind);
+    async findBySlug(kind, slug, request, asEditor) {
       const call = callOptions(request);
       const readMark = writeThrough.readMark();
-      const { records } = await cms.list(collection, { ...listParams, slug, ...query }, call);
+      const scope = asEditor ? ({ view: 'editor', statuses: 'any' } as const) : ({ view: 'public' } as const);
+      const { records } = await cms.list(mappingOf(kind), { ...scope, slug }, call);
       return records[0] && store(kind, records[0], { readMark, call });
     },
 
@@ -184,11 +189,13 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const kindMapping = mapping.kinds[kind];
       if (!kindMapping) return;
       const readMark = writeThrough.readMark();
-      const { collection, listParams, selectedFields, storedAs } = kindMapping;
-      const orderby = storedAs === 'posts' ? 'modified' : 'id';
-      const query = { ...listParams, orderby, order: 'desc', per_page: NEWEST, _fields: selectedFields };
+      const order = kindMapping.storedAs === 'posts' ? '-modified' : '-id';
       try {
-        const { records } = await cms.list(collection, query, { bulkhead: 'anonymous' });
+        const { records } = await cms.list(
+          kindMapping,
+          { view: 'public', order, limit: NEWEST, detail: 'mapped' },
+          { bulkhead: 'anonymous' },
+        );
         const unknown = records.filter(({ id }) => !replica.get(kind, Number(id)));
         for (const cmsRecord of unknown) await store(kind, cmsRecord, { readMark, call: undefined });
       } catch {
@@ -198,7 +205,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
 
     async create(kind, fields, request, rollback) {
       const kindMapping = writable(kind);
-      const { collection, touchAfterCreate } = kindMapping;
+      const { touchAfterCreate } = kindMapping;
       const linkTables = await linkTablesFor(kindMapping, fields);
       const body = kindMapping.write(fields, { site: site(), linkTables });
       const call = callOptions(request);
@@ -208,7 +215,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       let cmsRecord: CmsRecord;
       try {
         const key = await createKeyOptions(request, kind);
-        cmsRecord = await cms.create(collection, body, { ...call, ...key, creationId: attempt.creationId });
+        cmsRecord = await cms.create(kindMapping, body, { ...call, ...key, creationId: attempt.creationId });
       } catch (error) {
         await attempt.failed(error);
         throw error;
@@ -217,34 +224,33 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       if (touchAfterCreate.length > 0) {
         rollback.assertOwn(kind, id);
         readMark = writeThrough.readMark();
-        cmsRecord = await cms.update(collection, id, pickPaths(body, touchAfterCreate), call);
+        cmsRecord = await cms.update(kindMapping, id, pickPaths(body, touchAfterCreate), call);
       }
       return store(kind, cmsRecord, { readMark, isWritten: true, call });
     },
 
     async update(kind, id, fields, request, current) {
       const kindMapping = writable(kind);
-      const { collection } = kindMapping;
       const call = callOptions(request);
       const before = kindMapping.needsCurrent(fields)
-        ? (current ?? (await cms.read(collection, id, { context: 'edit' }, call)))
+        ? (current ?? (await cms.read(kindMapping, id, { view: 'editor' }, call)))
         : undefined;
       const linkTables = await linkTablesFor(kindMapping, fields);
       const body = kindMapping.write(fields, { site: site(), linkTables, current: before });
       const readMark = writeThrough.readMark();
-      return store(kind, await cms.update(collection, id, body, call), { readMark, isWritten: true, call });
+      return store(kind, await cms.update(kindMapping, id, body, call), { readMark, isWritten: true, call });
     },
 
     async trash(kind, id, request) {
       const call = callOptions(request);
       const readMark = writeThrough.readMark();
-      const cmsRecord = await cms.remove(writable(kind).collection, id, { force: false }, call);
+      const cmsRecord = await cms.trash(writable(kind), id, call);
       return store(kind, cmsRecord, { readMark, isWritten: true, call });
     },
 
     async delete(kind, id, request, changed) {
       const readMark = writeThrough.readMark();
-      await cms.remove(writable(kind).collection, id, { force: true }, callOptions(request));
+      await cms.delete(writable(kind), id, callOptions(request));
       await writeThrough.storeWritten({ deletes: [{ kind, ids: [id] }], upserts: changed?.() ?? [] }, readMark);
     },
 

@@ -2,19 +2,15 @@
 
 import { randomBytes } from 'node:crypto';
 import type { LRUCache } from 'lru-cache';
-import type { Cms } from '../cms/port.ts';
+import { type Cms, MEDIA } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import { gatewayId } from '../mapping/normalized-cms.ts';
 import { KINDS, type Kind, type Site } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import { assertComplete } from './kind-mapping.ts';
 import type { CreatedKind } from './references.ts';
 import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
-
-/** One page of the author's newest records. */
-const NEWEST = 100;
 
 export interface CreateAttempt {
   /** A random id of the call, for the CMS. */
@@ -66,14 +62,13 @@ export function startCreate(
    * error names it.
    */
   async function addInserted({ collection, id: cmsId }: { collection: string; id: number }): Promise<void> {
-    if (collection === 'media') return rollback.created('image', cmsId);
+    if (collection === MEDIA.collection) return rollback.created('image', cmsId);
     const insertedKind = KINDS.find((name) => mapping.kinds[name]?.collection === collection);
     if (!insertedKind) return;
-    const id = gatewayId(mapping, collection, cmsId);
     const kindMapping = mapping.kinds[insertedKind] as unknown as KindMapping<Kind>;
-    const query = kindMapping.storedAs === 'posts' ? { context: 'edit' } : {};
+    const id = cms.gatewayId(kindMapping, cmsId);
     const record = await cms
-      .read(collection, id, query, call)
+      .read(kindMapping, id, { view: 'editor' }, call)
       .then((cmsRecord) => assertComplete(services, insertedKind, cmsRecord))
       .then((cmsRecord) => kindMapping.read(cmsRecord, services.site(), services.sync.linkTables()))
       .catch(() => undefined);
@@ -87,15 +82,18 @@ export function startCreate(
   async function possibleOrphans(): Promise<number[]> {
     // The replica has only images that records show, so that no id tells which uploads are new.
     if (kind === 'image') throw new Error('new uploads cannot be distinguished from others');
-    const { collection, storedAs } = mapping.kinds[kind]!;
-    const newest = { orderby: 'id', order: 'desc', per_page: NEWEST, _fields: 'id' };
-    const query =
-      storedAs === 'posts'
-        ? { ...newest, author: author ?? request.actor.account!.userId, status: 'any', context: 'edit' }
-        : { ...newest, hide_empty: false };
-    const { records } = await cms.list(collection, query, call);
+    const kindMapping = mapping.kinds[kind]!;
+    const byAuthor = { statuses: 'any', author: author ?? request.actor.account!.userId } as const;
+    const { records } = await cms.list(
+      kindMapping,
+      {
+        ...{ view: 'editor', order: '-id', limit: cms.maxPageSize, detail: 'id' },
+        ...(kindMapping.storedAs === 'posts' && byAuthor),
+      },
+      call,
+    );
     const newIds = records.map(({ id }) => Number(id)).filter((id) => id > highestKnownId);
-    if (newIds.length === NEWEST) throw new Error('more new records than one page shows');
+    if (newIds.length === cms.maxPageSize) throw new Error('more new records than one page shows');
     return newIds.filter((id) => !recentlyCreated.has(`${kind} ${id}`));
   }
 

@@ -1,7 +1,6 @@
 // Featured images of a write: the id or URL of an upload on the site, or the URL of an image elsewhere, which
 // the gateway fetches and uploads.
 
-import { basename } from 'node:path';
 import type { ImageFetcher, ReservedImage } from '../cms/image-fetcher.ts';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
@@ -43,14 +42,8 @@ export function createRequestImages(
   async function findUpload(url: string): Promise<number | undefined> {
     const { host } = new URL(services.site().url);
     if (!URL.canParse(url) || new URL(url).host !== host) return undefined;
-    const search = basename(new URL(url).pathname).replace(/(-\d+x\d+)?\.\w+$/, '');
-    const query = { search, per_page: 100, _fields: 'id,source_url,mime_type' };
     try {
-      const { records } = await services.cms.list('media', query, callOptions(request));
-      const upload = records.find(
-        ({ source_url, mime_type }) => source_url === url && String(mime_type).startsWith('image/'),
-      );
-      return upload && Number(upload.id);
+      return await services.cms.findImage(url, callOptions(request));
     } catch (error) {
       if (error instanceof CmsRejected) return undefined;
       throw error;

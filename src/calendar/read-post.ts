@@ -1,7 +1,7 @@
 // Reads one event, venue or organizer: from the replica if it is public, otherwise from the CMS with the
 // actor's own credentials.
 
-import type { ActionPermissions } from '../cms/port.ts';
+import type { ActionPermissions, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import { FIRST_EMBEDDED_ID, type PostKind, type RecordOf } from '../model/records.ts';
@@ -63,8 +63,8 @@ async function unlock<K extends PostKind>(
   const permissions = editing ? await permissionsFor(services, kind, request.actor) : undefined;
   const asEditor = editing && mayEdit(request.actor, record, permissions);
   if (password || asEditor) {
-    const query = asEditor ? { context: 'edit' } : { password: password! };
-    const read = () => services.cmsRecords.readProtected(kind, record.id, request, query);
+    const how: ReadRequest = asEditor ? { view: 'editor' } : { view: 'public', password: password! };
+    const read = () => services.cmsRecords.readProtected(kind, record.id, request, how);
     const isLimited = !asEditor && !request.actor.account;
     try {
       const unlocked = isLimited
@@ -117,7 +117,7 @@ async function fetchPost<K extends PostKind>(
   }
 }
 
-/** Staff read with `context=edit`, but they may also read published posts that they may not edit. */
+/** Staff read as editors, but they may also read published posts that they may not edit. */
 async function readAsStaff<K extends PostKind>(
   { cmsRecords }: Services,
   kind: K,
@@ -127,7 +127,7 @@ async function readAsStaff<K extends PostKind>(
 ): Promise<RecordOf[K]> {
   if (isStaff(request.actor, permissions)) {
     try {
-      return await cmsRecords.read(kind, id, request, { context: 'edit' });
+      return await cmsRecords.read(kind, id, request, { view: 'editor' });
     } catch (error) {
       if (!(error instanceof CmsRejected) || error.kind !== 'forbidden') throw error;
     }

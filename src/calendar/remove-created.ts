@@ -2,7 +2,7 @@
 // nothing refers to it.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { CmsRecord, Query } from '../cms/port.ts';
+import type { CmsRecord } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { isTermKind } from '../model/kinds.ts';
 import type {
@@ -17,9 +17,6 @@ import type {
 import type { CreatedKind } from './references.ts';
 import { callOptions, type RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
-
-/** How many of the newest events `isReferredTo` reads: one page. */
-const NEWEST = 100;
 
 /**
  * Moves a post to the trash, or deletes a term. Resolves with false and removes nothing if the record has
@@ -74,7 +71,7 @@ async function removeTerm(
   const { record } = await cmsRecords.readForEditing(kind, id, request);
   if (!isDeepStrictEqual({ ...record }, { ...created })) return false;
   if (hasEvents(services, kind, id) || replica.withDescendants([id]).length > 1) return false;
-  if (!(await cms.isUnusedTerm(mapping.kinds[kind]!.collection, id, callOptions(request)))) return false;
+  if (!(await cms.isUnusedTerm(mapping.kinds[kind]!, id, callOptions(request)))) return false;
   await cmsRecords.delete(kind, id, request);
   return true;
 }
@@ -107,27 +104,20 @@ async function isReferredTo(
   const events = services.mapping.kinds.event;
   if (events.linkFields.some((field) => field.kind === kind)) await sync.refreshLinkTables();
   const call = service === undefined ? callOptions(request) : { credentials: service };
-  const query: Query = {
-    ...events.listParams,
-    status: 'any',
-    context: 'edit',
-    per_page: NEWEST,
-    order: 'desc',
-    _fields: events.selectedFields,
-  };
+  const limit = cms.maxPageSize;
   const toEvent = (cmsRecord: CmsRecord): EventRecord => events.read(cmsRecord, services.site(), sync.linkTables());
   const field = kind === 'venue' ? 'venues' : 'organizers';
   const isOlder = {
-    id: (event: EventRecord) => event.id < id,
-    modified: (event: EventRecord) => event.modifiedUtc < created.modifiedUtc,
+    '-id': (event: EventRecord) => event.id < id,
+    '-modified': (event: EventRecord) => event.modifiedUtc < created.modifiedUtc,
   };
-  for (const orderby of ['id', 'modified'] as const) {
-    const page = await cms.list(events.collection, { ...query, orderby }, call);
+  for (const order of ['-id', '-modified'] as const) {
+    const page = await cms.list(events, { view: 'editor', statuses: 'any', order, limit, detail: 'mapped' }, call);
     const newest = page.records.map(toEvent);
     if (newest.some((event) => event[field].includes(id))) return true;
-    const reachesBack = newest.length === page.total || newest.some(isOlder[orderby]);
+    const reachesBack = newest.length === page.total || newest.some(isOlder[order]);
     // The total includes records that the CMS does not show to the caller.
-    if (!reachesBack || newest.length < Math.min(page.total, NEWEST)) return true;
+    if (!reachesBack || newest.length < Math.min(page.total, limit)) return true;
   }
   return false;
 }

@@ -46,9 +46,8 @@ export function createSlugResolver(services: Services): SlugResolver {
     isForStaff: boolean,
   ): Promise<number | undefined> {
     if (!services.mapping.kinds[kind]) return undefined;
-    const query = isForStaff ? { status: 'any', context: 'edit' } : {};
     try {
-      return (await services.cmsRecords.findBySlug(kind, slug, request, query))?.id;
+      return (await services.cmsRecords.findBySlug(kind, slug, request, isForStaff))?.id;
     } catch (error) {
       if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
       if (error.kind === 'no-collection') throw mapCmsError(error, { kind, anonymous: !request.actor.account });

@@ -1,5 +1,6 @@
 // The use cases of categories and tags: list, read, create, update and delete.
 
+import { plainCollection } from '../cms/port.ts';
 import { forbidden, invalidParam, notReady, tagHasNoParent } from '../interface/errors.ts';
 import type { Input } from '../interface/input.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -49,12 +50,12 @@ export function createTerms(services: Services, kind: TermKind) {
 
   /** Hypermedia links into the CMS, as The Events Calendar sends them. */
   function cmsLinks(record: TermRecord): JsonObject {
-    const api = `${services.site().url}/wp-json/wp/v2`;
-    const address = `${api}/${services.mapping.kinds[kind]?.collection ?? collection}`;
+    const spec = services.mapping.kinds[kind] ?? plainCollection(collection, 'terms');
+    const addressOf = (id?: number): string => services.cms.apiUrl(services.site(), spec, id);
     return {
-      self: [{ href: `${address}/${record.id}`, targetHints: { allow: ['GET'] } }],
-      collection: [{ href: address }],
-      ...(record.parent ? { up: [{ embeddable: true, href: `${address}/${record.parent}` }] } : {}),
+      self: [{ href: addressOf(record.id), targetHints: { allow: ['GET'] } }],
+      collection: [{ href: addressOf() }],
+      ...(record.parent ? { up: [{ embeddable: true, href: addressOf(record.parent) }] } : {}),
       curies: [{ name: 'wp', href: 'https://api.w.org/{rel}', templated: true }],
     };
   }

@@ -1,10 +1,10 @@
 // Reads a few records of each kind from a site through a mapping, as the sync would.
 
-import type { CmsRecord, Query } from '../cms/port.ts';
+import { type CmsRecord, type CollectionSpec, type ListRequest, plainCollection } from '../cms/port.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import { normalizedCms } from '../mapping/normalized-cms.ts';
 import type { CalendarRecord, EventRecord, Kind, Site } from '../model/records.ts';
+import { PUBLIC_SCOPE, type Scope } from '../sync/collections.ts';
 import { orIfRefused, type SiteConnection } from './open-site.ts';
 
 export interface SampledRecord {
@@ -27,7 +27,7 @@ export async function readSampleRecords(
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   const list = async (kind: Kind, count: number): Promise<void> => {
     const map = mapping.kinds[kind] as KindMapping<Kind> | undefined;
-    const listed = map && (await listRecords(connection, mapping, map, { per_page: count }));
+    const listed = map && (await listRecords(connection, map, { limit: count }));
     if (listed) cmsRecords[kind] = listed;
   };
   for (const kind of ['category', 'tag', 'venue', 'organizer'] as const) await list(kind, LIMIT);
@@ -49,33 +49,24 @@ export async function readOldestEvents(
   site: Site,
 ): Promise<EventRecord[]> {
   const map = mapping.kinds.event;
-  const query = { per_page: LIMIT, orderby: 'date', order: 'asc' };
-  const listed = await listRecords(connection, mapping, map, query);
+  const listed = await listRecords(connection, map, { limit: LIMIT, order: 'date' });
   return (listed ?? []).map((cmsRecord) => map.read(cmsRecord, site));
 }
 
 async function listRecords(
   { cms, credentials }: SiteConnection,
-  mapping: Mapping,
-  map: Pick<KindMapping<Kind>, 'collection' | 'selectedFields' | keyof ScopedKind>,
-  query: Query,
+  map: CollectionSpec,
+  part: Pick<ListRequest, 'limit' | 'order'>,
 ): Promise<CmsRecord[] | undefined> {
-  const scoped = { ...listScope(map, credentials !== undefined), ...query, _fields: map.selectedFields };
-  const page = normalizedCms(cms, mapping).list(map.collection, scoped, { credentials });
+  const request: ListRequest = { ...listScope(map, credentials !== undefined), ...part, detail: 'mapped' };
+  const page = cms.list(map, request, { credentials });
   return (await orIfRefused(page, undefined))?.records;
 }
 
-type ScopedKind = Pick<KindMapping<Kind>, 'storedAs' | 'listParams' | 'statuses' | 'context'>;
-
-/** What the sync sends with a list request: the mapping's parameters, and with credentials every status. */
-export function listScope({ listParams, storedAs, statuses, context }: ScopedKind, withCredentials: boolean): Query {
-  if (!withCredentials) return { ...listParams };
-  const status = ['publish,future,draft,pending,private', ...statuses].join(',');
-  return {
-    ...listParams,
-    ...(storedAs === 'posts' ? { context: 'edit', status } : {}),
-    ...(context === undefined ? {} : { context }),
-  };
+/** Like the scope of the sync, without the trash: with credentials every status. */
+export function listScope({ statuses }: CollectionSpec, withCredentials: boolean): Scope {
+  if (!withCredentials) return PUBLIC_SCOPE;
+  return { view: 'editor', statuses: ['publish', 'future', 'draft', 'pending', 'private', ...statuses] };
 }
 
 /** The tables for events that name venues and organizers otherwise than by id. `linked`: these records as the site sends them. */
@@ -86,9 +77,9 @@ export async function readLinkTables(
 ): Promise<LinkTables> {
   const tables: Record<string, unknown> = {};
   for (const { terms, kind, field, buildTable } of mapping.kinds.event.linkFields) {
-    const query = { per_page: LIMIT, _fields: 'id,slug' };
-    const page =
-      terms === undefined ? undefined : await orIfRefused(cms.list(terms, query, { credentials }), undefined);
+    const request: ListRequest = { view: 'public', limit: LIMIT, detail: 'slug' };
+    const list = async () => terms && cms.list(plainCollection(terms, 'terms'), request, { credentials });
+    const page = (await orIfRefused(list(), undefined)) || undefined;
     tables[field] = buildTable(linked[kind] ?? [], page?.records ?? []);
   }
   return tables as LinkTables;

@@ -2,6 +2,7 @@
 // replica.
 
 import { LRUCache } from 'lru-cache';
+import { MEDIA } from '../cms/port.ts';
 import type { Kind } from '../model/records.ts';
 import type { ClusterNode } from './node.ts';
 import { parseKey } from './record-keys.ts';
@@ -18,7 +19,8 @@ export async function refetchAndPublish(
   keys: readonly string[],
 ): Promise<boolean> {
   const records = keys.map(parseKey);
-  const collectionOf = (kind: Kind | 'image') => (kind === 'image' ? 'media' : (mapping.kinds[kind]?.collection ?? ''));
+  const collectionOf = (kind: Kind | 'image') =>
+    kind === 'image' ? MEDIA.collection : (mapping.kinds[kind]?.collection ?? '');
   const isFetched = await sync?.fetchChanged(records.map(({ kind, id }) => ({ collection: collectionOf(kind), id })));
   if (!isFetched) return false;
   const exists = (kind: Kind | 'image', id: number) =>

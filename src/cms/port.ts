@@ -1,10 +1,17 @@
-// The CMS port: the calls that the gateway makes to any CMS, in the CMS's own posts and terms (`mapping/`
-// translates them).
+// The CMS port: what any CMS must provide, in the gateway's terms. docs/adapters.md says how to write an adapter.
 
-import type { ImageRecord, Site } from '../model/records.ts';
+import type { ImageRecord, Kind, Site } from '../model/records.ts';
 
-/** A post or term as the CMS sends it. */
+/**
+ * A record as the CMS sends it, whose fields the mapping reads. The adapter adds or replaces three of them:
+ * `id`, a positive integer that no other record of the API's id space has; `status`, one of the API's
+ * (`publish`, `draft`, `pending`, `private`, `future`, `trash`); `modifiedUtc` (`YYYY-MM-DD HH:MM:SS`). Terms
+ * have an id only.
+ */
 export type CmsRecord = Record<string, unknown>;
+
+/** Key of a record that reads as published and that the CMS leaves out of anonymous lists: its own status. */
+export const OWN_STATUS = 'calendar_gateway_status';
 
 /**
  * The caller's `Authorization` header, undefined for an anonymous caller. Never logged, never a cache key.
@@ -35,14 +42,103 @@ export type Action =
 /** The permission that each action on the records of one collection needs, by the CMS's own name. */
 export type ActionPermissions = Readonly<Record<Action, string>>;
 
+/** What the mapping says about one collection of the CMS. */
+export interface CollectionSpec {
+  /** Absent for a collection that serves no kind, such as the media library. */
+  kind?: Kind;
+  /** Its name in the CMS, and in webhooks. */
+  collection: string;
+  /** `posts` have an author, a status, a modification time and perhaps a trash; `terms` have none of these. */
+  storedAs: 'posts' | 'terms';
+  /** Added to every list request, by the CMS's own names. */
+  listParams: Query;
+  /** The CMS's own statuses that read as published. */
+  statuses: readonly string[];
+  /** `edit`: the CMS shows the mapped fields only to accounts that may edit the record. */
+  context: 'view' | 'edit' | undefined;
+  /** The CMS's list repeats records and its totals are unreliable: duplicates are dropped and totals ignored. */
+  dedupe: boolean;
+  /** The fields that the mapping reads, by the CMS's own names. */
+  selectedFields: string;
+  /** Those of them without which a record cannot be read. */
+  requiredPaths: readonly string[];
+  /** Fields that hold ids of terms. */
+  termFields: readonly string[];
+}
+
+/** A collection that serves no kind. */
+export const plainCollection = (collection: string, storedAs: CollectionSpec['storedAs']): CollectionSpec => ({
+  ...{ collection, storedAs, listParams: {}, statuses: [], context: undefined, dedupe: false },
+  ...{ selectedFields: 'id', requiredPaths: [], termFields: [] },
+});
+
+/** The media library. Its records have an id and a modification time; `Cms.images` reads the rest. */
+export const MEDIA = plainCollection('media', 'posts');
+
+/**
+ * `public`: what everybody gets. `reader`: what an account gets that may read the record. `editor`: what an
+ * account gets that may edit it, raw texts included.
+ */
+export type View = 'public' | 'reader' | 'editor';
+
+/**
+ * Which fields come back. `time`: id and modification time. `stamp`: these and the status. `slug`: id and slug.
+ * `mapped`: those of the mapping. Default: all.
+ */
+export type Detail = 'id' | 'time' | 'stamp' | 'slug' | 'mapped';
+
+export interface ListRequest {
+  view: View;
+  /** Default: published records. `any`: every status but the trash. `all`: the trash too. */
+  statuses?: 'any' | 'all' | readonly string[];
+  detail?: Detail;
+  /** Records of the same time come in any order, and in another one with each request. */
+  order?: 'id' | '-id' | 'date' | '-date' | '-modified';
+  /** At most `Cms.maxPageSize`. Default: the CMS's own. */
+  limit?: number;
+  /** Of the first record, from 0; for `posts` only. */
+  offset?: number;
+  /** Instead of `offset`: from 1. After the last page, the list is empty. */
+  page?: number;
+  ids?: readonly number[];
+  slug?: string;
+  author?: number;
+  /** `YYYY-MM-DD HH:MM:SS`. Excludes its own second. A CMS that cannot filter by it lists everything. */
+  modifiedAfterUtc?: string;
+}
+
+export interface ReadRequest {
+  view: View;
+  detail?: Detail;
+  /** Of a protected record. */
+  password?: string;
+}
+
 export interface CmsPage {
   records: CmsRecord[];
+  /** Of the whole list, records that the caller may not see included. */
   total: number;
-  totalPages: number;
-  /** The CMS's clock when it responded (its `Date` header), milliseconds since 1970. */
+  /** The CMS's clock when it responded, milliseconds since 1970. */
   cmsTimeMs: number;
 }
 
+/** What the sync must know about the form of the CMS's records. Paths name fields in the CMS's terms (`meta.cost`). */
+export interface RecordForm {
+  /** The paths that a response with this detail should have, as far as the site's records have them at all. */
+  requestedPaths(spec: CollectionSpec, detail: Detail): readonly string[];
+  /** Those that every record of such a collection has on every site. */
+  certainPaths(spec: CollectionSpec): readonly string[];
+  hasPath(spec: CollectionSpec, record: CmsRecord, path: string): boolean;
+  /** True if the collection's own description has the path. */
+  isDescribed(fields: readonly string[], path: string): boolean;
+  /**
+   * Merges two responses about one published record, to the service account and to an anonymous caller, into
+   * the record that may enter the replica: it shows nothing that only the account sees.
+   */
+  publicView(spec: CollectionSpec, ofAccount: CmsRecord, ofPublic: CmsRecord): CmsRecord;
+}
+
+/** Parameters of a request, by the CMS's own names. */
 export type Query = Record<string, string | number | boolean>;
 
 /**
@@ -89,38 +185,55 @@ export interface CollectionInfo {
 }
 
 /**
- * One CMS. `collection` is a collection's name there (WordPress: `rest_base`), for posts and terms alike.
- * Every call throws `CmsRejected` when the CMS responds with an error and `CmsUnavailable` without a usable
- * response.
+ * One CMS. Every call throws `CmsRejected` when the CMS responds with an error and `CmsUnavailable` without a
+ * usable response; both say whether something was written.
  */
 export interface Cms {
+  /** Records per list request. */
+  readonly maxPageSize: number;
+  /** A collection that every site of this CMS has: it tells if the CMS refuses anonymous readers of everything. */
+  readonly builtIn?: CollectionSpec | undefined;
+  readonly recordForm: RecordForm;
   site(options?: CallOptions): Promise<Site>;
-  /** The account of the credentials. Throws `CmsRejected` (401) if they are wrong. */
+  /** The account of the credentials. Throws `CmsRejected` `unauthenticated` if they are wrong. */
   account(options: CallOptions): Promise<Account>;
+  /** True if an account has this id, or if the CMS does not tell. */
+  accountExists(id: number, options: CallOptions): Promise<boolean>;
   /**
    * The user name of the account with this e-mail address, for a CMS that accepts either at login. Undefined
    * without such an account and if the credentials may not list accounts.
    */
   findUserName?(email: string, options: CallOptions): Promise<string | undefined>;
-  collectionInfo(collection: string, options?: CallOptions): Promise<CollectionInfo>;
+  collectionInfo(spec: CollectionSpec, options?: CallOptions): Promise<CollectionInfo>;
   /** False only if the CMS itself says that it has no such collection. */
-  hasCollection(collection: string, options?: CallOptions): Promise<boolean>;
-  list(collection: string, query: Query, options?: CallOptions): Promise<CmsPage>;
-  read(collection: string, id: number, query: Query, options?: CallOptions): Promise<CmsRecord>;
-  create(collection: string, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
-  update(collection: string, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
-  /** Moves posts to the trash unless `force`; terms and media have no trash and are always deleted. */
-  remove(collection: string, id: number, mode: { force: boolean }, options: CallOptions): Promise<CmsRecord>;
-  images(ids: number[], options?: CallOptions): Promise<ImageRecord[]>;
+  hasCollection(spec: CollectionSpec, options?: CallOptions): Promise<boolean>;
+  /** The address of a collection, or of one of its records, in the CMS's own API. */
+  apiUrl(site: Site, spec: CollectionSpec, id?: number): string;
+  /** The gateway's id of a record that the CMS names by its own id, as in a webhook. */
+  gatewayId(spec: CollectionSpec, ownId: number): number;
+  list(spec: CollectionSpec, request: ListRequest, options?: CallOptions): Promise<CmsPage>;
+  read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
+  create(spec: CollectionSpec, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
+  update(spec: CollectionSpec, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
+  /** Throws `CmsRejected` `no-trash` if the collection has none, and `gone` if the record is in the trash. */
+  trash(spec: CollectionSpec, id: number, options: CallOptions): Promise<CmsRecord>;
+  /** Deletes the record permanently. */
+  delete(spec: CollectionSpec, id: number, options: CallOptions): Promise<void>;
+  images(ids: readonly number[], options?: CallOptions): Promise<ImageRecord[]>;
+  /** The id of the uploaded image with this address. */
+  findImage(url: string, options: CallOptions): Promise<number | undefined>;
   upload(image: { bytes: Uint8Array; mimeType: string; filename: string }, options: CallOptions): Promise<ImageRecord>;
   /**
    * True if the CMS shows that no post outside the trash has this term and that it has no child terms. False
    * if the CMS does not show that to this caller.
    */
-  isUnusedTerm(collection: string, id: number, options: CallOptions): Promise<boolean>;
-  /** The records created with this key. Undefined if the CMS cannot know (no companion plugin). */
+  isUnusedTerm(spec: CollectionSpec, id: number, options: CallOptions): Promise<boolean>;
+  /** The records created with this key, by the CMS's own ids. Undefined if the CMS cannot know. */
   findCreated(creationKey: string, options: CallOptions): Promise<{ collection: string; id: number }[] | undefined>;
-  /** True if a public post of any type has this id: distinguishes "another type" from "no record". */
+  /**
+   * True if a public record of any collection has this id: distinguishes "another type" from "no record".
+   * Always false for a CMS whose collections number their records separately.
+   */
   exists(id: number, options?: CallOptions): Promise<boolean>;
   close(): Promise<void>;
 }

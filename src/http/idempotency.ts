@@ -7,7 +7,7 @@ import { type ApiResponse, callOptions, type RequestContext } from '../calendar/
 import type { Services } from '../calendar/services.ts';
 import { ApiError, CmsUnavailable } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
-import { gatewayId } from '../mapping/normalized-cms.ts';
+import { collectionSpec } from '../mapping/mapping.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { IdempotencyEntry, IdempotencyStore } from '../store/idempotency-keys.ts';
@@ -97,7 +97,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     const records = await services.cms.findCreated(name, callOptions({ actor: request.actor }));
     const created = records?.find(({ collection }) => collection === services.mapping.kinds[kind]?.collection);
     if (created) {
-      const id = gatewayId(services.mapping, created.collection, created.id);
+      const id = services.cms.gatewayId(collectionSpec(services.mapping, created.collection), created.id);
       const response = await readCreated(id);
       const { response: _unknown, ...rest } = entry;
       await keys.compareAndSet(name, entry, { ...rest, state: 'done', id });

@@ -8,7 +8,6 @@ import { callOptions, type RequestContext } from '../calendar/request-context.ts
 import { resolveTermId, termExists } from '../calendar/resolve-references.ts';
 import type { SlugResolver } from '../calendar/resolve-slug.ts';
 import type { Services } from '../calendar/services.ts';
-import { CmsRejected } from '../errors.ts';
 import type { ReferenceChecks } from '../interface/param-type.ts';
 import { isPostKind } from '../model/kinds.ts';
 import type { Kind } from '../model/records.ts';
@@ -29,13 +28,7 @@ export function createReferenceChecks(services: Services, slugs: SlugResolver) {
     if (!account || id === account.userId) return true;
     const known = users.get(id);
     if (known !== undefined) return known;
-    const exists = await services.cms.read('users', id, { _fields: 'id' }, callOptions(request)).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof CmsRejected) return error.status !== 404;
-        throw error;
-      },
-    );
+    const exists = await services.cms.accountExists(id, callOptions(request));
     users.set(id, exists);
     return exists;
   }

@@ -2,7 +2,7 @@
 
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { isTermKind } from '../model/kinds.ts';
-import { KINDS, type Kind } from '../model/records.ts';
+import { KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
 import { type CompiledField, compileCoreField, compileField } from './compile-field.ts';
 import { CORE_LOCATIONS } from './core-locations.ts';
 import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
@@ -10,7 +10,6 @@ import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Kinds, Mapping } from './mapping.ts';
 import { type FieldSpec, type KindSpec, type MappingFile, mappingError, validateMappingFile } from './mapping-file.ts';
-import { TERM_ID_OFFSET } from './normalized-cms.ts';
 import { createReader } from './read-record.ts';
 import { createWriter } from './write-record.ts';
 
@@ -54,6 +53,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     dedupe: spec.dedupe ?? false,
     selectedFields: selectedFields(kind, storedAs, fields, mapping),
     requiredPaths: fields.flatMap(requiredPaths),
+    termFields: termFieldsOf(mapping),
     touchAfterCreate: spec.touchAfterCreate ?? [],
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     locations: new Map(
@@ -66,6 +66,10 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     ...createWriter(fields, writable, read, linkFields),
   } as KindMapping<Kind>;
 }
+
+/** WordPress names the terms of a post by the last segment of their collection. */
+const termFieldsOf = (mapping: MappingFile): string[] =>
+  KINDS.flatMap((kind) => mapping[kind]?.terms?.split('/').at(-1) ?? []);
 
 /**
  * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops
@@ -163,7 +167,7 @@ function compileReference(
   return isLinked && targetSpec?.terms !== undefined && !link ? withIdOffset(accessor) : accessor;
 }
 
-/** A term that serves as a venue or organizer has an id of its own in the API (normalized-cms.ts). */
+/** A term that serves as a venue or organizer has an id of its own in the API (model/records.ts). */
 function withIdOffset(accessor: FieldAccessor): FieldAccessor {
   const { read, write } = accessor;
   const shift = (ids: unknown, offset: number) => (ids as readonly number[]).map((id) => id + offset);

@@ -2,7 +2,7 @@
 // them.
 
 import { createHash } from 'node:crypto';
-import type { CmsRecord, Query } from '../cms/port.ts';
+import { type CmsRecord, type CollectionSpec, plainCollection } from '../cms/port.ts';
 import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
 import type { EmbeddedReader } from './embedded.ts';
 import type { LinkField, LinkTables } from './link-fields.ts';
@@ -15,28 +15,13 @@ export interface WriteContext {
   linkTables?: LinkTables | undefined;
 }
 
-export interface KindMapping<K extends Kind> {
+/**
+ * `selectedFields` names only what the mapping reads. `requiredPaths` includes the `meta` key that hides events
+ * from lists, because the gateway would list hidden events without it.
+ */
+export interface KindMapping<K extends Kind> extends CollectionSpec {
   kind: K;
-  /** Name of the collection in the CMS (`rest_base`). */
-  collection: string;
-  /** A venue or organizer may be a post or a term. */
-  storedAs: 'posts' | 'terms';
   readOnly: boolean;
-  /** Parameters of every list request. */
-  listParams: Query;
-  /** Statuses of a plugin that lists ask for, besides WordPress's own. */
-  statuses: string[];
-  /** `edit`: WordPress shows the mapped fields only to accounts that may edit the record. */
-  context: 'view' | 'edit' | undefined;
-  /** The CMS's list repeats rows and inflates totals: duplicates are dropped and totals ignored. */
-  dedupe: boolean;
-  /** Value of `_fields` in requests: only what the mapping reads. */
-  selectedFields: string;
-  /**
-   * Selected paths without which a record of this kind cannot be read. Includes the `meta` key that hides
-   * events from lists, because the gateway would list hidden events without it.
-   */
-  requiredPaths: string[];
   /** Paths of the body that are sent again after a create, for plugins that react to updates only. */
   touchAfterCreate: string[];
   writable: ReadonlySet<keyof FieldsOf[K]>;
@@ -73,6 +58,10 @@ export interface Mapping {
   source: MappingFile;
   kinds: Kinds;
 }
+
+/** The kind with this collection, or a collection without one, such as the media library. */
+export const collectionSpec = ({ kinds }: Mapping, collection: string): CollectionSpec =>
+  Object.values(kinds).find((kind) => kind.collection === collection) ?? plainCollection(collection, 'posts');
 
 /** A hash of the mapping. A replica that was built with another mapping must not be reused. */
 export function mappingFingerprint({ source }: Mapping): string {

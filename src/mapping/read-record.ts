@@ -12,7 +12,7 @@ import {
   type Site,
   type WallTime,
 } from '../model/records.ts';
-import { decodeEntities, undoTypography } from '../text/html.ts';
+import { searchableText } from '../text/html.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
 import { wallToUtc } from '../time/zones.ts';
 import { eventZone } from './codecs/clock.ts';
@@ -131,13 +131,3 @@ function decodeSlug(slug: string): string {
  */
 const rawTexts = (raw: string, rendered: unknown): string[] =>
   raw === rendered ? [...new Set([raw, searchableText(raw)])] : [raw];
-
-/**
- * Rendered HTML without entities. If WordPress converted quotes or dashes, the text as typed follows on a
- * line of its own.
- */
-export function searchableText(html: string): string {
-  const shown = decodeEntities(html);
-  const typed = undoTypography(shown);
-  return typed === shown ? shown : `${shown}\n${typed}`;
-}

@@ -18,6 +18,12 @@ export const KINDS: readonly Kind[] = [...POST_KINDS, ...TERM_KINDS];
  */
 export const FIRST_EMBEDDED_ID = 2 ** 52;
 
+/**
+ * Added to the id of a term that serves as a venue or organizer: the offset is above every post id and below
+ * the ids of embedded records.
+ */
+export const TERM_ID_OFFSET = 1_000_000_000_000;
+
 /** `YYYY-MM-DD HH:MM:SS` without a zone. The field's description names the zone. */
 export type WallTime = string;
 /** WordPress stores and sends this if there is no time. */

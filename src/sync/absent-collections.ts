@@ -14,7 +14,7 @@ import { countRecords } from './replica-records.ts';
  */
 export async function unlessAbsent<T>(
   context: SyncContext,
-  { kind, base }: Collection,
+  { kind, base, spec }: Collection,
   step: () => Promise<T>,
 ): Promise<T | undefined> {
   const { cms, memory, observe } = context;
@@ -26,7 +26,7 @@ export async function unlessAbsent<T>(
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.kind !== 'no-collection') throw error;
     memory.counts.requests += 1;
-    if (await cms.hasCollection(base, serviceOptions(context))) throw error;
+    if (await cms.hasCollection(spec, serviceOptions(context))) throw error;
     if (!memory.absent.has(kind))
       log(`the site has no collection "${base}": the gateway serves no record of it that it has not read before`);
     memory.absent.add(kind);

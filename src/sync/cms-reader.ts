@@ -1,20 +1,24 @@
 // Owns the sync's requests to the CMS: counted, numbered by read marks, and checked for completeness.
 
-import type { CallOptions, CmsRecord, Query } from '../cms/port.ts';
+import {
+  type CallOptions,
+  type CmsRecord,
+  type CollectionSpec,
+  type ListRequest,
+  MEDIA,
+  type View,
+} from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { ImageRecord } from '../model/records.ts';
-import { type Collection, idOf } from './collections.ts';
-import { checkComplete, incompleteError, MEDIA_FIELDS, missingPaths } from './complete-records.ts';
+import { type Collection, PUBLIC_SCOPE, type Scope } from './collections.ts';
+import { checkComplete } from './complete-records.ts';
 import type { SyncContext } from './context.ts';
 import { nextReadMark } from './dirty-records.ts';
-import type { MarkedPage } from './paginate.ts';
+import type { MarkedPage, PageRequest } from './paginate.ts';
 
-/** A list of the CMS. The records of a list without a kind are not checked for completeness. */
-export type ListTarget = Pick<Collection, 'base' | 'scope' | 'isPosts' | 'dedupe'> & { kind?: Collection['kind'] };
-
-/** Parameters and credentials of a request that is not made for the service account. */
+/** Scope and credentials of a request that is not made for the service account. */
 export interface ReadAs {
-  scope: Query;
+  scope: Scope;
   options: CallOptions;
 }
 
@@ -31,49 +35,54 @@ export const serviceOptions = ({ service, signal }: SyncContext): CallOptions =>
 export const sentAtMs = ({ memory, nowMs }: SyncContext, readMark: number): number =>
   memory.reads.sentMs.get(readMark) ?? nowMs();
 
-async function list(context: SyncContext, base: string, query: Query, options: CallOptions): Promise<MarkedPage> {
+async function list(
+  context: SyncContext,
+  spec: CollectionSpec,
+  request: ListRequest,
+  options: CallOptions,
+): Promise<MarkedPage> {
   const { cms, memory, nowMs, signal } = context;
   const readMark = nextReadMark(memory);
   memory.reads.sentMs.set(readMark, nowMs());
   memory.counts.requests += 1;
-  const page = await cms.list(base, query, { signal, ...options });
+  const page = await cms.list(spec, request, { signal, ...options });
   memory.reads.cmsTimeMs = page.cmsTimeMs;
   return { ...page, readMark };
 }
 
 /**
  * One page of a list. Throws `CmsRejected` if the service account gets fewer records than the total promises,
- * `CmsUnavailable` if records lack what the query requested, and what the CMS throws.
+ * `CmsUnavailable` if records lack what the request asked for, and what the CMS throws.
  */
 export async function readPage(
   context: SyncContext,
-  target: ListTarget,
-  query: Query,
+  { spec, scope }: Pick<Collection, 'spec' | 'scope'>,
+  request: PageRequest,
   as?: ReadAs,
 ): Promise<MarkedPage> {
-  const allParams = { ...(as?.scope ?? target.scope), ...query };
-  const mayHaveHoles = !as && context.service !== undefined && target.isPosts && !target.dedupe;
+  const wholeRequest = { ...(as?.scope ?? scope), ...request };
+  const mayHaveHoles = !as && context.service !== undefined && spec.storedAs === 'posts' && !spec.dedupe;
   for (let attempt = 1; ; attempt += 1) {
-    const page = await list(context, target.base, allParams, as?.options ?? serviceOptions(context));
-    const expected = mayHaveHoles ? expectedRecords(query, page.total) : 0;
+    const page = await list(context, spec, wholeRequest, as?.options ?? serviceOptions(context));
+    const expected = mayHaveHoles ? expectedRecords(request, page.total) : 0;
     if (page.records.length >= expected) {
-      await checkComplete(context, target, query, page.records);
+      await checkComplete(context, spec, request.detail, page.records);
       return page;
     }
-    if (attempt === MAX_ATTEMPTS) throw holesError(target.base, page.records.length, expected);
+    if (attempt === MAX_ATTEMPTS) throw holesError(spec.collection, page.records.length, expected);
   }
 }
 
 /** One record with the fields of the replica. Throws what the CMS throws. */
 export function readRecord(
   context: SyncContext,
-  { base, fields }: Pick<Collection, 'base' | 'fields'>,
+  spec: CollectionSpec,
   id: number,
-  query: Query,
+  view: View,
   options: CallOptions,
 ): Promise<CmsRecord> {
   context.memory.counts.requests += 1;
-  return context.cms.read(base, id, { ...query, _fields: fields }, options);
+  return context.cms.read(spec, id, { view, detail: 'mapped' }, options);
 }
 
 /**
@@ -90,8 +99,8 @@ export async function readByIds(
   const records: CmsRecord[] = [];
   let readMark = 0;
   for (let page = 1; ; page += 1) {
-    const query = { include: ids.join(','), per_page: pageSize, page, _fields: collection.fields };
-    const response = await readPage(context, collection, query, as);
+    const request: PageRequest = { ids, limit: pageSize, page, detail: 'mapped' };
+    const response = await readPage(context, collection, request, as);
     readMark ||= response.readMark;
     records.push(...response.records);
     if (page * pageSize >= response.total || response.records.length === 0) return { records, readMark };
@@ -99,29 +108,24 @@ export async function readByIds(
 }
 
 /** One page of the CMS's media. Throws `CmsUnavailable` if an item lacks a field, and what the CMS throws. */
-export async function readMediaPage(context: SyncContext, query: Query): Promise<MarkedPage> {
-  const page = await list(context, 'media', query, serviceOptions(context));
-  for (const item of page.records) {
-    const missing = missingPaths(item, MEDIA_FIELDS.split(','));
-    if (missing.length > 0) throw incompleteError('media', missing, idOf(item));
-  }
+export async function readMediaPage(context: SyncContext, request: PageRequest): Promise<MarkedPage> {
+  const page = await list(context, MEDIA, { ...PUBLIC_SCOPE, ...request }, serviceOptions(context));
+  await checkComplete(context, MEDIA, request.detail, page.records);
   return page;
 }
 
 export function readImages(context: SyncContext, ids: readonly number[]): Promise<ImageRecord[]> {
   context.memory.counts.requests += 1;
-  return context.cms.images([...ids], serviceOptions(context));
+  return context.cms.images(ids, serviceOptions(context));
 }
 
 /** Number of records on this page of a list without holes. */
-function expectedRecords({ per_page, page, offset }: Query, total: number): number {
-  const size = Number(per_page);
-  const before = offset === undefined ? (Number(page ?? 1) - 1) * size : Number(offset);
-  return Math.max(0, Math.min(size, total - before));
+function expectedRecords({ limit, page = 1, offset = (page - 1) * limit }: PageRequest, total: number): number {
+  return Math.max(0, Math.min(limit, total - offset));
 }
 
 /**
- * An account that may not edit others' records gets lists with holes, although WordPress's totals count what
+ * An account that may not edit others' records gets lists with holes, although the CMS's totals may count what
  * it leaves out. The sync must not take what the account does not see for deleted.
  */
 function holesError(base: string, received: number, expected: number): CmsRejected {

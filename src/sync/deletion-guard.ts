@@ -21,7 +21,7 @@ const REVIEW_INTERVAL_MS = 100_000;
 const SAMPLE = 5;
 const FINAL_SAMPLE = 100;
 
-type RecordTarget = Pick<Collection, 'base' | 'fields' | 'scope'>;
+type RecordTarget = Pick<Collection, 'spec' | 'scope'>;
 
 /**
  * Resolves with the missing records that may be deleted now; the others wait. Records that a webhook reported
@@ -138,9 +138,8 @@ export function suspensionReason(context: SyncContext): string | undefined {
  * True if the CMS itself says that this account has no such record: a list that leaves it out is no proof.
  */
 async function isMissing(context: SyncContext, target: RecordTarget, id: number): Promise<boolean> {
-  const { context: view } = target.scope;
   try {
-    await readRecord(context, target, id, view === undefined ? {} : { context: view }, serviceOptions(context));
+    await readRecord(context, target.spec, id, target.scope.view, serviceOptions(context));
     return false;
   } catch (error) {
     if (!(error instanceof CmsRejected)) throw error;

@@ -1,6 +1,7 @@
 // Owns what a webhook starts: fetching the records that it names, and those that the CMS changed along with
 // them.
 
+import { MEDIA } from '../cms/port.ts';
 import type { SyncContext } from './context.ts';
 import { markDirty, markWritten } from './dirty-records.ts';
 import { fetchDirty, fetchImages } from './ingest.ts';
@@ -30,7 +31,7 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
     if (collection.kind === 'event') await refreshLinks(context);
     await fetchDirty(context, collection, idsOf(collection.base));
   }
-  await fetchImages(context, [...replica.getImages([...idsOf('media')]).keys()]);
+  await fetchImages(context, [...replica.getImages([...idsOf(MEDIA.collection)]).keys()]);
   await fetchMissingImages(context);
   // The CMS removes a deleted term or image from its posts.
   for (const collection of collections) await fetchDirty(context, collection);

@@ -6,11 +6,11 @@ import { type PostKind, WITHHELD } from '../model/records.ts';
 import type { Visibility } from '../store/filters.ts';
 import { isAbsent } from './absent-collections.ts';
 import { readPage } from './cms-reader.ts';
-import { type Collection, idOf } from './collections.ts';
+import { type Collection, idOf, type Scope } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { isOutdated } from './dirty-records.ts';
 import { ingestRecords } from './ingest.ts';
-import { listOrder, paginate } from './paginate.ts';
+import { paginate } from './paginate.ts';
 
 export interface PrivateReader {
   credentials: Credentials;
@@ -46,7 +46,7 @@ async function fetchStatuses(
   author: number | undefined,
 ): Promise<void> {
   const { replica, commit, memory, pageSize } = context;
-  const scope = { ...collection.params, status: statuses.join(','), ...(author !== undefined && { author }) };
+  const scope: Scope = { view: 'reader', statuses, ...(author !== undefined && { author }) };
   const options: CallOptions = {
     credentials,
     bulkhead: 'callers',
@@ -56,7 +56,7 @@ async function fetchStatuses(
   const listed = new Set<number>();
   let firstReadMark = 0;
   const pages = paginate(
-    (page) => readPage(context, collection, { ...listOrder, _fields: collection.fields, ...page }, { scope, options }),
+    (page) => readPage(context, collection, { order: 'id', detail: 'mapped', ...page }, { scope, options }),
     { by: 'page', concurrency: 2, pageSize },
   );
   for await (const { records, readMark } of pages) {

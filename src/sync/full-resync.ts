@@ -8,7 +8,7 @@ import { type SyncContext, scopeOf } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { recheckMissingImages, resyncImages } from './media-sync.ts';
 import { type ResyncProgress, restartResync, STATE_KEYS } from './memory.ts';
-import { listOrder, paginate } from './paginate.ts';
+import { paginate } from './paginate.ts';
 import { readSite } from './poll.ts';
 import { recheckPublicViews } from './read-public-view.ts';
 import { deleteUnlisted } from './reconcile.ts';
@@ -61,8 +61,7 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
 /** Resolves with true at the end of the collection. */
 async function resyncPages(context: SyncContext, collection: Collection, progress: ResyncProgress): Promise<boolean> {
   const { pageSize } = context;
-  const query = { ...listOrder, _fields: collection.fields };
-  const pages = paginate((page) => readPage(context, collection, { ...query, ...page }), {
+  const pages = paginate((page) => readPage(context, collection, { order: 'id', detail: 'mapped', ...page }), {
     by: collection.isPosts ? 'offset' : 'page',
     start: progress.cursor,
     concurrency: 1,

@@ -1,14 +1,14 @@
 // Owns writing the CMS's records into the replica: in small batches, and never over something newer.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CmsRecord } from '../cms/port.ts';
+import { type CmsRecord, MEDIA } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
 import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } from '../model/records.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { readByIds, readImages, sentAtMs } from './cms-reader.ts';
-import { type Collection, idOf } from './collections.ts';
+import { type Collection, idOf, PUBLIC_SCOPE } from './collections.ts';
 import { type SyncContext, siteOf } from './context.ts';
 import { approveDeletions, areAllMissing, release } from './deletion-guard.ts';
 import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
@@ -22,7 +22,6 @@ import { stampsById } from './replica-records.ts';
 const STALE_RESPONSE = { responses: 3, ms: 5 * 60_000 };
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
-const MEDIA = { base: 'media', fields: 'id', scope: {} };
 
 /** The batch size adapts so that one batch blocks the event loop for about this long. */
 const BATCH_MS = 4;
@@ -298,7 +297,7 @@ export async function fetchImages(context: SyncContext, ids: readonly number[]):
     missing.push(...slice.filter((id) => !existing.has(id)));
   }
   const held = [...replica.getImages(missing).keys()];
-  if (held.length > MANY_IMAGES && !(await areAllMissing(context, MEDIA, held)))
+  if (held.length > MANY_IMAGES && !(await areAllMissing(context, { spec: MEDIA, scope: PUBLIC_SCOPE }, held)))
     throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
   for (let from = 0; from < missing.length; from += pageSize) {
     const deleted = missing.slice(from, from + pageSize);

@@ -11,7 +11,7 @@ import { ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages } from './media-sync.ts';
 import { type CollectionProgress, loadInitialSync, STATE_KEYS } from './memory.ts';
-import { listOrder, paginate } from './paginate.ts';
+import { type PageRequest, paginate } from './paginate.ts';
 import { poll, readSite, refreshPublicViews } from './poll.ts';
 
 const CONCURRENT_PAGES = 3;
@@ -59,10 +59,10 @@ async function startCollections(context: SyncContext, onProgress: OnProgress): P
 
 /** Reads the newest modification that is not in the future, and the number of records. */
 async function startCollection(context: SyncContext, collection: Collection): Promise<CollectionProgress> {
-  const query = collection.isPosts
-    ? { orderby: 'modified', order: 'desc', per_page: 1, _fields: 'id,modified_gmt' }
-    : { per_page: 1, _fields: 'id' };
-  const { records, total, cmsTimeMs } = await readPage(context, collection, query);
+  const request: PageRequest = collection.isPosts
+    ? { order: '-modified', limit: 1, detail: 'time' }
+    : { limit: 1, detail: 'id' };
+  const { records, total, cmsTimeMs } = await readPage(context, collection, request);
   const nowUtc = formatWallTime(cmsTimeMs);
   const newestUtc = records[0] ? stampOf(records[0]).modifiedUtc : '';
   const isPast = newestUtc !== '' && newestUtc < nowUtc;
@@ -86,11 +86,11 @@ async function copyUnlessAbsent(context: SyncContext, collection: Collection, on
 
 async function copyCollection(context: SyncContext, collection: Collection, onProgress: OnProgress): Promise<void> {
   const { memory, pageSize } = context;
-  const { kind, isPosts, fields } = collection;
+  const { kind, isPosts } = collection;
   const progress = memory.initialSync[kind];
   if (!progress || progress.isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
-  const pages = paginate((page) => readPage(context, collection, { ...listOrder, _fields: fields, ...page }), {
+  const pages = paginate((page) => readPage(context, collection, { order: 'id', detail: 'mapped', ...page }), {
     by: isPosts ? 'offset' : 'page',
     start: progress.cursor,
     concurrency: CONCURRENT_PAGES,

@@ -1,13 +1,14 @@
 // Owns the tables by which events refer to venues and organizers without their ids; built from the CMS's
 // lists and kept in the replica.
 
-import type { CmsRecord, Query } from '../cms/port.ts';
+import { type CmsRecord, plainCollection } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
 import { isAbsent } from './absent-collections.ts';
 import { readPage, serviceOptions } from './cms-reader.ts';
+import { PUBLIC_SCOPE } from './collections.ts';
 import { collectionOf, type SyncContext } from './context.ts';
 import { linkTablesState } from './memory.ts';
-import { listOrder, type MarkedPage } from './paginate.ts';
+import type { MarkedPage } from './paginate.ts';
 
 /**
  * Rebuilds the tables whose lists changed. Resolves with true if events in the replica may now read
@@ -30,19 +31,20 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<boo
   const { memory, commit, pageSize } = context;
   const linked = collectionOf(context, field.kind);
   if (!linked || isAbsent(context, linked)) return false;
-  const page: Query = { per_page: pageSize, ...listOrder };
-  const asService = { scope: {}, options: serviceOptions(context) };
+  const ofPage = (page: number) => ({ limit: pageSize, order: 'id', page }) as const;
+  const asService = { scope: PUBLIC_SCOPE, options: serviceOptions(context) };
   const { terms: base } = field;
   const terms =
     base === undefined
       ? []
-      : await listAll(context, (number) =>
-          readPage(context, { ...linked, base }, { ...page, page: number, _fields: 'id,slug' }, asService),
-        );
+      : await listAll(context, (page) => {
+          const terms = { spec: plainCollection(base, 'terms'), scope: PUBLIC_SCOPE };
+          return readPage(context, terms, { ...ofPage(page), detail: 'slug' }, asService);
+        });
   const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
   if (memory.links.builtFrom.get(field) === fingerprint) return false;
-  const _fields = base === undefined ? linked.fields : 'id,slug';
-  const records = await listAll(context, (number) => readPage(context, linked, { ...page, page: number, _fields }));
+  const detail = base === undefined ? 'mapped' : 'slug';
+  const records = await listAll(context, (page) => readPage(context, linked, { ...ofPage(page), detail }));
   const table = field.buildTable(records, terms);
   const before = memory.links.tables[field.field];
   memory.links.tables = { ...memory.links.tables, [field.field]: table };

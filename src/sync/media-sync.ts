@@ -5,7 +5,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatWallTime } from '../time/wall-time.ts';
 import { readMediaPage } from './cms-reader.ts';
 import { stampOf } from './collections.ts';
-import { MEDIA_FIELDS } from './complete-records.ts';
 import { type SyncContext, siteOf } from './context.ts';
 import { MODIFIED_RESOLUTION_MS } from './dirty-records.ts';
 import { fetchImages } from './ingest.ts';
@@ -91,10 +90,10 @@ async function listModified(context: SyncContext, startedMs: number): Promise<nu
   const isFirstPoll = watermarkUtc === '';
   let newestUtc = watermarkUtc;
   let total: number | undefined;
-  const pages = modifiedSince((query) => readMediaPage(context, query), {
+  const pages = modifiedSince((request) => readMediaPage(context, request), {
     watermarkUtc,
     isSettled: isWatermarkSettled(media.settledWatermark, watermarkUtc),
-    fields: MEDIA_FIELDS,
+    detail: 'time',
     pageSize,
     site: siteOf(context),
   });
@@ -141,7 +140,7 @@ export function recheckMissingImages({ memory: { media } }: SyncContext): void {
 
 /**
  * Re-reads the next pages of images after `lastId`. Resolves with the last id, or undefined at the end. The
- * image editor of WordPress changes files without touching `modified`. Throws what the CMS throws.
+ * image editor of a CMS may change files without touching `modified`. Throws what the CMS throws.
  */
 export async function resyncImages(context: SyncContext, lastId: number, pages: number): Promise<number | undefined> {
   const limit = pages * context.pageSize;

@@ -1,12 +1,12 @@
 // Owns listing everything that a collection changed since a time, although the CMS orders records of the same
 // second arbitrarily.
 
-import type { Query } from '../cms/port.ts';
+import type { Detail } from '../cms/port.ts';
 import type { Site } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { offsetMinutes, parseZone, utcToWall, utcZone } from '../time/zones.ts';
 import { stampOf } from './collections.ts';
-import { listOrder, type MarkedPage, paginate } from './paginate.ts';
+import { type MarkedPage, type PageRequest, paginate } from './paginate.ts';
 
 export interface ModifiedSinceOptions {
   /** The newest known modification, `YYYY-MM-DD HH:MM:SS`; `''` lists all records. */
@@ -16,15 +16,14 @@ export interface ModifiedSinceOptions {
    * isWatermarkSettled}.
    */
   isSettled: boolean;
-  /** `_fields` of the request. */
-  fields: string;
+  detail: Detail;
   pageSize: number;
   /** The CMS sorts by its wall time. */
   site: Site;
 }
 
 /**
- * WordPress stamps a record before it saves it: on a busy site a record may appear after others with a later
+ * A CMS such as WordPress stamps a record before it saves it: on a busy site a record may appear after others with a later
  * stamp. For so long after a modification was first seen, the poller also lists what was modified shortly
  * before it.
  */
@@ -67,20 +66,19 @@ export function settleWatermark(
  * does), so that pages ordered by time would miss some records. Records repeat. The first page's total is
  * that of the whole collection. Throws what `readPage` throws.
  *
- * A CMS that does not know `modified_after` (WordPress before 5.7) lists the whole collection, which takes
+ * A CMS that cannot filter by the modification time lists the whole collection, which takes
  * longer and is as correct.
  */
 export async function* modifiedSince(
-  readPage: (query: Query) => Promise<MarkedPage>,
-  { watermarkUtc, isSettled, fields, pageSize, site }: ModifiedSinceOptions,
+  readPage: (request: PageRequest) => Promise<MarkedPage>,
+  { watermarkUtc, isSettled, detail, pageSize, site }: ModifiedSinceOptions,
 ): AsyncGenerator<MarkedPage> {
-  const newest = { orderby: 'modified', order: 'desc', per_page: pageSize, _fields: fields, offset: 0 };
-  const first = await readPage(newest);
+  const first = await readPage({ order: '-modified', limit: pageSize, detail, offset: 0 });
   yield first;
   const oldest = first.records.at(-1);
   if (!oldest || first.total <= pageSize) return;
 
-  const query: Query = { ...listOrder, _fields: fields };
+  let modifiedAfterUtc: string | undefined;
   if (UTC_TEXT.test(watermarkUtc)) {
     const zone = parseZone(site.timezone) ?? utcZone;
     const wall = (utc: string) => (UTC_TEXT.test(utc) ? utcToWall(utc, zone) : '');
@@ -90,9 +88,11 @@ export async function* modifiedSince(
     const fromUtc = subtract(isSettled ? watermarkUtc : lookbackUtc(watermarkUtc), setBackMs);
     const [oldestWall, fromWall] = [wall(stampOf(oldest).modifiedUtc), wall(fromUtc)];
     if (oldestWall < fromWall || (isSettled && setBackMs === 0 && oldestWall === fromWall)) return;
-    // `modified_after` excludes its own second.
-    const afterUtc = isSettled ? fromUtc : subtract(fromUtc, 1000);
-    query.modified_after = `${afterUtc.replace(' ', 'T')}Z`;
+    // The filter excludes its own second.
+    modifiedAfterUtc = isSettled ? fromUtc : subtract(fromUtc, 1000);
   }
-  yield* paginate((position) => readPage({ ...query, ...position }), { by: 'offset', concurrency: 1, pageSize });
+  const since = modifiedAfterUtc === undefined ? {} : { modifiedAfterUtc };
+  yield* paginate((position) => readPage({ order: 'id', detail, ...since, ...position }), {
+    ...{ by: 'offset', concurrency: 1, pageSize },
+  });
 }

@@ -1,12 +1,15 @@
 // Owns reading a whole list of the CMS page by page, without losing a record while the list changes.
 
-import type { CmsPage, CmsRecord, Query } from '../cms/port.ts';
-import { idOf } from './collections.ts';
+import type { CmsPage, CmsRecord, Detail, ListRequest } from '../cms/port.ts';
+import { idOf, type Scope } from './collections.ts';
 
 /** A page, and the read mark of its request: a number that grows with every request and every write. */
 export interface MarkedPage extends CmsPage {
   readMark: number;
 }
+
+/** A part of a list: the scope is that of the collection, or given beside it. */
+export type PageRequest = Omit<ListRequest, keyof Scope> & { detail: Detail; limit: number };
 
 /** The next page, and the id of the last record that was read (0 for none). */
 export interface Cursor {
@@ -32,6 +35,8 @@ export interface PaginateOptions {
   concurrency: number;
 }
 
+export type Position = { limit: number } & Pick<ListRequest, 'offset' | 'page'>;
+
 const MAX_STEPS_BACK = 8;
 
 /**
@@ -50,7 +55,7 @@ function overlaps(records: readonly CmsRecord[], lastId: number): boolean {
  * if records before it disappeared, earlier pages are read again. Throws what `readPage` throws.
  */
 export async function* paginate(
-  readPage: (query: Query) => Promise<MarkedPage>,
+  readPage: (position: Position) => Promise<MarkedPage>,
   { by, start, pageSize, concurrency }: PaginateOptions,
 ): AsyncGenerator<ListPage> {
   const byOffset = by === 'offset';
@@ -64,7 +69,7 @@ export async function* paginate(
   function fetchPage(at: number): Promise<MarkedPage> {
     let page = prefetched.get(at);
     if (!page) {
-      page = readPage(byOffset ? { per_page: pageSize, offset: at } : { per_page: pageSize, page: at });
+      page = readPage(byOffset ? { limit: pageSize, offset: at } : { limit: pageSize, page: at });
       // If the consumer stops, nothing awaits a prefetched page: its failure must not end the process.
       page.catch(() => {});
       prefetched.set(at, page);
@@ -96,6 +101,3 @@ export async function* paginate(
     if (isLast) return;
   }
 }
-
-/** The order in which the sync reads whole lists; terms know no offset. */
-export const listOrder = { orderby: 'id', order: 'asc' } as const;

@@ -5,7 +5,7 @@ import type { PostRecord } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { absenceReason, isAbsent, unlessAbsent } from './absent-collections.ts';
 import { readPage, sentAtMs } from './cms-reader.ts';
-import { type Collection, STAMP_FIELDS, stampOf } from './collections.ts';
+import { type Collection, stampOf } from './collections.ts';
 import { type SyncContext, siteOf } from './context.ts';
 import { reviewSuspended, suspensionReason } from './deletion-guard.ts';
 import { hasWriteSince } from './dirty-records.ts';
@@ -14,7 +14,7 @@ import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
 import { restartResync, STATE_KEYS } from './memory.ts';
 import { isWatermarkSettled, modifiedSince, settleWatermark } from './modified-since.ts';
-import { listOrder, type MarkedPage } from './paginate.ts';
+import type { MarkedPage } from './paginate.ts';
 import { recheckPublicViews } from './read-public-view.ts';
 import { matchesTotal, reconcile } from './reconcile.ts';
 import { differs, stampsById } from './replica-records.ts';
@@ -100,10 +100,10 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
   const differing = new Set<number>();
   let newestUtc = watermarkUtc;
   let result: PollResult | undefined;
-  const pages = modifiedSince((query) => readPage(context, collection, query), {
+  const pages = modifiedSince((request) => readPage(context, collection, request), {
     watermarkUtc,
     isSettled: isWatermarkSettled(memory.settledWatermark, watermarkUtc),
-    fields: STAMP_FIELDS,
+    detail: 'stamp',
     pageSize,
     site: siteOf(context),
   });
@@ -137,12 +137,11 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
 async function pollTerms(context: SyncContext, collection: Collection): Promise<PollResult> {
   const { pageSize } = context;
   const memory = context.memory.kinds[collection.kind];
-  const query = { ...listOrder, per_page: pageSize, _fields: collection.fields };
   const firstPage = memory.nextTermPage;
   let result: PollResult | undefined;
   let page = firstPage;
   for (let pagesRead = 0; pagesRead < TERM_PAGES_PER_POLL; pagesRead += 1) {
-    const response = await readPage(context, collection, { ...query, page });
+    const response = await readPage(context, collection, { order: 'id', limit: pageSize, page, detail: 'mapped' });
     result ??= response;
     await ingestRecords(context, collection, response.records, response.readMark);
     const isLast = page * pageSize >= response.total;

@@ -1,13 +1,11 @@
 // Owns the public view of published records: the replica gets what the CMS shows an anonymous reader, never
 // what it shows an account.
 
-import type { CallOptions, CmsRecord, Query } from '../cms/port.ts';
+import { type CallOptions, type CmsRecord, type CollectionSpec, OWN_STATUS } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
-import { PLUGIN_STATUS } from '../mapping/normalized-cms.ts';
-import { publicView } from '../mapping/public-view.ts';
 import { type PostKind, WITHHELD } from '../model/records.ts';
 import { readByIds, readPage, readRecord } from './cms-reader.ts';
-import { type Collection, idOf, stampOf } from './collections.ts';
+import { type Collection, idOf, PUBLIC_SCOPE, stampOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { markDirty } from './dirty-records.ts';
 import { type PublicViewMode, STATE_KEYS } from './memory.ts';
@@ -15,8 +13,6 @@ import { stampsById } from './replica-records.ts';
 
 /** A site that was public must refuse anonymous readers for so long before the gateway changes the mode. */
 const REFUSAL_GRACE_MS = 10 * 60_000;
-/** A collection that every WordPress has. */
-const CORE_COLLECTION = 'posts';
 /** The longest that a write waits for the public view of the record. */
 const WRITE_TIMEOUT_MS = 5_000;
 
@@ -50,7 +46,7 @@ export async function readPublicViews(
     if (record.status !== 'publish') return [record];
     const id = idOf(record);
     if (unchanged.has(id)) return [];
-    const view = mergePublicView(collection, record, typeof views === 'string' ? undefined : views.get(id));
+    const view = mergePublicView(context, collection, record, typeof views === 'string' ? undefined : views.get(id));
     // A lagging database in front of the CMS may not have the record yet: the next poll reads it again.
     const isNewlyWithheld = view?.status === WITHHELD && views !== 'withheld' && !isWithheld(context, collection, id);
     if (!view || isNewlyWithheld) markDirty(context.memory, collection.kind, [id]);
@@ -64,7 +60,7 @@ function unchangedPluginRecords(
   collection: Collection,
   records: readonly CmsRecord[],
 ): ReadonlySet<number> {
-  const stamps = records.filter((record) => record[PLUGIN_STATUS] !== undefined).map(stampOf);
+  const stamps = records.filter((record) => record[OWN_STATUS] !== undefined).map(stampOf);
   const ids = stamps.map(({ id }) => id);
   const held = ids.length > 0 ? stampsById(context, collection, ids) : new Map();
   return new Set(ids.filter((id, n) => held.get(id)?.modifiedUtc === stamps[n]?.modifiedUtc));
@@ -85,10 +81,10 @@ export async function readPublicView(
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(WRITE_TIMEOUT_MS)]);
   const options: CallOptions = { ...call, signal };
   const mode = modeOf(context, collection);
-  if (mode === 'withheld') return mergePublicView(collection, record, undefined);
+  if (mode === 'withheld') return mergePublicView(context, collection, record, undefined);
   if (mode === 'public') {
     const views = await readAnonymously(context, collection, [record], options);
-    return mergePublicView(collection, record, views.get(idOf(record)));
+    return mergePublicView(context, collection, record, views.get(idOf(record)));
   }
   const as = { scope: collection.scope, options: { ...options, credentials: context.service } };
   return (await readByIds(context, collection, [idOf(record)], as)).records[0];
@@ -102,7 +98,7 @@ export async function recheckPublicViews(context: SyncContext): Promise<boolean>
   let isOpened = false;
   for (const collection of context.collections) {
     if (modeOf(context, collection) === 'public') continue;
-    if (await isOpen(context, collection.base, collection.publicParams)) {
+    if (await isOpen(context, collection.spec)) {
       await setMode(context, collection, 'public');
       isOpened = true;
     } else warnIfNotPublic(context, collection);
@@ -141,13 +137,13 @@ async function readAnonymously(
   records: readonly CmsRecord[],
   options: CallOptions,
 ): Promise<Map<number, CmsRecord>> {
-  const scope = collection.publicParams;
-  const listed = records.filter((record) => record[PLUGIN_STATUS] === undefined).map(idOf);
-  const views = listed.length > 0 ? (await readByIds(context, collection, listed, { scope, options })).records : [];
+  const listed = records.filter((record) => record[OWN_STATUS] === undefined).map(idOf);
+  const views =
+    listed.length > 0 ? (await readByIds(context, collection, listed, { scope: PUBLIC_SCOPE, options })).records : [];
   // The CMS shows a record with a plugin's own status to an anonymous reader by id, but not in lists.
   for (const record of records) {
-    if (record[PLUGIN_STATUS] === undefined) continue;
-    const view = await readRecord(context, collection, idOf(record), scope, options).catch((error: unknown) => {
+    if (record[OWN_STATUS] === undefined) continue;
+    const view = await readRecord(context, collection.spec, idOf(record), 'public', options).catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
     });
     if (view) views.push(view);
@@ -155,11 +151,10 @@ async function readAnonymously(
   return new Map(views.map((view) => [idOf(view), view]));
 }
 
-async function isOpen(context: SyncContext, base: string, scope: Query): Promise<boolean> {
-  const target = { base, scope, isPosts: true, dedupe: true };
-  const as = { scope, options: anonymousOptions(context) };
+async function isOpen(context: SyncContext, spec: CollectionSpec): Promise<boolean> {
+  const as = { scope: PUBLIC_SCOPE, options: anonymousOptions(context) };
   try {
-    await readPage(context, target, { per_page: 1, _fields: 'id' }, as);
+    await readPage(context, { spec, scope: PUBLIC_SCOPE }, { limit: 1, detail: 'id' }, as);
     return true;
   } catch (error) {
     if (!isRefusal(error)) throw error;
@@ -176,14 +171,11 @@ async function decideAfterRefusal(
   collection: Collection,
   error: CmsRejected,
 ): Promise<PublicViewMode> {
-  const { memory, nowMs } = context;
+  const { cms, memory, nowMs } = context;
   const others = context.collections.filter(({ isPosts, kind }) => isPosts && kind !== collection.kind);
-  const probes = [
-    ...others.map(({ base, publicParams }) => ({ base, scope: publicParams })),
-    { base: CORE_COLLECTION, scope: {} },
-  ];
+  const probes = [...others.map(({ spec }) => spec), ...(cms.builtIn ? [cms.builtIn] : [])];
   let mode: PublicViewMode = 'account';
-  for (const { base, scope } of probes) if (await isOpen(context, base, scope)) mode = 'withheld';
+  for (const spec of probes) if (await isOpen(context, spec)) mode = 'withheld';
   if (memory.publicView.modes[collection.kind] === 'public') {
     const refusal = mode === 'account' ? memory.publicView : memory.kinds[collection.kind];
     refusal.refusedSinceMs ??= nowMs();
@@ -218,11 +210,13 @@ const isWithheld = ({ replica }: SyncContext, { kind }: Collection, id: number):
 
 /** Undefined: the public view is older than the record, as that of a cache in front of the CMS is. */
 function mergePublicView(
-  collection: Collection,
+  { cms }: SyncContext,
+  { spec }: Collection,
   record: CmsRecord,
   view: CmsRecord | undefined,
 ): CmsRecord | undefined {
   if (view === undefined) return { ...record, status: WITHHELD };
-  const isOlder = typeof view.modified_gmt === 'string' && stampOf(view).modifiedUtc < stampOf(record).modifiedUtc;
-  return isOlder ? undefined : publicView(record, view, { editing: collection.editContext });
+  const viewUtc = stampOf(view).modifiedUtc;
+  const isOlder = viewUtc !== '' && viewUtc < stampOf(record).modifiedUtc;
+  return isOlder ? undefined : cms.recordForm.publicView(spec, record, view);
 }

@@ -2,14 +2,14 @@
 // fetches only the difference.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CmsRecord, Query } from '../cms/port.ts';
+import type { CmsRecord } from '../cms/port.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import { readPage } from './cms-reader.ts';
-import { type Collection, idOf, STAMP_FIELDS, stampOf } from './collections.ts';
+import { type Collection, idOf, stampOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { isMassDeletion, release, suspend, suspendedIds } from './deletion-guard.ts';
 import { fetchRecords } from './ingest.ts';
-import { listOrder, paginate } from './paginate.ts';
+import { type PageRequest, paginate } from './paginate.ts';
 import { allStamps, countRecords, findDiffering } from './replica-records.ts';
 
 const MAX_ATTEMPTS = 3;
@@ -62,9 +62,8 @@ async function listedStamps(context: SyncContext, collection: Collection): Promi
  */
 async function fetchNewest(context: SyncContext, collection: Collection): Promise<number> {
   let total = 0;
-  for (const orderby of ['id', 'date']) {
-    const query = { orderby, order: 'desc', per_page: context.pageSize, _fields: STAMP_FIELDS };
-    const page = await readPage(context, collection, query);
+  for (const order of ['-id', '-date'] as const) {
+    const page = await readPage(context, collection, { order, limit: context.pageSize, detail: 'stamp' });
     total = page.total;
     await fetchRecords(context, collection, findDiffering(context, collection, page.records.map(stampOf)));
     if (matchesTotal(context, collection, total)) break;
@@ -79,8 +78,8 @@ async function deleteFew(context: SyncContext, collection: Collection, total: nu
   if (surplus < 1 || surplus > FEW_DELETIONS) return false;
   const ids = (await listedStamps(context, collection)).map(({ id }) => id);
   const readFrom = async (offset: number) => {
-    const query = { ...listOrder, per_page: context.pageSize, offset, _fields: 'id' };
-    return (await readPage(context, collection, query)).records;
+    const request: PageRequest = { order: 'id', limit: context.pageSize, offset, detail: 'id' };
+    return (await readPage(context, collection, request)).records;
   };
   await fetchRecords(context, collection, await findDeleted(ids, surplus, context.pageSize, readFrom));
   return matchesTotal(context, collection, total);
@@ -106,9 +105,9 @@ async function listIds(
   const ids = new Set<number>();
   const differing: number[] = [];
   let total = 0;
-  const query: Query = { ...listOrder, _fields: collection.isPosts ? STAMP_FIELDS : 'id' };
+  const detail = collection.isPosts ? 'stamp' : 'id';
   const by = collection.isPosts ? 'offset' : 'page';
-  const pages = paginate((page) => readPage(context, collection, { ...query, ...page }), {
+  const pages = paginate((page) => readPage(context, collection, { order: 'id', detail, ...page }), {
     by,
     concurrency: 3,
     pageSize,

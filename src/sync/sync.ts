@@ -7,7 +7,7 @@ import type { Kind, PostKind, Site } from '../model/records.ts';
 import type { Observe } from '../observability/events.ts';
 import { localCommit, NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
-import { collectionsOf, idOf, PAGE_SIZE } from './collections.ts';
+import { collectionsOf, idOf } from './collections.ts';
 import { missingFields } from './complete-records.ts';
 import { collectionOf, type SyncContext, siteOf } from './context.ts';
 import { isOutdated, markChangedByPeer, markWritten, nextReadMark, retainReadMarks } from './dirty-records.ts';
@@ -101,7 +101,7 @@ const MAX_INTERVALS_BEHIND = 3;
 /** Nothing happens before `start`. */
 export function createSync(options: SyncOptions): Sync {
   const { replica, cms, mapping, service, intervalMs, observe, nowMs = Date.now, peers } = options;
-  const { resyncIntervalMs = RESYNC_INTERVAL_MS, pageSize = PAGE_SIZE } = options;
+  const { resyncIntervalMs = RESYNC_INTERVAL_MS, pageSize = options.cms.maxPageSize } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   const collections = collectionsOf(mapping, service);

@@ -101,3 +101,13 @@ const TYPED_CHARACTERS: Readonly<Record<string, string>> = {
 /** Undoes `wptexturize`, by which WordPress turns typed quotes, dashes and dots into typographic ones. */
 export const undoTypography = (text: string): string =>
   text.replace(/[‘’“”′″–—…×]/g, (character) => TYPED_CHARACTERS[character]!);
+
+/**
+ * Rendered HTML without entities. If WordPress converted quotes or dashes, the text as typed follows on a
+ * line of its own.
+ */
+export function searchableText(html: string): string {
+  const shown = decodeEntities(html);
+  const typed = undoTypography(shown);
+  return typed === shown ? shown : `${shown}\n${typed}`;
+}

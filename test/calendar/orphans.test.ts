@@ -2,6 +2,7 @@
 // have left.
 
 import { expect } from 'chai';
+import { plainCollection } from '../../src/cms/port.ts';
 import { redirectError } from '../../src/cms/response.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS, type FakeCms, userIdOf, type WriteCall } from '../cms/fake-cms.ts';
@@ -66,7 +67,7 @@ describe('orphans of failed creates', () => {
 
     it('even one that an editor created in the CMS and that the replica lacks', async () => {
       const other = await fixture.cms.create(
-        'events',
+        plainCollection('events', 'posts'),
         { title: 'Party', status: 'publish' },
         { credentials: CREDENTIALS.admin },
       );
@@ -126,7 +127,8 @@ describe('orphans of failed creates', () => {
         const old = existing(base)[0]!;
         const before = existing().length;
         const { create } = fixture.cms;
-        fixture.cms.create = async (at, body, options) => (at === base ? { ...old } : create(at, body, options));
+        fixture.cms.create = async (spec, body, options) =>
+          spec.collection === base ? { ...old } : create(spec, body, options);
         failAt(EVENT_CREATE, false, rejection);
         const other = { categories: ['New'], venue: { venue: 'New' } };
         const error = await errorOf(write('/events', 'create', { ...event, ...other }));
@@ -161,9 +163,9 @@ describe('orphans of failed creates', () => {
   for (const base of ['events', 'venues', 'event_categories']) {
     it(`a response to a create of ${base} that lacks fields: the error names the record`, async () => {
       const { create } = fixture.cms;
-      fixture.cms.create = async (at, body, options) => {
-        const cmsRecord = await create(at, body, options);
-        return at === base ? { id: cmsRecord.id } : cmsRecord;
+      fixture.cms.create = async (spec, body, options) => {
+        const cmsRecord = await create(spec, body, options);
+        return spec.collection === base ? { id: cmsRecord.id } : cmsRecord;
       };
       const error = await errorOf(write('/events', 'create', { ...event, venue: LINKED.venue, categories: ['New'] }));
       expect(error.data?.created).to.deep.include(namesOf(base)[0]);

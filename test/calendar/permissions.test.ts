@@ -65,7 +65,7 @@ describe('permissions', () => {
   ] as const) {
     it(`for ${only} alone show unpublished ${only} and nothing else, in events too`, async () => {
       await start({
-        collectionInfo: async (base) => collectionInfoOf(permissionsOf(base)),
+        collectionInfo: async ({ collection }) => collectionInfoOf(permissionsOf(collection)),
         account: async () => ({
           userId: 3,
           roles: ['custom'],
@@ -84,7 +84,7 @@ describe('permissions', () => {
 
   it('for posts are none for events, venues or organizers', async () => {
     await start({
-      collectionInfo: async (base) => collectionInfoOf(permissionsOf(base)),
+      collectionInfo: async ({ collection }) => collectionInfoOf(permissionsOf(collection)),
       account: async () => ({
         userId: 3,
         roles: ['editor'],
@@ -119,10 +119,10 @@ describe('permissions', () => {
   it('are read once per kind, for concurrent requests of one account (single-flight)', async () => {
     const bases: string[] = [];
     await start({
-      collectionInfo: async (base) => {
-        bases.push(base);
+      collectionInfo: async ({ collection }) => {
+        bases.push(collection);
         await new Promise((done) => setImmediate(done));
-        return collectionInfoOf(permissionsOf(base));
+        return collectionInfoOf(permissionsOf(collection));
       },
     });
     await Promise.all(Array.from({ length: 20 }, () => gateway.request('/events/1', { as: 'admin' })));

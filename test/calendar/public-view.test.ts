@@ -110,7 +110,7 @@ for (const service of [SERVICE, undefined]) {
       ['venues', 'subscriber'],
     ] as const) {
       it(`is what other callers see of one of the ${kind} that the ${as} was the first to read`, async () => {
-        const { id } = cms.fake.create(kind, META);
+        const { id } = cms.fake.createPost(kind, META);
         const read = await gateway.request(`/${kind}/${id}`, { as });
         expect(read.status).to.equal(200);
         const { body } = await gateway.request(`/${kind}/${id}`);
@@ -122,7 +122,7 @@ for (const service of [SERVICE, undefined]) {
     }
 
     it('does not exist for a published event that the CMS hides from the public', async () => {
-      const { id } = cms.fake.create('events', { ...META, hiddenFromPublic: true });
+      const { id } = cms.fake.createPost('events', { ...META, hiddenFromPublic: true });
       await gateway.services.sync.poll();
       const read = await gateway.request(`/events/${id}`, EDITOR);
       expect([read.status, read.body.status]).to.deep.equal([200, 'publish']);

@@ -15,10 +15,10 @@ describe('a slug in a path', () => {
     const requestedSlugs: unknown[] = [];
     const list = cms.list;
     let away = false;
-    cms.list = async (base, query, options) => {
-      if (query.slug !== undefined) requestedSlugs.push(query.slug);
+    cms.list = async (spec, request, options) => {
+      if (request.slug !== undefined) requestedSlugs.push(request.slug);
       if (away) throw new CmsUnavailable('timeout', 'no answer');
-      return list(base, query, options);
+      return list(spec, request, options);
     };
     const isUnavailable = (is: boolean) => {
       away = is;

@@ -1,7 +1,8 @@
 // A failed request removes the records that it provably created and that nothing else refers to.
 
 import { expect } from 'chai';
-import { CmsUnavailable } from '../../src/errors.ts';
+import { plainCollection } from '../../src/cms/port.ts';
+import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS } from '../cms/fake-cms.ts';
 import {
   EVENT_CREATE,
@@ -79,10 +80,8 @@ describe('rollback', () => {
 
     it('permanently, if the site has no trash', async () => {
       failAt(EVENT_CREATE, false, rejection);
-      const { remove } = fixture.cms;
-      fixture.cms.remove = async (base, id, mode, options) => {
-        if (!mode.force) throw rejection('rest_trash_not_supported', 501);
-        return remove(base, id, mode, options);
+      fixture.cms.trash = async () => {
+        throw new CmsRejected('no-trash', 'No.');
       };
       await errorOf(write('/events', 'create', { ...event, venue: { venue: 'New venue' } }));
       expect(fixture.cms.records.size).to.equal(0);
@@ -90,9 +89,10 @@ describe('rollback', () => {
 
     it('and the error names what it could not remove', async () => {
       failAt(EVENT_CREATE, false, rejection);
-      fixture.cms.remove = async () => {
+      const fail = async () => {
         throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
       };
+      Object.assign(fixture.cms, { trash: fail, delete: fail });
       const error = await errorOf(write('/events', 'create', EVENT_WITH_LINKED));
       expect(error.data.created).to.deep.equal(STEPS.slice(0, 4).map(({ base }) => namesOf(base)[0]));
     });
@@ -137,7 +137,7 @@ describe('rollback', () => {
           const [venue] = existing('venues');
           const [category] = existing('event_categories');
           const body = { title: 'Theirs', status, meta: { venue_ids: [venue!.id] }, event_categories: [category!.id] };
-          await fixture.cms.create('events', body, { credentials: CREDENTIALS.editor });
+          await fixture.cms.create(plainCollection('events', 'posts'), body, { credentials: CREDENTIALS.editor });
           throw rejection();
         };
         const body = { ...event, venue: { venue: 'Hall' }, categories: ['Talks'] };
@@ -175,12 +175,19 @@ describe('rollback', () => {
     it('creates a new record for a request that refers to one while a rollback removes it', async () => {
       const shared = { ...event, categories: ['Shared'], venue: { venue: 'Shared hall' } };
       let other: Promise<{ id: number }> | undefined;
-      const { remove } = fixture.cms;
-      fixture.cms.remove = async (base, id, mode, options) => {
-        const removed = await remove(base, id, mode, options);
+      const { trash, delete: deleteRecord } = fixture.cms;
+      const createOther = async () => {
         other ??= write('/events', 'create', { ...shared, title: 'Other' }, { as: 'editor' });
         await new Promise(setImmediate);
-        return removed;
+      };
+      fixture.cms.trash = async (...args) => {
+        const trashed = await trash(...args);
+        await createOther();
+        return trashed;
+      };
+      fixture.cms.delete = async (...args) => {
+        await deleteRecord(...args);
+        await createOther();
       };
       fixture.cms.onWrite = (step, inserted, { title }) => {
         if (step.base === 'events' && !inserted && title === 'Party') throw rejection();

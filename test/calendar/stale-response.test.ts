@@ -41,7 +41,7 @@ describe('a response to a read that is older than the replica', () => {
   });
 
   it('of a slug does not replace it', async () => {
-    cms.list = async () => ({ records: [old], total: 1, totalPages: 1, cmsTimeMs: nowMs });
+    cms.list = async () => ({ records: [old], total: 1, cmsTimeMs: nowMs });
     await gateway.request('/events/by-slug/old', { as: 'editor' });
     expect(storedEvent().title).to.equal('New');
     expect(reread).to.deep.include({ collection: 'events', id });

@@ -2,6 +2,7 @@
 // exists.
 
 import { expect } from 'chai';
+import { plainCollection } from '../../src/cms/port.ts';
 import { CREDENTIALS } from '../cms/fake-cms.ts';
 import {
   EVENT_CREATE,
@@ -91,7 +92,7 @@ describe('unknown outcomes', () => {
         listed.promise.then(() => sync.poll()),
       );
       await fixture.cms.create(
-        'events',
+        plainCollection('events', 'posts'),
         { ...event, meta: { start_date: event.start_date } },
         { credentials: CREDENTIALS.admin },
       );

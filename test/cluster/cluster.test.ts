@@ -61,7 +61,7 @@ describe('cluster', function () {
   });
 
   it('polls once for all gateways, and serves what was changed in the CMS directly', async () => {
-    for (let n = 0; n < 30; n += 1) cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+    for (let n = 0; n < 30; n += 1) cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
     await start(3);
     const others = gateways.filter((gateway) => gateway !== leaderOf(gateways));
     for (const { cmsLink } of others) expect(cmsLink.requests).to.equal(0);
@@ -81,7 +81,7 @@ describe('cluster', function () {
     }
 
     async function three(): Promise<{ lead: TestGateway; rest: TestGateway[] }> {
-      cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       await start(3);
       const lead = leaderOf(gateways)!;
       return { lead, rest: gateways.filter((gateway) => gateway !== lead) };
@@ -167,7 +167,7 @@ describe('cluster', function () {
   describe('joining', () => {
     it('receives a snapshot from the leader, without calls to the CMS, however many gateways join', async () => {
       for (let n = 0; n < 500; n += 1)
-        cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' }, dateS: 1_700_000_000 + n });
+        cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' }, dateS: 1_700_000_000 + n });
       for (let n = 0; n < 20; n += 1) cms.fake.createTerm('tags');
       const [a] = (await start(1)) as [TestGateway];
       const before = a.cmsLink.requests;
@@ -185,7 +185,7 @@ describe('cluster', function () {
 
     it('resumes from its own file if the change log reaches back, and receives a snapshot otherwise', async () => {
       const file = join(mkdtempSync(join(tmpdir(), 'calendar-cluster-')), 'b.sqlite');
-      cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       const [a] = (await start(1)) as [TestGateway];
       const restart = () => startGateway({ cms, redisUrl: redisServer.url, name: 'b', file });
       const startedEmpty = ({ observations }: TestGateway) =>
@@ -229,7 +229,7 @@ describe('cluster', function () {
 
   describe('while Redis is unavailable', () => {
     it('each gateway is standalone; once Redis is back, and empty, all gateways have all changes', async () => {
-      cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       const [a, b, c] = (await start(3)) as [TestGateway, TestGateway, TestGateway];
       await redisServer.kill();
       await until(() => gateways.every(({ cluster }) => cluster.status().role === 'standalone'), 'all standalone');
@@ -256,7 +256,7 @@ describe('cluster', function () {
     });
 
     it('each gateway is standalone when Redis is full', async () => {
-      cms.fake.create('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       const [a, b] = (await start(2)) as [TestGateway, TestGateway];
       const memory = (bytes: string) => withRedisClient(redisServer, (client) => client.configSet('maxmemory', bytes));
       await memory('1');

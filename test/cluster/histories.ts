@@ -148,7 +148,7 @@ const STEP_TYPES: Record<string, (scene: Scene) => void | Promise<void>> = {
   /** A change without a new modification date: only a full resync finds it, and no token covers it. */
   editInCmsSilently: ({ cms, ...scene }) =>
     cms.fake.editSilently(someId({ cms, ...scene }) ?? 0, { meta: { ...DATES, cost: String(scene.random()) } }),
-  createInCms: ({ cms }) => void cms.fake.create('events', { title: cms.nextTitle(), meta: DATES }),
+  createInCms: ({ cms }) => void cms.fake.createPost('events', { title: cms.nextTitle(), meta: DATES }),
   deleteInCms: (scene) => scene.cms.fake.erase(someId(scene) ?? 0),
   createTermInCms: ({ cms }) => void cms.fake.createTerm('event_categories'),
   deleteTermInCms: (scene) => {
@@ -242,7 +242,7 @@ export async function runHistory(redisServer: RedisServer, seed: number): Promis
   await redisServer.restart();
   const cms = writableCms();
   cms.numbered = true;
-  for (let n = 0; n < 12; n += 1) cms.fake.create('events', { title: cms.nextTitle(), meta: DATES });
+  for (let n = 0; n < 12; n += 1) cms.fake.createPost('events', { title: cms.nextTitle(), meta: DATES });
   const gateways = await Promise.all(NAMES.map((name) => startGateway({ ...settings({ cms, redisServer }), name })));
   const clients = NAMES.map((): HistoryClient => ({ version: undefined, seen: new Map() }));
   const counts: HistoryCounts = { writes: 0, reads: 0, retryLater: 0, faults: 0 };

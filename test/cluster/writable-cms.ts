@@ -1,6 +1,6 @@
 // The fake CMS with a running clock and writes, and one link per gateway that a test can delay or cut.
 
-import type { Account, CallOptions, Cms, CmsRecord } from '../../src/cms/port.ts';
+import type { Account, CallOptions, Cms, CmsRecord, CollectionSpec } from '../../src/cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { SAME_NAMES } from '../cms/fake-cms.ts';
 import { createFakeCms, type FakeCms, type FakePost, SERVICE } from '../sync/fake-cms.ts';
@@ -57,40 +57,41 @@ export function writableCms(): WritableCms {
     return fields;
   };
 
+  const postOf = ({ collection }: CollectionSpec, id: number): FakePost => {
+    const post = fake.posts.get(id);
+    if (post?.base !== collection) throw new CmsRejected('not-found', 'No.');
+    return post;
+  };
+
   const whole: Cms = {
     ...fake,
     account: async () => EDITOR,
     collectionInfo: async () => ({ statuses: [], permissions: SAME_NAMES, writableFields: undefined }),
-    async read(base, id, query, options) {
-      const post = fake.posts.get(id);
-      if (post?.base !== base) throw new CmsRejected('not-found', 'No.');
+    async read(spec, id, { view }, options) {
+      const post = postOf(spec, id);
       const isOpen = post.status === 'publish' && !post.hiddenFromPublic;
       if (!isOpen && options?.credentials === undefined) throw new CmsRejected('hidden', 'No.', { status: 401 });
-      return fake.postResponse(post, { ...options, ...query });
+      return fake.postResponse(post, { ...options, view });
     },
-    async create(base, body, options) {
+    async create({ collection: base }, body, options) {
       if (TERMS.includes(base)) return fake.termResponse(fake.createTerm(base, { name: String(body.name) }));
-      return fake.postResponse(fake.create(base, fieldsOf(body)), { ...options, context: 'edit' });
+      return fake.postResponse(fake.createPost(base, fieldsOf(body)), { ...options, view: 'editor' });
     },
-    async update(base, id, body, options) {
-      const post = fake.posts.get(id);
-      if (post?.base !== base) throw new CmsRejected('not-found', 'No.');
+    async update(spec, id, body, options) {
+      const { meta } = postOf(spec, id);
       const fields = fieldsOf(body);
-      fake.edit(id, { ...fields, ...(fields.meta ? { meta: { ...post.meta, ...fields.meta } } : {}) });
-      return fake.postResponse(fake.posts.get(id)!, { ...options, context: 'edit' });
+      fake.edit(id, { ...fields, ...(fields.meta ? { meta: { ...meta, ...fields.meta } } : {}) });
+      return fake.postResponse(fake.posts.get(id)!, { ...options, view: 'editor' });
     },
-    async remove(base, id, { force }, options) {
-      if (TERMS.includes(base)) {
-        const term = fake.terms.get(id);
-        if (!term) throw new CmsRejected('not-found', 'No.');
-        fake.deleteTerm(id);
-        return fake.termResponse(term);
-      }
-      const post = fake.posts.get(id);
-      if (post?.base !== base) throw new CmsRejected('not-found', 'No.');
-      if (force) fake.erase(id);
-      else fake.trash(id);
-      return fake.postResponse(post, { ...options, context: 'edit' });
+    async trash(spec, id, options) {
+      const post = postOf(spec, id);
+      fake.trashPost(id);
+      return fake.postResponse(post, { ...options, view: 'editor' });
+    },
+    async delete(spec, id) {
+      if (!TERMS.includes(spec.collection)) fake.erase(postOf(spec, id).id);
+      else if (fake.terms.has(id)) fake.deleteTerm(id);
+      else throw new CmsRejected('not-found', 'No.');
     },
     exists: async () => false,
     isUnusedTerm: async () => false,

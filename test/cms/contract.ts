@@ -26,21 +26,20 @@ const COLLECTIONS: Result[] = [
     'list',
     {
       total: 3,
-      totalPages: 2,
       records: [
         { id: '#3', title: 'Drei „Ü“', status: 'publish' },
         { id: '#2', title: 'Two & a half', status: 'publish' },
       ],
     },
   ],
-  ['list', { total: 3, totalPages: 2, records: [{ id: '#1' }] }],
-  ['list', { total: 0, totalPages: 0, records: [] }],
+  ['list', { total: 3, records: [{ id: '#1' }] }],
+  ['list', { total: 0, records: [] }],
   ['read', { id: '#1', title: 'One', status: 'publish' }],
   ['update', post('#1', 'One again', 'one')],
   ['exists', true],
-  ['remove', post('#1', 'One again', 'one__trashed', 'trash')],
-  ['remove', rejected('gone')],
-  ['remove', { deleted: true, previous: post('#2', 'Two & a half', 'two-a-half') }],
+  ['trash', post('#1', 'One again', 'one__trashed', 'trash')],
+  ['trash', rejected('gone')],
+  ['delete', undefined],
   ['read', rejected('not-found')],
   ['exists', false],
   ['create', rejected('forbidden')],
@@ -54,9 +53,9 @@ const COLLECTIONS: Result[] = [
   ['create', term],
   ['create', rejected('conflict', { fields: ['name'], existing: '#4' })],
   ['create', rejected('forbidden')],
-  ['list', { total: 1, totalPages: 1, records: [term] }],
-  ['list', { total: 1, totalPages: 1, records: [] }],
-  ['remove', { deleted: true, previous: term }],
+  ['list', { total: 1, records: [term] }],
+  ['list', { total: 1, records: [] }],
+  ['delete', undefined],
 ];
 
 const MEDIA: Result[] = [
@@ -67,7 +66,7 @@ const MEDIA: Result[] = [
   ['upload', rejected('failed')],
   ['upload', rejected('forbidden')],
   ['upload', rejected('forbidden')],
-  ['remove', { deleted: true, previous: { id: '#1' } }],
+  ['delete', undefined],
   ['images', []],
 ];
 
@@ -118,9 +117,8 @@ async function run(scenario: Scenario, { cms, as }: ContractSubject): Promise<Re
 function reduce(result: unknown, idOf: (id: unknown) => string | undefined): unknown {
   if (Array.isArray(result)) return result.map((each) => reduce(each, idOf));
   if (typeof result !== 'object' || result === null) return result;
-  const { records, total, totalPages, deleted, previous, id, title, name, slug, status } = result as CmsRecord;
-  if (records !== undefined) return { total, totalPages, records: reduce(records, idOf) };
-  if (deleted !== undefined) return { deleted, previous: reduce(previous, idOf) };
+  const { records, total, id, title, name, slug, status } = result as CmsRecord;
+  if (records !== undefined) return { total, records: reduce(records, idOf) };
   const isTitled = typeof title === 'object' && title !== null && 'raw' in title;
   const isMedia = !isTitled && name === undefined && status === undefined;
   if (isMedia || status === 'inherit') return { id: idOf(id) };

@@ -1,12 +1,14 @@
 // Discovery of a site's REST API, account capabilities, and deletes without a trash.
 
 import { expect } from 'chai';
-import type { Cms } from '../../src/cms/port.ts';
+import { type Cms, plainCollection } from '../../src/cms/port.ts';
 import { NoRestApi } from '../../src/cms/wordpress/no-rest-api.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
 import { type StubCms, sendJson, sendText, startStubCms } from '../faults/stub-cms.ts';
+
+const POSTS = plainCollection('posts', 'posts');
 
 describe('discovery of a WordPress site', () => {
   let cms: StubCms;
@@ -60,10 +62,10 @@ describe('discovery of a WordPress site', () => {
     it(name, async () => {
       serve(root, link);
       open(path);
-      await wordpress.list('posts', { page: 1 });
+      await wordpress.list(POSTS, { view: 'public', page: 1 });
       expect(lastAsked()).to.equal(expected);
       const requestCount = cms.requests.length;
-      await wordpress.list('posts', { page: 1 });
+      await wordpress.list(POSTS, { view: 'public', page: 1 });
       expect(cms.requests).to.have.length(requestCount + 1); // discovery runs once
     });
   }
@@ -71,7 +73,7 @@ describe('discovery of a WordPress site', () => {
   it('sends no credentials', async () => {
     serve('/wp-json/');
     open('/');
-    await wordpress.list('posts', {}, { credentials: 'Basic eDp5' });
+    await wordpress.list(POSTS, { view: 'public' }, { credentials: 'Basic eDp5' });
     expect(cms.requests.map(({ headers }) => headers.authorization)).to.deep.equal([
       undefined,
       undefined,
@@ -83,16 +85,16 @@ describe('discovery of a WordPress site', () => {
     serve('/wp-json/');
     await proxy.set({ kind: 'down' });
     open('/');
-    const error = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    const error = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ reason: 'refused' });
     await proxy.set({ kind: 'none' });
-    expect((await wordpress.list('posts', {})).total).to.equal(1);
+    expect((await wordpress.list(POSTS, { view: 'public' })).total).to.equal(1);
   });
 
   it('fails for a site that is no WordPress', async () => {
     cms.respond = (_request, response) => sendText(response, 200, '<html>some site');
     open('/');
-    const error = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    const error = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ reason: 'status' });
     expect((error as Error).message).to.contain('no REST API');
     expect(error).to.be.instanceOf(NoRestApi).and.to.have.nested.property('finding.reason', 'page');
@@ -105,7 +107,7 @@ describe('discovery of a WordPress site', () => {
       else sendText(response, 403, '<html><title>\u001b[31mNo\u0007\n  bots</title>');
     };
     open('/');
-    const error = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    const error = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
     expect(error).to.have.nested.property('finding.reason', 'redirect');
     cms.respond = ({ method, url = '' }, response) =>
       sendText(
@@ -113,7 +115,7 @@ describe('discovery of a WordPress site', () => {
         method !== 'HEAD' && url.startsWith('/?') ? 403 : 404,
         '<title>\u001b[31mNo\u0007\n  bots</title>',
       );
-    const other = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    const other = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
     expect(other).to.have.nested.property('finding.reason', 'forbidden');
     // A page's title goes to terminals and logs.
     expect(other).to.have.nested.property('finding.words', '[31mNo bots');
@@ -128,7 +130,7 @@ describe('discovery of a WordPress site', () => {
       sendText(response, 301, '', { location: `/town${url}` });
     };
     open('/');
-    await wordpress.list('posts', { page: 1 });
+    await wordpress.list(POSTS, { view: 'public', page: 1 });
     expect(cms.requests.at(-1)?.url).to.equal('/town/wp-json/wp/v2/posts?page=1');
     expect(cms.requests.filter(({ url }) => url.includes('posts'))).to.have.length(1);
   });
@@ -137,21 +139,21 @@ describe('discovery of a WordPress site', () => {
     cms.respond = ({ method }, response) =>
       sendText(response, 200, method === 'HEAD' ? '' : `<title>${'<title>'.repeat(300_000)}`);
     open('/');
-    const page = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    const page = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
     expect(page).to.have.nested.property('finding.reason', 'page');
     cms.respond = ({ method }, response) =>
       sendText(response, 200, method === 'HEAD' ? '' : Buffer.alloc(6_000_000, '{'));
-    const huge = await wordpress.list('posts', {}).catch((thrown: unknown) => thrown);
+    const huge = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
     expect(huge).to.have.nested.property('finding.reason', 'too-large');
   });
 
   it('is repeated when the permalinks have changed', async () => {
     serve('/wp-json/');
     open('/');
-    await wordpress.list('posts', {});
+    await wordpress.list(POSTS, { view: 'public' });
     serve('/?rest_route=/');
-    await wordpress.list('posts', {}).catch(() => {});
-    expect((await wordpress.list('posts', {})).total).to.equal(1);
+    await wordpress.list(POSTS, { view: 'public' }).catch(() => {});
+    expect((await wordpress.list(POSTS, { view: 'public' })).total).to.equal(1);
   });
 
   it('reads the granted capabilities of an account', async () => {
@@ -176,7 +178,7 @@ describe('discovery of a WordPress site', () => {
       else usual(request, response);
     };
     open('/');
-    const error = await wordpress.remove('posts', 1, { force: false }, {}).catch((thrown: unknown) => thrown);
+    const error = await wordpress.trash(POSTS, 1, {}).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(CmsRejected).and.to.include({ status: 501 });
     expect(cms.requests.filter(({ url }) => url.includes('force'))).to.deep.equal([]);
   });

@@ -1,7 +1,17 @@
 // The fake CMS: a WordPress in memory with users, posts, terms, media, paging, trash and errors, as recorded
 // from the real one (contract.ts). Tests inject failures into its writes.
 
-import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord } from '../../src/cms/port.ts';
+import {
+  type Action,
+  type ActionPermissions,
+  type CallOptions,
+  type Cms,
+  type CmsRecord,
+  type CollectionSpec,
+  type Detail,
+  plainCollection,
+} from '../../src/cms/port.ts';
+import { WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
 import { CmsRejected, type RejectionKind, type RejectionOptions } from '../../src/errors.ts';
 import type { ImageRecord } from '../../src/model/records.ts';
 
@@ -55,6 +65,12 @@ const POSTS = ['events', 'venues', 'organizers'];
 const TERMS = ['event_categories', 'tags'];
 const STATUSES = ['publish', 'future', 'draft', 'pending', 'private'];
 const TEXTS = ['title', 'content', 'excerpt'];
+const FIELDS: Record<Exclude<Detail, 'mapped'>, string[]> = {
+  id: ['id'],
+  time: ['id', 'modified_gmt', 'modifiedUtc'],
+  stamp: ['id', 'modified_gmt', 'modifiedUtc', 'status'],
+  slug: ['id', 'slug'],
+};
 
 /** Creates an empty CMS. */
 export function createFakeCms(nowMs: () => number): FakeCms {
@@ -99,11 +115,10 @@ export function createFakeCms(nowMs: () => number): FakeCms {
     if (!TEXTS.some((name) => body[name])) reject('invalid', { fields: ['title'] });
   }
 
-  const selectFields = (record: CmsRecord, fields: unknown): CmsRecord => {
-    if (fields === undefined) return record;
-    const names = String(fields)
-      .split(',')
-      .map((name) => name.split('.')[0]);
+  const selectFields = ({ ...record }: CmsRecord, spec: CollectionSpec, detail: Detail | undefined): CmsRecord => {
+    if (detail === undefined) return record;
+    const mapped = spec.selectedFields.split(',').map((path) => path.split('.', 1)[0]!);
+    const names = detail === 'mapped' ? [...mapped, 'modifiedUtc'] : FIELDS[detail];
     return Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)));
   };
 
@@ -116,7 +131,7 @@ export function createFakeCms(nowMs: () => number): FakeCms {
       ...(content === undefined ? {} : { content: rendered(content) }),
       ...(excerpt === undefined ? {} : { excerpt: rendered(excerpt) }),
       ...(meta === undefined ? {} : { meta: { ...(before.meta as CmsRecord), ...(meta as CmsRecord) } }),
-      ...(TERMS.includes(base) ? {} : { modified: utc(), modified_gmt: utc() }),
+      ...(TERMS.includes(base) ? {} : { modified: utc(), modified_gmt: utc(), modifiedUtc: utc().replace('T', ' ') }),
     };
   }
 
@@ -162,51 +177,48 @@ export function createFakeCms(nowMs: () => number): FakeCms {
         mayUpload: mayUpload(role),
       };
     },
-    hasCollection: async () => true,
-    collectionInfo: async () => ({
-      statuses: [],
-      permissions: SAME_NAMES,
-      writableFields: undefined,
-    }),
-    async list(base, query, options) {
+    hasCollection: async ({ collection }) => [...POSTS, ...TERMS].includes(collection),
+    maxPageSize: 100,
+    builtIn: plainCollection('posts', 'posts'),
+    recordForm: WORDPRESS_RECORDS,
+    accountExists: async (id) => id <= ROLES.length,
+    gatewayId: (_spec, ownId) => ownId,
+    apiUrl: (site, { collection }, id) => `${site.url}/wp-json/wp/v2/${collection}${id === undefined ? '' : `/${id}`}`,
+    collectionInfo: async ({ collection: base }) => {
+      if (![...POSTS, ...TERMS].includes(base)) reject('no-collection');
+      return { statuses: [], permissions: SAME_NAMES, writableFields: undefined };
+    },
+    async list(spec, request, options) {
+      const { collection: base } = spec;
       if (![...POSTS, ...TERMS, 'media'].includes(base)) reject('no-collection');
-      const perPage = Number(query.per_page ?? 10);
-      if (perPage > 100) reject('invalid', { fields: ['per_page'] });
+      const { view, statuses, detail, order, limit = 10, ids, slug, author, modifiedAfterUtc } = request;
+      if (limit > 100) reject('invalid', { fields: ['per_page'] });
       const isAnonymous = options?.credentials === undefined;
-      if (isAnonymous && query.context === 'edit') reject('forbidden', { status: 401 });
-      const valuesOf = (name: string) => (query[name] === undefined ? undefined : String(query[name]).split(','));
-      const statuses = valuesOf('status');
-      if (isAnonymous && statuses?.some((status) => status !== 'publish')) reject('invalid', { fields: ['status'] });
-      const included = valuesOf('include');
+      const isPosts = POSTS.includes(base);
+      if (isAnonymous && isPosts && view === 'editor') reject('forbidden', { status: 401 });
+      if (isAnonymous && isPosts && statuses !== undefined) reject('invalid', { fields: ['status'] });
       const hasStatus = ({ status }: CmsRecord) => {
-        if (!POSTS.includes(base)) return true;
+        if (!isPosts || statuses === 'all') return true;
         if (!statuses) return status === 'publish';
-        return statuses[0] === 'any' ? status !== 'trash' : statuses.includes(String(status));
+        return statuses === 'any' ? status !== 'trash' : statuses.includes(String(status));
       };
       const matching = [...records.values()].filter(
         (record) =>
           record.base === base &&
           hasStatus(record) &&
-          (query.slug === undefined || record.slug === query.slug) &&
-          (query.author === undefined || record.author === query.author) &&
-          (!included || included.includes(String(record.id))) &&
-          TERMS.every((name) => query[name] === undefined || (record[name] as number[]).includes(Number(query[name]))),
+          (slug === undefined || record.slug === slug) &&
+          (author === undefined || record.author === author) &&
+          (modifiedAfterUtc === undefined || String(record.modifiedUtc) > modifiedAfterUtc) &&
+          (!ids || ids.includes(Number(record.id))),
       );
       const key = (record: CmsRecord): string =>
-        `${query.orderby === 'modified' ? record.modified_gmt : ''} ${String(record.id).padStart(9, '0')}`;
+        `${order === '-modified' ? record.modifiedUtc : ''} ${String(record.id).padStart(9, '0')}`;
       matching.sort((a, b) => (key(a) < key(b) ? -1 : 1));
-      if ((query.order ?? (POSTS.includes(base) ? 'desc' : 'asc')) === 'desc') matching.reverse();
-      const page = Number(query.page ?? 1);
-      const offset = query.offset === undefined ? (page - 1) * perPage : Number(query.offset);
-      const total = matching.length;
-      const totalPages = Math.ceil(total / perPage);
-      // The adapter converts WordPress's error for a page past the end.
-      if (POSTS.includes(base) && page > Math.max(1, totalPages))
-        return { records: [], total: 0, totalPages: 0, cmsTimeMs: nowMs() };
+      if (order?.startsWith('-') ?? isPosts) matching.reverse();
+      const offset = request.offset ?? ((request.page ?? 1) - 1) * limit;
       return {
-        records: matching.slice(offset, offset + perPage).map((record) => selectFields(record, query._fields)),
-        total,
-        totalPages,
+        records: matching.slice(offset, offset + limit).map((record) => selectFields(record, spec, detail)),
+        total: isPosts && offset >= matching.length ? 0 : matching.length,
         cmsTimeMs: nowMs(),
       };
     },
@@ -216,15 +228,14 @@ export function createFakeCms(nowMs: () => number): FakeCms {
         own === key ? [{ collection, id: Number(id) }] : [],
       );
     },
-    async isUnusedTerm(base, id) {
+    async isUnusedTerm({ collection: base }, id) {
       return ![...records.values()].some(
         (record) =>
           record.status !== 'trash' && ((record[base] as number[] | undefined)?.includes(id) || record.parent === id),
       );
     },
-    read: async (base, id, query) =>
-      base === 'users' && id <= ROLES.length ? { id } : { ...selectFields(existing(base, id), query._fields) },
-    async create(collection, body, options) {
+    read: async (spec, id, { detail }) => selectFields(existing(spec.collection, id), spec, detail),
+    async create({ collection }, body, options) {
       const write: WriteCall = { method: 'create', base: collection };
       cms.writes.push(write);
       const inserted: { collection: string; id: number }[] = [];
@@ -246,7 +257,7 @@ export function createFakeCms(nowMs: () => number): FakeCms {
         throw new CmsRejected(error.kind, error.message, { ...error, inserted, written: inserted[0] ? 'yes' : 'no' });
       }
     },
-    async update(base, id, body) {
+    async update({ collection: base }, id, body) {
       const write: WriteCall = { method: 'update', base };
       cms.writes.push(write);
       await cms.onWrite?.(write, false, body);
@@ -254,13 +265,15 @@ export function createFakeCms(nowMs: () => number): FakeCms {
       await cms.onWrite?.(write, true, body);
       return { ...existing(base, id) };
     },
-    async remove(base, id, { force }) {
+    async delete({ collection: base }, id) {
+      existing(base, id);
+      cms.deletes.push({ base, id, force: true });
+      records.delete(id);
+    },
+    async trash({ collection: base }, id) {
       const record = existing(base, id);
-      cms.deletes.push({ base, id, force });
-      if (force || !POSTS.includes(base)) {
-        records.delete(id);
-        return { deleted: true, previous: record };
-      }
+      if (!POSTS.includes(base)) reject('no-trash');
+      cms.deletes.push({ base, id, force: false });
       if (record.status === 'trash') reject('gone');
       const write: WriteCall = { method: 'remove', base };
       cms.writes.push(write);
@@ -269,6 +282,7 @@ export function createFakeCms(nowMs: () => number): FakeCms {
       await cms.onWrite?.(write, true, {});
       return { ...record };
     },
+    findImage: async (url) => Number(/\/(\d+)\.png$/.exec(url)?.[1]) || undefined,
     images: async (ids) => ids.flatMap((id) => (records.get(id)?.base === 'media' ? [image(id)] : [])),
     async upload({ mimeType }, options) {
       const write: WriteCall = { method: 'upload', base: 'media' };

@@ -1,7 +1,7 @@
 // The WordPress adapter against recorded exchanges: its requests and the records it reads.
 
 import { expect } from 'chai';
-import type { Cms } from '../../src/cms/port.ts';
+import { type Cms, plainCollection } from '../../src/cms/port.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../../src/errors.ts';
 import type { RecordingContext } from '../record/scenario.ts';
@@ -10,6 +10,10 @@ import { scenario as media } from '../record/scenarios/media.ts';
 import { pendingMocks, recording, replay, withoutNetwork } from './replay.ts';
 
 const USER = { credentials: 'Basic eDp5' };
+
+const EVENTS = { ...plainCollection('events', 'posts'), selectedFields: 'id,status,title.raw,meta.website' };
+const CATEGORIES = { ...plainCollection('event_categories', 'terms'), selectedFields: 'id,name,slug' };
+const MISSING = plainCollection('no-such-base', 'posts');
 
 describe('the WordPress adapter', () => {
   withoutNetwork();
@@ -58,7 +62,7 @@ describe('the WordPress adapter', () => {
     });
 
     it("reads a collection's schema, as far as the caller may see it", async () => {
-      const events = await wordpress.collectionInfo('events', USER);
+      const events = await wordpress.collectionInfo(EVENTS, USER);
       expect(events.statuses).to.include.members(['publish', 'future', 'draft', 'pending', 'private', 'trash', 'any']);
       expect(events.permissions).to.include({ edit: 'edit_posts', editOthers: 'edit_others_posts' });
       expect(events.writableFields).to.include.members([
@@ -69,13 +73,13 @@ describe('the WordPress adapter', () => {
         'meta.start_date',
       ]);
       expect(events.writableFields).to.not.include.members(['id', 'link', 'modified_gmt']);
-      const categories = await wordpress.collectionInfo('event_categories', USER);
+      const categories = await wordpress.collectionInfo(CATEGORIES, USER);
       expect(categories.statuses).to.deep.equal([]);
       expect(categories.permissions).to.include({ manageTerms: 'publish_posts' });
-      const unseen = await wordpress.collectionInfo('events');
+      const unseen = await wordpress.collectionInfo(EVENTS);
       expect(unseen.permissions).to.equal(undefined);
       expect(unseen.statuses).to.include('publish');
-      expect(await errorOf(wordpress.collectionInfo('no-such-base', USER))).to.include({
+      expect(await errorOf(wordpress.collectionInfo(MISSING, USER))).to.include({
         status: 404,
         kind: 'no-collection',
       });
@@ -85,7 +89,7 @@ describe('the WordPress adapter', () => {
       const second = recording('site-and-accounts').findLastIndex(({ method }) => method === 'HEAD');
       replay('site-and-accounts', second);
       expect((await wordpress.site()).timezone).to.equal('-03:30');
-      expect((await wordpress.list('events', { per_page: 1, _fields: 'id' })).records).to.have.length(1);
+      expect((await wordpress.list(EVENTS, { view: 'public', limit: 1, detail: 'id' })).records).to.have.length(1);
       expect(pendingMocks()).to.deep.equal([]);
     });
   });
@@ -100,28 +104,27 @@ describe('the WordPress adapter', () => {
     });
 
     it("reads pages with totals and the CMS's clock", async () => {
-      const query = { _fields: 'id,status,title.raw,meta.website', context: 'edit', status: 'publish,draft' };
-      const page = await wordpress.list('events', { per_page: 2, page: 1, ...query }, USER);
-      expect(page).to.include({ total: 3, totalPages: 2 });
+      const scope = { view: 'editor', statuses: ['publish', 'draft'] } as const;
+      const page = await wordpress.list(EVENTS, { ...scope, detail: 'mapped', limit: 2, page: 1 }, USER);
+      expect(page.total).to.equal(3);
       expect(page.records.map(({ title }) => title)).to.deep.equal([{ raw: 'Drei „Ü“' }, { raw: 'Two & a half' }]);
       const recorded = recording('collections').find(({ path }) => path.includes('page=1&'));
       expect(new Date(page.cmsTimeMs).toUTCString()).to.equal(recorded?.rawHeaders.date);
     });
 
     it('reads a page past the end as empty, for posts and terms', async () => {
-      expect(await wordpress.list('events', { per_page: 2, page: 3, _fields: 'id' })).to.deep.include({
+      expect(await wordpress.list(EVENTS, { view: 'public', detail: 'id', limit: 2, page: 3 })).to.deep.include({
         records: [],
         total: 0,
-        totalPages: 0,
       });
-      const terms = await wordpress.list('event_categories', { per_page: 100, page: 2, _fields: 'id,name,slug' });
+      const terms = await wordpress.list(CATEGORIES, { view: 'public', detail: 'mapped', limit: 100, page: 2 });
       expect(terms.records).to.deep.equal([]);
     });
 
     it('trashes a post once', async () => {
       const [id = 0] = deletedIds();
-      expect((await wordpress.remove('events', id, { force: false }, USER)).status).to.equal('trash');
-      expect(await errorOf(wordpress.remove('events', id, { force: false }, USER))).to.include({
+      expect((await wordpress.trash(EVENTS, id, USER)).status).to.equal('trash');
+      expect(await errorOf(wordpress.trash(EVENTS, id, USER))).to.include({
         status: 410,
         code: 'rest_already_trashed',
       });
@@ -130,7 +133,7 @@ describe('the WordPress adapter', () => {
     it('deletes terms permanently', async () => {
       const term = recording('collections').findLast(({ method }) => method === 'DELETE');
       const id = Number(/\d+(?=\?)/.exec(term?.path ?? '')?.[0]);
-      expect(await wordpress.remove('event_categories', id, { force: false }, USER)).to.include({ deleted: true });
+      await wordpress.delete(CATEGORIES, id, USER);
     });
 
     it('distinguishes a post of any type from no record', async () => {
@@ -141,28 +144,31 @@ describe('the WordPress adapter', () => {
 
     it("keeps the CMS's own error messages", async () => {
       const event = { title: 'x', status: 'publish' };
-      expect(await errorOf(wordpress.create('events', event, {}))).to.include({
+      expect(await errorOf(wordpress.create(EVENTS, event, {}))).to.include({
         status: 401,
         code: 'rest_cannot_create',
       });
-      expect(await errorOf(wordpress.create('events', event, USER))).to.include({
+      expect(await errorOf(wordpress.create(EVENTS, event, USER))).to.include({
         status: 403,
         code: 'rest_cannot_create',
       });
-      expect(await errorOf(wordpress.create('events', {}, USER))).to.include({ status: 400, code: 'empty_content' });
-      const param = await errorOf(wordpress.create('events', { title: 'x', status: 'no-such-status' }, USER));
+      expect(await errorOf(wordpress.create(EVENTS, {}, USER))).to.include({ status: 400, code: 'empty_content' });
+      const param = await errorOf(wordpress.create(EVENTS, { title: 'x', status: 'no-such-status' }, USER));
       expect(param).to.include({ status: 400, code: 'rest_invalid_param' });
       expect(new Set(param.fields)).to.deep.equal(new Set(['status']));
-      expect(await errorOf(wordpress.list('events', { context: 'edit' }))).to.include({
+      expect(await errorOf(wordpress.list(EVENTS, { view: 'editor' }))).to.include({
         status: 401,
         code: 'rest_forbidden_context',
       });
-      expect(await errorOf(wordpress.list('no-such-base', {}))).to.include({ status: 404, code: 'rest_no_route' });
+      expect(await errorOf(wordpress.list(MISSING, { view: 'public' }))).to.include({
+        status: 404,
+        code: 'rest_no_route',
+      });
     });
 
     it('reads the id of a duplicate term', async () => {
-      const term = await wordpress.create('event_categories', { name: 'Café & Bar' }, USER);
-      const duplicate = await errorOf(wordpress.create('event_categories', { name: 'Café & Bar' }, USER));
+      const term = await wordpress.create(CATEGORIES, { name: 'Café & Bar' }, USER);
+      const duplicate = await errorOf(wordpress.create(CATEGORIES, { name: 'Café & Bar' }, USER));
       expect(duplicate).to.include({ status: 400, code: 'term_exists' });
       expect(duplicate.existingId).to.equal(term.id);
     });

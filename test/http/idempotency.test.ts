@@ -189,12 +189,12 @@ describe('Idempotency-Key on creates', () => {
     /** From now on the CMS does not let this account edit records. */
     function takeRights(role: keyof typeof CREDENTIALS): void {
       const read = cms.read.bind(cms);
-      cms.read = async (base, id, query, options) => {
-        if (options?.credentials === CREDENTIALS[role] && query?.context === 'edit')
+      cms.read = async (spec, id, how, options) => {
+        if (options?.credentials === CREDENTIALS[role] && how.view === 'editor')
           throw new CmsRejected('forbidden', 'No.');
         if (options?.credentials === CREDENTIALS[role] && cms.records.get(id)?.status === 'private')
           throw new CmsRejected('hidden', 'No.');
-        return read(base, id, query, options);
+        return read(spec, id, how, options);
       };
     }
 
@@ -255,9 +255,9 @@ describe('Idempotency-Key on creates', () => {
   it('a gateway does not create if another gateway took its key over meanwhile', async () => {
     const { idempotency } = gateway.services.replica;
     const { create: creating } = cms;
-    cms.create = async (base, body, options) => {
-      const cmsRecord = await creating(base, body, options);
-      if (base !== 'venues') return cmsRecord;
+    cms.create = async (spec, body, options) => {
+      const cmsRecord = await creating(spec, body, options);
+      if (spec.collection !== 'venues') return cmsRecord;
       // The entry that another gateway writes if it believes that this one has crashed.
       const { compareAndSet } = idempotency;
       idempotency.compareAndSet = async (name, old, next) => {

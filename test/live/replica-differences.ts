@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import type { Cms, Query } from '../../src/cms/port.ts';
+import type { Cms, ListRequest } from '../../src/cms/port.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { CalendarRecord } from '../../src/model/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
@@ -15,8 +15,8 @@ export async function recordsOfSite(cms: Cms, service: string): Promise<Map<stri
   const images = new Set<number>();
   for (const collection of collectionsOf(loadMapping('wordpress-meta'), service)) {
     for (let page = 1; ; page += 1) {
-      const query: Query = { ...collection.scope, per_page: 100, page, orderby: 'id', _fields: collection.fields };
-      const { records: items, total } = await cms.list(collection.base, query, { credentials: service });
+      const request: ListRequest = { ...collection.scope, limit: 100, page, order: 'id', detail: 'mapped' };
+      const { records: items, total } = await cms.list(collection.spec, request, { credentials: service });
       for (const cmsRecord of items) {
         const record: CalendarRecord = collection.read(cmsRecord, site);
         records.set(`${record.kind} ${record.id}`, JSON.parse(JSON.stringify(record)));

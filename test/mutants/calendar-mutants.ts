@@ -138,7 +138,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     {
       what: 'a rollback keeps terms in use',
       function: 'removeTerm',
-      code: 'if (!(await _1.isUnusedTerm(_2.kinds[_3]!.collection, _4, callOptions(_5)))) return false;',
+      code: 'if (!(await _1.isUnusedTerm(_2.kinds[_3]!, _4, callOptions(_5)))) return false;',
       title: 'created in the CMS refers to',
     },
   ]),

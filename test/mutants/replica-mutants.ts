@@ -13,7 +13,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'hides events',
     },
   ]),
-  ...mutantsOf('src/mapping/public-view.ts', 'test/mapping/public-view.test.ts', [
+  ...mutantsOf('src/cms/wordpress/public-view.ts', 'test/cms/public-view.test.ts', [
     {
       what: 'a search matches only text of the public view',
       function: 'publicRaw',
@@ -125,8 +125,8 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
     {
       what: 'public view: an outdated one from a cache is not used',
       function: 'mergePublicView',
-      code: 'return _1 ? undefined : publicView',
-      replacement: 'return publicView',
+      code: 'return _1 ? undefined : _2',
+      replacement: 'return _2',
     },
     {
       what: 'public view: a refusal of anonymous readers counts only after ten minutes',

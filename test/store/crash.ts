@@ -45,9 +45,9 @@ function fill(cms: FakeCms): void {
   cms.clockMs = Date.now() - 3_600_000;
   const terms = Array.from({ length: 30 }, () => cms.createTerm('event_categories').id);
   const media = Array.from({ length: 10 }, () => cms.createMedia().id);
-  const venues = Array.from({ length: 100 }, () => cms.create('venues').id);
+  const venues = Array.from({ length: 100 }, () => cms.createPost('venues').id);
   for (let n = 0; n < EVENTS; n += 1) {
-    cms.create('events', {
+    cms.createPost('events', {
       title: `Event ${n} with a workshop, a concert and number ${n * 7}`,
       terms: { event_categories: [terms[n % 30] ?? 0], tags: [] },
       featured: n % 5 === 0 ? (media[n % 10] ?? 0) : 0,
@@ -63,9 +63,9 @@ function changeSomething(cms: FakeCms, next: (below: number) => number): void {
   const event = events[next(events.length)];
   if (!event) return;
   const choice = next(6);
-  if (choice === 0) cms.create('events', { title: `New ${next(1000)}` });
+  if (choice === 0) cms.createPost('events', { title: `New ${next(1000)}` });
   else if (choice === 1 && events.length > EVENTS) cms.erase(event.id);
-  else if (choice === 2) cms.trash(event.id);
+  else if (choice === 2) cms.trashPost(event.id);
   else cms.edit(event.id, { title: `Changed ${next(1000)}` });
 }
 

@@ -16,14 +16,14 @@ const list = () =>
   });
 const lecture = (n: number) => ({ title: `Lecture ${n} ${'on some subject '.repeat(40)}` });
 
-for (let n = 0; n < 100; n += 1) cms.create('events', lecture(n));
+for (let n = 0; n < 100; n += 1) cms.createPost('events', lecture(n));
 sync.start();
 await site.settle();
 const before = list().total;
 let after = before;
 while (sync.status().state === 'live' && after < 100_000) {
   after = list().total;
-  for (let n = 0; n < 200; n += 1) cms.create('events', lecture(n));
+  for (let n = 0; n < 200; n += 1) cms.createPost('events', lecture(n));
   await site.poll();
 }
 const { state, complete, reason } = sync.status();

@@ -91,8 +91,8 @@ describe('a collection that the site does not have', () => {
   it('is not served in part if the site removes it during the initial sync', async () => {
     site = filledSite();
     let pages = 0;
-    site.cms.beforeRequest = ({ base, query }) => {
-      if (base === 'events' && query.offset !== undefined) pages += 1;
+    site.cms.beforeRequest = ({ base, offset }) => {
+      if (base === 'events' && offset !== undefined) pages += 1;
       if (pages === 3) site.cms.removed.add('events');
     };
     site.sync.start();

@@ -32,7 +32,7 @@ describe('a clock that was set back', () => {
 
   it('does not delay the full resync', async () => {
     const site = testSite();
-    const { id } = site.cms.create('events', { title: 'Before' });
+    const { id } = site.cms.createPost('events', { title: 'Before' });
     site.sync.start();
     await site.settle();
     site.advance(-DAY_MS);

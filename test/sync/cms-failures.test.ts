@@ -100,9 +100,9 @@ describe('sync and CMS failures', () => {
       await synced();
       const { list } = site.cms;
       let early = 0;
-      site.cms.list = async (base, query, options) => {
-        const page = await list(base, query, options);
-        if (base === 'events' && page.records.length > 0 && early++ === 0) page.records.pop();
+      site.cms.list = async (spec, request, options) => {
+        const page = await list(spec, request, options);
+        if (spec.collection === 'events' && page.records.length > 0 && early++ === 0) page.records.pop();
         return page;
       };
       site.cms.edit(10, { title: 'Read a moment earlier' });

@@ -24,8 +24,8 @@ describe('completeness of records', () => {
       repair = () => {
         site.cms.list = list;
       };
-      site.cms.list = async (base, query, options) => {
-        const page = await list(base, query, options);
+      site.cms.list = async (...args) => {
+        const page = await list(...args);
         return { ...page, records: page.records.map((row, n) => ({ ...change(row, n) })) };
       };
     }

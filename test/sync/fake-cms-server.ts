@@ -2,9 +2,11 @@
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type ListRequest, plainCollection } from '../../src/cms/port.ts';
 import { CmsRejected } from '../../src/errors.ts';
 import type { ImageRecord } from '../../src/model/records.ts';
 import type { FakeCms } from './fake-cms.ts';
+import { TERM_BASES } from './fake-cms-responses.ts';
 
 export interface FakeCmsServer {
   url: string;
@@ -31,6 +33,21 @@ interface FakeResponse {
   headers?: Record<string, string>;
 }
 
+/** What the adapter made this query of. */
+function listRequest(query: Record<string, string>): ListRequest {
+  const numberOf = (name: string) => (query[name] === undefined ? {} : { [name]: Number(query[name]) });
+  return {
+    ...{ view: query.context === 'edit' ? 'editor' : 'public', detail: 'mapped', limit: Number(query.per_page) },
+    ...(query.status !== undefined && { statuses: query.status.split(',') }),
+    ...(query.include !== undefined && { ids: query.include.split(',').map(Number) }),
+    ...(query.modified_after !== undefined && {
+      modifiedAfterUtc: query.modified_after.slice(0, 19).replace('T', ' '),
+    }),
+    order: `${query.order === 'desc' ? '-' : ''}${query.orderby ?? 'id'}` as NonNullable<ListRequest['order']>,
+    ...{ ...numberOf('offset'), ...numberOf('page'), ...numberOf('author') },
+  };
+}
+
 async function respond(cms: FakeCms, request: IncomingMessage): Promise<FakeResponse> {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://fake');
   if (request.method === 'HEAD') return { body: '', headers: { link: `<${ROOT}>; rel="https://api.w.org/"` } };
@@ -47,12 +64,12 @@ async function respond(cms: FakeCms, request: IncomingMessage): Promise<FakeResp
     if (id === undefined)
       return {
         status: 201,
-        body: cms.postResponse(cms.create(base, { title: String(title) }), { credentials, context: 'edit' }),
+        body: cms.postResponse(cms.createPost(base, { title: String(title) }), { credentials, view: 'editor' }),
       };
     cms.edit(Number(id), { title: String(title) });
     const post = cms.posts.get(Number(id));
     return post
-      ? { body: cms.postResponse(post, { credentials, context: 'edit' }) }
+      ? { body: cms.postResponse(post, { credentials, view: 'editor' }) }
       : { status: 404, body: { code: 'rest_post_invalid_id', message: '' } };
   }
   const query = Object.fromEntries(searchParams);
@@ -60,8 +77,10 @@ async function respond(cms: FakeCms, request: IncomingMessage): Promise<FakeResp
     const images = await cms.images(query.include.split(',').map(Number));
     return { body: images.map(nativeImage) };
   }
-  const page = await cms.list(base, query, { credentials });
-  const headers = { 'x-wp-total': String(page.total), 'x-wp-totalpages': String(page.totalPages) };
+  const storedAs = TERM_BASES.includes(base) ? 'terms' : 'posts';
+  const spec = { ...plainCollection(base, storedAs), selectedFields: query._fields ?? 'id' };
+  const page = await cms.list(spec, listRequest(query), { credentials });
+  const headers = { 'x-wp-total': String(page.total) };
   return { body: page.records, headers: { ...headers, date: new Date(page.cmsTimeMs).toUTCString() } };
 }
 

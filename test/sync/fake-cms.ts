@@ -1,7 +1,9 @@
 // A WordPress in memory that lists, counts, dates and deletes records as the real one does, for tests of the
 // sync.
 
-import type { CallOptions, Cms, CmsRecord, Query } from '../../src/cms/port.ts';
+import { type CallOptions, type Cms, type Detail, type ListRequest, plainCollection } from '../../src/cms/port.ts';
+import { gatewayId, nativeId } from '../../src/cms/wordpress/normalize.ts';
+import { WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import type { ImageRecord, Site } from '../../src/model/records.ts';
 import { createResponses, type FakeResponses, refuse, TERM_BASES } from './fake-cms-responses.ts';
@@ -38,10 +40,11 @@ export interface FakeMedia {
   revision: number;
 }
 
-/** One request for a list or a record. */
-export interface ListRequest {
+/** One request for a list or a record, or for images; `anonymous`: without credentials. */
+export interface FakeRequest extends Partial<Omit<ListRequest, 'detail'>> {
   base: string;
-  query: Query;
+  detail?: Detail | undefined;
+  anonymous?: boolean;
 }
 
 export const SERVICE = 'Basic c3luYzpzZWNyZXQ=';
@@ -55,14 +58,14 @@ export interface FakeCms extends Cms, Pick<FakeResponses, 'postResponse' | 'term
   posts: Map<number, FakePost>;
   terms: Map<number, FakeTerm>;
   media: Map<number, FakeMedia>;
-  requests: ListRequest[];
+  requests: FakeRequest[];
   siteFacts: Site;
   /** The CMS's clock, which may differ from the gateway's. */
   clockMs: number;
   /** Runs before the response to a request: for changes between two pages, and for failures. */
-  beforeRequest: ((request: ListRequest) => void | Promise<void>) | undefined;
+  beforeRequest: ((request: FakeRequest) => void | Promise<void>) | undefined;
   /** Runs after the response was built and before it arrives: a change makes it outdated. */
-  afterRequest: ((request: ListRequest) => void | Promise<void>) | undefined;
+  afterRequest: ((request: FakeRequest) => void | Promise<void>) | undefined;
   /** The service account is an editor, is refused, or is an author whose lists have holes. */
   serviceRole: 'editor' | 'refused' | 'author';
   /** Collections whose lists a plugin refuses to anonymous readers. */
@@ -77,11 +80,11 @@ export interface FakeCms extends Cms, Pick<FakeResponses, 'postResponse' | 'term
   schemaFields: string[] | undefined;
   /** How often the list of events has each record, as with a plugin that lists occurrences. */
   repeats: number;
-  create(base: string, post?: Partial<FakePost>): FakePost & Promise<CmsRecord>;
+  createPost(base: string, post?: Partial<FakePost>): FakePost;
   edit(id: number, fields: Partial<FakePost>): void;
   /** As PHP code may, without touching `modified`. */
   editSilently(id: number, fields: Partial<FakePost>): void;
-  trash(id: number): void;
+  trashPost(id: number): void;
   erase(id: number): void;
   /** Publishes scheduled posts that are due, as WordPress's cron does. */
   runCron(): void;
@@ -114,7 +117,7 @@ export function createFakeCms(): FakeCms {
     throw new Error('the fake CMS does not support this call');
   };
 
-  async function receive(request: ListRequest, options: CallOptions | undefined): Promise<void> {
+  async function receive(request: FakeRequest, options: CallOptions | undefined): Promise<void> {
     options?.signal?.throwIfAborted();
     cms.requests.push(request);
     await cms.beforeRequest?.(request);
@@ -140,34 +143,45 @@ export function createFakeCms(): FakeCms {
     termResponse: (term) => responses.termResponse(term),
     image,
     async site(options) {
-      await receive({ base: '', query: {} }, options);
+      await receive({ base: '' }, options);
       return { ...cms.siteFacts };
     },
-    async list(base, query, options = {}) {
-      await receive({ base, query }, options);
-      if (cms.removed.has(base) || cms.unrouted.has(base)) refuse('no-collection', 404, 'rest_no_route');
-      const page = responses.createPage(base, query, options);
-      await cms.afterRequest?.({ base, query });
+    async list(spec, request, options = {}) {
+      const received = { base: spec.collection, anonymous: options.credentials === undefined, ...request };
+      await receive(received, options);
+      if (cms.removed.has(spec.collection) || cms.unrouted.has(spec.collection))
+        refuse('no-collection', 404, 'rest_no_route');
+      const page = responses.createPage(spec, request, options);
+      await cms.afterRequest?.(received);
       return page;
     },
     async images(ids, options) {
-      await receive({ base: 'media', query: { include: ids.join(',') } }, options);
+      await receive({ base: 'media', ids }, options);
       return ids.flatMap((id) => {
         const item = media.get(id);
         return item ? [image(item)] : [];
       });
     },
     account: unsupported,
-    async collectionInfo(base) {
-      await receive({ base, query: {} }, undefined);
+    maxPageSize: 100,
+    builtIn: plainCollection('posts', 'posts'),
+    recordForm: WORDPRESS_RECORDS,
+    gatewayId,
+    apiUrl: unsupported,
+    accountExists: unsupported,
+    findImage: unsupported,
+    async collectionInfo({ collection: base }) {
+      await receive({ base }, undefined);
       return { statuses: [], permissions: undefined, writableFields: undefined, fields: cms.schemaFields };
     },
-    async hasCollection(base) {
-      await receive({ base: 'types', query: {} }, undefined);
+    async hasCollection({ collection: base }) {
+      await receive({ base: 'types' }, undefined);
       return !cms.removed.has(base);
     },
-    async read(base, id, query, options = {}) {
-      await receive({ base, query }, options);
+    async read(spec, gatewayId, { view, detail }, options = {}) {
+      const { collection: base } = spec;
+      const id = nativeId(spec, gatewayId);
+      await receive({ base, view, detail }, options);
       if (cms.removed.has(base)) refuse('no-collection', 404, 'rest_no_route');
       const term = terms.get(id);
       if (TERM_BASES.includes(base))
@@ -180,14 +194,16 @@ export function createFakeCms(): FakeCms {
       const reads = options.credentials === SERVICE || post.status === 'publish';
       return reads ? responses.postResponse(post) : refuse('hidden', 401, 'rest_forbidden');
     },
+    create: unsupported,
     update: unsupported,
-    remove: unsupported,
+    trash: unsupported,
+    delete: unsupported,
     upload: unsupported,
     exists: unsupported,
     isUnusedTerm: unsupported,
     findCreated: unsupported,
     close: async () => {},
-    create(base, fields = {}) {
+    createPost(base, fields = {}) {
       lastId += 1;
       const dateS = fields.dateS ?? nowS();
       const post: FakePost = {
@@ -197,7 +213,7 @@ export function createFakeCms(): FakeCms {
         ...fields,
       };
       posts.set(post.id, post);
-      return post as FakePost & Promise<CmsRecord>;
+      return post;
     },
     edit(id, fields) {
       const post = posts.get(id);
@@ -207,7 +223,7 @@ export function createFakeCms(): FakeCms {
       const post = posts.get(id);
       if (post) Object.assign(post, fields);
     },
-    trash(id) {
+    trashPost(id) {
       const post = posts.get(id);
       if (post && post.status !== 'trash') cms.edit(id, { status: 'trash', slug: `${post.slug}__trashed` });
     },

@@ -24,7 +24,7 @@ describe('private records', () => {
 
     it('the replica holds published records only', async () => {
       start({ service: undefined });
-      site.cms.create('events', { status: 'draft', author: AUTHOR_ID });
+      site.cms.createPost('events', { status: 'draft', author: AUTHOR_ID });
       site.sync.start();
       await site.sync.whenComplete();
       expect(site.replica.stamps('event', { statuses: STAFF.slice(1) })).to.deep.equal([]);
@@ -34,9 +34,9 @@ describe('private records', () => {
     it("a caller's private records are fetched, and deleted once the CMS no longer lists them", async () => {
       await synced({ service: undefined });
       const mine = [1, 2, 3, 4, 5, 6, 7].map(
-        () => site.cms.create('events', { status: 'draft', author: AUTHOR_ID }).id,
+        () => site.cms.createPost('events', { status: 'draft', author: AUTHOR_ID }).id,
       );
-      const other = site.cms.create('events', { status: 'draft' }).id;
+      const other = site.cms.createPost('events', { status: 'draft' }).id;
       await site.sync.fetchPrivate(author, ['event']);
       const drafts = () => site.replica.stamps('event', { statuses: ['draft'] }).map(({ id }) => id);
       expect(drafts()).to.deep.equal(mine);
@@ -53,7 +53,7 @@ describe('private records', () => {
 
     it("a poll does not count a caller's private records", async () => {
       await synced({ service: undefined, pageSize: 100 });
-      site.cms.create('events', { status: 'draft', author: AUTHOR_ID });
+      site.cms.createPost('events', { status: 'draft', author: AUTHOR_ID });
       await site.sync.fetchPrivate(author, ['event', 'venue']);
       await site.poll();
       await site.poll();

@@ -50,14 +50,15 @@ function fieldsOf(cms: FakeCms, a: number, b: number): Partial<FakePost> {
 
 /** Changes in the CMS. */
 const CHANGES: Record<string, Change> = {
-  create: (cms, a, b) => cms.create(pick(BASES, a)!, { ...fieldsOf(cms, a, b), status: pick(STATUSES, b)! }),
+  create: (cms, a, b) => cms.createPost(pick(BASES, a)!, { ...fieldsOf(cms, a, b), status: pick(STATUSES, b)! }),
   createMany: (cms, a, b) => {
-    for (let n = 0; n < 7; n += 1) cms.create('events', { ...fieldsOf(cms, a + n, b), status: pick(STATUSES, b + n)! });
+    for (let n = 0; n < 7; n += 1)
+      cms.createPost('events', { ...fieldsOf(cms, a + n, b), status: pick(STATUSES, b + n)! });
   },
-  createBack: (cms, a, b) => cms.create(pick(BASES, a)!, { ...fieldsOf(cms, a, b), dateS: 1_000_000_000 + b }),
+  createBack: (cms, a, b) => cms.createPost(pick(BASES, a)!, { ...fieldsOf(cms, a, b), dateS: 1_000_000_000 + b }),
   schedule: (cms, a, b) => {
     const dateS = Math.floor(cms.clockMs / 1000) + (b % 40);
-    cms.create('events', { ...fieldsOf(cms, a, b), status: 'future', dateS });
+    cms.createPost('events', { ...fieldsOf(cms, a, b), status: 'future', dateS });
   },
   cron: (cms) => cms.runCron(),
   edit: (cms, a, b) => cms.edit(somePost(cms, a)?.id ?? 0, fieldsOf(cms, a, b)),
@@ -65,7 +66,7 @@ const CHANGES: Record<string, Change> = {
     for (const { id, base } of cms.posts.values()) if (base === 'events') cms.edit(id, { title: `All ${a} ${b}` });
   },
   status: (cms, a, b) => cms.edit(somePost(cms, a)?.id ?? 0, { status: pick(STATUSES, b)! }),
-  trash: (cms, a) => cms.trash(somePost(cms, a)?.id ?? 0),
+  trash: (cms, a) => cms.trashPost(somePost(cms, a)?.id ?? 0),
   erase: (cms, a) => cms.erase(somePost(cms, a)?.id ?? 0),
   editSilently: (cms, a, b) => cms.editSilently(someEvent(cms, a)?.id ?? 0, fieldsOf(cms, a, b)),
   createTerm: (cms, a) => cms.createTerm(pick(['event_categories', 'tags'], a)!),
@@ -126,7 +127,7 @@ const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: st
     storeWritten(site, post);
   },
   gatewayCreates(site, a, b) {
-    storeWritten(site, site.cms.create('events', fieldsOf(site.cms, a, b)));
+    storeWritten(site, site.cms.createPost('events', fieldsOf(site.cms, a, b)));
   },
   gatewayDeletes(site, a) {
     const post = someEvent(site.cms, a);

@@ -39,7 +39,7 @@ describe('initial sync and ingest', () => {
         requests += 1;
         const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
         if (requests > 10 && requests % 2 === 0) site.cms.erase(events[0]!.id);
-        if (requests > 10 && requests % 3 === 0) site.cms.create('events', { dateS: 1_000_000_000 });
+        if (requests > 10 && requests % 3 === 0) site.cms.createPost('events', { dateS: 1_000_000_000 });
         if (requests > 20) site.cms.beforeRequest = undefined;
       };
       site.sync.start();
@@ -51,8 +51,8 @@ describe('initial sync and ingest', () => {
     it('continues after a restart where it stopped', async () => {
       start();
       let events = 0;
-      site.cms.beforeRequest = ({ base, query }) => {
-        if (base === 'events' && query.orderby === 'id' && ++events > 3) unavailable();
+      site.cms.beforeRequest = ({ base, order }) => {
+        if (base === 'events' && order === 'id' && ++events > 3) unavailable();
       };
       site.sync.start();
       await until(() => site.sync.status().state === 'unreachable', 'the replica is unreachable');
@@ -63,7 +63,7 @@ describe('initial sync and ingest', () => {
       await site.restart();
       await site.sync.whenComplete();
       expectInSync(site);
-      expect(site.cms.requests.some(({ base, query }) => base === 'venues' && query.orderby === 'id')).to.equal(false);
+      expect(site.cms.requests.some(({ base, order }) => base === 'venues' && order === 'id')).to.equal(false);
     });
   });
 
@@ -87,7 +87,7 @@ describe('initial sync and ingest', () => {
         batches.push({ records: ids.length, turn: turns, isDelete: true });
         return deleteRecords(kind, ids);
       };
-      const created = Array.from({ length: 200 }, () => site.cms.create('events'));
+      const created = Array.from({ length: 200 }, () => site.cms.createPost('events'));
       countTurn();
       await site.poll();
       for (const { id } of created) site.cms.erase(id);
@@ -107,7 +107,7 @@ describe('initial sync and ingest', () => {
     const event = { ...mapping.kinds.event, dedupe: true };
     site = testSite({ mapping: { ...mapping, kinds: { ...mapping.kinds, event } } });
     site.cms.repeats = 3;
-    for (let n = 0; n < 12; n += 1) site.cms.create('events');
+    for (let n = 0; n < 12; n += 1) site.cms.createPost('events');
     site.sync.start();
     await site.sync.whenComplete();
     expectInSync(site);

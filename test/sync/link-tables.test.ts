@@ -26,9 +26,9 @@ describe('linked records without ids', () => {
 
     function createPlaces(): { venue: number; event: number } {
       site = testSite({ mapping: keyed });
-      const venue = site.cms.create('venues', { meta: { key: 501 } }).id;
-      for (let n = 0; n < 9; n += 1) site.cms.create('venues', { meta: { key: 600 + n } });
-      const event = site.cms.create('events', { meta: { place: 501 } }).id;
+      const venue = site.cms.createPost('venues', { meta: { key: 501 } }).id;
+      for (let n = 0; n < 9; n += 1) site.cms.createPost('venues', { meta: { key: 600 + n } });
+      const event = site.cms.createPost('events', { meta: { place: 501 } }).id;
       return { venue, event };
     }
 
@@ -39,8 +39,8 @@ describe('linked records without ids', () => {
       expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
       await site.restart();
       expect(site.sync.linkTables().venues?.idOf.get(501)).to.equal(venue);
-      const late = site.cms.create('venues', { meta: { key: 700 } }).id;
-      const other = site.cms.create('events', { meta: { place: 700 } }).id;
+      const late = site.cms.createPost('venues', { meta: { key: 700 } }).id;
+      const other = site.cms.createPost('events', { meta: { place: 700 } }).id;
       await site.poll();
       expect(site.replica.get('event', other)?.venues).to.deep.equal([late]);
       expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
@@ -48,11 +48,11 @@ describe('linked records without ids', () => {
 
     it('are linked when the venue is created after the event', async () => {
       createPlaces();
-      const event = site.cms.create('events', { meta: { place: 800 } }).id;
+      const event = site.cms.createPost('events', { meta: { place: 800 } }).id;
       site.sync.start();
       await site.sync.whenComplete();
       expect(site.replica.get('event', event)?.venues).to.deep.equal([]);
-      const late = site.cms.create('venues', { meta: { key: 800 } }).id;
+      const late = site.cms.createPost('venues', { meta: { key: 800 } }).id;
       await site.poll();
       expect(site.replica.get('event', event)?.venues).to.deep.equal([late]);
     });
@@ -61,15 +61,15 @@ describe('linked records without ids', () => {
       createPlaces();
       site.sync.start();
       await site.sync.whenComplete();
-      const venue = site.cms.create('venues', { meta: { key: 900 } }).id;
-      const event = site.cms.create('events', { meta: { place: 900 } }).id;
+      const venue = site.cms.createPost('venues', { meta: { key: 900 } }).id;
+      const event = site.cms.createPost('events', { meta: { place: 900 } }).id;
       await site.sync.fetchChanged([
         { collection: 'events', id: event },
         { collection: 'venues', id: venue },
       ]);
       expect(site.replica.get('event', event)?.venues).to.deep.equal([venue]);
       const stored = () => site.sync.linkTables().venues?.storedIdOf;
-      const other = site.cms.create('venues', { meta: { key: 901 } }).id;
+      const other = site.cms.createPost('venues', { meta: { key: 901 } }).id;
       await site.sync.fetchChanged([{ collection: 'venues', id: other }]);
       await site.sync.refreshLinkTables();
       expect(stored()?.get(other)).to.equal(901);
@@ -80,8 +80,8 @@ describe('linked records without ids', () => {
       site.sync.start();
       await site.settle();
       site.advance(RESYNC_INTERVAL_MS);
-      site.cms.beforeRequest = async ({ base, query }) => {
-        const isResync = base === 'events' && query.orderby === 'id' && query.order === 'asc';
+      site.cms.beforeRequest = async ({ base, order }) => {
+        const isResync = base === 'events' && order === 'id';
         if (!isResync) return;
         site.cms.beforeRequest = undefined;
         site.cms.edit(venue, { meta: { key: 502 } });
@@ -130,7 +130,10 @@ describe('linked records without ids', () => {
     );
     site = testSite({ mapping: embedding });
     const at = (place: string) => ({ meta: { place, city: 'Bonn' } });
-    const [first, second] = [site.cms.create('events', at('Hall')).id, site.cms.create('events', at('Hall')).id];
+    const [first, second] = [
+      site.cms.createPost('events', at('Hall')).id,
+      site.cms.createPost('events', at('Hall')).id,
+    ];
     site.sync.start();
     await site.sync.whenComplete();
     const halls = () => [

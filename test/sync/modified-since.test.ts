@@ -2,9 +2,9 @@
 // that clocks show twice.
 
 import { expect } from 'chai';
-import type { Query } from '../../src/cms/port.ts';
 import { idOf } from '../../src/sync/collections.ts';
 import { modifiedSince } from '../../src/sync/modified-since.ts';
+import type { PageRequest } from '../../src/sync/paginate.ts';
 import { parseZone, utcToWall, utcZone } from '../../src/time/zones.ts';
 
 const BERLIN = { url: '', name: '', timezone: 'Europe/Berlin' };
@@ -17,25 +17,19 @@ const PAGE = 5;
 function fakeList(records: { id: number; utc: string }[], nowUtc: string) {
   const zone = parseZone(BERLIN.timezone) ?? utcZone;
   const wall = (utc: string) => utcToWall(utc, zone);
-  const requests: Query[] = [];
-  const readPage = async (query: Query) => {
-    requests.push(query);
-    const after =
-      query.modified_after === undefined
-        ? undefined
-        : wall(String(query.modified_after).slice(0, 19).replace('T', ' '));
+  const requests: PageRequest[] = [];
+  const readPage = async (request: PageRequest) => {
+    const { modifiedAfterUtc, order, limit, offset: from = 0 } = request;
+    requests.push(request);
+    const after = modifiedAfterUtc === undefined ? undefined : wall(modifiedAfterUtc);
     const matching = records
       .filter(({ utc }) => after === undefined || wall(utc) > after)
       .map((row) => ({ ...row, tie: (row.id * 7919 * requests.length) % 31 }));
-    if (query.orderby === 'id') matching.sort((a, b) => a.id - b.id);
+    if (order === 'id') matching.sort((a, b) => a.id - b.id);
     else matching.sort((a, b) => wall(b.utc).localeCompare(wall(a.utc)) || a.tie - b.tie);
-    const from = Number(query.offset ?? 0);
     return {
-      records: matching
-        .slice(from, from + Number(query.per_page))
-        .map(({ id, utc }) => ({ id, modified_gmt: utc.replace(' ', 'T') })),
+      records: matching.slice(from, from + limit).map(({ id, utc }) => ({ id, modifiedUtc: utc })),
       total: matching.length,
-      totalPages: 1,
       cmsTimeMs: Date.parse(`${nowUtc.replace(' ', 'T')}Z`),
       readMark: requests.length,
     };
@@ -45,7 +39,7 @@ function fakeList(records: { id: number; utc: string }[], nowUtc: string) {
 
 async function listIds(list: ReturnType<typeof fakeList>, watermarkUtc: string, isSettled = false): Promise<number[]> {
   const ids = new Set<number>();
-  const options = { watermarkUtc, isSettled, fields: 'id,modified_gmt', pageSize: PAGE, site: BERLIN };
+  const options = { watermarkUtc, isSettled, detail: 'time' as const, pageSize: PAGE, site: BERLIN };
   for await (const page of modifiedSince(list.readPage, options)) for (const item of page.records) ids.add(idOf(item));
   return [...ids].sort((a, b) => a - b);
 }

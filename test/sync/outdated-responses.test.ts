@@ -15,13 +15,8 @@ describe('outdated responses', () => {
   describe('a write of the gateway', () => {
     /** Runs `write` after the CMS has read the record for a poll, and before the response arrives. */
     function meanwhile(id: number, write: () => void): void {
-      site.cms.afterRequest = ({ query }) => {
-        if (
-          !String(query.include ?? '')
-            .split(',')
-            .includes(String(id))
-        )
-          return;
+      site.cms.afterRequest = ({ ids }) => {
+        if (!ids?.includes(id)) return;
         site.cms.afterRequest = undefined;
         write();
       };
@@ -58,10 +53,10 @@ describe('outdated responses', () => {
     it('that creates is not undone by a reconciliation that started before it', async () => {
       await synced();
       site.cms.erase(10);
-      site.cms.afterRequest = ({ query }) => {
-        if (query.orderby !== 'id') return;
+      site.cms.afterRequest = ({ order }) => {
+        if (order !== 'id') return;
         site.cms.afterRequest = undefined;
-        const { id } = site.cms.create('events');
+        const { id } = site.cms.createPost('events');
         site.replica.upsert([{ ...site.replica.get('event', 11)!, id }]);
         site.sync.recordWrite('event', id);
         createdId = id;

@@ -2,8 +2,13 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Query } from '../../src/cms/port.ts';
-import { type Cursor, type MarkedPage, type PaginateOptions, paginate } from '../../src/sync/paginate.ts';
+import {
+  type Cursor,
+  type MarkedPage,
+  type PaginateOptions,
+  type Position,
+  paginate,
+} from '../../src/sync/paginate.ts';
 
 const OPTIONS: PaginateOptions = { by: 'offset', pageSize: 4, concurrency: 2 };
 /** Far more than any list here needs. */
@@ -14,21 +19,20 @@ function fakeList(ids: number[], change: (ids: number[], request: number) => voi
   let requests = 0;
   return {
     ids,
-    readPage: async (query: Query): Promise<MarkedPage> => {
-      const size = Number(query.per_page);
-      const from = query.offset === undefined ? (Number(query.page) - 1) * size : Number(query.offset);
+    readPage: async ({ limit: size, offset, page = 1 }: Position): Promise<MarkedPage> => {
+      const from = offset ?? (page - 1) * size;
       const records = ids.slice(from, from + size).map((id) => ({ id }));
       const total = ids.length;
       requests += 1;
       if (requests > MAX_REQUESTS) throw new Error(`not finished after ${MAX_REQUESTS} requests`);
       change(ids, requests);
-      return { records, total, totalPages: Math.ceil(total / size), cmsTimeMs: 0, readMark: requests };
+      return { records, total, cmsTimeMs: 0, readMark: requests };
     },
   };
 }
 
 async function readAll(
-  readPage: (query: Query) => Promise<MarkedPage>,
+  readPage: (position: Position) => Promise<MarkedPage>,
   start?: Cursor,
 ): Promise<{ ids: Set<number>; records: number }> {
   const ids = new Set<number>();

@@ -44,21 +44,21 @@ describe('poll', () => {
 
   describe('one poll sees', () => {
     const cases: Record<string, (id: number) => void> = {
-      'a creation': () => site.cms.create('events', { dateS: Math.floor(site.cms.clockMs / 1000) }),
-      'a creation dated back': () => site.cms.create('events', { dateS: 1_000_000_000 }),
+      'a creation': () => site.cms.createPost('events', { dateS: Math.floor(site.cms.clockMs / 1000) }),
+      'a creation dated back': () => site.cms.createPost('events', { dateS: 1_000_000_000 }),
       'many creations dated back among others': () => {
-        for (let n = 0; n < 17; n += 1) site.cms.create('events', { dateS: 1_000_000_000 });
+        for (let n = 0; n < 17; n += 1) site.cms.createPost('events', { dateS: 1_000_000_000 });
       },
-      'a creation dated ahead': () => site.cms.create('events', { dateS: 4_000_000_000, status: 'future' }),
+      'a creation dated ahead': () => site.cms.createPost('events', { dateS: 4_000_000_000, status: 'future' }),
       'an edit': (id) => site.cms.edit(id, { title: 'Changed' }),
       'more edits than a page holds': () => {
         for (const { id, base } of site.cms.posts.values()) if (base === 'events') site.cms.edit(id, { title: 'All' });
       },
       'a slug change': (id) => site.cms.edit(id, { slug: 'other' }),
       'an unpublished record': (id) => site.cms.edit(id, { status: 'draft' }),
-      'a trashed record': (id) => site.cms.trash(id),
+      'a trashed record': (id) => site.cms.trashPost(id),
       'a record that is trashed and restored': (id) => {
-        site.cms.trash(id);
+        site.cms.trashPost(id);
         site.cms.edit(id, { status: 'publish', slug: 'back' });
       },
       'a permanent deletion': (id) => site.cms.erase(id),
@@ -67,7 +67,7 @@ describe('poll', () => {
       },
       'a deletion and a creation': (id) => {
         site.cms.erase(id);
-        site.cms.create('events');
+        site.cms.createPost('events');
       },
       'a renamed term': () => {
         for (const term of site.cms.terms.values()) term.name = 'Renamed';
@@ -98,7 +98,7 @@ describe('poll', () => {
       for (const service of [SERVICE, undefined]) {
         await synced({ service });
         const dateS = Math.floor(site.cms.clockMs / 1000) + 60;
-        const { id } = site.cms.create('events', { status: 'future', dateS });
+        const { id } = site.cms.createPost('events', { status: 'future', dateS });
         await site.poll();
         site.advance(60_000);
         site.cms.runCron();
@@ -129,13 +129,13 @@ describe('poll', () => {
   it('sees a scheduled record published however late, and fetches a hundred overdue records per poll', async () => {
     await synced({ pageSize: 100 });
     const dateS = Math.floor(site.cms.clockMs / 1000) + 60;
-    for (let n = 0; n < 130; n += 1) site.cms.create('events', { status: 'future', dateS });
+    for (let n = 0; n < 130; n += 1) site.cms.createPost('events', { status: 'future', dateS });
     await site.poll();
     site.advance(3_600_000);
     await site.poll();
     site.cms.requests = [];
     await site.poll();
-    const fetched = site.cms.requests.flatMap(({ query }) => String(query.include ?? '').split(',')).filter(Boolean);
+    const fetched = site.cms.requests.flatMap(({ ids = [] }) => ids.map(String));
     expect(fetched).to.have.length(100);
     site.cms.runCron();
     await site.poll();
@@ -215,7 +215,7 @@ describe('poll', () => {
 
   it('re-reads everything when the service account is set or removed', async () => {
     await synced({ service: undefined });
-    site.cms.create('events', { status: 'draft' });
+    site.cms.createPost('events', { status: 'draft' });
     for (const service of [SERVICE, undefined, SERVICE]) {
       await site.restart({ service });
       await site.fullResync();

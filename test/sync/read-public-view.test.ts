@@ -2,14 +2,15 @@
 // record came into the replica.
 
 import { expect } from 'chai';
+import { normalize } from '../../src/cms/wordpress/normalize.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { normalizedCms } from '../../src/mapping/normalized-cms.ts';
 import { type EventRecord, WITHHELD } from '../../src/model/records.ts';
 import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
 import { until } from '../until.ts';
 import { type FakePost, membersOnlyText, SERVICE } from './fake-cms.ts';
+import { POST_BASES } from './fake-cms-responses.ts';
 import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
 
 const TIMES = { start_date: '2026-05-01 10:00:00', end_date: '2026-05-01 12:00:00' };
@@ -23,8 +24,8 @@ describe('public view', () => {
       site.cms.clockMs += 60_000;
       createEvent({ status: n === 0 ? 'draft' : 'publish' });
     }
-    site.cms.create('venues');
-    site.cms.create('organizers');
+    site.cms.createPost('venues');
+    site.cms.createPost('organizers');
     site.cms.clockMs += 60_000;
     return site;
   }
@@ -38,7 +39,7 @@ describe('public view', () => {
   }
 
   const createEvent = (fields: Partial<FakePost> = {}) => {
-    const { id } = site.cms.create('events', { meta: TIMES, ...fields });
+    const { id } = site.cms.createPost('events', { meta: TIMES, ...fields });
     return site.cms.posts.get(id)!;
   };
   const event = (id: number) => site.replica.get('event', id) as EventRecord | undefined;
@@ -53,12 +54,11 @@ describe('public view', () => {
       offset: 0,
       words: [{ text, not: false }],
     }).total;
-  const anonymousRequests = () =>
-    site.cms.requests.filter(({ query }) => query.include !== undefined && query.context === undefined);
+  const anonymousRequests = () => site.cms.requests.filter(({ ids, view }) => ids !== undefined && view === 'public');
   /** Runs before each request for public views. */
   const beforePublicView = (run: () => void) => {
-    site.cms.beforeRequest = ({ query }) => {
-      if (query.include !== undefined && query.context === undefined) run();
+    site.cms.beforeRequest = ({ ids, view }) => {
+      if (ids !== undefined && view === 'public') run();
     };
   };
   const fail = () => {
@@ -113,7 +113,7 @@ describe('public view', () => {
     site.sync.start();
     await site.sync.whenComplete();
     const pages = site.cms.requests.filter(
-      ({ query }) => query.context === 'edit' && /content/.test(`${query._fields}`),
+      ({ base, detail, view }) => POST_BASES.includes(base) && view === 'editor' && detail === 'mapped',
     );
     expect(anonymousRequests().length).to.equal(pages.length);
     await site.settle();
@@ -182,8 +182,8 @@ describe('public view', () => {
     const before = event(id);
     site.cms.edit(id, { title: 'New title' });
     const newer = { ...post };
-    site.cms.beforeRequest = ({ query }) =>
-      void Object.assign(post, query.include !== undefined && query.context === undefined ? older : newer);
+    site.cms.beforeRequest = ({ ids, view }) =>
+      void Object.assign(post, ids !== undefined && view === 'public' ? older : newer);
     await site.poll();
     expect(event(id)).to.deep.equal(before);
     site.cms.beforeRequest = undefined;
@@ -259,7 +259,7 @@ describe('public view', () => {
 
   describe('of a record that a caller received', () => {
     const options = { bulkhead: 'callers', fairnessKey: '1' } as const;
-    const asCaller = (post: FakePost) => site.cms.postResponse(post, { credentials: SERVICE, context: 'edit' });
+    const asCaller = (post: FakePost) => site.cms.postResponse(post, { credentials: SERVICE, view: 'editor' });
     const publicViewOf = (post: FakePost) =>
       site.sync.readPublicView('event', asCaller(post), { ...options, credentials: SERVICE });
 
@@ -268,7 +268,7 @@ describe('public view', () => {
       const post = createEvent();
       const record = await publicViewOf(post);
       expect(record?.content).to.deep.include({ rendered: `<p>${post.title}</p>\n` });
-      expect(anonymousRequests().map(({ query }) => query.include)).to.deep.equal([String(post.id)]);
+      expect(anonymousRequests().map(({ ids }) => ids)).to.deep.equal([[post.id]]);
       site.cms.requests.length = 0;
       expect((await publicViewOf(createEvent({ status: 'draft' })))?.content).to.have.property('raw');
       expect(site.cms.requests, 'of a draft').to.deep.equal([]);
@@ -307,13 +307,13 @@ describe('public view', () => {
     const source = structuredClone(loadMapping('wordpress-meta').source);
     source.event.statuses = ['expired'];
     const mapping = compileMapping(source, 'expired.json');
-    createSite({ mapping, cms: (cms) => normalizedCms(cms, mapping) });
+    createSite({ mapping });
     const reads: number[] = [];
     const secret = createEvent({ status: 'expired' });
-    site.cms.read = async (base, id, _query, options = {}) => {
+    site.cms.read = async (spec, id, _how, options = {}) => {
       reads.push(id);
-      expect([base, options.credentials]).to.deep.equal(['events', undefined]);
-      return site.cms.postResponse(site.cms.posts.get(id)!, options);
+      expect([spec.collection, options.credentials]).to.deep.equal(['events', undefined]);
+      return normalize(spec, site.cms.postResponse(site.cms.posts.get(id)!, options));
     };
     site.sync.start();
     await site.sync.whenComplete();

@@ -3,9 +3,9 @@
 
 import { expect } from 'chai';
 import type { Cms, CmsRecord, Credentials } from '../../src/cms/port.ts';
+import { publicView } from '../../src/cms/wordpress/public-view.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
-import { publicView } from '../../src/mapping/public-view.ts';
 import { type CalendarRecord, type Kind, type PostRecord, WITHHELD } from '../../src/model/records.ts';
 import type { Observation } from '../../src/observability/events.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
@@ -158,7 +158,7 @@ export function expectInSync({ cms, replica, service, mapping }: TestSite): void
 export function asIngested(cms: FakeCms, post: FakePost, service: Credentials): CmsRecord {
   const open = cms.postResponse(post);
   if (service === undefined) return open;
-  const own = cms.postResponse(post, { credentials: service, context: 'edit' });
+  const own = cms.postResponse(post, { credentials: service, view: 'editor' });
   if (post.status !== 'publish') return own;
   if (post.hiddenFromPublic) return { ...own, status: WITHHELD };
   return publicView(own, open, { editing: false });

@@ -18,7 +18,7 @@ describe('webhooks', () => {
       await synced();
       site.cms.edit(10, { title: 'Reported' });
       site.cms.erase(12);
-      const created = site.cms.create('events');
+      const created = site.cms.createPost('events');
       site.cms.replaceMedia(5);
       await site.sync.fetchChanged([
         ...[10, 12, created.id].map((id) => ({ collection: 'events', id })),

@@ -31,7 +31,7 @@ export const FIELD_CHECKS: readonly Check[] = (['event', 'venue', 'organizer', '
 
 async function checkFields(context: CheckContext, map: KindMapping<Kind>): Promise<Finding[]> {
   const { cms, credentials } = context.connection;
-  const info = await orIfRefused(cms.collectionInfo(map.collection, { credentials }), undefined);
+  const info = await orIfRefused(cms.collectionInfo(map, { credentials }), undefined);
   if (!info) return [];
   const records = (await context.records())[map.kind] ?? [];
   const findings = Object.entries(context.mapping.source[map.kind]?.fields ?? {}).flatMap(([name, spec]) => {

@@ -1,5 +1,6 @@
 // Checks of the site's lists: each collection exists, its pages give each record once, and as many as its total says.
 
+import type { ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { isTermKind } from '../../model/kinds.ts';
@@ -46,17 +47,17 @@ export const LIST_CHECKS: readonly Check[] = [
     async run({ kinds, connection: { cms, credentials } }) {
       if (credentials === undefined) return [];
       const findings: Finding[] = [];
-      for (const { collection, listParams } of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
-        const query = { ...listParams, per_page: PUBLIC_SAMPLE_SIZE, _fields: 'id' };
-        const own = await orIfRefused(cms.list(collection, { ...query, context: 'edit' }, { credentials }), undefined);
+      for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
+        const sample = { limit: PUBLIC_SAMPLE_SIZE, detail: 'id' } as const;
+        const own = await orIfRefused(cms.list(kind, { view: 'editor', ...sample }, { credentials }), undefined);
         if (!own || own.records.length === 0) continue;
-        const ids = [...new Set(own.records.map(({ id }) => id))];
-        const anonymous = await orIfRefused(cms.list(collection, { ...query, include: ids.join(',') }), undefined);
+        const ids = [...new Set(own.records.map(({ id }) => Number(id)))];
+        const anonymous = await orIfRefused(cms.list(kind, { view: 'public', ...sample, ids }), undefined);
         findings.push({
-          name: collection,
+          name: kind.collection,
           ...judgePublicView(
             ids,
-            anonymous?.records.map(({ id }) => id),
+            anonymous?.records.map(({ id }) => Number(id)),
           ),
         });
       }
@@ -97,12 +98,12 @@ async function scanList({ cms, credentials }: SiteConnection, kind: KindMapping<
   const scope = listScope(kind, credentials !== undefined);
   const scan: ListScan = { total: 0, ids: [], firstPageRows: 0, truncated: false };
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const query = { ...scope, per_page: PAGE_SIZE, page, orderby: 'id', order: 'asc', _fields: 'id' };
-    const { total, totalPages, records } = await cms.list(kind.collection, query, { credentials });
+    const request: ListRequest = { ...scope, limit: PAGE_SIZE, page, order: 'id', detail: 'id' };
+    const { total, records } = await cms.list(kind, request, { credentials });
     scan.total = total;
     if (page === 1) scan.firstPageRows = records.length;
     scan.ids.push(...records.map(({ id }) => Number(id)));
-    if (records.length === 0 || page >= totalPages) return scan;
+    if (records.length === 0 || page * scan.firstPageRows >= total) return scan;
   }
   return { ...scan, truncated: true };
 }

@@ -103,8 +103,9 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
       if (credentials === undefined) return [];
       const { permissions: granted } = await account();
       const findings: Finding[] = [];
-      for (const { collection: name, readOnly } of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
-        const info = await orIfRefused(cms.collectionInfo(name, { credentials }), undefined);
+      for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
+        const { collection: name, readOnly } = kind;
+        const info = await orIfRefused(cms.collectionInfo(kind, { credentials }), undefined);
         if (!info) continue;
         const permissions = info.permissions ?? GENERAL_PERMISSIONS;
         const missing = (actions: readonly Action[]) =>

@@ -5,7 +5,6 @@ import type { CallOptions, Cms, CmsRecord } from '../../cms/port.ts';
 import { ApiError, CmsRejected } from '../../errors.ts';
 import type { LinkTables } from '../../mapping/link-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
-import { normalizedCms } from '../../mapping/normalized-cms.ts';
 import type { Kind } from '../../model/records.ts';
 import { formatSample } from '../field-samples.ts';
 import { orIfRefused } from '../open-site.ts';
@@ -46,7 +45,7 @@ export const WRITE_CHECKS: readonly Check[] = [
       ]);
       const trial: WriteTrial = {
         ...context,
-        cms: normalizedCms(connection.cms, mapping),
+        cms: connection.cms,
         options: { credentials: connection.credentials },
         linkTables: await readLinkTables(connection, mapping, Object.fromEntries(linked)),
       };
@@ -76,7 +75,7 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
   const fields = kind.storedAs === 'posts' ? { title, status: 'draft' } : { name: title, title };
   let created: CmsRecord;
   try {
-    created = await cms.create(collection, kind.write(fields, { site }), options);
+    created = await cms.create(kind, kind.write(fields, { site }), options);
   } catch (error) {
     const advice =
       'See the capabilities of the account (account, above); a type without "title" in its supports is not writable.';
@@ -99,7 +98,7 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
         ...warn(`not tried, because there is no published record to link: ${unlinkable.join(', ')}`),
       });
   } finally {
-    await cms.remove(collection, id, { force: true }, options).catch((error: unknown) => {
+    await cms.delete(kind, id, options).catch((error: unknown) => {
       findings.push({
         name: `${name} removal`,
         ...fail(
@@ -114,7 +113,7 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
 
 /** On some sites a contributor may create terms; on none may one delete them. */
 async function mayDeleteTerms({ account, connection, options }: WriteTrial, kind: KindMapping<Kind>): Promise<boolean> {
-  const info = await orIfRefused(connection.cms.collectionInfo(kind.collection, options), undefined);
+  const info = await orIfRefused(connection.cms.collectionInfo(kind, options), undefined);
   return (await account()).permissions.has(info?.permissions?.deleteTerms ?? 'manage_categories');
 }
 
@@ -145,12 +144,11 @@ async function tryStep(
   isClearing: boolean,
 ): Promise<Finding[]> {
   const names = Object.keys(values).map((key) => [key, fieldNameOf(kind.kind, key)] as const);
-  const query = { context: 'edit', _fields: kind.selectedFields };
   const action = isClearing ? 'clearing it' : 'writing it';
-  const read = () => cms.read(kind.collection, id, query, options);
+  const read = () => cms.read(kind, id, { view: 'editor', detail: 'mapped' }, options);
   try {
     const context = { site, current: await read(), linkTables };
-    await cms.update(kind.collection, id, kind.write(values as never, context), options);
+    await cms.update(kind, id, kind.write(values as never, context), options);
     const after = kind.read(await read(), site, linkTables);
     return names.map(([key, name]) => {
       const value: unknown = Reflect.get(after, key);

@@ -1,66 +1,85 @@
 // Posts and terms of WordPress. Both use the same code, since their routes, paging and errors are the same.
 
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
-import type { CallOptions, Cms, Query } from '../port.ts';
+import {
+  type CallOptions,
+  type Cms,
+  type CmsRecord,
+  type CollectionSpec,
+  type Detail,
+  type ListRequest,
+  plainCollection,
+  type Query,
+  type View,
+} from '../port.ts';
+import { gatewayId, nativeId, normalize } from './normalize.ts';
+import { DETAIL_FIELDS } from './record-form.ts';
 import { createUpdate } from './required-fields.ts';
 import type { RestCall } from './rest-calls.ts';
 import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-responses.ts';
 
 type Collections = Pick<
   Cms,
-  'list' | 'read' | 'create' | 'update' | 'remove' | 'isUnusedTerm' | 'findCreated' | 'exists'
+  | ('maxPageSize' | 'builtIn' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
+  | ('isUnusedTerm' | 'findCreated' | 'exists')
 >;
 
 /** The error for a page after the last one; for terms WordPress sends an empty list instead. */
 const PAGE_PAST_END = 'rest_post_invalid_page_number';
 
+/** Statuses of WordPress itself, the trash included; a list with `status=any` leaves the trash out. */
+const ALL_STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
+
 /** Calls to the collections of `wp/v2`, named by their `rest_base`. */
 export function createCollections(call: RestCall): Collections {
   const sendUpdate = createUpdate(call);
+  const remove = async (spec: CollectionSpec, id: number, query: Query, options: CallOptions): Promise<CmsRecord> =>
+    writtenRecordOf(await call('DELETE', routeOf(spec, id), { query }, options));
+
   return {
-    async list(collection, query, options) {
+    maxPageSize: 100,
+    builtIn: plainCollection('posts', 'posts'),
+    gatewayId,
+    apiUrl: (site, spec, id) => `${site.url}/wp-json/${routeOf(spec)}${id === undefined ? '' : `/${id}`}`,
+
+    async list(spec, request, options) {
       try {
-        const response = await call('GET', `wp/v2/${collection}`, { query }, options);
+        const response = await call('GET', routeOf(spec), { query: listQuery(spec, request) }, options);
         return {
-          records: recordsOf(response),
-          total: parseTotal(collection, response.headers['x-wp-total']),
-          totalPages: parseCount(response.headers['x-wp-totalpages']),
+          records: recordsOf(response).map((record) => normalize(spec, record)),
+          total: parseTotal(spec.collection, response.headers['x-wp-total']),
           cmsTimeMs: parseDate(response.headers.date),
         };
       } catch (error) {
-        if (!hasErrorCode(error, PAGE_PAST_END)) throw error;
-        return { records: [], total: 0, totalPages: 0, cmsTimeMs: Date.now() };
+        if (!(error instanceof CmsRejected) || error.code !== PAGE_PAST_END) throw error;
+        return { records: [], total: 0, cmsTimeMs: Date.now() };
       }
     },
 
-    async read(collection, id, query, options) {
-      return recordOf(await call('GET', `wp/v2/${collection}/${id}`, { query }, options));
+    async read(spec, id, { view, detail, password }, options) {
+      const query = {
+        ...contextOf(spec, view),
+        ...fieldsOf(spec, detail),
+        ...(password !== undefined && { password }),
+      };
+      return normalize(spec, recordOf(await call('GET', routeOf(spec, id), { query }, options)));
     },
 
-    async create(collection, body, options) {
-      return writtenRecordOf(await call('POST', `wp/v2/${collection}`, { json: body }, options));
+    async create(spec, body, options) {
+      return normalize(spec, writtenRecordOf(await call('POST', routeOf(spec), { json: body }, options)));
     },
 
-    async update(collection, id, body, options) {
-      return writtenRecordOf(await sendUpdate(collection, id, body, options));
+    async update(spec, id, body, options) {
+      return normalize(spec, writtenRecordOf(await sendUpdate(spec.collection, nativeId(spec, id), body, options)));
     },
 
-    async remove(collection, id, { force }, options) {
-      const remove = async (permanently: boolean) =>
-        writtenRecordOf(
-          await call('DELETE', `wp/v2/${collection}/${id}`, { query: permanently ? { force: true } : {} }, options),
-        );
-      if (force || collection === 'media') return remove(true);
-      try {
-        return await remove(false);
-      } catch (error) {
-        // Terms have no trash. A post whose site has disabled the trash is deleted only with `force`.
-        if (!isNoTrash(error) || !(await isTaxonomy(call, collection, options))) throw error;
-        return remove(true);
-      }
+    trash: async (spec, id, options) => normalize(spec, await remove(spec, id, {}, options)),
+
+    async delete(spec, id, options) {
+      await remove(spec, id, { force: true }, options);
     },
 
-    async isUnusedTerm(collection, id, options) {
+    async isUnusedTerm({ collection }, id, options) {
       const taxonomies = Object.values(recordOf(await call('GET', 'wp/v2/taxonomies', {}, options))).map(objectOrEmpty);
       const taxonomy = taxonomies.find(({ rest_base }) => rest_base === collection);
       if (!taxonomy || !Array.isArray(taxonomy.types)) return false;
@@ -107,29 +126,58 @@ export function createCollections(call: RestCall): Collections {
   };
 }
 
-async function isTaxonomy(call: RestCall, collection: string, options: CallOptions): Promise<boolean> {
-  const { bulkhead, fairnessKey } = options;
-  const taxonomies = recordOf(await call('GET', 'wp/v2/taxonomies', {}, { bulkhead, fairnessKey }));
-  return Object.values(taxonomies).some((taxonomy) => objectOrEmpty(taxonomy).rest_base === collection);
+const routeOf = (spec: CollectionSpec, id?: number): string =>
+  `wp/v2/${spec.collection}${id === undefined ? '' : `/${nativeId(spec, id)}`}`;
+
+/** The parameters of a list request. */
+function listQuery(spec: CollectionSpec, request: ListRequest): Query {
+  const { view, statuses, detail, order, limit, offset, page, ids, slug, author, modifiedAfterUtc } = request;
+  return {
+    ...spec.listParams,
+    ...contextOf(spec, view),
+    ...(statuses !== undefined && spec.storedAs === 'posts' && { status: statusParam(spec, statuses) }),
+    ...(author !== undefined && { author }),
+    ...(slug !== undefined && { slug }),
+    ...(ids !== undefined && { include: ids.map((id) => nativeId(spec, id)).join(',') }),
+    ...(modifiedAfterUtc !== undefined && { modified_after: `${modifiedAfterUtc.replace(' ', 'T')}Z` }),
+    ...(order !== undefined && {
+      orderby: order.replace('-', ''),
+      order: order.startsWith('-') ? 'desc' : 'asc',
+    }),
+    ...(limit !== undefined && { per_page: limit }),
+    ...(offset !== undefined && { offset }),
+    ...(page !== undefined && { page }),
+    ...fieldsOf(spec, detail),
+  };
 }
 
-const isNoTrash = (error: unknown): boolean => error instanceof CmsRejected && error.kind === 'no-trash';
+/**
+ * WordPress answers wrong credentials as it answers no credentials, unless the context is `edit`: then it
+ * refuses. Terms are public.
+ */
+function contextOf({ storedAs, context }: CollectionSpec, view: View): Query {
+  if (view === 'public') return {};
+  if (context !== undefined) return { context };
+  return view === 'editor' && storedAs === 'posts' ? { context: 'edit' } : {};
+}
 
-function hasErrorCode(error: unknown, code: string): boolean {
-  return error instanceof CmsRejected && error.code === code;
+function statusParam(spec: CollectionSpec, statuses: NonNullable<ListRequest['statuses']>): string {
+  if (statuses === 'any') return 'any';
+  return (statuses === 'all' ? [...new Set([...ALL_STATUSES, ...spec.statuses])] : statuses).join(',');
+}
+
+function fieldsOf(spec: CollectionSpec, detail: Detail | undefined): Query {
+  if (detail === undefined) return {};
+  return { _fields: detail === 'mapped' ? spec.selectedFields : DETAIL_FIELDS[detail] };
 }
 
 /** Throws without a total, since the sync could not know if a list is complete. */
 function parseTotal(collection: string, header: string | undefined): number {
-  if (header !== undefined && /^\d+$/.test(header.trim())) return parseCount(header);
+  if (header !== undefined && /^\d+$/.test(header.trim())) return Number(header);
   throw new CmsUnavailable(
     'incomplete',
     `The CMS's list of ${collection} does not say how many there are (X-WP-Total).`,
   );
-}
-
-function parseCount(header: string | undefined): number {
-  return Number.parseInt(header ?? '', 10) || 0;
 }
 
 function parseDate(date: string | undefined): number {

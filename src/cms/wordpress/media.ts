@@ -1,5 +1,6 @@
 // Images in WordPress's media library: reads them in bulk and uploads them.
 
+import { basename } from 'node:path';
 import { CmsUnavailable } from '../../errors.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { trimCharacters } from '../../text/trim.ts';
@@ -12,7 +13,7 @@ const FIELDS = 'id,source_url,media_details,mime_type';
 const CHUNK = 100;
 
 /** Calls to the media library. `images` omits uploads that are no images. */
-export function createMedia(call: RestCall): Pick<Cms, 'images' | 'upload'> {
+export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 'upload'> {
   return {
     async images(ids, options) {
       const requested = [...new Set(ids)].filter((id) => id > 0);
@@ -31,6 +32,14 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'upload'> {
         }
       }
       return requested.flatMap((id) => byId.get(id) ?? []);
+    },
+
+    async findImage(url, options) {
+      const search = basename(new URL(url).pathname).replace(/(-\d+x\d+)?\.\w+$/, '');
+      const query = { search, per_page: CHUNK, _fields: 'id,source_url,mime_type' };
+      const found = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
+      const image = found.find((item) => item.source_url === url && text(item.mime_type).startsWith('image/'));
+      return image && number(image.id);
     },
 
     async upload({ bytes, mimeType, filename }, options) {

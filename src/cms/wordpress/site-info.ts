@@ -10,7 +10,7 @@ import { objectOrEmpty, recordOf, recordsOf } from './rest-responses.ts';
 
 export function createSiteInfo(
   call: RestCall,
-): Pick<Cms, 'site' | 'account' | 'findUserName' | 'collectionInfo' | 'hasCollection'> {
+): Pick<Cms, 'site' | 'account' | 'accountExists' | 'findUserName' | 'collectionInfo' | 'hasCollection'> {
   return {
     async site(options) {
       const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces' };
@@ -49,7 +49,17 @@ export function createSiteInfo(
       }
     },
 
-    async collectionInfo(collection, options) {
+    async accountExists(id, options) {
+      try {
+        await call('GET', `wp/v2/users/${id}`, { query: { _fields: 'id' } }, options);
+        return true;
+      } catch (error) {
+        if (error instanceof CmsRejected) return error.status !== 404;
+        throw error;
+      }
+    },
+
+    async collectionInfo({ collection }, options) {
       const [type, schema] = await Promise.all([
         findPostTypeOrTaxonomy(call, collection, options),
         readCollectionSchema(call, collection, options),
@@ -57,7 +67,7 @@ export function createSiteInfo(
       return { ...schema, permissions: actionPermissions(objectOrEmpty(type?.capabilities)) };
     },
 
-    async hasCollection(collection, options) {
+    async hasCollection({ collection }, options) {
       for (const route of ['wp/v2/types', 'wp/v2/taxonomies']) {
         const types = Object.values(recordOf(await call('GET', route, {}, options))).map(objectOrEmpty);
         if (types.some(({ rest_base }) => rest_base === collection)) return true;

@@ -7,6 +7,7 @@ import type { Cms } from '../port.ts';
 import { createCollections } from './collections.ts';
 import { createDiscovery } from './discovery.ts';
 import { createMedia } from './media.ts';
+import { WORDPRESS_RECORDS } from './record-form.ts';
 import { createRestCall } from './rest-calls.ts';
 import { createSiteInfo } from './site-info.ts';
 
@@ -28,6 +29,7 @@ export function createWordPress({ url: address, observe, limits = {}, dispatcher
   const client = createCmsClient({ origin: url, observe, limits, dispatcher });
   const call = createRestCall(client, createDiscovery(client, url));
   return {
+    recordForm: WORDPRESS_RECORDS,
     ...createSiteInfo(call),
     ...createCollections(call),
     ...createMedia(call),

@@ -10,9 +10,9 @@ import { ALL_ROLES, body, KINDS, passwordRequired, times } from './roles.ts';
 export function definePasswordsAndDrafts(define: DefineCase, created: Record<string, Json>): void {
   const protect = async ({ gateway, cms, as }: ScenarioContext, kind: 'event' | 'venue', id: number) => {
     const { mapping, replica, site } = gateway.services;
-    const { collection, read } = mapping.kinds[kind]!;
-    const cmsRecord = await cms.update(collection, id, { password: 'sesame' }, { credentials: as.admin });
-    replica.upsert([read(cmsRecord, site())]);
+    const kindMapping = mapping.kinds[kind]!;
+    const cmsRecord = await cms.update(kindMapping, id, { password: 'sesame' }, { credentials: as.admin });
+    replica.upsert([kindMapping.read(cmsRecord, site())]);
   };
 
   define('a password-protected event is 403 without the password, for every role', async (context) => {

@@ -1,6 +1,7 @@
 // A gateway without a service account: the replica has public records only, and actors read others with their own credentials.
 
 import { expect } from 'chai';
+import { plainCollection } from '../../../src/cms/port.ts';
 import type { Json } from '../../start-gateway.ts';
 import { expectForbidden, expectInvalid } from '../expectations.ts';
 import { gatewayScenario } from '../gateway-scenario.ts';
@@ -37,10 +38,10 @@ export const scenario = gatewayScenario('gateway-bare', { service: false }, (def
     'the next list of an editor shows changes that were created in the CMS itself',
     async ({ request, create, cms, as }) => {
       const { id } = await create('/events', { title: 'Hidden change', status: 'draft', ...times }, 'editor');
-      await cms.update('events', id, { title: 'Changed behind' }, { credentials: as.editor });
+      await cms.update(plainCollection('events', 'posts'), id, { title: 'Changed behind' }, { credentials: as.editor });
       const { body } = await request(`/events?${WINDOW}&status=draft&per_page=50`, { as: 'editor' });
       expect(body.events.find((each: Json) => each.id === id)?.title).to.equal('Changed behind');
-      await cms.remove('events', id, { force: true }, { credentials: as.editor });
+      await cms.delete(plainCollection('events', 'posts'), id, { credentials: as.editor });
       const after = await request(`/events?${WINDOW}&status=draft&per_page=50`, { as: 'editor' });
       expect(after.body.events.map((each: Json) => each.id)).to.not.include(id);
     },

@@ -1,5 +1,6 @@
 // Images: uploads, rejected uploads, reads in bulk.
 
+import { MEDIA } from '../../../src/cms/port.ts';
 import { pngOf } from '../../png.ts';
 import { expectRefusal, type Scenario } from '../scenario.ts';
 
@@ -18,7 +19,7 @@ export const scenario: Scenario = {
     await expectRefusal(
       cms.upload({ bytes: pngOf(1, 1), mimeType: 'image/png', filename: 'a.png' }, { credentials: as.subscriber }),
     );
-    await cms.remove('media', big.id, { force: false }, admin);
+    await cms.delete(MEDIA, big.id, admin);
     await cms.images([big.id]);
   },
 };

@@ -1,8 +1,10 @@
 // The description of the site, its accounts and its collections.
 
+import { plainCollection } from '../../../src/cms/port.ts';
 import { createWordPress } from '../../../src/cms/wordpress/wordpress.ts';
 import { expectRefusal, type Scenario } from '../scenario.ts';
 
+const EVENTS = plainCollection('events', 'posts');
 const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
 export const scenario: Scenario = {
@@ -14,10 +16,10 @@ export const scenario: Scenario = {
     await expectRefusal(cms.account({ credentials: basic('admin', 'not the password') }));
     await expectRefusal(cms.account({ credentials: basic('nobody-of-that-name', 'x') }));
     await expectRefusal(cms.account({}));
-    await cms.collectionInfo('events', { credentials: as.admin });
-    await cms.collectionInfo('event_categories', { credentials: as.admin });
-    await cms.collectionInfo('events');
-    await expectRefusal(cms.collectionInfo('no-such-base', { credentials: as.admin }));
+    await cms.collectionInfo(EVENTS, { credentials: as.admin });
+    await cms.collectionInfo(plainCollection('event_categories', 'terms'), { credentials: as.admin });
+    await cms.collectionInfo(EVENTS);
+    await expectRefusal(cms.collectionInfo(plainCollection('no-such-base', 'posts'), { credentials: as.admin }));
     await wp(['option', 'update', 'permalink_structure', '']);
     await wp(['option', 'update', 'timezone_string', '']);
     await wp(['option', 'update', 'gmt_offset', '-3.5']);
@@ -28,7 +30,7 @@ export const scenario: Scenario = {
       limits: { headersTimeoutMs: 60_000, deadlineMs: 60_000 },
     });
     await plain.site();
-    await plain.list('events', { per_page: 1, _fields: 'id' });
+    await plain.list(EVENTS, { view: 'public', limit: 1, detail: 'id' });
     await wp(['option', 'update', 'permalink_structure', '/%postname%/']);
     await wp(['option', 'update', 'timezone_string', 'America/New_York']);
   },

@@ -1,9 +1,9 @@
 // The public view of a published record: what the CMS answers an anonymous caller, completed from the service
 // account's response.
 
-import type { CmsRecord } from '../cms/port.ts';
-import { isObject } from '../model/json.ts';
-import { searchableText } from './read-record.ts';
+import { isObject } from '../../model/json.ts';
+import { searchableText } from '../../text/html.ts';
+import type { CmsRecord } from '../port.ts';
 
 /**
  * WordPress renders these fields for the account that asks: a shortcode or block may show a member more than
@@ -15,7 +15,7 @@ const RENDERED_FIELDS = ['title', 'content', 'excerpt'] as const;
  * The poller compares these. They come from the account's response, so that the next poll detects a change
  * that happened between the two responses.
  */
-const CHANGE_MARKERS = ['id', 'status', 'modified', 'modified_gmt'] as const;
+const CHANGE_MARKERS = ['id', 'status', 'modified', 'modified_gmt', 'modifiedUtc'] as const;
 
 const WORDS = /[\p{L}\p{N}]+/gu;
 /** Longer texts, in characters, are not compared word by word, because that would block the event loop. */

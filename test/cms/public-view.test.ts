@@ -3,8 +3,8 @@
 
 import { expect } from 'chai';
 import type { CmsRecord } from '../../src/cms/port.ts';
+import { publicView } from '../../src/cms/wordpress/public-view.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { publicView } from '../../src/mapping/public-view.ts';
 
 const SITE = { url: 'https://cms.example', name: 'Site', timezone: 'UTC' };
 const read = (cmsRecord: CmsRecord) => loadMapping('wordpress-meta').kinds.event.read(cmsRecord, SITE);
