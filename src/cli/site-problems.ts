@@ -154,6 +154,10 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, from
   );
 }
 
+/** What to do about an account that the site rejects. */
+export const loginAdvice = (error: CmsRejected): string =>
+  SITE_ADVICE[loginProblem(error, true)]({ url: '', host: '', target: '', from: 'settings' });
+
 /** What the site says to the login. */
 export function describeLogin({ status, code }: CmsRejected, hasAccount: boolean): string {
   return hasAccount

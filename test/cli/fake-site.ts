@@ -10,6 +10,16 @@ export interface FakeType {
   taxonomies?: string[];
   /** Registered `meta` keys and their types. */
   meta?: Record<string, string>;
+  /** Fields of Advanced Custom Fields that its REST API shows, and their types. */
+  acf?: Record<string, string>;
+  /** Texts of a post that the type does not store. */
+  unsupported?: string[];
+  /** What is stored of a written meta value; throws to refuse it. Default: the value. */
+  store?(key: string, value: unknown, before: unknown): unknown;
+  /** Leaves records out of lists. */
+  isListed?(record: Json, query: URLSearchParams): boolean;
+  /** The total counts as many records that no page has. */
+  missing?: number;
   records: Record<string, unknown>[];
 }
 
@@ -20,12 +30,16 @@ export interface FakeOptions {
   logins?: string[];
   /** Of the REST API, besides wp/v2. */
   namespaces?: string[];
+  /** Answers public reads with a wrong login as WordPress does without the companion plugin: as if there were none. */
+  ignoresWrongLogins?: boolean;
   /** Every request needs a login, as with a plugin for private sites. */
   isPrivate?: boolean;
   capabilities?: string[];
   timezone?: string;
   /** Added to the `Date` header. */
   skewMs?: number;
+  /** Sends no `Date` header. */
+  hasNoDate?: boolean;
 }
 
 export interface FakeSite {
@@ -75,8 +89,9 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
   const requests: string[] = [];
   let nextId = 1000;
 
-  function schemaOf({ meta = {} }: FakeType): Json {
-    const properties = Object.fromEntries(Object.entries(meta).map(([key, type]) => [key, { type }]));
+  function schemaOf({ meta = {}, acf }: FakeType): Json {
+    const typed = (keys: Record<string, string>) =>
+      Object.fromEntries(Object.entries(keys).map(([key, type]) => [key, { type }]));
     const text = { type: 'object', properties: { raw: {}, rendered: {} } };
     return {
       endpoints: [{ methods: ['GET'], args: {} }],
@@ -87,7 +102,8 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
           excerpt: text,
           status: {},
           slug: {},
-          meta: { type: 'object', properties },
+          meta: { type: 'object', properties: typed(meta) },
+          ...(acf ? { acf: { type: 'object', properties: typed(acf) } } : {}),
         },
       },
     };
@@ -95,13 +111,16 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
 
   /** Applies a write as WordPress does: without meta that is not registered. */
   function merge(type: FakeType, post: Json, body: Json): Json {
-    const meta = Object.entries((body.meta ?? {}) as Json).filter(([key]) => Object.hasOwn(type.meta ?? {}, key));
-    const texts = ['title', 'content', 'excerpt'].filter((name) => name in body);
+    const before = post.meta as Json;
+    const meta = Object.entries((body.meta ?? {}) as Json)
+      .filter(([key]) => Object.hasOwn(type.meta ?? {}, key))
+      .map(([key, value]) => [key, type.store ? type.store(key, value, before[key]) : value] as const);
+    const texts = ['title', 'content', 'excerpt'].filter((name) => name in body && !type.unsupported?.includes(name));
     return {
       ...post,
       ...Object.fromEntries(Object.entries(body).filter(([name]) => name === 'status' || name === 'slug')),
       ...Object.fromEntries(texts.map((name) => [name, { rendered: body[name], raw: body[name], protected: false }])),
-      meta: { ...(post.meta as Json), ...Object.fromEntries(meta) },
+      meta: { ...before, ...Object.fromEntries(meta) },
     };
   }
 
@@ -114,7 +133,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
     const { method = 'GET' } = request;
     const login = Buffer.from((request.headers.authorization ?? '').replace(/^Basic /, ''), 'base64').toString();
     const isKnown = logins.includes(login);
-    if (login !== '' && !isKnown)
+    if (login !== '' && !isKnown && !(options.ignoresWrongLogins && route === 'wp/v2/types'))
       return [401, { code: 'incorrect_password', message: 'No such password.', data: { status: 401 } }];
     if (options.isPrivate && !isKnown)
       return [401, { code: 'rest_not_logged_in', message: 'You are not logged in.', data: { status: 401 } }];
@@ -171,13 +190,20 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
     if (idText !== undefined) return [200, type.records[at]];
     const size = Number(query.get('per_page') ?? 10);
     const from = (Number(query.get('page') ?? 1) - 1) * size;
-    const listed = type.records.filter(({ hiddenFromPublic }) => isKnown || hiddenFromPublic !== true);
-    const pages = Math.ceil(listed.length / size);
-    return [
-      200,
-      listed.slice(from, from + size),
-      { 'x-wp-total': String(listed.length), 'x-wp-totalpages': String(pages) },
-    ];
+    const listed = type.records.filter(
+      (record) => (isKnown || record.hiddenFromPublic !== true) && type.isListed?.(record, query) !== false,
+    );
+    const total = listed.length + (type.missing ?? 0);
+    const pages = Math.ceil(total / size);
+    return [200, listed.slice(from, from + size), { 'x-wp-total': String(total), 'x-wp-totalpages': String(pages) }];
+  }
+
+  function respondOrRefuse(...parts: Parameters<typeof respond>): ReturnType<typeof respond> {
+    try {
+      return respond(...parts);
+    } catch (error) {
+      return [400, { code: 'rest_invalid_param', message: String(error), data: { status: 400 } }];
+    }
   }
 
   const server = createServer((request, response) => {
@@ -190,12 +216,12 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
       const route = pathname.replace(/^\/wp-json\/?/, '');
       requests.push(`${request.method} /${route}`);
       const [status, json, headers = {}] = pathname.startsWith('/wp-json')
-        ? respond(request, route, searchParams, text === '' ? {} : (JSON.parse(text) as Json))
+        ? respondOrRefuse(request, route, searchParams, text === '' ? {} : (JSON.parse(text) as Json))
         : [200, null];
       response.sendDate = false;
       response.writeHead(status, {
         'content-type': 'application/json',
-        date: new Date(Date.now() + (options.skewMs ?? 0)).toUTCString(),
+        ...(options.hasNoDate ? {} : { date: new Date(Date.now() + (options.skewMs ?? 0)).toUTCString() }),
         ...(headers as Record<string, string>),
       });
       response.end(request.method === 'HEAD' ? undefined : JSON.stringify(json));

@@ -5,9 +5,9 @@ import type { Config } from '../../config.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
 import type { SiteConnection } from '../open-site.ts';
-import { programName } from '../program-name.ts';
 import type { SampledRecords } from '../sample-records.ts';
 import type { RowState } from '../table.ts';
+import type { Advice } from './advice.ts';
 
 export interface WebhookListener {
   /** Waits a little for webhooks that are still on their way. */
@@ -42,15 +42,15 @@ export interface Finding {
   name?: string;
   state: RowState;
   message: string;
-  advice?: string;
+  advice?: Advice;
 }
 
 export const ok = (message: string): Finding => ({ state: 'ok', message });
-export const warn = (message: string, advice?: string): Finding => finding('warn', message, advice);
+export const warn = (message: string, advice?: Advice): Finding => finding('warn', message, advice);
 /** A failure always comes with advice. */
-export const fail = (message: string, advice: string): Finding => finding('fail', message, advice);
+export const fail = (message: string, advice: Advice): Finding => finding('fail', message, advice);
 
-const finding = (state: RowState, message: string, advice?: string): Finding => ({
+const finding = (state: RowState, message: string, advice?: Advice): Finding => ({
   state,
   message,
   ...(advice === undefined ? {} : { advice }),
@@ -63,11 +63,3 @@ export function mappedKinds(mapping: Mapping): KindMapping<Kind>[] {
 
 /** `1 record`, `2 records`. */
 export const pluralized = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-/** How to install the companion plugin. It names no field: the table prints the same advice only once. */
-export const pluginAdvice = (mapping: string): string =>
-  'Make the companion plugin of the mapping and put it into wp-content/mu-plugins/ of the site:\n' +
-  `  ${programName()} plugin --mapping ${mapping} > calendar-gateway-companion.php`;
-
-export const unregisteredKeyAdvice = (mapping: string): string =>
-  `WordPress silently drops keys that are not registered for its REST API.\n${pluginAdvice(mapping)}`;

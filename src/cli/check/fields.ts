@@ -8,16 +8,8 @@ import type { Kind } from '../../model/records.ts';
 import { formatSample, listPath, pathsOf, valueAtPath } from '../field-samples.ts';
 import { orIfRefused } from '../open-site.ts';
 import type { SampledRecord } from '../sample-records.ts';
-import {
-  type Check,
-  type CheckContext,
-  type Finding,
-  fail,
-  mappedKinds,
-  ok,
-  unregisteredKeyAdvice,
-  warn,
-} from './checks.ts';
+import { type Advice, advise } from './advice.ts';
+import { type Check, type CheckContext, type Finding, fail, mappedKinds, ok, warn } from './checks.ts';
 
 export const FIELD_CHECKS: readonly Check[] = (['event', 'venue', 'organizer', 'category', 'tag'] as const).map(
   (kind) => ({
@@ -73,13 +65,13 @@ function judgeField(field: MappedField, records: readonly SampledRecord[], mappi
   if (isMissing && definition.key === 'hidden' && path.startsWith('meta.'))
     return fail(
       `${absent}: the gateway lists the events that the site hides from its lists`,
-      `${unregisteredKeyAdvice(mapping)}\nIf nothing is hidden on this site, remove the line ${map.kind}.${name} from the mapping.`,
+      advise('hidden-flag', `${map.kind}.${name}`, mapping),
     );
   const unregistered = unregisteredKeys(field);
   if (unregistered.length > 0)
     return fail(
       `${unregistered.join(', ')} is not in the schema of ${map.collection}: WordPress drops what is written there`,
-      unregisteredKeyAdvice(mapping),
+      unregistered[0]?.startsWith('acf.') ? advise('acf-in-rest') : advise('register-keys', mapping),
     );
   if (isMissing)
     return fail(
@@ -94,14 +86,11 @@ function judgeField(field: MappedField, records: readonly SampledRecord[], mappi
   const sample = filled.find(hasValue)?.cmsRecord;
   const example = sample && paths.map((each) => formatSample(valueAtPath(sample, each))).join(' ');
   if (filled.length > 0 && readable.length === 0 && !isFlag)
-    return fail(
-      `${path} holds ${example}, which is not readable`,
-      `Give the format in the mapping ("as", see the codecs in docs/mapping.md): ${map.kind}.${name}.`,
-    );
+    return fail(`${path} holds ${example}, which is not readable`, advise('codec', `${map.kind}.${name}`));
   if (definition.required && readable.length < records.length)
     return warn(
       `${path}: ${records.length - readable.length} of ${records.length} events have no readable value, and are in no list by date`,
-      'Fill it in in wp-admin, or leave these events as they are.',
+      advise('fill-in'),
     );
   if (records.length === 0) return ok(path);
   const count = `${path}: ${filled.length} of ${records.length} have it`;
@@ -120,11 +109,10 @@ function missingPathAdvice(
   [path = '']: readonly string[],
   [first]: readonly SampledRecord[],
   mapping: string,
-): string {
-  if (path.startsWith('acf.'))
-    return 'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.';
-  if (path.startsWith('meta.')) return unregisteredKeyAdvice(mapping);
-  return `Compare the path with what the site sends for ${collection}: ${Object.keys(first?.cmsRecord ?? {}).join(', ')}.`;
+): Advice {
+  if (path.startsWith('acf.')) return advise('acf-in-rest');
+  if (path.startsWith('meta.')) return advise('register-keys', mapping);
+  return advise('path', collection, Object.keys(first?.cmsRecord ?? {}));
 }
 
 const hasPaths = (cmsRecord: CmsRecord, paths: readonly string[]): boolean =>

@@ -8,7 +8,8 @@ import type { EventRecord, Kind } from '../../model/records.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
 import { listScope, readOldestEvents } from '../sample-records.ts';
-import { type Check, type Finding, fail, ok, pluginAdvice, pluralized, warn } from './checks.ts';
+import { advise } from './advice.ts';
+import { type Check, type Finding, fail, ok, pluralized, warn } from './checks.ts';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
@@ -31,11 +32,8 @@ export const LIST_CHECKS: readonly Check[] = [
           findings.push({
             name,
             ...(error.status === 404
-              ? missingCollection(kind, mapping, pluginAdvice(config.mapping))
-              : fail(
-                  `the site refuses the list: ${error.code}, ${error.message}`,
-                  'See whether the service account may read this collection (account, above), and whether a plugin closes the REST API.',
-                )),
+              ? missingCollection(kind, mapping, config.mapping)
+              : fail(`the site refuses the list: ${error.code}, ${error.message}`, advise('list-refused'))),
           });
         }
       }
@@ -72,16 +70,15 @@ export const LIST_CHECKS: readonly Check[] = [
   },
 ];
 
-/** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
-function missingCollection({ kind, collection }: KindMapping<Kind>, mapping: Mapping, advice: string): Finding {
-  const remedy = mapping.requiresCompanionPlugin
-    ? advice
-    : `Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or open the collections to the REST API.\n${advice}`;
-  if (kind === 'event') return fail(`the site has no collection "${collection}" for each ${kind}`, remedy);
-  return warn(
-    `the site has no collection "${collection}": the gateway serves no ${kind} until it has`,
-    `If the site should have it, switch it on in the plugin that brings it. If not, leave "${kind}" out of a copy of the mapping.\n${remedy}`,
-  );
+/** The gateway serves a calendar without venues, organizers or terms, and nothing without events. `name`: the mapping's in the configuration. */
+function missingCollection({ kind, collection }: KindMapping<Kind>, mapping: Mapping, name: string): Finding {
+  if (kind !== 'event')
+    return warn(
+      `the site has no collection "${collection}": the gateway serves no ${kind} until it has`,
+      advise('collection-absent', kind, name),
+    );
+  const remedy = mapping.requiresCompanionPlugin ? advise('companion-plugin', name) : advise('collection-name', name);
+  return fail(`the site has no collection "${collection}" for each ${kind}`, remedy);
 }
 
 /** All pages of a list. */
@@ -115,30 +112,19 @@ export function judgeList(
   const distinct = new Set(ids).size;
   const repeated = ids.length - distinct;
   const records = pluralized(distinct, 'record');
-  if (repeated > 0 && dedupe) return warn(`${records} in ${ids.length} rows; the mapping allows for it (dedupe)`);
+  if (repeated > 0 && dedupe) return ok(`${records} in ${ids.length} rows; the mapping allows for it (dedupe)`);
   if (repeated > 0)
     return fail(
       `${repeated} of ${ids.length} rows repeat an id, and the total of ${total} counts them`,
-      `Add "dedupe": true to "${kind}" in the mapping.`,
+      advise('dedupe', kind),
     );
   if (!dedupe && !truncated && firstPageRows < Math.min(PAGE_SIZE, total))
-    return fail(
-      `the site shows ${distinct} of ${total} records`,
-      'The account may not see all of them (it lacks the capability to edit those of others), or a plugin limits or filters lists: see listParams in docs/mapping.md.',
-    );
+    return fail(`the site shows ${distinct} of ${total} records`, advise('list-hidden'));
   if (!dedupe && !truncated && distinct < total)
-    return fail(
-      `the pages have ${distinct} records, and the site counts ${total}`,
-      'A plugin changes lists; see listParams and dedupe in docs/mapping.md.',
-    );
+    return fail(`the pages have ${distinct} records, and the site counts ${total}`, advise('list-short'));
   if (distinct === 0 && isTermKind(kind)) return ok('none yet');
   if (distinct === 0)
-    return warn(
-      'empty: its fields cannot be checked',
-      kind === 'event'
-        ? 'Make an event in wp-admin. Until then check --write tries the fields on a draft, which it removes.'
-        : undefined,
-    );
+    return warn('empty: its fields cannot be checked', kind === 'event' ? advise('no-event') : undefined);
   if (truncated) return ok(`the first ${records} of ${total}, each once`);
   return ok(distinct === 1 ? records : `${records}, each once`);
 }
@@ -147,13 +133,13 @@ function judgePublicView(ids: readonly unknown[], publicIds: readonly unknown[] 
   if (!publicIds)
     return warn(
       'the site refuses anonymous readers: if it refuses them everywhere, everybody sees what the site renders for the service account',
-      'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers, or choose a service account that sees no more than the public may see.',
+      advise('closed-to-visitors'),
     );
   const hidden = ids.filter((id) => !publicIds.includes(id)).length;
   if (hidden > 0)
     return warn(
       `${hidden} of ${pluralized(ids.length, 'published record')} are not shown to anonymous readers: the gateway shows them to staff alone`,
-      'If the public should see them, find the plugin that hides them from the REST API.',
+      advise('hidden-from-visitors'),
     );
   return ok('shown to the public as the site renders them for anonymous readers');
 }
@@ -162,10 +148,5 @@ function judgePublicView(ids: readonly unknown[], publicIds: readonly unknown[] 
 export function judgePastEvents(events: readonly Pick<EventRecord, 'endUtc'>[], nowUtc: string): Finding[] {
   const ends = events.map(({ endUtc }) => endUtc).filter((end) => end !== '');
   if (ends.length < MIN_EVENTS || ends.some((end) => end <= nowUtc)) return [];
-  return [
-    warn(
-      `none among ${ends.length} events: some plugins list only upcoming ones`,
-      'If the site has past events: the companion plugin shows those of The Events Calendar; for another plugin find the list parameter that shows them, and put it into "listParams" of the mapping.',
-    ),
-  ];
+  return [warn(`none among ${ends.length} events: some plugins list only upcoming ones`, advise('past-events'))];
 }

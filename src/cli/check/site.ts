@@ -6,15 +6,12 @@ import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
 import { basicAuth, orIfRefused } from '../open-site.ts';
-import { programName } from '../program-name.ts';
-import { type Check, type Finding, fail, ok, pluginAdvice, warn } from './checks.ts';
+import { advise } from './advice.ts';
+import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
 const SKEW_WARN_S = 5;
 /** The gateway refuses webhooks beyond this. */
 const SKEW_FAIL_S = 300;
-const CLOCK_ADVICE =
-  "Set both machines' clocks by NTP. The poller compares times of the site's clock, and the signature of a webhook holds a time.";
-const ZONE_ADVICE = 'Choose a city in wp-admin under Settings > General > Timezone.';
 
 export const SITE_CHECKS: readonly Check[] = [
   {
@@ -23,10 +20,7 @@ export const SITE_CHECKS: readonly Check[] = [
     async run({ config, site, connection: { url } }) {
       const isSafe = url.startsWith('https:') || isPrivateHost(new URL(url).hostname);
       if (isSafe || config.upstream.user === undefined) return ok(`${site.name}, ${url}`);
-      return warn(
-        `${site.name}, ${url}: a password goes over the network in plain text`,
-        'Name the site with https:// in upstream.url.',
-      );
+      return warn(`${site.name}, ${url}: a password goes over the network in plain text`, advise('https'));
     },
   },
   {
@@ -39,12 +33,15 @@ export const SITE_CHECKS: readonly Check[] = [
         (await orIfRefused(connection.call('GET', '', query, { credentials: undefined }), undefined)) ??
         (await connection.call('GET', '', query));
       const siteTimeMs = Date.parse(headers.date ?? '');
-      if (Number.isNaN(siteTimeMs)) return warn('the site sends no Date header: its clock is unknown', CLOCK_ADVICE);
+      if (Number.isNaN(siteTimeMs))
+        return warn('the site sends no Date header: its clock is unknown', advise('date-header'));
       // The header has whole seconds, rounded down.
       const skewS = Math.round((siteTimeMs + 500 - (beforeMs + Date.now()) / 2) / 1000);
       const skew = `${Math.abs(skewS)} s ${skewS > 0 ? 'ahead' : 'behind'}`;
-      if (Math.abs(skewS) > SKEW_FAIL_S) return fail(`${skew}: the gateway refuses webhooks`, CLOCK_ADVICE);
-      return Math.abs(skewS) > SKEW_WARN_S ? warn(skew, CLOCK_ADVICE) : ok(`within ${SKEW_WARN_S} s of this machine's`);
+      if (Math.abs(skewS) > SKEW_FAIL_S) return fail(`${skew}: the gateway refuses webhooks`, advise('clock'));
+      return Math.abs(skewS) > SKEW_WARN_S
+        ? warn(skew, advise('clock'))
+        : ok(`within ${SKEW_WARN_S} s of this machine's`);
     },
   },
   {
@@ -52,9 +49,9 @@ export const SITE_CHECKS: readonly Check[] = [
     name: 'time zone',
     async run({ site: { timezone } }) {
       const zone = parseZone(timezone);
-      if (!zone) return fail(`"${timezone}" is not a known time zone`, ZONE_ADVICE);
+      if (!zone) return fail(`"${timezone}" is not a known time zone`, advise('time-zone'));
       if (zone.kind === 'fixed' && timezone !== 'UTC')
-        return warn(`${timezone}, a fixed offset: it does not follow summer time`, ZONE_ADVICE);
+        return warn(`${timezone}, a fixed offset: it does not follow summer time`, advise('time-zone'));
       return ok(timezone);
     },
   },
@@ -66,8 +63,6 @@ const isPrivateHost = (host: string): boolean =>
 
 const READ_ACTIONS: readonly Action[] = ['edit', 'editOthers', 'readPrivate'];
 const WRITE_ACTIONS: readonly Action[] = ['publish', 'delete'];
-const NO_ACCOUNT_ADVICE =
-  'Make an application password for an editor (wp-admin > Users > Profile) and set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.';
 
 export const ACCOUNT_CHECKS: readonly Check[] = [
   {
@@ -79,11 +74,11 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
         return kinds.some(({ context }) => context === 'edit')
           ? fail(
               'none, and the mapping reads fields that are only shown for editing (context "edit")',
-              NO_ACCOUNT_ADVICE,
+              advise('service-account'),
             )
           : warn(
               'none: the replica has public records only; lists of staff ask the site every time',
-              NO_ACCOUNT_ADVICE,
+              advise('service-account'),
             );
       const { user } = config.upstream;
       try {
@@ -92,7 +87,7 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
         if (!(error instanceof CmsRejected)) throw error;
         return fail(
           `the site does not accept ${user} with this password (${error.code})`,
-          'It must be an application password (wp-admin > Users > Profile). If it is one, the web server may withhold the Authorization header from PHP.',
+          advise('account-rejected', error),
         );
       }
     },
@@ -112,7 +107,7 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
           actions.map((action) => permissions[action]).filter((permission) => !granted.has(permission));
         const missingToRead = missing(READ_ACTIONS);
         const missingToWrite = readOnly ? [] : missing(WRITE_ACTIONS);
-        const advice = `Give the service account a role that has ${[...missingToRead, ...missingToWrite].join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`;
+        const advice = advise('capabilities', [...missingToRead, ...missingToWrite]);
         if (missingToRead.length > 0)
           findings.push({
             name,
@@ -143,7 +138,7 @@ export const GATEWAY_CHECKS: readonly Check[] = [
       return accepted
         ? warn(
             'read as anonymous: WordPress answers 200 to a wrong password on public reads (the gateway itself checks the logins of its callers)',
-            pluginAdvice(config.mapping),
+            advise('companion-plugin', config.mapping),
           )
         : ok('are refused by the site on public reads too');
     },
@@ -154,10 +149,9 @@ export const GATEWAY_CHECKS: readonly Check[] = [
     async run({ config, webhooks }) {
       if (webhooks) return webhooks.finding();
       if (config.webhook.secret !== undefined) return [];
-      const url = `http://GATEWAY:${config.listen.adminPort}/-/changes`;
       return warn(
         `none: the gateway sees a change made in wp-admin within ${config.sync.intervalS} s`,
-        `To see changes immediately, set CALENDAR_WEBHOOK_SECRET and put the companion plugin with the same secret into wp-content/mu-plugins/ of the site:\n  ${programName()} plugin --mapping ${config.mapping} --webhook-url ${url} --webhook-secret SECRET > calendar-gateway-companion.php`,
+        advise('webhooks', config.mapping, config.listen.adminPort),
       );
     },
   },
@@ -166,10 +160,7 @@ export const GATEWAY_CHECKS: readonly Check[] = [
     name: 'public address',
     run: async ({ config }) =>
       config.publicUrl === undefined
-        ? warn(
-            `links in responses begin with ${publicUrlOf(config)}`,
-            'Set CALENDAR_PUBLIC_URL to the address that callers use.',
-          )
+        ? warn(`links in responses begin with ${publicUrlOf(config)}`, advise('public-address'))
         : ok(config.publicUrl),
   },
   {

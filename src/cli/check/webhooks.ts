@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { createAdmin } from '../../http/admin.ts';
+import { advise } from './advice.ts';
 import { fail, ok, type WebhookListener, warn } from './checks.ts';
 
 const TIMEOUT_MS = 3000;
@@ -38,20 +39,13 @@ export async function listenForWebhooks({ webhook, listen }: Config): Promise<We
       if (!isListening)
         return warn(
           `port ${port} is in use (by the gateway?): check cannot listen for webhooks`,
-          'Stop the gateway while check --write runs, or look at its log while you change an event.',
+          advise('port-in-use'),
         );
       for (let waitedMs = 0; received + refused === 0 && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS)
         await sleep(POLL_MS);
       if (received > 0) return ok(`${received} signed changes arrived`);
-      if (refused > 0)
-        return fail(
-          'arrived with a wrong signature',
-          "Make the companion plugin again with this gateway's CALENDAR_WEBHOOK_SECRET, and compare the clocks.",
-        );
-      return fail(
-        `none arrived on port ${port} within ${TIMEOUT_MS / 1000} s`,
-        `Is the companion plugin in wp-content/mu-plugins/, made with --webhook-url http://GATEWAY:${port}/-/changes and this secret? Does the site reach that address (listen.adminHost is the loopback address by default)?`,
-      );
+      if (refused > 0) return fail('arrived with a wrong signature', advise('webhook-signature'));
+      return fail(`none arrived on port ${port} within ${TIMEOUT_MS / 1000} s`, advise('webhook-missing', port));
     },
     close() {
       if (isListening) server.close();

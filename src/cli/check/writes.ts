@@ -9,24 +9,12 @@ import type { Kind } from '../../model/records.ts';
 import { formatSample } from '../field-samples.ts';
 import { orIfRefused } from '../open-site.ts';
 import { readLinkTables } from '../sample-records.ts';
-import {
-  type Check,
-  type CheckContext,
-  type Finding,
-  fail,
-  ok,
-  pluginAdvice,
-  unregisteredKeyAdvice,
-  warn,
-} from './checks.ts';
+import { type Advice, advise } from './advice.ts';
+import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 import { clearedValues, fieldNameOf, isSameValue, trialSteps, unlinkableFields, type Values } from './trial-values.ts';
 
 /** WordPress stores these only for types that support them. */
 const SUPPORTED_PATHS = new Set(['excerpt', 'content']);
-const SUPPORT_ADVICE =
-  "The type does not store it. If it should: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site.";
-const CLEAR_ADVICE =
-  'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).';
 
 export const WRITE_CHECKS: readonly Check[] = [
   {
@@ -37,7 +25,7 @@ export const WRITE_CHECKS: readonly Check[] = [
       if (connection.credentials === undefined)
         return {
           name: 'service',
-          ...fail('writing needs a service account', 'Set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.'),
+          ...fail('writing needs a service account', advise('service-account')),
         };
       const linked = Object.entries(await context.records()).map(([kind, sampled]) => [
         kind,
@@ -77,8 +65,7 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
   try {
     created = await cms.create(kind, kind.write(fields, { site }), options);
   } catch (error) {
-    const advice =
-      'See the capabilities of the account (account, above); a type without "title" in its supports is not writable.';
+    const advice = advise('create-refused');
     return [{ name, ...fail(`the site refuses a new record in ${collection}: ${errorReason(error)}`, advice) }];
   }
   const id = Number(created.id);
@@ -101,10 +88,7 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
     await cms.delete(kind, id, options).catch((error: unknown) => {
       findings.push({
         name: `${name} removal`,
-        ...fail(
-          `could not delete record ${id} of ${collection}: ${errorReason(error)}`,
-          `Delete "${title}" in wp-admin.`,
-        ),
+        ...fail(`could not delete record ${id} of ${collection}: ${errorReason(error)}`, advise('remove-draft', title)),
       });
     });
   }
@@ -155,26 +139,37 @@ async function tryStep(
       if (isSameValue(value, values[key])) return { name, ...ok('') };
       const path = (kind.locations as ReadonlyMap<string, string>).get(key) ?? '';
       const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
-      if (isClearing) return { name, ...warn(message, CLEAR_ADVICE) };
-      if (SUPPORTED_PATHS.has(path)) return { name, ...warn(message, SUPPORT_ADVICE) };
+      if (isClearing) return { name, ...warn(message, advise('clear-with')) };
+      if (SUPPORTED_PATHS.has(path)) return { name, ...warn(message, advise('type-support')) };
       return {
         name,
-        ...fail(message, (path.includes('meta.') ? unregisteredKeyAdvice : pluginAdvice)(config.mapping)),
+        ...fail(
+          message,
+          isEmptyValue(value) || value === false ? lostValueAdvice(path, config.mapping) : advise('value-changed'),
+        ),
       };
     });
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
     const message = `the site refuses ${action}: ${errorReason(error)}`;
-    const advice =
-      'Compare the codec of the field with what the site accepts (docs/mapping.md), and the capabilities of the account.';
-    return names.map(([, name]) => ({ name, ...(isClearing ? warn(message, CLEAR_ADVICE) : fail(message, advice)) }));
+    const advice = advise('field-refused');
+    return names.map(([, name]) => ({
+      name,
+      ...(isClearing ? warn(message, advise('clear-with')) : fail(message, advice)),
+    }));
   }
 }
 
-function shown(value: unknown): string {
-  const isEmpty = value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
-  return isEmpty ? 'nothing' : formatSample(value);
+/** Where nothing is stored, the site does not know the field. `mapping`: its name in the configuration. */
+function lostValueAdvice(path: string, mapping: string): Advice {
+  if (path.includes('meta.')) return advise('register-keys', mapping);
+  return path.includes('acf.') ? advise('acf-in-rest') : advise('companion-plugin', mapping);
 }
+
+const isEmptyValue = (value: unknown): boolean =>
+  value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
+
+const shown = (value: unknown): string => (isEmptyValue(value) ? 'nothing' : formatSample(value));
 
 function errorReason(error: unknown): string {
   if (error instanceof CmsRejected || error instanceof ApiError) {

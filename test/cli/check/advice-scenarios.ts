@@ -1,0 +1,335 @@
+// For each row of advice that `check` can give: a situation that brings it up, and what the operator does about it.
+
+import type { IncomingMessage } from 'node:http';
+import { type Advice, type AdviceId, advise } from '../../../src/cli/check/advice.ts';
+import { CmsRejected } from '../../../src/errors.ts';
+import { type FakeOptions, type FakeType, fakePost } from '../fake-site.ts';
+
+export type Json = Record<string, unknown>;
+
+/** What a site and its operator have. */
+export interface Situation {
+  gigs: FakeType;
+  options: Partial<FakeOptions>;
+  /** Of events. */
+  fields: Json;
+  event: Json;
+  mapping: Json;
+  account: Json;
+  config: Json;
+  write: boolean;
+  /** Status and code of the error for the requests that it picks. */
+  refuses?: ((request: IncomingMessage) => [number, string] | undefined) | undefined;
+  /** The site sends webhooks signed with this secret. */
+  webhookSecret?: string | undefined;
+}
+
+/** Replaces keys of the situation's objects, and other values. */
+export type Change = { [K in keyof Situation]?: Situation[K] extends object ? Partial<Situation[K]> : Situation[K] };
+
+export interface Scenario {
+  id: AdviceId;
+  advice: (file: string) => Advice;
+  /** `area name` of the row. */
+  row: string;
+  before: Change;
+  follow: Change;
+}
+
+const META = { gig_start: 'string', gig_end: 'string', price: 'string' };
+const VALUES = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00', price: '12' };
+const PAST = { gig_start: '2020-05-01 19:30:00', gig_end: '2020-05-01 21:00:00', price: '12' };
+const gig = (id: number, meta: Json = VALUES, more: Json = {}): Json =>
+  fakePost(id, { title: `Gig ${id}`, meta, ...more });
+const times = (count: number): Json[] => Array.from({ length: count }, (_, index) => gig(index + 1));
+
+export const normal = (): Situation => ({
+  gigs: { type: 'gig', base: 'gigs', label: 'Gigs', meta: { ...META }, records: [gig(1), gig(2)] },
+  options: { timezone: 'Europe/Paris' },
+  fields: { start_date: 'meta.gig_start', end_date: 'meta.gig_end', cost: 'meta.price' },
+  event: {},
+  mapping: {},
+  account: { user: 'service', password: 'right' },
+  config: {},
+  write: false,
+});
+
+/** Makes a change to a situation. */
+export function apply(situation: Situation, change: Change): void {
+  for (const [key, value] of Object.entries(change)) {
+    const isPart = typeof value === 'object';
+    Object.assign(situation, { [key]: isPart ? { ...(Reflect.get(situation, key) as Json), ...value } : value });
+  }
+}
+
+const isList = ({ method, url = '' }: IncomingMessage): boolean =>
+  method === 'GET' && url.startsWith('/wp-json/wp/v2/gigs?');
+const refuse = (picks: (request: IncomingMessage) => boolean, code: string): Change => ({
+  refuses: (request) => (picks(request) ? [403, code] : undefined),
+});
+const ALLOW: Change = { refuses: undefined };
+const SECRET = 'shared between both';
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    id: 'clock',
+    advice: () => advise('clock'),
+    row: 'site clock',
+    before: { options: { skewMs: -400_000 } },
+    follow: { options: { skewMs: 0 } },
+  },
+  {
+    id: 'date-header',
+    advice: () => advise('date-header'),
+    row: 'site clock',
+    before: { options: { hasNoDate: true } },
+    follow: { options: { hasNoDate: false } },
+  },
+  {
+    id: 'time-zone',
+    advice: () => advise('time-zone'),
+    row: 'site time zone',
+    before: { options: { timezone: '+02:00' } },
+    follow: { options: { timezone: 'Europe/Paris' } },
+  },
+  {
+    id: 'service-account',
+    advice: () => advise('service-account'),
+    row: 'account service',
+    before: { account: { user: undefined, password: undefined } },
+    follow: { account: { user: 'service', password: 'right' } },
+  },
+  {
+    id: 'account-rejected',
+    advice: () => advise('account-rejected', new CmsRejected('unauthenticated', '', { code: 'incorrect_password' })),
+    row: 'account service',
+    before: { account: { user: 'service', password: 'of the login form' } },
+    follow: { account: { user: 'service', password: 'right' } },
+  },
+  {
+    id: 'capabilities',
+    advice: () => advise('capabilities', ['read_private_posts', 'publish_posts', 'delete_posts']),
+    row: 'account gigs',
+    before: { options: { capabilities: ['edit_posts', 'edit_others_posts'] } },
+    follow: {
+      options: {
+        capabilities: [...'edit_posts edit_others_posts read_private_posts publish_posts delete_posts'.split(' ')],
+      },
+    },
+  },
+  {
+    id: 'companion-plugin',
+    advice: (file) => advise('companion-plugin', file),
+    row: 'gateway wrong logins',
+    // The real effect of the companion plugin is tested in test/cli/plugin/.
+    before: { options: { ignoresWrongLogins: true } },
+    follow: { options: { ignoresWrongLogins: false } },
+  },
+  {
+    id: 'register-keys',
+    advice: (file) => advise('register-keys', file),
+    row: 'event fields cost',
+    before: { gigs: { meta: { gig_start: 'string', gig_end: 'string' } } },
+    follow: { gigs: { meta: { ...META } } },
+  },
+  {
+    id: 'webhooks',
+    advice: (file) => advise('webhooks', file, 3001),
+    row: 'gateway webhooks',
+    before: {},
+    follow: { config: { webhook: { secret: SECRET } } },
+  },
+  {
+    id: 'public-address',
+    advice: () => advise('public-address'),
+    row: 'gateway public address',
+    before: {},
+    follow: { config: { publicUrl: 'https://calendar.example.org' } },
+  },
+  {
+    id: 'collection-name',
+    advice: (file) => advise('collection-name', file),
+    row: 'lists gigs',
+    before: { gigs: { base: 'shows' } },
+    follow: { event: { posts: 'shows' } },
+  },
+  {
+    id: 'collection-absent',
+    advice: (file) => advise('collection-absent', 'tag', file),
+    row: 'lists styles',
+    before: { mapping: { tag: { terms: 'styles' } } },
+    follow: { options: { taxonomies: [{ slug: 'style', rest_base: 'styles', name: 'Styles', hierarchical: false }] } },
+  },
+  {
+    id: 'list-refused',
+    advice: () => advise('list-refused'),
+    row: 'lists gigs',
+    before: refuse(isList, 'rest_forbidden'),
+    follow: ALLOW,
+  },
+  {
+    id: 'dedupe',
+    advice: () => advise('dedupe', 'event'),
+    row: 'lists gigs',
+    before: { gigs: { records: [gig(1), gig(2), gig(2)] } },
+    follow: { event: { dedupe: true } },
+  },
+  {
+    id: 'list-hidden',
+    advice: () => advise('list-hidden'),
+    row: 'lists gigs',
+    before: { gigs: { missing: 3 } },
+    follow: { gigs: { missing: 0 } },
+  },
+  {
+    id: 'list-short',
+    advice: () => advise('list-short'),
+    row: 'lists gigs',
+    before: { gigs: { records: times(100), missing: 3 } },
+    follow: { gigs: { missing: 0 } },
+  },
+  {
+    id: 'no-event',
+    advice: () => advise('no-event'),
+    row: 'lists gigs',
+    before: { gigs: { records: [] } },
+    follow: { gigs: { records: [gig(1)] } },
+  },
+  {
+    id: 'closed-to-visitors',
+    advice: () => advise('closed-to-visitors'),
+    row: 'readers gigs',
+    before: { options: { isPrivate: true } },
+    follow: { options: { isPrivate: false } },
+  },
+  {
+    id: 'hidden-from-visitors',
+    advice: () => advise('hidden-from-visitors'),
+    row: 'readers gigs',
+    before: { gigs: { records: [gig(1), gig(2, VALUES, { hiddenFromPublic: true })] } },
+    follow: { gigs: { records: times(2) } },
+  },
+  {
+    id: 'past-events',
+    advice: () => advise('past-events'),
+    row: 'lists past events',
+    before: {
+      gigs: {
+        records: [...times(12), gig(13, PAST)],
+        isListed: ({ id }, query) => id !== 13 || query.get('show') === 'all',
+      },
+    },
+    follow: { event: { listParams: { show: 'all' } } },
+  },
+  {
+    id: 'hidden-flag',
+    advice: (file) => advise('hidden-flag', 'event.hide_from_listings', file),
+    row: 'event fields hide_from_listings',
+    before: { fields: { hide_from_listings: 'meta.secret' } },
+    follow: { fields: { hide_from_listings: undefined } },
+  },
+  {
+    id: 'acf-in-rest',
+    advice: () => advise('acf-in-rest'),
+    row: 'event fields website',
+    before: { fields: { website: 'acf.link' } },
+    follow: {
+      gigs: { acf: { link: 'string' }, records: [gig(1, VALUES, { acf: { link: 'https://tickets.example/' } })] },
+    },
+  },
+  {
+    id: 'path',
+    advice: () => advise('path', 'gigs', Object.keys(gig(1))),
+    row: 'event fields website',
+    before: { fields: { website: 'ticket_link' } },
+    follow: { fields: { website: 'link' } },
+  },
+  {
+    id: 'codec',
+    advice: () => advise('codec', 'event.start_date'),
+    row: 'event fields start_date',
+    before: { gigs: { records: [gig(1, { ...VALUES, gig_start: '1. 5. 2031 at 19:30' })] } },
+    follow: { fields: { start_date: { at: 'meta.gig_start', as: { 'local-datetime': 'j. n. Y \\a\\t H:i' } } } },
+  },
+  {
+    id: 'fill-in',
+    advice: () => advise('fill-in'),
+    row: 'event fields start_date',
+    before: { gigs: { records: [gig(1), gig(2, { ...VALUES, gig_start: '' })] } },
+    follow: { gigs: { records: times(2) } },
+  },
+  {
+    id: 'create-refused',
+    advice: () => advise('create-refused'),
+    row: 'writes event',
+    before: { write: true, ...refuse(({ method }) => method === 'POST', 'rest_cannot_create') },
+    follow: ALLOW,
+  },
+  {
+    id: 'remove-draft',
+    advice: () => advise('remove-draft', 'calendar-gateway check TITLE'),
+    row: 'writes event removal',
+    before: { write: true, ...refuse(({ method }) => method === 'DELETE', 'rest_cannot_delete') },
+    follow: { ...ALLOW, gigs: { records: times(2) } },
+  },
+  {
+    id: 'type-support',
+    advice: () => advise('type-support'),
+    row: 'writes event.excerpt',
+    before: { write: true, gigs: { unsupported: ['excerpt'] } },
+    follow: { gigs: { unsupported: [] } },
+  },
+  {
+    id: 'clear-with',
+    advice: () => advise('clear-with'),
+    row: 'writes event.cost',
+    before: {
+      write: true,
+      gigs: { store: (key, value, before) => (key === 'price' && value === '' ? before : (value ?? '')) },
+    },
+    follow: { fields: { cost: { at: 'meta.price', clearWith: null } } },
+  },
+  {
+    id: 'value-changed',
+    advice: () => advise('value-changed'),
+    row: 'writes event.website',
+    before: {
+      write: true,
+      fields: { website: 'meta.link' },
+      gigs: {
+        meta: { ...META, link: 'string' },
+        store: (key, value) => (key === 'link' && value !== '' ? 'https://check.example/' : value),
+      },
+    },
+    follow: { fields: { website: undefined } },
+  },
+  {
+    id: 'field-refused',
+    advice: () => advise('field-refused'),
+    row: 'writes event.cost',
+    before: {
+      write: true,
+      gigs: {
+        store: (key, value) => {
+          if (key === 'price' && typeof value === 'string' && value !== '') throw new Error('price is not a number.');
+          return value;
+        },
+      },
+    },
+    follow: { fields: { cost: { at: 'meta.price', as: 'number', clearWith: '' } } },
+  },
+  {
+    id: 'webhook-signature',
+    advice: () => advise('webhook-signature'),
+    row: 'gateway webhooks',
+    before: { write: true, webhookSecret: 'of another gateway', config: { webhook: { secret: SECRET } } },
+    follow: { webhookSecret: SECRET },
+  },
+  {
+    id: 'webhook-missing',
+    advice: () => advise('webhook-missing', 0),
+    row: 'gateway webhooks',
+    before: { write: true, config: { webhook: { secret: SECRET } } },
+    follow: { webhookSecret: SECRET },
+  },
+];
