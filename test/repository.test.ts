@@ -1,0 +1,54 @@
+// What the repository says about itself is true: owner, scripts and files that are named elsewhere.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import packageJson from '../package.json' with { type: 'json' };
+
+const ROOT = join(import.meta.dirname, '..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const WORKFLOWS = readdirSync(join(ROOT, '.github/workflows')).map((name) => `.github/workflows/${name}`);
+const GUIDES = ['CONTRIBUTING.md', '.github/pull_request_template.md'];
+
+describe('the repository', () => {
+  it('has one owner: that of repository in package.json', () => {
+    const [, repository, owner] = /^git\+(https:\/\/github\.com\/([\w-]+)\/[\w-]+)\.git$/.exec(
+      packageJson.repository.url,
+    )!;
+    expect(packageJson.bugs).to.equal(`${repository}/issues`);
+    expect(packageJson.homepage).to.equal(`${repository}#readme`);
+    expect(/^\* @(\S+)$/m.exec(read('.github/CODEOWNERS'))?.[1], '.github/CODEOWNERS').to.equal(owner);
+  });
+
+  it('has every script and every test script that its workflows and guides name', () => {
+    const named = [...WORKFLOWS, ...GUIDES, '.ci/run'].flatMap((file) =>
+      [...read(file).matchAll(/\bnpm run (?:--silent )?([\w:]+)/g)].map(([, script]) => script!),
+    );
+    expect(named).to.include('test:live');
+    expect([...new Set(named)].filter((script) => !Object.hasOwn(packageJson.scripts, script))).to.deep.equal([]);
+    const files = Object.values(packageJson.scripts).flatMap(
+      (script) => script.match(/(?<= )[\w./-]+\.(?:ts|json)\b/g) ?? [],
+    );
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).to.deep.equal([]);
+  });
+
+  it('has every file that CONTRIBUTING.md names', () => {
+    const paths = [...read('CONTRIBUTING.md').matchAll(/`([\w.-]+(?:\/[\w.-]+)+\/?)(?= |`)/g)].map(([, path]) => path!);
+    expect(paths).to.include('src/interface/parameters.ts');
+    // What a reader fills in.
+    const examples = /SLUG|PATH/;
+    expect(paths.filter((path) => !examples.test(path) && !existsSync(join(ROOT, path)))).to.deep.equal([]);
+  });
+
+  it('has a license, a security policy, a code of conduct and a changelog for the next version', () => {
+    for (const file of ['LICENSE', 'SECURITY.md', 'CODE_OF_CONDUCT.md'])
+      expect(existsSync(join(ROOT, file)), file).to.equal(true);
+    expect(read('CHANGELOG.md')).to.match(/^## Unreleased$/m);
+  });
+
+  it('runs a command that every POSIX env understands', () => {
+    expect(read('src/main.ts').split('\n')[0]).to.equal('#!/usr/bin/env node');
+    const [, entry, command] = /^ENTRYPOINT (.*)\nCMD (.*)$/m.exec(read('deploy/Dockerfile'))!;
+    expect([...JSON.parse(entry!), ...JSON.parse(command!)]).to.deep.equal(['node', 'dist/main.js', 'serve']);
+  });
+});
