@@ -3,6 +3,7 @@
 
 import { ConfigError } from './errors.ts';
 import { restartWithFlags } from './node-flags.ts';
+import { printable } from './text/printable.ts';
 import { VERSION } from './version.ts';
 
 // locutus parses dates in the time zone of the process; the gateway parses them in the site's.
@@ -49,7 +50,8 @@ function describe(error: unknown): string {
 /** Prints the error and exits, whatever handles are still open. */
 function fail(error: unknown): never {
   const isConfigError = error instanceof ConfigError;
-  process.stderr.write(`calendar-gateway: ${isConfigError ? error.message : `unexpected error: ${describe(error)}`}\n`);
+  const message = isConfigError ? error.message : `unexpected error: ${describe(error)}`;
+  process.stderr.write(`calendar-gateway: ${printable(message)}\n`);
   process.exit(isConfigError ? 2 : 1);
 }
 

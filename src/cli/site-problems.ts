@@ -89,7 +89,7 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
     'The site is in maintenance or overloaded: wait and try again. If it stays, delete the file .maintenance beside wp-config.php, or switch off the maintenance plugin.',
   'bad-gateway': () => "The proxy in front of the site gets no answer from it: restart the site's PHP or web server.",
   'server-error': () => LOOK_AT_PHP_LOG,
-  'unusable-answer': ({ url }) => `Try again. If it stays: ${NOT_WORDPRESS(url)}`,
+  'unusable-answer': ({ url }) => `Try again. If it stays: ${NOT_WORDPRESS(`${url}/wp-json/`)}`,
   'login-required': ({ from }) =>
     `Give a service account, with an application password of that user (wp-admin > Users > Profile): ${from === 'arguments' ? '--user NAME --password-file FILE' : 'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD'}.`,
   'wrong-password': () => `${MAKE_PASSWORD} ${STAY_ANONYMOUS}`,
@@ -121,13 +121,16 @@ export function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boole
   return status >= 500 ? 'server-error' : 'unusable-answer';
 }
 
-/** By WordPress's codes: wp_authenticate_application_password() and rest_application_password_check_errors(). */
-function loginProblem({ code }: CmsRejected, hasAccount: boolean): SiteProblem {
+/**
+ * By the codes of wp_authenticate_application_password(). For others by the status, as in rest_authorization_required_code(): 401 for a
+ * caller whom WordPress does not know, 403 for one who may not.
+ */
+function loginProblem({ code, status }: CmsRejected, hasAccount: boolean): SiteProblem {
   if (!hasAccount) return 'login-required';
   if (/^(incorrect_password|invalid_username|invalid_email|invalid_application_credentials)$/.test(code))
     return 'wrong-password';
-  if (code === 'rest_not_logged_in') return 'login-not-read';
-  return code.startsWith('application_passwords_disabled') ? 'application-passwords-off' : 'account-refused';
+  if (code.startsWith('application_passwords_disabled')) return 'application-passwords-off';
+  return status === 403 ? 'account-refused' : 'login-not-read';
 }
 
 /**

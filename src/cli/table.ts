@@ -1,6 +1,7 @@
 // Text in columns for a terminal, and the table of `check`.
 
 import { styleText } from 'node:util';
+import { printable } from '../text/printable.ts';
 
 const GAP = '  ';
 const MAX_COLUMN_WIDTH = 60;
@@ -59,7 +60,8 @@ export function renderTable(rows: readonly Row[], { hasColour, width }: { hasCol
   const nameWidth = Math.max(0, ...rows.map(({ name }) => name.length));
   const indent = 4 + areaWidth + nameWidth + 3 * GAP.length;
   const lines: string[] = [];
-  rows.forEach(({ area, name, state, message }, index) => {
+  rows.forEach(({ area, name, state, message: siteText }, index) => {
+    const message = printable(siteText);
     const shownArea = rows[index - 1]?.area === area ? '' : area;
     const [first = '', ...rest] = wrapText(message, Math.max(MIN_MESSAGE_WIDTH, width - indent));
     const cells = [stateText(state), shownArea.padEnd(areaWidth), name.padEnd(nameWidth), first];
@@ -71,7 +73,7 @@ export function renderTable(rows: readonly Row[], { hasColour, width }: { hasCol
     const state = affected.some((row) => row.state === 'fail') ? 'fail' : 'warn';
     const [first = '', ...rest] = wrapText(affectedChecks(affected), width - ADVICE_INDENT.length);
     lines.push('', `${stateText(state)}${GAP}${first}`, ...rest.map((line) => ADVICE_INDENT + line));
-    for (const line of advice.split('\n'))
+    for (const line of printable(advice).split('\n'))
       for (const part of line.startsWith(' ') ? [line] : wrapText(line, width - ADVICE_INDENT.length))
         lines.push(ADVICE_INDENT + part);
   }

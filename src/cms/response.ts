@@ -49,10 +49,11 @@ export function parseResponse(method: string, httpResponse: HttpResponse, expect
 /**
  * The error for a redirect. The gateway does not follow redirects of writes, which would lose them, or to
  * another origin, which would leak credentials.
- * @param location absolute; the message has no query of it, which may hold what a caller sent
+ * @param location absolute, of the web (other schemes are no address to give); the message has no query of it, which may hold what a caller sent
  */
 export function redirectError(location: string | undefined, isLoop = false): CmsRedirected {
-  const target = location === undefined || !URL.canParse(location) ? undefined : new URL(location);
+  const url = location === undefined || !URL.canParse(location) ? undefined : new URL(location);
+  const target = url && /^https?:$/.test(url.protocol) ? url : undefined;
   const destination = target ? ` to ${target.origin}${target.pathname}` : '';
   return new CmsRedirected(`The CMS redirects${destination}${isLoop ? ', in a circle' : ''}.`, target, isLoop);
 }

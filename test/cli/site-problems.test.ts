@@ -200,8 +200,8 @@ const SCENARIOS: readonly Scenario[] = [
     problem: 'login-not-read',
     when: 'does not get the login',
     given: ({ url }) => ({ url, login }),
-    answers: rejected('rest_not_logged_in'),
-    says: /rest_not_logged_in/,
+    answers: rejected('rest_login_required'),
+    says: /rest_login_required/,
   },
   {
     problem: 'application-passwords-off',

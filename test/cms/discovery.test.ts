@@ -121,6 +121,19 @@ describe('discovery of a WordPress site', () => {
     expect(other).to.have.nested.property('finding.words', '[31mNo bots');
   });
 
+  it('names no target of a redirect that is no web address', async () => {
+    for (const location of ['javascript:alert(1)', 'file:///etc/passwd', 'https://', undefined]) {
+      cms.respond = (_request, response) => sendText(response, 302, '', location === undefined ? {} : { location });
+      open('/');
+      const error = await wordpress.list(POSTS, { view: 'public' }).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(NoRestApi);
+      expect((error as NoRestApi).finding)
+        .to.include({ reason: 'other-status', status: 302 })
+        .and.not.have.key('target');
+      await wordpress.close();
+    }
+  });
+
   it('uses the address that a redirect within the site leads to, since writes follow none', async () => {
     serve('/town/wp-json/');
     const usual = cms.respond;

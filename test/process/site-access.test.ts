@@ -119,6 +119,17 @@ describe('a site with restricted access', function () {
     }
   });
 
+  it('that answers with control characters is reported without them', async () => {
+    const error = { code: 'closed\u001b[2J', message: 'No\u0007.', data: { status: 401 } };
+    cms.respond = (_request, response) => sendJson(response, 401, error);
+    for (const command of COMMANDS) {
+      const { said } = await run(command, cms.url.href);
+      expect(said)
+        .to.include('closed[2J')
+        .and.to.not.match(/[^\P{Cc}\n]/u);
+    }
+  });
+
   it('that redirects is reported with its target, which gets no request', async () => {
     cms.respond = ({ url = '' }, response) => sendText(response, 301, '', { location: new URL(url, other.url).href });
     for (const command of COMMANDS) {

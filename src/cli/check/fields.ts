@@ -112,7 +112,9 @@ function missingPathAdvice(
 ): Advice {
   if (path.startsWith('acf.')) return advise('acf-in-rest');
   if (path.startsWith('meta.')) return advise('register-keys', mapping);
-  return advise('path', collection, Object.keys(first?.cmsRecord ?? {}));
+  // `modifiedUtc` is the adapter's, not the site's.
+  const names = Object.keys(first?.cmsRecord ?? {}).filter((name) => name !== 'modifiedUtc');
+  return advise('path', collection, names);
 }
 
 const hasPaths = (cmsRecord: CmsRecord, paths: readonly string[]): boolean =>

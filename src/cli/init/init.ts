@@ -3,6 +3,7 @@
 import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
+import { printable } from '../../text/printable.ts';
 import { basicAuth, openSite, type SiteConnection } from '../open-site.ts';
 import { programName } from '../program-name.ts';
 import { readSampleRecords } from '../sample-records.ts';
@@ -27,7 +28,7 @@ const SAMPLED_EVENTS = 20;
 const MOUNT = '/calendar/events/v1';
 
 const terminal: Terminal = {
-  print: (line) => void process.stdout.write(`${line}\n`),
+  print: (line) => void process.stdout.write(`${printable(line)}\n`),
   ask: process.stdin.isTTY && process.stdout.isTTY ? questions : undefined,
 };
 

@@ -168,6 +168,17 @@ describe('check', () => {
     expect(hidden.message).to.include('1 of 2 published records are not shown to anonymous readers');
   });
 
+  it('prints no control characters of the site', async () => {
+    site = await startFakeSite({ types: [gigs({ more: { price: '\u001b[2J\u009b12' } })], logins: ['service:right'] });
+    let table = '';
+    await check({ config: configFile() }, (part) => {
+      table += part;
+    });
+    expect(table)
+      .to.include('such as [2J12')
+      .and.to.not.match(/[^\P{Cc}\n]/u);
+  });
+
   it('prints the same advice once for all rows', async () => {
     site = await startFakeSite({
       types: [gigs({ meta: { gig_start: 'string', gig_end: 'string' } })],
@@ -207,18 +218,6 @@ describe('check', () => {
     const result = await runCheck({ logins: ['service:another'] });
     expect(row(result, 'account', 'service').state).to.equal('fail');
     expect(result.rows.some(({ area }) => area === 'lists')).to.equal(false);
-  });
-
-  it('compares the clocks', async () => {
-    expect(row(await runCheck({ skewMs: 20_000 }), 'site', 'clock').message).to.match(/^(19|20|21) s ahead/);
-    await site.close();
-    expect(row(await runCheck({ skewMs: -400_000 }), 'site', 'clock').state).to.equal('fail');
-  });
-
-  it('fails for a missing collection', async () => {
-    const result = await runCheck({ types: [{ ...gigs(), base: 'shows' }] });
-    expect(row(result, 'lists', 'gigs').message).to.include('no collection');
-    expect(row(result, 'lists', 'gigs').advice).to.include('calendar-gateway plugin');
   });
 
   it('warns of a missing collection that the gateway can do without', async () => {
