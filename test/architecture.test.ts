@@ -1,7 +1,7 @@
 // Every file of src belongs to a layer and imports only from its own layer or a lower one.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { expect } from 'chai';
 
 const SRC = resolve(import.meta.dirname, '../src');
@@ -80,5 +80,19 @@ describe('layers of src', () => {
       .filter((file) => importsOf(file).includes(join(SRC, 'gateway.ts')))
       .map((file) => relative(SRC, file));
     expect(importers).to.deep.equal(['cli/serve.ts']);
+  });
+
+  it('know a CMS by its port: only the composition root and the command line import an adapter', () => {
+    const adapters = readdirSync(join(SRC, 'cms'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(adapters).to.not.have.length(0);
+    const strangers = adapters.flatMap(({ name }) => {
+      const adapter = join(SRC, 'cms', name) + sep;
+      const mayImport = (file: string) =>
+        file.startsWith(adapter) || file === join(SRC, 'gateway.ts') || file.startsWith(join(SRC, 'cli') + sep);
+      return files
+        .filter((file) => !mayImport(file) && importsOf(file).some((target) => target.startsWith(adapter)))
+        .map((file) => `${relative(SRC, file)} -> cms/${name}`);
+    });
+    expect(strangers).to.deep.equal([]);
   });
 });

@@ -1,19 +1,14 @@
 // The fake CMS and the recorded WordPress fulfil the same contract.
 
-import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { describeCmsContract } from './contract.ts';
-import { CREDENTIALS, createFakeCms } from './fake-cms.ts';
-import { replay, withoutNetwork } from './replay.ts';
+import { fakeCms, recordedWordPress } from './implementations.ts';
+import { withoutNetwork } from './replay.ts';
 
 describe('CMS implementations', () => {
-  describeCmsContract('the fake CMS', () => ({ cms: createFakeCms(Date.now), as: CREDENTIALS }));
+  describeCmsContract('the fake CMS', fakeCms);
 
   describe('with recorded responses', () => {
     withoutNetwork();
-    describeCmsContract('WordPress', (scenario) => {
-      replay(scenario);
-      const cms = createWordPress({ url: 'http://cms.example/', observe: () => {}, limits: { retries: 0 } });
-      return { cms, as: { admin: 'Basic eDp5', subscriber: 'Basic eDp5' } };
-    });
+    describeCmsContract('WordPress', recordedWordPress);
   });
 });

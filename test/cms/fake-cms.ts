@@ -195,8 +195,9 @@ export function createFakeCms(nowMs: () => number): FakeCms {
       if (limit > 100) reject('invalid', { fields: ['per_page'] });
       const isAnonymous = options?.credentials === undefined;
       const isPosts = POSTS.includes(base);
-      if (isAnonymous && isPosts && view === 'editor') reject('forbidden', { status: 401 });
-      if (isAnonymous && isPosts && statuses !== undefined) reject('invalid', { fields: ['status'] });
+      const mayEdit = !isAnonymous && PERMISSIONS[roleOf(options)].includes('edit');
+      if (isPosts && view === 'editor' && !mayEdit) reject('forbidden');
+      if (isPosts && statuses !== undefined && !mayEdit) reject('invalid', { fields: ['status'] });
       const hasStatus = ({ status }: CmsRecord) => {
         if (!isPosts || statuses === 'all') return true;
         if (!statuses) return status === 'publish';
@@ -234,7 +235,15 @@ export function createFakeCms(nowMs: () => number): FakeCms {
           record.status !== 'trash' && ((record[base] as number[] | undefined)?.includes(id) || record.parent === id),
       );
     },
-    read: async (spec, id, { detail }) => selectFields(existing(spec.collection, id), spec, detail),
+    async read(spec, id, { view, detail }, options = {}) {
+      const record = existing(spec.collection, id);
+      if (POSTS.includes(spec.collection)) {
+        const mayEdit = options.credentials !== undefined && PERMISSIONS[roleOf(options)].includes('edit');
+        if (view === 'editor' && !mayEdit) reject('forbidden');
+        if (record.status !== 'publish' && !mayEdit) reject('hidden');
+      }
+      return selectFields(record, spec, detail);
+    },
     async create({ collection }, body, options) {
       const write: WriteCall = { method: 'create', base: collection };
       cms.writes.push(write);

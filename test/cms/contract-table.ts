@@ -1,0 +1,63 @@
+// `npm run test:contract`: checks every implementation of the CMS port, a new WordPress among them, and prints a
+// table of implementations and promises. With `--in-memory`, only those that need no site.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import nock from 'nock';
+import { startSandbox } from '../../sandbox/start.ts';
+import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
+import { checkContract } from './contract.ts';
+import type { ContractSubject } from './contract-context.ts';
+import { fakeCms, liveWordPress, recordedWordPress } from './implementations.ts';
+import { PROMISES } from './promises.ts';
+
+type Results = readonly (Error | undefined)[];
+
+async function checkRecorded(): Promise<Results> {
+  nock.activate();
+  nock.disableNetConnect();
+  try {
+    return await checkContract(recordedWordPress());
+  } finally {
+    nock.cleanAll();
+    nock.enableNetConnect();
+    nock.restore();
+  }
+}
+
+async function checkLive(): Promise<Results> {
+  const dir = mkdtempSync(join(tmpdir(), 'calendar-contract-'));
+  const muPlugins = { 'calendar-gateway-companion.php': companionPlugin(loadMapping('wordpress-meta')) };
+  const sandbox = await startSandbox({ dir, port: 0, mapping: false, muPlugins });
+  const authorization = (role: 'admin' | 'subscriber'): string => {
+    const { user, applicationPassword } = sandbox.credentials[role];
+    return `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
+  };
+  const as: ContractSubject['as'] = { admin: authorization('admin'), subscriber: authorization('subscriber') };
+  try {
+    return await checkContract(liveWordPress(sandbox.url, as));
+  } finally {
+    await sandbox.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+const { values } = parseArgs({ options: { 'in-memory': { type: 'boolean', default: false } } });
+const columns: [name: string, results: Results][] = [
+  ['fake CMS', await checkContract(fakeCms())],
+  ['WordPress, recorded', await checkRecorded()],
+  ...(values['in-memory'] ? [] : ([['WordPress, live', await checkLive()]] as [string, Results][])),
+];
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+print(`| promise | ${columns.map(([name]) => name).join(' | ')} |`);
+print(`|---|${columns.map(() => '---|').join('')}`);
+for (const [n, { name }] of PROMISES.entries())
+  print(`| ${name} | ${columns.map(([, results]) => (results[n] ? 'no' : 'yes')).join(' | ')} |`);
+const broken = columns.flatMap(([name, results]) =>
+  results.flatMap((error, n) => (error ? [`${name}: ${PROMISES[n]!.name}: ${error.message}`] : [])),
+);
+for (const line of broken) process.stderr.write(`${line}\n`);
+process.exit(broken.length > 0 ? 1 : 0);
