@@ -5,6 +5,7 @@ import type { CallOptions, CmsRecord, Credentials, ReadRequest } from '../cms/po
 import { CmsRejected } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping } from '../mapping/mapping.ts';
+import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
 import {
   type CalendarRecord,
   type FieldsOf,
@@ -103,6 +104,15 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     return mappingOf(kind).read(assertComplete(dependencies, kind, cmsRecord, isWritten), site(), sync.linkTables());
   }
 
+  /** The CMS has an occurrence in the record of its series. `record` is read from `cmsRecord`. Throws `CmsRejected` if `id` is an occurrence that the series lacks. */
+  function pickOccurrence<K extends Kind>(kind: K, id: number, cmsRecord: CmsRecord, record: RecordOf[K]): RecordOf[K] {
+    if (kind !== 'event' || !isOccurrenceId(id)) return record;
+    const occurrences = mappingOf(kind).occurrences?.(cmsRecord, site(), sync.linkTables());
+    const occurrence = occurrences?.find((each) => each.id === id);
+    if (!occurrence) throw new CmsRejected('not-found', `Series ${record.id} has no occurrence ${id}.`);
+    return occurrence as RecordOf[K];
+  }
+
   /**
    * Stores the public view of a record, with its image, and returns the record as the CMS sent it. If the CMS
    * does not send the public view, the replica withholds a written record and does not change one that was
@@ -112,6 +122,12 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     const { readMark, isWritten = false, call } = origin;
     const kindMapping = mappingOf(kind);
     const record = toRecord(kind, cmsRecord, isWritten);
+    // The sync stores a series with all its occurrences.
+    if (kindMapping.occurrences) {
+      const isListed = service !== undefined || cmsRecord.status === 'publish';
+      if (isListed) void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);
+      return record;
+    }
     // Without this, other actors would see a written record as it was before the write.
     const withheld = isWritten ? { ...cmsRecord, status: WITHHELD } : undefined;
     const view = call ? await sync.readPublicView(kind, cmsRecord, call).catch(() => withheld) : cmsRecord;
@@ -159,7 +175,8 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const call = callOptions(request);
       const readMark = writeThrough.readMark();
       try {
-        return await store(kind, await cms.read(mappingOf(kind), id, how, call), { readMark, call });
+        const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, call);
+        return pickOccurrence(kind, id, cmsRecord, await store(kind, cmsRecord, { readMark, call }));
       } catch (error) {
         if (error instanceof CmsRejected && error.kind === 'not-found')
           await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
@@ -174,7 +191,8 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     },
 
     async readProtected(kind, id, request, how) {
-      return toRecord(kind, await cms.read(mappingOf(kind), id, how, callOptions(request)));
+      const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, callOptions(request));
+      return pickOccurrence(kind, id, cmsRecord, toRecord(kind, cmsRecord));
     },
 
     async findBySlug(kind, slug, request, asEditor) {

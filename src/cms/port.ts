@@ -52,6 +52,8 @@ export interface CollectionSpec {
   storedAs: 'posts' | 'terms';
   /** Added to every list request, by the CMS's own names. */
   listParams: Query;
+  /** Added to every request for records, also for a single one. */
+  recordParams?: Query;
   /** The CMS's own statuses that read as published. */
   statuses: readonly string[];
   /** `edit`: the CMS shows the mapped fields only to accounts that may edit the record. */

@@ -10,6 +10,7 @@ import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Kinds, Mapping } from './mapping.ts';
 import { type FieldSpec, type KindSpec, type MappingFile, mappingError, validateMappingFile } from './mapping-file.ts';
+import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
 import { createReader } from './read-record.ts';
 import { createWriter } from './write-record.ts';
 
@@ -37,11 +38,21 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
   const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
   const storedAs = spec.terms === undefined ? 'posts' : 'terms';
   const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
-  const read = createReader(kind, fields, linkFields, {
+  const { occurrences } = spec;
+  if (occurrences && (kind !== 'event' || !spec.readOnly))
+    throw mappingError(file, `/${kind}/occurrences`, 'only events that are readOnly can have occurrences');
+  if (occurrences && Object.keys(embedded).length > 0)
+    throw mappingError(
+      file,
+      `/${kind}/occurrences`,
+      'events with embedded venues or organizers cannot have occurrences',
+    );
+  const readOne = createReader(kind, fields, linkFields, {
     storedAs,
     usesCoreExcerpt: spec.fields?.excerpt === undefined,
     hasTrueDraftDates: mapping.requiresCompanionPlugin === true && postType !== undefined && !postType.existing,
   });
+  const read = occurrences ? hidingSeries(readOne as KindMapping<'event'>['read']) : readOne;
   return {
     kind,
     collection: spec.posts ?? spec.terms ?? '',
@@ -49,9 +60,11 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     readOnly: spec.readOnly ?? false,
     context: spec.context,
     listParams: spec.listParams ?? {},
+    ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     statuses: spec.statuses ?? [],
     dedupe: spec.dedupe ?? false,
     selectedFields: selectedFields(kind, storedAs, fields, mapping),
+    ...(occurrences && { occurrences: createOccurrenceReader(readOne as KindMapping<'event'>['read']) }),
     requiredPaths: fields.flatMap(requiredPaths),
     termFields: termFieldsOf(mapping),
     touchAfterCreate: spec.touchAfterCreate ?? [],
@@ -200,7 +213,14 @@ function selectedFields(
       : [],
   );
   const rendered = storedAs === 'posts' ? RENDERED_PATHS : [];
-  const paths = [...basePaths, ...fields.flatMap(({ accessor }) => accessor.selectedPaths), ...linkKeys, ...rendered];
+  const series = mapping[kind]?.occurrences ? [OCCURRENCES_FIELD] : [];
+  const paths = [
+    ...basePaths,
+    ...fields.flatMap(({ accessor }) => accessor.selectedPaths),
+    ...linkKeys,
+    ...rendered,
+    ...series,
+  ];
   // WordPress answers no `meta` of a term if `_fields` names a key of it; of a post it answers only that key.
   return [...new Set(storedAs === 'posts' ? paths : paths.map((path) => path.split('.', 1)[0]))].join(',');
 }

@@ -45,6 +45,12 @@ export interface FieldSpec extends LocationSpec {
   sentWith?: string[];
 }
 
+/** The days before and after today whose occurrences are events. */
+export interface OccurrenceWindow {
+  pastDays?: number;
+  futureDays?: number;
+}
+
 export interface KindSpec {
   posts?: string;
   terms?: string;
@@ -54,6 +60,8 @@ export interface KindSpec {
   statuses?: string[];
   dedupe?: boolean;
   touchAfterCreate?: string[];
+  /** Of events: the companion plugin sends the occurrences of a series. */
+  occurrences?: OccurrenceWindow;
   fields?: Record<string, string | FieldSpec>;
 }
 

@@ -7,6 +7,7 @@ import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
 import type { EmbeddedReader } from './embedded.ts';
 import type { LinkField, LinkTables } from './link-fields.ts';
 import type { MappingFile } from './mapping-file.ts';
+import type { OccurrenceReader } from './occurrences.ts';
 
 export interface WriteContext {
   site: Site;
@@ -36,6 +37,8 @@ export interface KindMapping<K extends Kind> extends CollectionSpec {
   embedded: { venue?: EmbeddedReader; organizer?: EmbeddedReader };
   /** Events only: link fields, whose tables `read` and `write` need. */
   linkFields: LinkField[];
+  /** Events only, if the mapping has them: converts a series to its occurrences. Never throws. */
+  occurrences?: OccurrenceReader;
   /** Converts a CMS record. Never throws: a field that cannot be read gets its empty value. */
   read(cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables): RecordOf[K];
   /**

@@ -75,7 +75,7 @@ function completePost(values: Record<string, unknown>, cmsRecord: CmsRecord, opt
 }
 
 /** Fills in the zone, a missing end and the UTC times, and extends an all-day event to whole days. */
-function completeEvent(event: EventRecord, site: Site): void {
+export function completeEvent(event: EventRecord, site: Site): void {
   if (event.timezone === '') event.timezone = site.timezone;
   if (event.end === '') event.end = event.start;
   if (event.allDay && event.start !== '') {

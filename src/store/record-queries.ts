@@ -1,6 +1,7 @@
 // Reads single records of the replica, or a few by id, slug or name.
 
 import { isTermKind } from '../model/kinds.ts';
+import { FIRST_OCCURRENCE_ID, occurrenceIdRange } from '../model/occurrences.ts';
 import {
   type ImageRecord,
   type Kind,
@@ -26,6 +27,8 @@ export interface StampFilter {
   statuses?: readonly string[] | undefined;
   /** Only ids above this one. */
   after?: number | undefined;
+  /** Without the occurrences of series, which are no records of the CMS. */
+  onlyOwn?: boolean | undefined;
   limit?: number | undefined;
 }
 
@@ -56,8 +59,9 @@ export function recordQueries(db: Database) {
       );
       return new Map(stamps.map((stamp) => [stamp.id, stamp]));
     },
-    stamps(kind: Kind, { statuses, after = 0, limit = -1 }: StampFilter = {}): RecordStamp[] {
-      const page = sql`id > ${after} ORDER BY id LIMIT ${limit}`;
+    stamps(kind: Kind, { statuses, after = 0, limit = -1, onlyOwn = false }: StampFilter = {}): RecordStamp[] {
+      const own = onlyOwn ? sql`id < ${FIRST_OCCURRENCE_ID} AND` : sql``;
+      const page = sql`${own} id > ${after} ORDER BY id LIMIT ${limit}`;
       if (isTermKind(kind)) return db.all(sql`SELECT ${TERM_STAMP} FROM term WHERE kind = ${kind} AND ${page}`);
       if (!statuses) return db.all(sql`SELECT ${POST_STAMP} FROM post WHERE kind = ${kind} AND ${page}`);
       const hasStatus = sql`status IN ${inJson(statuses)}`;
@@ -70,7 +74,13 @@ export function recordQueries(db: Database) {
     },
     kindOf: (id: number) => db.get<{ kind: PostKind }>(sql`SELECT kind FROM post WHERE id = ${id}`)?.kind,
     maxId: (kind: Kind) =>
-      db.numbers(sql`SELECT ifnull(max(id), 0) FROM ${tableOf(kind)} WHERE kind = ${kind}`)[0] ?? 0,
+      db.numbers(sql`
+        SELECT ifnull(max(id), 0) FROM ${tableOf(kind)}
+        WHERE kind = ${kind} AND (kind <> 'event' OR id < ${FIRST_OCCURRENCE_ID})`)[0] ?? 0,
+    occurrenceIds(seriesId: number): number[] {
+      const { from, to } = occurrenceIdRange(seriesId);
+      return db.numbers(sql`SELECT id FROM post WHERE id >= ${from} AND id < ${to} ORDER BY id`);
+    },
     idsBySlug: (kind: PostKind, slug: string) =>
       db.numbers(sql`SELECT id FROM post WHERE slug = ${slug.toLowerCase()} AND kind = ${kind} ORDER BY id`),
     termIdBySlug: (kind: TermKind, slug: string): number | undefined =>
@@ -107,6 +117,8 @@ export function recordQueries(db: Database) {
       const counts: Record<Kind, number> = { event: 0, venue: 0, organizer: 0, category: 0, tag: 0 };
       for (const kind of POST_KINDS)
         counts[kind] = db.numbers(sql`SELECT count(*) FROM post WHERE kind = ${kind}`)[0] ?? 0;
+      const occurrences = sql`kind = 'event' AND id >= ${FIRST_OCCURRENCE_ID}`;
+      counts.event -= db.numbers(sql`SELECT count(*) FROM post WHERE ${occurrences}`)[0] ?? 0;
       const terms = db.all<{ kind: TermKind; n: number }>(sql`SELECT kind, count(*) AS n FROM term GROUP BY kind`);
       for (const { kind, n } of terms) counts[kind] = n;
       return counts;

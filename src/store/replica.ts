@@ -59,7 +59,7 @@ export interface Replica {
    * is replaced.
    */
   upsert(records: readonly CalendarRecord[], images?: readonly ImageRecord[]): number;
-  /** Returns how many were there. Records that link to a deleted record keep the link, as in the CMS. */
+  /** Returns how many were there. The occurrences of a deleted series are deleted with it. Records that link to a deleted record keep the link, as in the CMS. */
   delete(kind: Kind | 'image', ids: readonly number[]): number;
   /** Runs `body` in a transaction, all or nothing. Transactions may be nested. `body` must not wait. */
   transaction<T>(body: () => T): T;
@@ -72,8 +72,11 @@ export interface Replica {
   /** All stamps, ascending by id. Terms ignore `statuses`. */
   stamps(kind: Kind, filter?: StampFilter): RecordStamp[];
   kindOf(id: number): PostKind | undefined;
-  /** The highest id of the kind; 0 without records. */
+  /** The highest id of the kind, without occurrences; 0 without records. */
   maxId(kind: Kind): number;
+  /** The ids of the occurrences of a series, ascending. */
+  occurrenceIds(seriesId: number): number[];
+  /** The number of records of each kind, without occurrences. */
   counts(): Record<Kind, number>;
   /** The ids of all posts of the kind with this slug, in any status, ascending. Ignores case. */
   idsBySlug(kind: PostKind, slug: string): number[];

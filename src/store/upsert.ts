@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { isTermKind } from '../model/kinds.ts';
+import { isOccurrenceId, occurrenceIdRange } from '../model/occurrences.ts';
 import {
   type CalendarRecord,
   type EventRecord,
@@ -130,12 +131,22 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
 
   function deletePost(id: number, { kind, record }: StoredPost): void {
     db.run(sql`DELETE FROM post WHERE id = ${id}`);
-    grow(kind, -1);
+    if (!isOccurrenceId(id)) grow(kind, -1);
     if (kind === 'event') {
       deleteEvent(db.parse<EventRecord>(record));
       fullText.set(id, undefined);
     } else db.run(sql`DELETE FROM linked_record WHERE kind = ${kind} AND id = ${id}`);
     invalidate(kind, id);
+  }
+
+  function deleteOccurrences(seriesId: number): void {
+    const { from, to } = occurrenceIdRange(seriesId);
+    for (const id of db.numbers(sql`SELECT id FROM post WHERE id >= ${from} AND id < ${to}`)) {
+      const stored = readPost(id);
+      if (!stored) continue;
+      notePublicChange(id, stored);
+      deletePost(id, stored);
+    }
   }
 
   function upsertPost(record: PostRecord): boolean {
@@ -146,7 +157,7 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
     // Posts of all kinds share one id space: the id changed its kind.
     if (stored && stored.kind !== kind) deletePost(id, stored);
     if (stored?.kind === kind) db.run(sql`DELETE FROM post WHERE id = ${id}`);
-    else grow(kind, 1);
+    else if (!isOccurrenceId(id)) grow(kind, 1);
     db.insert('post', {
       id,
       kind,
@@ -230,6 +241,7 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
       if (stored?.kind !== kind) return false;
       notePublicChange(id, stored);
       deletePost(id, stored);
+      if (kind === 'event' && !isOccurrenceId(id)) deleteOccurrences(id);
       return true;
     },
     changesPublic: () => changesPublic,

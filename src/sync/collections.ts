@@ -5,6 +5,7 @@ import type { CmsRecord, CollectionSpec, Credentials, ListRequest } from '../cms
 import type { EmbeddedReader } from '../mapping/embedded.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
+import type { OccurrenceReader } from '../mapping/occurrences.ts';
 import { type CalendarRecord, type Kind, type Site, WITHHELD } from '../model/records.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 
@@ -33,6 +34,8 @@ export interface Collection {
   hiddenStatuses: readonly string[];
   /** Readers of venues and organizers that are text inside an event. */
   embedded: readonly EmbeddedReader[];
+  /** Reads the occurrences of a series; undefined if the mapping has none. */
+  occurrences: OccurrenceReader | undefined;
   read(record: CmsRecord, site: Site, links?: LinkTables): CalendarRecord;
 }
 
@@ -61,6 +64,7 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
       statuses: service === undefined ? ['publish'] : ['publish', ...hiddenStatuses],
       hiddenStatuses,
       embedded: Object.values(kindMapping.embedded),
+      occurrences: kindMapping.occurrences,
       read: (record: CmsRecord, site: Site, links?: LinkTables) => kindMapping.read(record, site, links),
     };
   });

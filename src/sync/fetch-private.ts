@@ -69,7 +69,7 @@ async function fetchStatuses(
   }
   const kind = collection.kind as PostKind;
   const unlisted = replica
-    .stamps(kind, { statuses })
+    .stamps(kind, { statuses, onlyOwn: true })
     .map(({ id }) => id)
     .filter((id) => !listed.has(id) && !isOutdated(memory, kind, id, firstReadMark));
   // The CMS no longer shows them in these statuses: they were deleted, or they became public, which the

@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CmsRecord, MEDIA } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
+import { seriesIdOf } from '../model/occurrences.ts';
 import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } from '../model/records.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
@@ -12,6 +13,7 @@ import { type Collection, idOf, PUBLIC_SCOPE } from './collections.ts';
 import { type SyncContext, siteOf } from './context.ts';
 import { approveDeletions, areAllMissing, release } from './deletion-guard.ts';
 import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
+import { deleteOccurrences, ingestOccurrences } from './ingest-occurrences.ts';
 import { readPublicViews } from './read-public-view.ts';
 import { stampsById } from './replica-records.ts';
 
@@ -49,9 +51,11 @@ export async function ingestRecords(
     const startedMs = performance.now();
     const batch = publicRecords.slice(from, from + memory.batchSize);
     from += batch.length;
+    let acceptedIds: readonly number[] = [];
     const changed = await commitWithOrphans(context, collection, () => {
       const accepted = acceptRecords(context, collection, batch, readMark, byId);
-      return { changes: { upserts: accepted }, changedIds: accepted.map(({ id }) => id) };
+      acceptedIds = accepted.map(({ id }) => id);
+      return { changes: { upserts: accepted }, changedIds: acceptedIds };
     });
     if (changed > 0) memory.kinds[kind].revision += 1;
     memory.counts.changed += changed;
@@ -59,6 +63,8 @@ export async function ingestRecords(
     memory.batchSize = Math.max(BATCH_SIZE.min, Math.min(BATCH_SIZE.max, size));
     await nextTurn();
     if (changed > 0 && kind === 'event') while (replica.mergeFts()) await nextTurn();
+    const accepted = batch.filter((record) => acceptedIds.includes(idOf(record)));
+    await ingestOccurrences(context, collection, accepted, readMark);
   }
 }
 
@@ -185,15 +191,16 @@ export interface FetchOptions {
 }
 
 /**
- * Reads records by id: ingests those that exist, and deletes those that are missing. Throws what the CMS
- * throws.
+ * Reads records by id: ingests those that exist, and deletes those that are missing. An occurrence is read
+ * with its series. Throws what the CMS throws.
  */
 export async function fetchRecords(
   context: SyncContext,
   collection: Collection,
-  ids: readonly number[],
+  recordIds: readonly number[],
   { reported, isConfirmed = false }: FetchOptions = {},
 ): Promise<void> {
+  const ids = [...new Set(recordIds.map(seriesIdOf))];
   const { pageSize, memory } = context;
   const size = collection.dedupe ? Math.ceil(pageSize / 5) : pageSize;
   const missing: { ids: number[]; readMark: number }[] = [];
@@ -246,6 +253,7 @@ async function deleteRecords(
   const { memory } = context;
   for (let from = 0; from < ids.length; from += DELETE_BATCH_SIZE) {
     const batch = ids.slice(from, from + DELETE_BATCH_SIZE);
+    if (collection.occurrences) for (const id of batch) await deleteOccurrences(context, id, readMark);
     const removed = await commitWithOrphans(context, collection, () => {
       const deletable = deletableIds(context, collection, batch, readMark);
       return { changes: { deletes: [{ kind, ids: deletable }] }, changedIds: deletable };

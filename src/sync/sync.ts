@@ -3,6 +3,7 @@
 import type { CallOptions, Cms, CmsRecord, Credentials } from '../cms/port.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
+import { seriesIdOf } from '../model/occurrences.ts';
 import type { Kind, PostKind, Site } from '../model/records.ts';
 import type { Observe } from '../observability/events.ts';
 import { localCommit, NotLeaderError } from '../store/change-set.ts';
@@ -265,7 +266,7 @@ export function createSync(options: SyncOptions): Sync {
       context = createContext();
       context.memory.state = state;
       context.memory.media.progress = media.progress;
-      for (const { kind, id } of dirty) markWritten(context.memory, kind, id, nowMs());
+      for (const { kind, id } of dirty) markWritten(context.memory, kind, seriesIdOf(id), nowMs());
       loop.pollAgain();
     },
     recheckLeadership: () => loop.wake(),

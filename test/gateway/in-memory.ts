@@ -24,6 +24,8 @@ export interface MemoryOptions {
   transport?: 'memory';
   /** The CMS, or the URL of a WordPress. */
   cms: Cms | { url: string; limits?: Partial<CmsClientLimits> | undefined };
+  /** Default: `wordpress-meta`. */
+  mapping?: Mapping;
   /** The service account; without one the gateway syncs public records only. */
   service?: Credentials;
   /** `Authorization` headers by the names that `RequestOptions.as` uses. */
@@ -131,7 +133,7 @@ function steppingClock(): () => number {
 export async function startInMemory(options: MemoryOptions): Promise<TestGateway> {
   const { service, nowMs = Date.now, intervalMs = NEVER_MS, waitsForSync = true } = options;
   const config = configOf(options);
-  const mapping = loadMapping(config.mapping);
+  const mapping = options.mapping ?? loadMapping(config.mapping);
   const metrics = createMetrics(nowMs);
   const observations: Observation[] = [];
   const observe = combineObservers(metrics.observe, (observation) => void observations.push(observation));

@@ -100,6 +100,7 @@ export function createResponses(cms: FakeCms): FakeResponses {
       excerpt: text('', ''),
       featured_media: post.featured,
       meta: metaOf(post),
+      calendar_occurrences: post.occurrences ?? null,
       ...(post.base === 'events' ? Object.fromEntries(TERM_BASES.map((base) => [base, []])) : {}),
       ...Object.fromEntries(Object.entries(post.terms).map(([base, ids]) => [base, [...ids]])),
     };

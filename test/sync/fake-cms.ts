@@ -22,6 +22,8 @@ export interface FakePost {
   meta: Record<string, unknown>;
   /** A plugin hides it from anonymous readers. */
   hiddenFromPublic?: boolean;
+  /** The event is a series: start and end of every occurrence that the companion plugin sends. */
+  occurrences?: { start: string; end: string }[];
   /** By the collection of the taxonomy. */
   terms: Record<string, number[]>;
 }

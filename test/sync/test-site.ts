@@ -140,7 +140,8 @@ export function expectInSync({ cms, replica, service, mapping }: TestSite): void
       : [...cms.terms.values()].filter((term) => term.base === base).map(cms.termResponse);
     for (const cmsRecord of cmsRecords) {
       const record = collection.read(cmsRecord, cms.siteFacts);
-      expected[`${kind} ${record.id}`] = record;
+      for (const each of [record, ...(collection.occurrences?.(cmsRecord, cms.siteFacts) ?? [])])
+        expected[`${kind} ${each.id}`] = each;
       if ('image' in record && cms.media.has(record.image)) images.add(record.image);
     }
     const rows = replica.stamps(kind, collection.isPosts ? { statuses: collection.statuses } : {});

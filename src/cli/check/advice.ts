@@ -51,7 +51,8 @@ const ROWS = {
   'hidden-from-visitors': () =>
     'If the public should see them, find the plugin that hides them from the REST API, and show them there.',
   'past-events': () =>
-    'If the site has past events: the companion plugin shows those of The Events Calendar; for another plugin find the list parameter that shows them, and put it into "listParams" of the mapping.',
+    'If the site has past events: the companion plugin shows those of The Events Calendar and Event Organiser; for another plugin find the list parameter that shows them, and put it into "listParams" of the mapping.',
+  'series-window': () => 'Choose fewer "pastDays" and "futureDays" in a copy of the mapping (docs/mapping.md, Series).',
   'hidden-flag': (field: string, mapping: string) =>
     `${registerKeys(mapping)}\nIf nothing is hidden on this site, remove the line ${field} from the mapping.`,
   'acf-in-rest': () =>

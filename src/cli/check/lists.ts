@@ -1,8 +1,9 @@
 // Checks of the site's lists: each collection exists, its pages give each record once, and as many as its total says.
 
-import type { ListRequest } from '../../cms/port.ts';
+import type { CmsRecord, ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
+import { isSeries, MAX_OCCURRENCES, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
 import { isTermKind } from '../../model/kinds.ts';
 import type { EventRecord, Kind } from '../../model/records.ts';
 import { formatWallTime } from '../../time/wall-time.ts';
@@ -67,6 +68,19 @@ export const LIST_CHECKS: readonly Check[] = [
     name: 'past events',
     run: async ({ mapping, site, connection }) =>
       judgePastEvents(await readOldestEvents(connection, mapping, site), formatWallTime(Date.now())),
+  },
+  {
+    area: 'lists',
+    name: 'series',
+    async run({ config, mapping, records }) {
+      const events = (await records()).event ?? [];
+      return mapping.kinds.event.occurrences
+        ? judgeSeries(
+            events.map(({ cmsRecord }) => cmsRecord),
+            config.mapping,
+          )
+        : [];
+    },
   },
 ];
 
@@ -142,6 +156,29 @@ function judgePublicView(ids: readonly unknown[], publicIds: readonly unknown[] 
       advise('hidden-from-visitors'),
     );
   return ok('shown to the public as the site renders them for anonymous readers');
+}
+
+/** @param mapping its name in the configuration */
+export function judgeSeries(events: readonly CmsRecord[], mapping: string): Finding[] {
+  if (events.length === 0) return [];
+  if (events.some((event) => event[OCCURRENCES_FIELD] === undefined))
+    return [
+      warn(
+        'the site does not send the occurrences of series: the gateway lists the first occurrence only',
+        advise('companion-plugin', mapping),
+      ),
+    ];
+  const series = events.filter(isSeries);
+  const counts = series.map((event) => (event[OCCURRENCES_FIELD] as unknown[]).length);
+  if (counts.some((count) => count >= MAX_OCCURRENCES))
+    return [
+      warn(
+        `a series has more than ${MAX_OCCURRENCES} occurrences: the gateway lists those that are nearest to today`,
+        advise('series-window'),
+      ),
+    ];
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return [ok(`${series.length} of ${pluralized(events.length, 'event')} are series, with ${total} occurrences`)];
 }
 
 /** Some plugins hide past events from lists: then none of many events is over. `nowUtc`: `YYYY-MM-DD HH:MM:SS`. */

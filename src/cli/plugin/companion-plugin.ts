@@ -47,6 +47,7 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
   if (Object.values(types).some(({ existing }) => !existing)) parts.push('edit-form');
   const { hooks } = mapping.source.wordpress ?? {};
   if (hooks !== undefined) parts.push(`hooks/${hooks}`);
+  if (mapping.source.event.occurrences) parts.push('occurrences');
   if (webhookUrl !== undefined && webhookSecret !== undefined) {
     Object.assign(constants, { WEBHOOK_URL: webhookUrl, WEBHOOK_SECRET: webhookSecret });
     parts.push('webhook');

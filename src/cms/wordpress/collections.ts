@@ -58,6 +58,7 @@ export function createCollections(call: RestCall): Collections {
 
     async read(spec, id, { view, detail, password }, options) {
       const query = {
+        ...spec.recordParams,
         ...contextOf(spec, view),
         ...fieldsOf(spec, detail),
         ...(password !== undefined && { password }),
@@ -134,6 +135,7 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
   const { view, statuses, detail, order, limit, offset, page, ids, slug, author, modifiedAfterUtc } = request;
   return {
     ...spec.listParams,
+    ...spec.recordParams,
     ...contextOf(spec, view),
     ...(statuses !== undefined && spec.storedAs === 'posts' && { status: statusParam(spec, statuses) }),
     ...(author !== undefined && { author }),

@@ -222,6 +222,19 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { event: { listParams: { show: 'all' } } },
   },
   {
+    id: 'series-window',
+    advice: () => advise('series-window'),
+    row: 'lists series',
+    before: {
+      gigs: { records: [gig(1, VALUES, { calendar_occurrences: Array(1000).fill({}) })] },
+      event: { readOnly: true, occurrences: {} },
+    },
+    follow: {
+      gigs: { records: [gig(1, VALUES, { calendar_occurrences: [{}] })] },
+      event: { readOnly: true, occurrences: { futureDays: 7 } },
+    },
+  },
+  {
     id: 'hidden-flag',
     advice: (file) => advise('hidden-flag', 'event.hide_from_listings', file),
     row: 'event fields hide_from_listings',

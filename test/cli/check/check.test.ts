@@ -5,8 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { advise } from '../../../src/cli/check/advice.ts';
 import { check } from '../../../src/cli/check/check.ts';
-import { judgeList, judgePastEvents } from '../../../src/cli/check/lists.ts';
+import { judgeList, judgePastEvents, judgeSeries } from '../../../src/cli/check/lists.ts';
 import { listenForWebhooks } from '../../../src/cli/check/webhooks.ts';
 import { CHECK_OPTIONS, commands } from '../../../src/cli/commands.ts';
 import type { Row } from '../../../src/cli/table.ts';
@@ -218,6 +219,19 @@ describe('check', () => {
     const result = await runCheck({ logins: ['service:another'] });
     expect(row(result, 'account', 'service').state).to.equal('fail');
     expect(result.rows.some(({ area }) => area === 'lists')).to.equal(false);
+  });
+
+  it('tells how many events are series, and when a site does not send all their occurrences', () => {
+    const event = (calendar_occurrences?: unknown) => ({ id: 1, calendar_occurrences });
+    expect(judgeSeries([event(null), event([{}, {}])], 'gigs')).to.deep.equal([
+      { state: 'ok', message: '1 of 2 events are series, with 2 occurrences' },
+    ]);
+    expect(judgeSeries([], '')).to.deep.equal([]);
+    const [older] = judgeSeries([event()], 'gigs');
+    expect([older?.state, older?.advice]).to.deep.equal(['warn', advise('companion-plugin', 'gigs')]);
+    const [long] = judgeSeries([event(Array(1000).fill({}))], '');
+    expect(long).to.include({ state: 'warn' });
+    expect(long?.message).to.contain('more than 1000 occurrences');
   });
 
   it('warns of a missing collection that the gateway can do without', async () => {

@@ -1,0 +1,48 @@
+<?php
+// Reads the repeats of EventON, and the addresses of its locations, which it keeps in an option.
+
+namespace CalendarGateway\Site;
+
+/** The occurrences that start on these days; null if the event is no series. */
+function occurrences_of($id, $from, $to, $today) {
+    $repeats = \get_post_meta($id, 'repeat_intervals', true);
+    // With one repeat the plugin shows the event's own dates.
+    if (\get_post_meta($id, 'evcal_repeat', true) !== 'yes' || !\is_array($repeats) || \count($repeats) < 2) {
+        return null;
+    }
+    $event = \class_exists('EVO_Event') ? new \EVO_Event($id) : null;
+    $occurrences = [];
+    foreach ($repeats as $index => $times) {
+        // The seconds count from 1970 on a clock that shows the event's wall time in UTC.
+        $start = \gmdate('Y-m-d H:i:s', (int) ($times[0] ?? 0));
+        $day = \substr($start, 0, 10);
+        if ($day < $from || $day > $to) {
+            continue;
+        }
+        $distance = \abs(\strtotime("$day UTC") - \strtotime("$today UTC"));
+        $end = \gmdate('Y-m-d H:i:s', (int) ($times[1] ?? $times[0]));
+        $occurrences[] = [$distance, $start, ['start' => $start, 'end' => $end], $index];
+    }
+    \sort($occurrences);
+    return \array_map(function ($occurrence) use ($event) {
+        return $occurrence[2] + ($event ? ['url' => (string) $event->get_permalink($occurrence[3])] : []);
+    }, \array_slice($occurrences, 0, MAX_OCCURRENCES));
+}
+
+\add_action('rest_api_init', function () {
+    if (!is_gateway_request()) {
+        return;
+    }
+    \register_rest_field('event_location', 'calendar_venue', [
+        'get_callback' => function ($term) {
+            $stored = \get_option('evo_tax_meta');
+            $meta = $stored['event_location'][(int) $term['id']] ?? [];
+            $venue = [];
+            foreach (['address', 'city', 'state', 'country'] as $name) {
+                $venue[$name] = \wp_unslash((string) ($meta["location_$name"] ?? ''));
+            }
+            return $venue;
+        },
+        'schema' => ['type' => 'object', 'readonly' => true],
+    ]);
+});

@@ -1,0 +1,29 @@
+<?php
+// Reads the recurrences that Events Manager keeps in tables of its own. Repeating events are posts of their own instead.
+
+namespace CalendarGateway\Site;
+
+/** The occurrences that start on these days; null if the event is no series. */
+function occurrences_of($id, $from, $to, $today) {
+    global $wpdb;
+    $events = "{$wpdb->prefix}em_events";
+    $series = $wpdb->get_var($wpdb->prepare("SELECT event_id FROM $events WHERE post_id = %d AND event_type = 'recurring'", $id));
+    if (!$series) {
+        return null;
+    }
+    $rows = $wpdb->get_results($wpdb->prepare(
+        "SELECT event_start_date, event_start_time, event_end_date, event_end_time, event_all_day, event_timezone
+        FROM $events WHERE event_type = 'recurrence' AND event_start_date BETWEEN %s AND %s
+        AND recurrence_set_id IN (SELECT recurrence_set_id FROM {$wpdb->prefix}em_event_recurrences WHERE event_id = %d)
+        ORDER BY ABS(DATEDIFF(event_start_date, %s)), event_start_date, event_start_time LIMIT %d",
+        $from, $to, $series, $today, MAX_OCCURRENCES
+    ));
+    return \array_map(function ($row) {
+        return [
+            'start' => "$row->event_start_date $row->event_start_time",
+            'end' => "$row->event_end_date $row->event_end_time",
+            'all_day' => (bool) $row->event_all_day,
+            'timezone' => (string) $row->event_timezone,
+        ];
+    }, $rows);
+}

@@ -1,0 +1,95 @@
+// Reads the occurrences of a series, which the companion plugin adds to the event's record: each becomes an
+// event of its own.
+
+import type { CmsRecord, Query } from '../cms/port.ts';
+import { isObject } from '../model/json.ts';
+import { occurrenceId } from '../model/occurrences.ts';
+import type { EventRecord, Site, WallTime } from '../model/records.ts';
+import { parseWallTime } from '../time/wall-time.ts';
+import type { LinkTables } from './link-fields.ts';
+import type { OccurrenceWindow } from './mapping-file.ts';
+import { completeEvent } from './read-record.ts';
+
+/**
+ * The field of an event's record with its occurrences, and the parameter that asks for it. `null`: the event
+ * is no series.
+ */
+export const OCCURRENCES_FIELD = 'calendar_occurrences';
+
+/** Of one series. The companion plugin sends those that are nearest to today. */
+export const MAX_OCCURRENCES = 1000;
+
+const DEFAULT_WINDOW = { pastDays: 180, futureDays: 366 };
+/** WordPress's database column for slugs, in bytes. */
+const MAX_SLUG_LENGTH = 200;
+
+type ReadEvent = (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => EventRecord;
+
+/** The occurrences of the series, in the order of their starts; empty for any other event. */
+export type OccurrenceReader = (...args: Parameters<ReadEvent>) => EventRecord[];
+
+/** The parameter that asks for the occurrences of the window. */
+export function occurrenceParams({ pastDays, futureDays }: OccurrenceWindow): Query {
+  const { pastDays: past, futureDays: future } = DEFAULT_WINDOW;
+  return { [OCCURRENCES_FIELD]: `${pastDays ?? past},${futureDays ?? future}` };
+}
+
+/** Whether the record is a series. No list shows a series itself: its occurrences are listed. */
+export const isSeries = (cmsRecord: CmsRecord): boolean => Array.isArray(cmsRecord[OCCURRENCES_FIELD]);
+
+/** Reads events as `readEvent` does, but hides a series from lists. */
+export const hidingSeries =
+  (readEvent: ReadEvent): ReadEvent =>
+  (cmsRecord, ...context) => {
+    const event = readEvent(cmsRecord, ...context);
+    return isSeries(cmsRecord) ? { ...event, hidden: true } : event;
+  };
+
+/** @param readEvent reads the series as an event of its own */
+export function createOccurrenceReader(readEvent: ReadEvent): OccurrenceReader {
+  return (cmsRecord, site, linkTables) => {
+    if (!isSeries(cmsRecord)) return [];
+    const series = readEvent(cmsRecord, site, linkTables);
+    const stored = (cmsRecord[OCCURRENCES_FIELD] as unknown[]).slice(0, MAX_OCCURRENCES).flatMap(parseOccurrence);
+    stored.sort((a, b) => compare(a.start, b.start) || compare(a.end, b.end));
+    const numbers = new Map<string, number>();
+    return stored.flatMap((fields) => {
+      const day = fields.start.slice(0, 10);
+      const number = numbers.get(day) ?? 0;
+      numbers.set(day, number + 1);
+      const id = occurrenceId(series.id, fields.start, number);
+      if (id === undefined) return [];
+      const occurrence: EventRecord = { ...series, ...fields, id, parent: series.id };
+      occurrence.slug = occurrenceSlug(series.slug, number === 0 ? day : `${day}-${number + 1}`);
+      completeEvent(occurrence, site);
+      return [occurrence];
+    });
+  };
+}
+
+type OccurrenceFields = Pick<EventRecord, 'start' | 'end'> & Partial<Pick<EventRecord, 'timezone' | 'allDay' | 'url'>>;
+
+const compare = (a: WallTime, b: WallTime): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** One in a form that the companion plugin does not send is left out. */
+function parseOccurrence(value: unknown): OccurrenceFields[] {
+  if (!isObject(value)) return [];
+  const { start, end, timezone, all_day: allDay, url } = value;
+  if (typeof start !== 'string' || parseWallTime(start) === undefined) return [];
+  const isEnd = typeof end === 'string' && parseWallTime(end) !== undefined && end >= start;
+  return [
+    {
+      start,
+      end: isEnd ? end : start,
+      ...(typeof timezone === 'string' && { timezone }),
+      ...(typeof allDay === 'boolean' && { allDay }),
+      ...(typeof url === 'string' && { url }),
+    },
+  ];
+}
+
+/** `yoga-2027-03-12`. A long slug is cut as WordPress cuts it: not within a percent-encoded byte. */
+function occurrenceSlug(slug: string, suffix: string): string {
+  if (slug === '') return '';
+  return `${slug.slice(0, MAX_SLUG_LENGTH - suffix.length - 1).replace(/%[0-9a-f]?$/i, '')}-${suffix}`;
+}

@@ -1,0 +1,72 @@
+// Owns writing the occurrences of a series into the replica, and deleting those that it no longer has. The
+// record of the series contains them.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CmsRecord } from '../cms/port.ts';
+import type { ChangeSet } from '../store/change-set.ts';
+import { type Collection, idOf } from './collections.ts';
+import { type SyncContext, siteOf } from './context.ts';
+import { isOutdated, markDirty } from './dirty-records.ts';
+
+const DELETE_BATCH_SIZE = 10;
+
+/**
+ * Writes the occurrences of events whose own records are in the replica already, and deletes the others of
+ * these events, in small batches. If something newer about a series arrives meanwhile, or a batch fails, the
+ * series is read again.
+ */
+export async function ingestOccurrences(
+  context: SyncContext,
+  { occurrences: readOccurrences }: Collection,
+  events: readonly CmsRecord[],
+  readMark: number,
+): Promise<void> {
+  if (!readOccurrences) return;
+  for (const event of events) {
+    const occurrences = readOccurrences(event, siteOf(context), context.memory.links.tables);
+    const ids = new Set(occurrences.map(({ id }) => id));
+    const gone = context.replica.occurrenceIds(idOf(event)).filter((id) => !ids.has(id));
+    await commitBatches(context, idOf(event), readMark, occurrences, context.memory.batchSize, (upserts) => ({
+      upserts,
+    }));
+    await deleteIds(context, idOf(event), readMark, gone);
+  }
+}
+
+/** Deletes the occurrences of an event that is missing, before the event itself, in small batches. */
+export async function deleteOccurrences(context: SyncContext, eventId: number, readMark: number): Promise<void> {
+  await deleteIds(context, eventId, readMark, context.replica.occurrenceIds(eventId));
+}
+
+const deleteIds = (context: SyncContext, eventId: number, readMark: number, ids: readonly number[]): Promise<void> =>
+  commitBatches(context, eventId, readMark, ids, DELETE_BATCH_SIZE, (batch) => ({
+    deletes: [{ kind: 'event', ids: batch }],
+  }));
+
+async function commitBatches<T>(
+  context: SyncContext,
+  eventId: number,
+  readMark: number,
+  items: readonly T[],
+  size: number,
+  toChanges: (batch: readonly T[]) => ChangeSet,
+): Promise<void> {
+  const { memory, commit, replica } = context;
+  try {
+    for (let from = 0; from < items.length; from += size) {
+      const batch = items.slice(from, from + size);
+      if (isOutdated(memory, 'event', eventId, readMark)) {
+        markDirty(memory, 'event', [eventId]);
+        return;
+      }
+      const changed = await commit(() => toChanges(batch));
+      memory.counts.changed += changed;
+      if (changed > 0) memory.kinds.event.revision += 1;
+      await nextTurn();
+      if (changed > 0) while (replica.mergeFts()) await nextTurn();
+    }
+  } catch (error) {
+    markDirty(memory, 'event', [eventId]);
+    throw error;
+  }
+}

@@ -1,0 +1,192 @@
+// Series in the replica: every occurrence is an event, and belongs to the record of its series.
+
+import { expect } from 'chai';
+import { compileMapping } from '../../src/mapping/compile.ts';
+import { seriesIdOf } from '../../src/model/occurrences.ts';
+import type { FakePost } from './fake-cms.ts';
+import { mapping as baseMapping, expectInSync, type TestSite, testSite } from './test-site.ts';
+
+const mapping = compileMapping(
+  { ...baseMapping.source, event: { ...baseMapping.source.event, readOnly: true, occurrences: {} } },
+  'series',
+);
+
+/** A series on so many days from the given one on. */
+function daily(first: string, count: number): NonNullable<FakePost['occurrences']> {
+  return Array.from({ length: count }, (_, n) => {
+    const day = new Date(Date.parse(`${first}T00:00:00Z`) + n * 86_400_000).toISOString().slice(0, 10);
+    return { start: `${day} 10:00:00`, end: `${day} 11:00:00` };
+  });
+}
+
+describe('a series in the replica', () => {
+  let site: TestSite;
+  let series: FakePost;
+  afterEach(() => site.close());
+
+  async function synced(fields: Partial<FakePost> = {}): Promise<void> {
+    site = testSite({ mapping });
+    for (let n = 0; n < 30; n += 1) site.cms.createPost('events');
+    series = site.cms.createPost('events', { occurrences: daily('2026-01-05', 8), ...fields });
+    site.cms.clockMs += 60_000;
+    site.sync.start();
+    await site.sync.whenComplete();
+    await site.settle();
+  }
+
+  const days = () =>
+    [...site.replica.getMany('event', site.replica.occurrenceIds(series.id)).values()].map(({ start }) =>
+      start.slice(0, 10),
+    );
+
+  it('has each occurrence as an event, which does not count as a record of the CMS', async () => {
+    await synced();
+    expect(days()).to.have.length(8);
+    expect(site.replica.counts().event).to.equal(31);
+    expect(site.replica.maxId('event')).to.equal(series.id);
+    expectInSync(site);
+  });
+
+  it('costs an idle poll no request', async () => {
+    await synced();
+    site.advance(60_000);
+    await site.poll();
+    site.cms.requests.length = 0;
+    await site.poll();
+    expect(site.cms.requests.filter(({ base }) => base === 'events')).to.have.length(1);
+  });
+
+  it('loses and gains occurrences with an edit, and becomes a single event with another', async () => {
+    await synced();
+    site.cms.edit(series.id, { occurrences: [...daily('2026-01-05', 2), ...daily('2026-01-09', 6)], title: 'Moved' });
+    await site.poll();
+    expect(days()).to.have.length(8).and.not.include('2026-01-08');
+    expectInSync(site);
+    site.advance(60_000);
+    const { occurrences: _, ...single } = series;
+    site.cms.posts.set(series.id, { ...single, modifiedS: Math.floor(site.cms.clockMs / 1000) });
+    await site.poll();
+    expect(days()).to.deep.equal([]);
+    expectInSync(site);
+  });
+
+  it('moves with the window by a full resync, without a change of the series', async () => {
+    await synced();
+    site.cms.editSilently(series.id, { occurrences: daily('2026-01-06', 8) });
+    await site.fullResync();
+    expect(days()[0]).to.equal('2026-01-06');
+    expect(days()).to.have.length(8);
+    expectInSync(site);
+  });
+
+  it('is read again with a webhook that reports it', async () => {
+    await synced();
+    site.cms.editSilently(series.id, { occurrences: daily('2026-01-05', 7) });
+    await site.sync.fetchChanged([{ collection: 'events', id: series.id }]);
+    expectInSync(site);
+  });
+
+  it('is deleted with all occurrences', async () => {
+    await synced();
+    site.cms.erase(series.id);
+    await site.poll();
+    expect(days()).to.deep.equal([]);
+    expect(site.replica.get('event', series.id)).to.equal(undefined);
+    expectInSync(site);
+  });
+
+  it('keeps its occurrences as long as a mass deletion waits for confirmation', async () => {
+    await synced();
+    site.cms.omitted = () => true;
+    await site.poll();
+    expect(site.sync.status().state).to.equal('stale');
+    expect(days()).to.have.length(8);
+    expect(site.replica.counts().event).to.equal(31);
+  });
+
+  it('gives its occurrences its status: a draft has no public occurrence', async () => {
+    for (const status of ['draft', 'private', 'future', 'trash']) {
+      await synced({ status });
+      const held = [...site.replica.getMany('event', site.replica.occurrenceIds(series.id)).values()];
+      expect(held.map((event) => event.status)).to.deep.equal(Array(8).fill(status));
+      await site.close();
+    }
+    await synced({ hiddenFromPublic: true });
+    for (const { status } of site.replica.getMany('event', site.replica.occurrenceIds(series.id)).values())
+      expect(status).to.equal('withheld');
+  });
+
+  it('is read again when a term of an occurrence is deleted', async () => {
+    site = testSite({ mapping });
+    const category = site.cms.createTerm('event_categories');
+    series = site.cms.createPost('events', {
+      occurrences: daily('2026-01-05', 8),
+      terms: { event_categories: [category.id], tags: [] },
+    });
+    site.cms.clockMs += 60_000;
+    site.sync.start();
+    await site.settle();
+    site.cms.deleteTerm(category.id);
+    await site.poll();
+    await site.poll();
+    expectInSync(site);
+    const asked = site.cms.requests.flatMap(({ ids = [] }) => ids);
+    expect(asked.filter((id) => seriesIdOf(id) !== id)).to.deep.equal([]);
+  });
+
+  it('survives that it changes between the response and its arrival', async () => {
+    await synced();
+    site.cms.edit(series.id, { occurrences: daily('2026-01-05', 3) });
+    site.cms.afterRequest = ({ base, ids }) => {
+      if (base !== 'events' || ids === undefined) return;
+      site.cms.afterRequest = undefined;
+      site.cms.edit(series.id, { occurrences: daily('2026-01-07', 5) });
+    };
+    await site.poll();
+    await site.settle();
+    expectInSync(site);
+  });
+
+  it('is complete after a restart that interrupted the writing of its occurrences', async () => {
+    await synced();
+    site.cms.edit(series.id, { occurrences: daily('2026-01-05', 100) });
+    const commits = site.replica.upsert;
+    let failAfter = 2;
+    site.replica.upsert = (...args) => {
+      failAfter -= 1;
+      if (failAfter < 0) throw new Error('killed');
+      return commits(...args);
+    };
+    await site.poll();
+    expect(days().length).to.be.lessThan(100);
+    site.replica.upsert = commits;
+    await site.restart();
+    await site.settle();
+    expect(days()).to.have.length(100);
+    expectInSync(site);
+  });
+
+  it('has at most a thousand occurrences, written in small batches', async () => {
+    await synced();
+    const sizes: number[] = [];
+    const { upsert } = site.replica;
+    site.replica.upsert = (records, images) => {
+      sizes.push(records.length);
+      return upsert(records, images);
+    };
+    site.cms.edit(series.id, { occurrences: daily('2026-01-05', 10_000) });
+    await site.poll();
+    expect(days()).to.have.length(1000);
+    expect(Math.max(...sizes)).to.be.at.most(50);
+    const deletes: number[] = [];
+    const { delete: remove } = site.replica;
+    site.replica.delete = (kind, ids) => {
+      deletes.push(ids.length);
+      return remove(kind, ids);
+    };
+    site.cms.erase(series.id);
+    await site.poll();
+    expect(days()).to.deep.equal([]);
+    expect(Math.max(...deletes)).to.be.at.most(10);
+  });
+});
