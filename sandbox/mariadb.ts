@@ -37,6 +37,9 @@ export async function startMariaDb(dataDir: string): Promise<ProcessGroup> {
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const data = join(folder, 'data');
+  // A starting server removes the temporary tables of others from a folder that they share.
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary, { recursive: true });
   // root must name the user to run as
   const asUser = process.getuid?.() === 0 ? ['--user=root'] : [];
   if (!existsSync(join(data, 'mysql'))) {
@@ -45,6 +48,7 @@ export async function startMariaDb(dataDir: string): Promise<ProcessGroup> {
         'mariadb-install-db',
         '--no-defaults',
         `--datadir=${data}`,
+        `--tmpdir=${temporary}`,
         '--auth-root-authentication-method=normal',
         ...asUser,
       ],
@@ -53,7 +57,8 @@ export async function startMariaDb(dataDir: string): Promise<ProcessGroup> {
   }
   const server = startGroup(
     [
-      ...['mariadbd', '--no-defaults', ...asUser, `--datadir=${data}`, `--socket=${socket}`, '--skip-networking'],
+      ...['mariadbd', '--no-defaults', ...asUser, `--datadir=${data}`, `--tmpdir=${temporary}`],
+      ...[`--socket=${socket}`, '--skip-networking'],
       ...[`--pid-file=${join(folder, 'pid')}`, '--character-set-server=utf8mb4', '--performance-schema=OFF'],
       // a sandbox may lose data in a crash: it does not wait for the disk
       ...['--innodb-flush-log-at-trx-commit=0', '--innodb-buffer-pool-size=64M', '--innodb-log-file-size=16M'],

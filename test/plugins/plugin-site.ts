@@ -160,9 +160,9 @@ export async function startPluginSite(
       get gateway() {
         return runningGateway();
       },
-      request(path, { as, ...rest } = {}) {
+      request(path, { as, mount = '/calendar/events/v1', ...rest } = {}) {
         const actor = as ?? ((rest.method ?? 'GET') === 'GET' ? 'anonymous' : 'admin');
-        const target = `${runningGateway().url}/calendar/events/v1/${path}`;
+        const target = `${runningGateway().url}${mount}/${path}`;
         return sendJson(target, { ...rest, authorization: authorize(actor) });
       },
       wordpress: (path, { as = 'admin', ...rest } = {}) =>

@@ -64,4 +64,8 @@ export interface PluginSite {
   setCompanionPlugin(isInstalled: boolean): void;
 }
 
-export type PluginRequest = Omit<JsonRequest, 'authorization'> & { as?: 'admin' | 'editor' | 'anonymous' };
+export type PluginRequest = Omit<JsonRequest, 'authorization'> & {
+  as?: 'admin' | 'editor' | 'anonymous' | undefined;
+  /** Of the gateway; default `/calendar/events/v1`. */
+  mount?: string;
+};

@@ -8,6 +8,7 @@ $person = static fn( array $args ) => tribe_organizers()->set_args( $args + arra
 $term   = static fn( string $taxonomy, string $name ) => wp_insert_term( $name, $taxonomy )['term_id'];
 $music  = $term( 'tribe_events_cat', 'Music' );
 $market = $term( 'tribe_events_cat', 'Markets' );
+$crafts = wp_insert_term( 'Crafts', 'tribe_events_cat', array( 'parent' => $market ) )['term_id'];
 $open   = $term( 'post_tag', 'open air' );
 
 $hall    = $venue(
@@ -26,7 +27,7 @@ $mill    = $venue( array( 'title' => 'Old Mill' ) );
 $players = $person( array( 'title' => 'The Players', 'phone' => '+353 91 2', 'email' => 'hello@players.example', 'website' => 'https://players.example/' ) );
 $council = $person( array( 'title' => 'Town Council' ) );
 
-$at  = static fn( string $day, string $from = '10:00:00', string $to = '11:00:00' ) => array( 'start_date' => "$day $from", 'end_date' => "$day $to" );
+$at  = static fn( string $day, string $from = '10:00:00', string $to = '11:00:00' ) => array( 'start_date' => "$day $from", 'end_date' => str_contains( $to, ' ' ) ? $to : "$day $to" );
 $ids = array(
 	'hall'     => $hall,
 	'mill'     => $mill,
@@ -34,6 +35,7 @@ $ids = array(
 	'council'  => $council,
 	'music'    => $music,
 	'markets'  => $market,
+	'crafts'   => $crafts,
 	'open'     => $open,
 	'concert'  => $event(
 		array(
@@ -57,6 +59,8 @@ $ids = array(
 	'hidden'   => $event( array( 'title' => 'Behind the curtain', 'hide_from_upcoming' => 'yes' ) + $at( '2031-05-02' ) ),
 	'featured' => $event( array( 'title' => 'Gala', 'featured' => true ) + $at( '2031-05-03' ) ),
 	'sticky'   => $event( array( 'title' => 'Season opening', 'sticky' => true ) + $at( '2031-05-04' ) ),
+	'weekend'  => $event( array( 'title' => 'Weekend away', 'timezone' => 'Asia/Kolkata', 'cost' => '20', 'currency_symbol' => '$', 'organizer' => array( $council ), 'tag' => array( $open ) ) + $at( '2031-07-04', '18:00:00', '2031-07-06 12:00:00' ) ),
+	'free'     => $event( array( 'title' => 'Open day', 'cost' => '0', 'venue' => $mill, 'category' => array( $market, $crafts ) ) + $at( '2031-07-10' ) ),
 	'draft'    => $event( array( 'title' => 'Sketch', 'status' => 'draft' ) + $at( '2031-05-05' ) ),
 	'private'  => $event( array( 'title' => 'Members only', 'status' => 'private' ) + $at( '2031-05-06' ) ),
 	'locked'   => $event( array( 'title' => 'With password', 'content' => 'Secret words.', 'excerpt' => 'Hidden words.' ) + $at( '2031-05-07' ) ),
