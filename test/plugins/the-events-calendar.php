@@ -66,4 +66,8 @@ $ids = array(
 	'locked'   => $event( array( 'title' => 'With password', 'content' => 'Secret words.', 'excerpt' => 'Hidden words.' ) + $at( '2031-05-07' ) ),
 );
 wp_update_post( array( 'ID' => $ids['locked'], 'post_password' => 'open sesame' ) );
+// Lists of venues and organizers begin with the newest, and the database decides between equal dates.
+foreach ( array( $hall, $mill, $players, $council ) as $minutes => $id ) {
+	wp_update_post( array( 'ID' => $id, 'post_date' => gmdate( 'Y-m-d H:i:s', strtotime( '2026-01-01 12:00:00' ) + 60 * $minutes ) ) );
+}
 echo "\n", wp_json_encode( $ids ), "\n";

@@ -13,19 +13,25 @@ namespace CalendarGateway\Site;
         && !\registered_meta_key_exists('post', '_EventStartDate')) {
         $meta = new \Tribe__Events__Editor__Meta();
         $meta->register();
-        // It stores an empty cost with every save. A save without keys leaves them all as they are.
-        \add_filter('rest_pre_insert_tribe_events', function ($prepared, $request) use ($meta) {
-            if (!$request['meta']) {
-                \remove_filter('rest_after_insert_tribe_events', [$meta, 'update_cost']);
-            }
-            return $prepared;
-        }, 10, 2);
+        keep_cost($meta);
+    } elseif (is_gateway_request() && \function_exists('tribe') && \tribe()->isBound('events.editor.meta')) {
+        keep_cost(\tribe('events.editor.meta'));
     }
     if (is_gateway_request()) {
         // Opens "menu_order": -1 is a sticky event.
         \add_post_type_support('tribe_events', 'page-attributes');
     }
 }, 97);
+
+// Its code for wp/v2 stores the cost anew with every save, as its pages show it: "Free" for 0. A save without a cost keeps the cost.
+function keep_cost($meta) {
+    \add_filter('rest_pre_insert_tribe_events', function ($prepared, $request) use ($meta) {
+        if (!isset($request['meta']['_EventCost'])) {
+            \remove_filter('rest_after_insert_tribe_events', [$meta, 'update_cost']);
+        }
+        return $prepared;
+    }, 10, 2);
+}
 
 // The code for wp/v2 takes the id from the request, and a create has none yet: without it the event is in no list until its next update.
 \add_action('rest_after_insert_tribe_events', function ($post, $request, $is_new) {
