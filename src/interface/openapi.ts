@@ -109,7 +109,7 @@ function errorResponses(routes: readonly Route[], context: OpenApiContext): Json
   return Object.fromEntries(
     errors.map(([, { name, description }]) => [
       name,
-      { description, content: { 'application/json': { schema: ERROR_SCHEMA } } },
+      { description, content: { [JSON_TYPE]: { schema: ERROR_SCHEMA } } },
     ]),
   );
 }
@@ -149,7 +149,8 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 };
 
-const BODY_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+const JSON_TYPE = 'application/json';
+const BODY_TYPES = [JSON_TYPE, 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /** The document of The Events Calendar lacks creates. */
 const endpointsOf = ({ endpoints }: Route, { complete }: OpenApiContext): Endpoint[] =>
@@ -280,9 +281,12 @@ function requestBody(fields: Parameter[], context: OpenApiContext): JsonObject {
     ),
     ...(required.length > 0 ? { required } : {}),
   };
+  // Clients generated for several types send JSON without a Content-Type.
+  const types = context.complete ? [JSON_TYPE] : BODY_TYPES;
   return {
+    ...(context.complete ? { description: 'Forms with fields of the same names are accepted too.' } : {}),
     ...(required.length > 0 ? { required: true } : {}),
-    content: Object.fromEntries(BODY_TYPES.map((type) => [type, { schema, example: exampleOf(fields) }])),
+    content: Object.fromEntries(types.map((type) => [type, { schema, example: exampleOf(fields) }])),
   };
 }
 
@@ -300,7 +304,7 @@ function response(status: number, { kind }: Route, operation: Operation): JsonOb
   if (status >= 400) return { $ref: `#/components/responses/${STATUSES[status]!.name}` };
   return {
     description: STATUSES[status]!.description,
-    content: { 'application/json': { schema: responseSchema(kind, operation) } },
+    content: { [JSON_TYPE]: { schema: responseSchema(kind, operation) } },
   };
 }
 

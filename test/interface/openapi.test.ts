@@ -187,10 +187,11 @@ describe('OpenAPI document', () => {
     }
   });
 
-  it('documents the same body for JSON and both form types', () => {
+  it('documents the same body for JSON and both form types; if it is complete, for JSON', () => {
     const { content } = document.paths['/venues/{id}'].post.requestBody;
     expect(content).to.have.all.keys('application/json', 'application/x-www-form-urlencoded', 'multipart/form-data');
     expect(content['application/json'].schema).not.to.have.property('required');
+    expect(complete.paths['/venues/{id}'].post.requestBody.content).to.have.all.keys('application/json');
     expect(complete.paths['/venues'].post.requestBody.content['application/json'].schema.required).to.deep.equal([
       'venue',
     ]);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startSandbox } from '../../sandbox/start.ts';
@@ -29,13 +29,16 @@ execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', join(fold
 const bin = join(folder, 'node_modules/.bin/calendar-gateway');
 const packed = execFileSync('tar', ['-tzf', tarball], inFolder).split('\n');
 const unwanted = /^package\/(bench|test|sandbox)\/|\.ts$/;
-// The client for browsers has types; the gateway is a program.
-const surplus = packed.filter((file) => unwanted.test(file) && !/client[\w.-]*\.d\.ts$/.test(file));
+// The client has types; the gateway is a program.
+const surplus = packed.filter((file) => unwanted.test(file) && !/^package\/dist\/client\/.*\.d\.ts$/.test(file));
 assert.deepEqual(surplus, [], 'the package has sources, benchmarks or types');
 holds('--version', execFileSync(bin, ['--version'], inFolder) === `${version}\n`);
 holds('the first line works in BusyBox', readFileSync(bin, 'utf8').startsWith('#!/usr/bin/env node\n'));
 holds('--help names the commands', /serve[\s\S]*plugin/.test(execFileSync(bin, ['--help'], inFolder)));
 holds('plugin prints PHP', execFileSync(bin, ['plugin', '--mapping', 'wordpress-meta'], inFolder).startsWith('<?php'));
+const client = "import('calendar-gateway/client').then((it) => console.log(typeof it.createCalendarClient))";
+holds('exports the client', execFileSync(process.execPath, ['-e', client], inFolder).trim() === 'function');
+holds('has the types of the client', existsSync(join(folder, 'node_modules/calendar-gateway/dist/client/api.d.ts')));
 
 const sandbox = await startSandbox({ dir: site, port: 0, fresh: true });
 try {

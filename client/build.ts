@@ -1,0 +1,28 @@
+// `npm run build:client`: generates the types of the API from its OpenAPI document and compiles the client to `dist/client/`.
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { openApi } from '../src/interface/openapi.ts';
+import { NAMESPACE } from '../src/interface/routes.ts';
+
+const HERE = import.meta.dirname;
+const ROOT = resolve(HERE, '..');
+const document = join(HERE, 'openapi.json');
+const types = join(HERE, 'api.ts');
+
+const run = (command: string, args: string[], cwd: string) =>
+  execFileSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+
+const { lists } = JSON.parse(readFileSync(join(ROOT, 'config/default.json'), 'utf8')) as { lists: { perPage: number } };
+const context = {
+  title: 'Calendar',
+  description: 'Events, venues, organizers, categories and tags.',
+  perPage: lists.perPage,
+};
+writeFileSync(document, JSON.stringify(openApi({ ...context, serverUrl: `/${NAMESPACE}`, complete: true })));
+
+run('npm', ['ci', '--silent', '--no-audit', '--no-fund'], HERE);
+run(process.execPath, [join(HERE, 'node_modules/openapi-typescript/bin/cli.js'), document, '--output', types], ROOT);
+rmSync(join(ROOT, 'dist/client'), { recursive: true, force: true });
+run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(HERE, 'tsconfig.json')], ROOT);
