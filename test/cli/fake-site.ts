@@ -12,6 +12,8 @@ export interface FakeType {
   meta?: Record<string, string>;
   /** Fields of Advanced Custom Fields that its REST API shows, and their types. */
   acf?: Record<string, string>;
+  /** The fields of `acf` that every create must set. */
+  required?: string[];
   /** Texts of a post that the type does not store. */
   unsupported?: string[];
   /** What is stored of a written meta value; throws to refuse it. Default: the value. */
@@ -89,7 +91,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
   const requests: string[] = [];
   let nextId = 1000;
 
-  function schemaOf({ meta = {}, acf }: FakeType): Json {
+  function schemaOf({ meta = {}, acf, required = [] }: FakeType): Json {
     const typed = (keys: Record<string, string>) =>
       Object.fromEntries(Object.entries(keys).map(([key, type]) => [key, { type }]));
     const text = { type: 'object', properties: { raw: {}, rendered: {} } };
@@ -103,7 +105,7 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
           status: {},
           slug: {},
           meta: { type: 'object', properties: typed(meta) },
-          ...(acf ? { acf: { type: 'object', properties: typed(acf) } } : {}),
+          ...(acf ? { acf: { type: 'object', properties: typed(acf), required } } : {}),
         },
       },
     };

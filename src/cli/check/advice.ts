@@ -68,6 +68,10 @@ const ROWS = {
     "The type does not store it. If it should: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, leave the field out of the mapping.",
   'clear-with': () =>
     'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).',
+  'number-field': () =>
+    'If the field of the site holds numbers only, give the cost the codec "number" in the mapping, and { "number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).',
+  'required-field': () =>
+    'Make it optional in its field group, or add a line for it to the mapping if a field of the API fits.',
   'value-changed': () =>
     "The site stored another value than was sent: compare the field's type on the site (number, phone, choice) with the codec in the mapping (docs/mapping.md), or leave the field out of the mapping.",
   'field-refused': () =>
@@ -75,6 +79,10 @@ const ROWS = {
   'port-in-use': () => 'Stop the gateway while check --write runs, or look at its log while you change an event.',
   'webhook-signature': () =>
     "Make the companion plugin again with this gateway's CALENDAR_WEBHOOK_SECRET, and compare the clocks.",
+  'webhook-kind': (mapping: string) =>
+    `The companion plugin of the site is of another mapping or version. ${installPlugin(mapping)}`,
+  'webhook-untried': () =>
+    'Have check write: a service account that may write, and a mapping that is not read-only. Or change an event in wp-admin while the gateway runs, and look at it through the gateway.',
   'webhook-missing': (adminPort: number) =>
     `Is the companion plugin in wp-content/mu-plugins/, made with --webhook-url http://GATEWAY:${adminPort}/-/changes and this secret? Does the site reach that address (listen.adminHost is the loopback address by default)?`,
 } as const;

@@ -10,6 +10,8 @@ import type { RowState } from '../table.ts';
 import type { Advice } from './advice.ts';
 
 export interface WebhookListener {
+  /** A record of the kind was written, which must send a webhook that names its collection. */
+  wrote(kind: Kind, collection: string): void;
   /** Waits a little for webhooks that are still on their way. */
   finding(): Promise<Finding>;
   close(): void;

@@ -31,7 +31,16 @@ async function checkFields(context: CheckContext, map: KindMapping<Kind>): Promi
     const field = { map, name, spec, definition: definition!, writableFields: info.writableFields };
     return definition ? [{ name, ...judgeField(field, records, context.config.mapping) }] : [];
   });
-  return records.length > 0 ? findings : summarize(findings);
+  return [...(records.length > 0 ? findings : summarize(findings)), ...unmappedRequired(map, info.requiredFields)];
+}
+
+/** Fields that the site demands of a new record and that the mapping does not write. */
+function unmappedRequired(map: KindMapping<Kind>, required: readonly string[] = []): Finding[] {
+  const written = [...map.locations.values()].flatMap((location) => location.split(', '));
+  const missing = required.filter((path) => !written.some((each) => each === path || each.startsWith(`${path}.`)));
+  if (map.readOnly || missing.length === 0) return [];
+  const message = `the site requires ${missing.join(', ')}, which the mapping does not write: the site refuses every new ${map.kind}`;
+  return [{ name: 'required', ...warn(message, advise('required-field')) }];
 }
 
 /** Without records, the findings of all correct fields are the same. */
@@ -89,7 +98,9 @@ function judgeField(field: MappedField, records: readonly SampledRecord[], mappi
     return fail(`${path} holds ${example}, which is not readable`, advise('codec', `${map.kind}.${name}`));
   if (definition.required && readable.length < records.length)
     return warn(
-      `${path}: ${records.length - readable.length} of ${records.length} events have no readable value, and are in no list by date`,
+      `${path}: ${records.length - readable.length} of ${records.length} events have no readable value, and ${
+        definition.key === 'end' ? 'end when they start' : 'are in no list by date'
+      }`,
       advise('fill-in'),
     );
   if (records.length === 0) return ok(path);

@@ -19,13 +19,19 @@ export function trialSteps(records: SampledRecords, timezone: string, kind: Kind
   if (kind.kind === 'event') steps.push(Object.fromEntries(Object.entries(dates).filter(([key]) => writable.has(key))));
   for (const [name, field] of Object.entries(FIELDS[kind.kind])) {
     if (!writable.has(field.key) || SKIPPED_KEYS.has(field.key) || field.type === 'wall-time') continue;
-    const value = trialValue(records, timezone, name, field);
+    const value = trialValue(kind, records, timezone, name, field);
     if (value !== undefined) steps.push({ [field.key]: value });
   }
   return steps.filter((step) => Object.keys(step).length > 0);
 }
 
-function trialValue(records: SampledRecords, timezone: string, name: string, field: Field): unknown {
+function trialValue(
+  kind: KindMapping<Kind>,
+  records: SampledRecords,
+  timezone: string,
+  name: string,
+  field: Field,
+): unknown {
   switch (field.type) {
     case 'boolean':
       return field.empty !== true;
@@ -38,7 +44,11 @@ function trialValue(records: SampledRecords, timezone: string, name: string, fie
     case 'text':
       if (name === 'website') return 'https://check.example/?a=1';
       if (name === 'email') return 'check@example.org';
-      return name === 'cost' ? '12' : 'Check 12';
+      if (name === 'phone') return '555-010-0112';
+      if (name === 'zip') return '12345';
+      // A field that holds numbers only stores another text than this range.
+      if (name === 'cost') return kind.numeric.has(field.key) ? '12.5' : '12 - 15';
+      return 'Check 12';
     case 'html':
       return 'Written by check.';
     default:
@@ -74,9 +84,14 @@ export function fieldNameOf(kind: Kind, key: string): string {
   return Object.entries(FIELDS[kind]).find(([, field]) => field.key === key)?.[0] ?? key;
 }
 
-export function isSameValue(read: unknown, written: unknown): boolean {
+/** @param name of the field in the API */
+export function isSameValue(name: string, read: unknown, written: unknown): boolean {
   if (Array.isArray(written)) return JSON.stringify(read) === JSON.stringify(written);
   if (written === '') return read === '' || read === NO_WEBSITE || read === undefined;
+  // Fields for phone numbers store them in the format of the country.
+  if (name === 'phone') return digitsOf(read) === digitsOf(written);
   // WordPress adds HTML tags around a text.
   return typeof written === 'string' && typeof read === 'string' ? read.includes(written) : read === written;
 }
+
+const digitsOf = (value: unknown): string => String(value).replace(/\D/g, '');

@@ -1,9 +1,10 @@
-// Checks whether webhooks arrive: while `check --write` writes, it listens on the gateway's admin port.
+// Checks whether webhooks arrive for each kind: while `check --write` writes, it listens on the gateway's admin port.
 
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { createAdmin } from '../../http/admin.ts';
+import type { Kind } from '../../model/records.ts';
 import { advise } from './advice.ts';
 import { fail, ok, type WebhookListener, warn } from './checks.ts';
 
@@ -11,10 +12,12 @@ const TIMEOUT_MS = 3000;
 const POLL_MS = 50;
 
 /** Returns `undefined` if no secret is configured: the gateway then accepts no webhooks. */
-export async function listenForWebhooks({ webhook, listen }: Config): Promise<WebhookListener | undefined> {
+export async function listenForWebhooks({ webhook, listen, mapping }: Config): Promise<WebhookListener | undefined> {
   const { secret } = webhook;
   if (secret === undefined) return undefined;
-  let received = 0;
+  /** Kinds by the collection in which `check` wrote a record, and the collections that webhooks named. */
+  const written = new Map<string, Kind>();
+  const received = new Set<string>();
   let refused = 0;
   const admin = createAdmin({
     metrics: { contentType: '', text: async () => '' },
@@ -22,7 +25,7 @@ export async function listenForWebhooks({ webhook, listen }: Config): Promise<We
     isComplete: () => false,
     isInSync: () => false,
     onWebhook: async (changes) => {
-      received += changes.length;
+      for (const { collection } of changes) received.add(collection);
     },
     webhookSecret: secret,
   });
@@ -34,18 +37,33 @@ export async function listenForWebhooks({ webhook, listen }: Config): Promise<We
   });
   const port = listen.adminPort;
   const isListening = await tryListen(server, port, listen.adminHost);
+  const isMissing = (collection: string): boolean => !received.has(collection);
   return {
+    wrote(kind, collection) {
+      written.set(collection, kind);
+    },
     async finding() {
       if (!isListening)
         return warn(
           `port ${port} is in use (by the gateway?): check cannot listen for webhooks`,
           advise('port-in-use'),
         );
-      for (let waitedMs = 0; received + refused === 0 && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS)
+      if (written.size === 0)
+        return warn('not tried: check wrote nothing that could have sent one', advise('webhook-untried'));
+      const expected = [...written.keys()];
+      for (let waitedMs = 0; refused === 0 && expected.some(isMissing) && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS)
         await sleep(POLL_MS);
-      if (received > 0) return ok(`${received} signed changes arrived`);
+      const missing = expected.filter(isMissing);
+      const arrived = expected.filter((collection) => !missing.includes(collection));
+      const kindsOf = (collections: readonly string[]) => collections.map((each) => written.get(each)).join(', ');
+      if (missing.length === 0) return ok(`arrived for each kind that was written: ${kindsOf(arrived)}`);
       if (refused > 0) return fail('arrived with a wrong signature', advise('webhook-signature'));
-      return fail(`none arrived on port ${port} within ${TIMEOUT_MS / 1000} s`, advise('webhook-missing', port));
+      const limit = `within ${TIMEOUT_MS / 1000} s`;
+      if (arrived.length === 0) return fail(`none arrived on port ${port} ${limit}`, advise('webhook-missing', port));
+      return fail(
+        `arrived for ${kindsOf(arrived)}, and none for ${kindsOf(missing)} (${missing.join(', ')}) ${limit}`,
+        advise('webhook-kind', mapping),
+      );
     },
     close() {
       if (isListening) server.close();

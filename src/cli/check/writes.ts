@@ -69,6 +69,7 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
     return [{ name, ...fail(`the site refuses a new record in ${collection}: ${errorReason(error)}`, advice) }];
   }
   const id = Number(created.id);
+  trial.webhooks?.wrote(name, collection);
   const findings: Finding[] = [];
   try {
     const results = await tryFields(trial, kind, id);
@@ -132,22 +133,19 @@ async function tryStep(
   const read = () => cms.read(kind, id, { view: 'editor', detail: 'mapped' }, options);
   try {
     const context = { site, current: await read(), linkTables };
+    const before = kind.read(context.current, site, linkTables);
     await cms.update(kind, id, kind.write(values as never, context), options);
     const after = kind.read(await read(), site, linkTables);
     return names.map(([key, name]) => {
       const value: unknown = Reflect.get(after, key);
-      if (isSameValue(value, values[key])) return { name, ...ok('') };
+      if (isSameValue(name, value, values[key])) return { name, ...ok('') };
       const path = (kind.locations as ReadonlyMap<string, string>).get(key) ?? '';
       const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
       if (isClearing) return { name, ...warn(message, advise('clear-with')) };
       if (SUPPORTED_PATHS.has(path)) return { name, ...warn(message, advise('type-support')) };
-      return {
-        name,
-        ...fail(
-          message,
-          isEmptyValue(value) || value === false ? lostValueAdvice(path, config.mapping) : advise('value-changed'),
-        ),
-      };
+      const isLost = JSON.stringify(value) === JSON.stringify(Reflect.get(before, key));
+      if (isLost) return { name, ...fail(message, lostValueAdvice(path, config.mapping)) };
+      return { name, ...fail(message, advise(name === 'cost' ? 'number-field' : 'value-changed')) };
     });
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
@@ -166,10 +164,10 @@ function lostValueAdvice(path: string, mapping: string): Advice {
   return path.includes('acf.') ? advise('acf-in-rest') : advise('companion-plugin', mapping);
 }
 
-const isEmptyValue = (value: unknown): boolean =>
-  value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
-
-const shown = (value: unknown): string => (isEmptyValue(value) ? 'nothing' : formatSample(value));
+function shown(value: unknown): string {
+  const isEmpty = value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
+  return isEmpty ? 'nothing' : formatSample(value);
+}
 
 function errorReason(error: unknown): string {
   if (error instanceof CmsRejected || error instanceof ApiError) {

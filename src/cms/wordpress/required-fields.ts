@@ -7,6 +7,7 @@ import type { CallOptions, CmsRecord } from '../port.ts';
 import type { CmsResponse } from '../response.ts';
 import type { RestCall } from './rest-calls.ts';
 import { objectOrEmpty, recordOf } from './rest-responses.ts';
+import { requiredKeys } from './site-info.ts';
 
 /** The request's property of Advanced Custom Fields. */
 const HOLDER = 'acf';
@@ -69,29 +70,20 @@ export function createUpdate(call: RestCall): Update {
   };
 }
 
-/** Each property of an object schema with its own schema, and whether it is required. */
-function propertiesOf(schema: CmsRecord): { name: string; rule: CmsRecord; isRequired: boolean }[] {
-  const names = Array.isArray(schema.required) ? schema.required : [];
-  return Object.entries(objectOrEmpty(schema.properties)).map(([name, value]) => {
-    const rule = objectOrEmpty(value);
-    return { name, rule, isRequired: rule.required === true || names.includes(name) };
-  });
-}
-
 function lacksRequired(sent: CmsRecord, schema: CmsRecord): boolean {
-  return propertiesOf(schema).some(({ name, rule, isRequired }) => {
-    if (!Object.hasOwn(sent, name)) return isRequired;
-    return isObject(sent[name]) && lacksRequired(sent[name], rule);
-  });
+  if (requiredKeys(schema).some((name) => !Object.hasOwn(sent, name))) return true;
+  return Object.entries(objectOrEmpty(schema.properties)).some(
+    ([name, inner]) => isObject(sent[name]) && lacksRequired(sent[name], objectOrEmpty(inner)),
+  );
 }
 
 /** `sent` with the stored values of the required properties that it lacks, at every depth. */
 function withRequired(sent: CmsRecord, stored: CmsRecord, schema: CmsRecord): CmsRecord {
   const all = { ...sent };
-  for (const { name, rule, isRequired } of propertiesOf(schema)) {
-    if (isObject(sent[name])) all[name] = withRequired(sent[name], objectOrEmpty(stored[name]), rule);
-    // Typed fields refuse the blank text that the plugin shows for a field without a value.
-    else if (isRequired && !Object.hasOwn(sent, name)) all[name] = stored[name] === '' ? null : (stored[name] ?? null);
-  }
+  // Typed fields refuse the blank text that the plugin shows for a field without a value.
+  for (const name of requiredKeys(schema))
+    if (!Object.hasOwn(sent, name)) all[name] = stored[name] === '' ? null : (stored[name] ?? null);
+  for (const [name, inner] of Object.entries(objectOrEmpty(schema.properties)))
+    if (isObject(sent[name])) all[name] = withRequired(sent[name], objectOrEmpty(stored[name]), objectOrEmpty(inner));
   return all;
 }

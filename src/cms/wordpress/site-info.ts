@@ -124,8 +124,17 @@ async function readCollectionSchema(call: RestCall, collection: string, options:
   return {
     statuses: Array.isArray(statusItems) ? statusItems.map(String) : [],
     writableFields: schema === undefined ? undefined : fieldNames(properties, true),
+    requiredFields: requiredKeys(objectOrEmpty(properties.acf)).map((key) => `acf.${key}`),
     fields: schema === undefined ? undefined : fieldNames(properties, false),
   };
+}
+
+/** The required properties of an object schema. Each may say so itself, or the object lists them. */
+export function requiredKeys({ properties, required }: CmsRecord): string[] {
+  const listed = Array.isArray(required) ? required : [];
+  return Object.entries(objectOrEmpty(properties)).flatMap(([name, rule]) =>
+    objectOrEmpty(rule).required === true || listed.includes(name) ? [name] : [],
+  );
 }
 
 function fieldNames(properties: CmsRecord, onlyWritable: boolean): string[] {

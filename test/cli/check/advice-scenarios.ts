@@ -22,6 +22,8 @@ export interface Situation {
   refuses?: ((request: IncomingMessage) => [number, string] | undefined) | undefined;
   /** The site sends webhooks signed with this secret. */
   webhookSecret?: string | undefined;
+  /** The collections that these webhooks name, separated by blanks; default `gigs`. */
+  webhookCollections?: string | undefined;
 }
 
 /** Replaces keys of the situation's objects, and other values. */
@@ -303,6 +305,26 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { fields: { cost: { at: 'meta.price', clearWith: null } } },
   },
   {
+    id: 'number-field',
+    advice: () => advise('number-field'),
+    row: 'writes event.cost',
+    before: {
+      write: true,
+      gigs: {
+        store: (key, value) =>
+          key === 'price' && value !== '' ? Number.parseFloat(String(value)).toFixed(2) : String(value),
+      },
+    },
+    follow: { fields: { cost: { at: 'meta.price', as: 'number', clearWith: '' } } },
+  },
+  {
+    id: 'required-field',
+    advice: () => advise('required-field'),
+    row: 'event fields required',
+    before: { gigs: { acf: { contact: 'string' }, required: ['contact'] } },
+    follow: { gigs: { required: [] } },
+  },
+  {
     id: 'value-changed',
     advice: () => advise('value-changed'),
     row: 'writes event.website',
@@ -330,19 +352,5 @@ export const SCENARIOS: readonly Scenario[] = [
       },
     },
     follow: { fields: { cost: { at: 'meta.price', as: 'number', clearWith: '' } } },
-  },
-  {
-    id: 'webhook-signature',
-    advice: () => advise('webhook-signature'),
-    row: 'gateway webhooks',
-    before: { write: true, webhookSecret: 'of another gateway', config: { webhook: { secret: SECRET } } },
-    follow: { webhookSecret: SECRET },
-  },
-  {
-    id: 'webhook-missing',
-    advice: () => advise('webhook-missing', 0),
-    row: 'gateway webhooks',
-    before: { write: true, config: { webhook: { secret: SECRET } } },
-    follow: { webhookSecret: SECRET },
   },
 ];

@@ -16,6 +16,7 @@ import { sendJson } from '../../faults/stub-cms.ts';
 import { freePort } from '../../free-port.ts';
 import { startFakeSite } from '../fake-site.ts';
 import { apply, normal, SCENARIOS, type Situation } from './advice-scenarios.ts';
+import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
 
 /** Those that need more than a site, in the tests below. */
 const OWN_TESTS: readonly AdviceId[] = ['https', 'port-in-use'];
@@ -28,10 +29,24 @@ describe('the advice of check', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   async function rowsOf(situation: Situation, adminPort: number): Promise<Row[]> {
-    const { gigs, options, fields, event, mapping, account, config, write, refuses, webhookSecret } = situation;
+    const {
+      gigs,
+      options,
+      fields,
+      event,
+      mapping,
+      account,
+      config,
+      write,
+      refuses,
+      webhookSecret,
+      webhookCollections,
+    } = situation;
     const site = await startFakeSite({ types: [gigs], logins: ['service:right'], ...options });
     site.before = (request, response) => {
-      if (request.method === 'DELETE' && webhookSecret !== undefined) void sendWebhook(adminPort, webhookSecret);
+      if (request.method === 'DELETE' && webhookSecret !== undefined) {
+        void sendWebhook(adminPort, webhookSecret, webhookCollections);
+      }
       const refusal = refuses?.(request);
       if (refusal) sendJson(response, refusal[0], { code: refusal[1], message: 'No.', data: { status: refusal[0] } });
       return refusal !== undefined;
@@ -58,7 +73,7 @@ describe('the advice of check', () => {
     }
   }
 
-  for (const { id, advice, row, before, follow } of SCENARIOS)
+  for (const { id, advice, row, before, follow } of [...SCENARIOS, ...WEBHOOK_SCENARIOS])
     it(`${id}: followed, ${row} is right`, async () => {
       const situation = normal();
       const adminPort = await freePort();
@@ -100,7 +115,7 @@ describe('the advice of check', () => {
   });
 
   it('has a test for each row', () => {
-    const tested = new Set([...SCENARIOS.map(({ id }) => id), ...OWN_TESTS]);
+    const tested = new Set([...[...SCENARIOS, ...WEBHOOK_SCENARIOS].map(({ id }) => id), ...OWN_TESTS]);
     expect([...tested].sort()).to.deep.equal([...ADVICE_IDS].sort());
   });
 });
@@ -109,8 +124,8 @@ describe('the advice of check', () => {
 const plain = (text = ''): string =>
   text.replace(/check [0-9a-f]{8}/, 'check TITLE').replace(/GATEWAY:\d+/, 'GATEWAY:PORT');
 
-async function sendWebhook(port: number, secret: string): Promise<void> {
-  const body = JSON.stringify({ changes: [{ collection: 'gigs', id: 1 }] });
+async function sendWebhook(port: number, secret: string, collections = 'gigs'): Promise<void> {
+  const body = JSON.stringify({ changes: collections.split(' ').map((collection) => ({ collection, id: 1 })) });
   const time = Math.floor(Date.now() / 1000);
   const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
   const headers = { 'content-type': 'application/json', 'x-calendar-signature': `t=${time},v1=${signature}` };

@@ -1,17 +1,12 @@
 // The findings of `check`, its exit code and output, and that it deletes its draft.
 
-import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { advise } from '../../../src/cli/check/advice.ts';
 import { check } from '../../../src/cli/check/check.ts';
-import { judgeList, judgePastEvents, judgeSeries } from '../../../src/cli/check/lists.ts';
-import { listenForWebhooks } from '../../../src/cli/check/webhooks.ts';
 import { CHECK_OPTIONS, commands } from '../../../src/cli/commands.ts';
 import type { Row } from '../../../src/cli/table.ts';
-import { loadConfig } from '../../../src/config.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { type FakeOptions, type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
 
@@ -221,19 +216,6 @@ describe('check', () => {
     expect(result.rows.some(({ area }) => area === 'lists')).to.equal(false);
   });
 
-  it('tells how many events are series, and when a site does not send all their occurrences', () => {
-    const event = (calendar_occurrences?: unknown) => ({ id: 1, calendar_occurrences });
-    expect(judgeSeries([event(null), event([{}, {}])], 'gigs')).to.deep.equal([
-      { state: 'ok', message: '1 of 2 events are series, with 2 occurrences' },
-    ]);
-    expect(judgeSeries([], '')).to.deep.equal([]);
-    const [older] = judgeSeries([event()], 'gigs');
-    expect([older?.state, older?.advice]).to.deep.equal(['warn', advise('companion-plugin', 'gigs')]);
-    const [long] = judgeSeries([event(Array(1000).fill({}))], '');
-    expect(long).to.include({ state: 'warn' });
-    expect(long?.message).to.contain('more than 1000 occurrences');
-  });
-
   it('warns of a missing collection that the gateway can do without', async () => {
     const result = await runCheck({}, { mapping: { ...MAPPING, tag: { terms: 'moods' } } });
     expect(row(result, 'lists', 'moods')).to.include({ state: 'warn' });
@@ -257,6 +239,31 @@ describe('check', () => {
     expect(lost.message).to.include('meta.whole_day');
     expect(lost.advice).to.include('calendar-gateway plugin');
     expect(site.types[0]?.records.length).to.equal(2);
+  });
+
+  it('passes for a telephone number that the site formats, and fails if it drops digits', async () => {
+    const mapping = { ...MAPPING, venue: { posts: 'halls', fields: { phone: 'meta.phone' } } };
+    const halls = { type: 'hall', base: 'halls', label: 'Halls', meta: { phone: 'string' }, records: [] };
+    const check = async (store: (key: string, value: unknown) => unknown) =>
+      (await runCheck({ types: [gigs(), { ...halls, store, records: [] }] }, { write: true, mapping })).rows;
+    const format = (_: string, value: unknown) =>
+      String(value)
+        .replace(/\D/g, '')
+        .replace(/^(...)(...)/, '($1) $2-');
+    const isPhone = ({ name }: Row) => name === 'venue.phone';
+    expect((await check(format)).find(isPhone)).to.equal(undefined);
+    await site.close();
+    expect((await check((_, value) => String(value).slice(0, 5))).find(isPhone)?.state).to.equal('fail');
+  });
+
+  it('says of events without an end that they end when they start', async () => {
+    const type = gigs();
+    const [first] = type.records;
+    first!.meta = { ...(first!.meta as object), gig_end: '' };
+    const result = await runCheck({ types: [type] });
+    expect(row(result, 'event fields', 'end_date').message).to.include(
+      '1 of 2 events have no readable value, and end when',
+    );
   });
 
   it('fails with --write without an account, and writes nothing', async () => {
@@ -286,74 +293,5 @@ describe('check', () => {
     site = await startFakeSite({ types: [] });
     for (const option of Object.keys(CHECK_OPTIONS)) expect(commands.check?.help).to.include(`--${option}`);
     expect(commands.check?.help).to.match(/Exit code: 0[\s\S]*1[\s\S]*2/);
-  });
-
-  describe('webhooks', () => {
-    const listen = async (secret: string) => {
-      site = await startFakeSite({ types: [] });
-      const config = loadConfig({
-        file: configFile({ listen: { adminPort: 0 }, webhook: { secret: 'shared between both' } }),
-        env: {},
-      });
-      const { createServer } = await import('node:net');
-      const port = await new Promise<number>((done) => {
-        const probe = createServer().listen(0, '127.0.0.1', () => {
-          const { port: free } = probe.address() as { port: number };
-          probe.close(() => done(free));
-        });
-      });
-      const webhooks = await listenForWebhooks({ ...config, listen: { ...config.listen, adminPort: port } });
-      const body = JSON.stringify({ changes: [{ collection: 'gigs', id: 1 }] });
-      const time = Math.floor(Date.now() / 1000);
-      const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
-      await fetch(`http://127.0.0.1:${port}/-/changes`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-calendar-signature': `t=${time},v1=${signature}` },
-        body,
-      });
-      const finding = await webhooks?.finding();
-      webhooks?.close();
-      return finding;
-    };
-
-    it('passes for a webhook with a valid signature', async () => {
-      const finding = await listen('shared between both');
-      expect(finding, JSON.stringify(finding)).to.include({ state: 'ok' });
-    });
-
-    it('fails for a webhook with a wrong signature', async () => {
-      const finding = await listen('another');
-      expect(finding).to.include({ state: 'fail' });
-      expect(finding?.advice).to.include('CALENDAR_WEBHOOK_SECRET');
-    });
-  });
-
-  describe('lists', () => {
-    const kind = { kind: 'event', dedupe: false } as const;
-    const scan = (more: object) => ({ total: 3, ids: [1, 2, 3], firstPageRows: 3, truncated: false, ...more });
-    beforeEach(async () => {
-      site = await startFakeSite({ types: [] });
-    });
-
-    it('fails for repeated ids, unless the mapping allows for them', () => {
-      const repeated = scan({ ids: [1, 1, 2] });
-      expect(judgeList(kind, repeated)).to.include({
-        state: 'fail',
-        advice: 'Add "dedupe": true to "event" in the mapping.',
-      });
-      expect(judgeList({ ...kind, dedupe: true }, repeated).state).to.equal('ok');
-    });
-
-    it('fails for a total that the pages do not have', () => {
-      expect(judgeList(kind, scan({ total: 5 })).state).to.equal('fail');
-      expect(judgeList(kind, scan({ total: 5, firstPageRows: 5 })).advice).to.include('listParams');
-    });
-
-    it('warns if none of ten events is over', () => {
-      const upcoming = Array.from({ length: 10 }, () => ({ endUtc: '2031-01-01 00:00:00' }));
-      expect(judgePastEvents(upcoming, '2026-11-21 10:00:00')[0]?.state).to.equal('warn');
-      expect(judgePastEvents(upcoming, '2031-11-21 10:00:00')).to.deep.equal([]);
-      expect(judgePastEvents(upcoming.slice(1), '2026-11-21 10:00:00')).to.deep.equal([]);
-    });
   });
 });

@@ -1,0 +1,44 @@
+// How `check` judges the pages and totals of a list, and its series.
+
+import { expect } from 'chai';
+import { advise } from '../../../src/cli/check/advice.ts';
+import { judgeList, judgePastEvents, judgeSeries } from '../../../src/cli/check/lists.ts';
+
+describe('check of lists', () => {
+  const kind = { kind: 'event', dedupe: false } as const;
+  const scan = (more: object) => ({ total: 3, ids: [1, 2, 3], firstPageRows: 3, truncated: false, ...more });
+
+  it('fails for repeated ids, unless the mapping allows for them', () => {
+    const repeated = scan({ ids: [1, 1, 2] });
+    expect(judgeList(kind, repeated)).to.include({
+      state: 'fail',
+      advice: 'Add "dedupe": true to "event" in the mapping.',
+    });
+    expect(judgeList({ ...kind, dedupe: true }, repeated).state).to.equal('ok');
+  });
+
+  it('fails for a total that the pages do not have', () => {
+    expect(judgeList(kind, scan({ total: 5 })).state).to.equal('fail');
+    expect(judgeList(kind, scan({ total: 5, firstPageRows: 5 })).advice).to.include('listParams');
+  });
+
+  it('warns if none of ten events is over', () => {
+    const upcoming = Array.from({ length: 10 }, () => ({ endUtc: '2031-01-01 00:00:00' }));
+    expect(judgePastEvents(upcoming, '2026-11-21 10:00:00')[0]?.state).to.equal('warn');
+    expect(judgePastEvents(upcoming, '2031-11-21 10:00:00')).to.deep.equal([]);
+    expect(judgePastEvents(upcoming.slice(1), '2026-11-21 10:00:00')).to.deep.equal([]);
+  });
+
+  it('tells how many events are series, and when a site does not send all their occurrences', () => {
+    const event = (calendar_occurrences?: unknown) => ({ id: 1, calendar_occurrences });
+    expect(judgeSeries([event(null), event([{}, {}])], 'gigs')).to.deep.equal([
+      { state: 'ok', message: '1 of 2 events are series, with 2 occurrences' },
+    ]);
+    expect(judgeSeries([], '')).to.deep.equal([]);
+    const [older] = judgeSeries([event()], 'gigs');
+    expect([older?.state, older?.advice]).to.deep.equal(['warn', advise('companion-plugin', 'gigs')]);
+    const [long] = judgeSeries([event(Array(1000).fill({}))], '');
+    expect(long).to.include({ state: 'warn' });
+    expect(long?.message).to.contain('more than 1000 occurrences');
+  });
+});
