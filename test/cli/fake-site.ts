@@ -30,6 +30,8 @@ export interface FakeOptions {
   taxonomies?: { slug: string; rest_base: string; name: string; hierarchical: boolean }[];
   /** Accepted logins as `name:password`. */
   logins?: string[];
+  /** Folders of the active plugins, which accounts may see. */
+  plugins?: string[];
   /** Of the REST API, besides wp/v2. */
   namespaces?: string[];
   /** Answers public reads with a wrong login as WordPress does without the companion plugin: as if there were none. */
@@ -172,6 +174,8 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
           ]),
         ),
       ];
+    if (route === 'wp/v2/plugins' && options.plugins && isKnown)
+      return [200, options.plugins.map((folder) => ({ plugin: `${folder}/${folder}` }))];
     if (route === 'wp/v2/taxonomies') return [200, Object.fromEntries(taxonomies.map((each) => [each.slug, each]))];
     if (taxonomies.some(({ rest_base }) => route === `wp/v2/${rest_base}`))
       return [200, [], { 'x-wp-total': '0', 'x-wp-totalpages': '0' }];

@@ -8,6 +8,7 @@ import { makeDirectory } from '../../make-directory.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import { companionPlugin } from '../plugin/companion-plugin.ts';
 import { programName } from '../program-name.ts';
+import { advise } from './advice.ts';
 import type { InitOptions } from './options.ts';
 import type { Proposal } from './propose.ts';
 
@@ -69,7 +70,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
     throw new ConfigError(
       folder,
       `${existing.map(({ name }) => name).join(', ')} exist${existing.length > 1 ? '' : 's'} already`,
-      'Name another folder with --out, or overwrite with --force.',
+      advise('other-folder'),
     );
   try {
     makeDirectory(resolve(folder));
@@ -82,7 +83,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new ConfigError(folder, `cannot be written (${code ?? message})`, 'Name another folder with --out.');
+    throw new ConfigError(folder, `cannot be written (${code ?? message})`, advise('writable-folder'));
   }
 }
 
@@ -124,7 +125,7 @@ function toEnvironmentText(values: Record<string, string | undefined>): string {
       throw new ConfigError(
         name,
         'holds a quotation mark, backslash, dollar or line break',
-        'An application password has none of these; set this one in the environment yourself.',
+        advise('secret-in-environment'),
       );
     return [`${name}="${value}"`];
   });

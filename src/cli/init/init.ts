@@ -5,13 +5,13 @@ import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { printable } from '../../text/printable.ts';
 import { basicAuth, openSite, type SiteConnection } from '../open-site.ts';
-import { programName } from '../program-name.ts';
 import { readSampleRecords } from '../sample-records.ts';
 import { siteError } from '../site-problems.ts';
+import { advise, OWN_TYPES_PRESET } from './advice.ts';
 import { type Account, displayPath, nextStepLines, outputFiles, writeFiles } from './files.ts';
 import type { Decisions } from './generate-mapping.ts';
 import type { InitOptions } from './options.ts';
-import { OWN_TYPES_PRESET, presetListParams } from './presets.ts';
+import { presetListParams } from './presets.ts';
 import { type ProbedSite, probe } from './probe.ts';
 import { findEventTypes, type Proposal, propose, proposeOwnTypes } from './propose.ts';
 import { type Questions, questions } from './questions.ts';
@@ -41,8 +41,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
   };
   const prompts = options.yes ? undefined : ask;
   const url = options.url ?? (await prompts?.url());
-  if (url === undefined)
-    throw new ConfigError('init', 'needs the address of a site', `${programName()} init https://example.org`);
+  if (url === undefined) throw new ConfigError('init', 'needs the address of a site', advise('give-address'));
   const account = await resolveAccount(options, prompts);
   const connection = openSite(url, account && basicAuth(account.user, account.password));
   try {
@@ -57,7 +56,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     if (!proposal) {
       const bases = findEventTypes(site).map(({ base }) => base);
       printAll(missingDatesLines(site, bases));
-      print(`  To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`);
+      print(`  ${advise('own-types')}`);
       return 1;
     }
     if (!prompts) printAll(assumptionLines(proposal));
@@ -70,9 +69,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     const baseUrl = (options.publicUrl ?? 'http://localhost:3000') + MOUNT;
     printAll([...previewLines(records, mapping, site, baseUrl, isClosed), '']);
     if (!options.yes && !(await prompts?.write(options.out))) {
-      print(
-        `Nothing is written${prompts ? '.' : ': there is no terminal to ask on. Add --yes to accept the proposal.'}`,
-      );
+      print(`Nothing is written${prompts ? '.' : `: there is no terminal to ask on. ${advise('accept')}`}`);
       return 1;
     }
     const files = outputFiles(url, mapping, proposal, options, account);
@@ -92,17 +89,13 @@ async function resolveAccount(
   if (anonymous) return undefined;
   if (user === undefined) {
     if (password !== undefined)
-      throw new ConfigError('--user', 'is missing: there is a password without one', 'Give both, or --anonymous.');
+      throw new ConfigError('--user', 'is missing: there is a password without one', advise('give-user'));
     const account = await prompts?.account();
     return account && { ...account, isFromEnvironment: false };
   }
   const secret = password ?? (await prompts?.password(user));
   if (secret === undefined)
-    throw new ConfigError(
-      '--user',
-      'goes with an application password',
-      'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
-    );
+    throw new ConfigError('--user', 'goes with an application password', advise('give-password'));
   return { user, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
 }
 
@@ -124,7 +117,7 @@ async function decideMapping(
   const bases = site.types.map(({ base }) => base);
   const wanted = decisions.collections?.event;
   if (wanted !== undefined && !bases.includes(wanted))
-    throw new ConfigError('--event-type', `the site has no collection "${wanted}"`, `It has ${bases.join(', ')}.`);
+    throw new ConfigError('--event-type', `the site has no collection "${wanted}"`, advise('event-type', bases));
   const eventTypes = findEventTypes(site);
   let proposal = propose(site, decisions);
   if (prompts && proposal?.openQuestions.includes('eventType')) {

@@ -5,6 +5,7 @@ import type { FieldSpec, KindSpec, MappingFile } from '../../mapping/mapping-fil
 import { metaKeys } from '../../mapping/meta-keys.ts';
 import { KINDS } from '../../model/records.ts';
 import { formatSample, listPath, pathsOf, valueAtPath } from '../field-samples.ts';
+import { OWN_TYPES_PRESET } from './advice.ts';
 import type { ProbedSite, ProbedType } from './probe.ts';
 import { numberSource } from './propose-fields.ts';
 
@@ -20,9 +21,6 @@ export interface PresetMatch {
   totalFields: number;
   reason: string;
 }
-
-/** The mapping for a site without events: the companion plugin registers its post types. */
-export const OWN_TYPES_PRESET = 'wordpress-meta';
 
 /** Collections that any site may have. */
 const GENERIC_COLLECTIONS = new Set([

@@ -3,6 +3,7 @@
 import type { MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { pluralized } from '../check/checks.ts';
+import { advise } from './advice.ts';
 import { KIND_WORDS } from './field-synonyms.ts';
 import { type Decisions, generateMapping, type ProposedCollection } from './generate-mapping.ts';
 import {
@@ -139,10 +140,6 @@ function generatedProposal(
   };
 }
 
-const HIDDEN_PLUGINS_NOTE =
-  'Some event plugins show nothing of theirs to the REST API. If the site has one, name it with --mapping (' +
-  'events-manager, event-organiser ...), or run init again with the application password of an administrator.';
-
 /** For a site without events: post types that the companion plugin registers. `plugins`: the active ones, if the account may see them. */
 export function proposeOwnTypes(mapping: MappingFile, plugins?: readonly string[]): Proposal {
   return {
@@ -155,7 +152,7 @@ export function proposeOwnTypes(mapping: MappingFile, plugins?: readonly string[
       base === 'tags' ? "the site's own tags" : 'registered by the companion plugin',
     ),
     fields: [],
-    notes: plugins === undefined ? [HIDDEN_PLUGINS_NOTE] : [],
+    notes: plugins === undefined ? [advise('hidden-plugins')] : [],
     needsPlugin: true,
     openQuestions: [],
     eventTypes: [],

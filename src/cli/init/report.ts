@@ -10,6 +10,7 @@ import { openReplica } from '../../store/replica.ts';
 import { formatSample } from '../field-samples.ts';
 import type { SampledRecords } from '../sample-records.ts';
 import { columns, wrapText } from '../table.ts';
+import { advise } from './advice.ts';
 import type { ProbedSite } from './probe.ts';
 import type { Proposal } from './propose.ts';
 
@@ -138,9 +139,9 @@ export function missingDatesLines(site: ProbedSite, bases: readonly string[]): s
       fields.length > 0
         ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
         : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',
-      `  If you know the key, add --event-type ${base} --field event.start_date=meta.KEY --field event.end_date=meta.KEY`,
-      '  If the meta key is not in the REST API yet, init also writes a companion plugin that opens it; for ACF switch on',
-      '  "Show in REST API" in the field group.',
+      ...[advise('name-dates', base), advise('show-acf')].flatMap((advice) =>
+        wrapText(advice, WIDTH).map((line) => `  ${line}`),
+      ),
     ];
   });
 }
@@ -149,9 +150,9 @@ export function missingDatesLines(site: ProbedSite, bases: readonly string[]): s
 export function assumptionLines({ openQuestions, eventTypes }: Proposal): string[] {
   const bases = eventTypes.map(({ base }) => base);
   const assumptions: Record<Proposal['openQuestions'][number], string> = {
-    dateOrder: 'that the day comes before the month in dates; else add --date-order mdy',
-    seconds: 'that seconds since 1970 count the instant; else add --seconds wall',
-    eventType: `that ${bases[0]} are the events; else add --event-type (${bases.join(', ')})`,
+    dateOrder: advise('date-order'),
+    seconds: advise('seconds'),
+    eventType: advise('events-among', bases),
   };
   return openQuestions.map((question) => `Assumed     ${assumptions[question]}`);
 }

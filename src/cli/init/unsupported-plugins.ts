@@ -1,7 +1,7 @@
 // Event plugins whose events the gateway cannot reach, and how `init` recognizes their sites.
 
 import { wrapText } from '../table.ts';
-import { OWN_TYPES_PRESET } from './presets.ts';
+import { advise } from './advice.ts';
 import type { ProbedSite } from './probe.ts';
 
 interface UnsupportedPlugin {
@@ -55,8 +55,9 @@ export const refusalLines = (plugins: readonly UnsupportedPlugin[]): string[] =>
   ...plugins.flatMap(({ title, reason }) =>
     wrapText(`This site has its events in ${title}. The gateway cannot serve its events: ${reason}.`, WIDTH),
   ),
-  `  To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME for one that comes with the gateway.`,
-  `  To keep events in the companion plugin's own types from now on, add --mapping ${OWN_TYPES_PRESET}`,
+  ...[advise('other-events'), advise('own-types')].flatMap((advice) =>
+    wrapText(advice, WIDTH).map((line) => `  ${line}`),
+  ),
 ];
 
 /** For a site that also has events which the gateway can serve. */

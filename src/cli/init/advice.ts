@@ -1,0 +1,37 @@
+// What `init` advises: one row for each situation. test/cli/init/advice.test.ts follows each and shows that it helps.
+
+import { programName } from '../program-name.ts';
+
+/** The mapping whose post types the companion plugin registers, for a site without events. */
+export const OWN_TYPES_PRESET = 'wordpress-meta';
+
+const ROWS = {
+  'give-address': () => `${programName()} init https://example.org`,
+  'give-user': () => 'Give both, or --anonymous.',
+  'give-password': () => 'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
+  'secret-in-environment': () => 'An application password has none of these; set this one in the environment yourself.',
+  'event-type': (bases: readonly string[]) => `It has ${bases.join(', ')}.`,
+  accept: () => 'Add --yes to accept the proposal.',
+  'other-folder': () => 'Name another folder with --out, or overwrite with --force.',
+  'writable-folder': () => 'Name another folder with --out.',
+  'name-dates': (base: string) =>
+    `If you know the key, add --event-type ${base} --field event.start_date=meta.KEY --field event.end_date=meta.KEY. If the meta key is not in the REST API yet, init also writes a companion plugin that opens it.`,
+  'show-acf': () => 'For Advanced Custom Fields switch on "Show in REST API" in the field group.',
+  'own-types': () => `To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`,
+  'other-events': () =>
+    'To serve events of another type of this site, name it: --event-type BASE, or --mapping NAME for one that comes with the gateway.',
+  'hidden-plugins': () =>
+    'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.',
+  'date-order': () => 'that the day comes before the month in dates; else add --date-order mdy --force',
+  seconds: () => 'that seconds since 1970 count the instant; else add --seconds wall --force',
+  'events-among': (bases: readonly string[]) =>
+    `that ${bases[0]} are the events; else add --event-type (${bases.join(', ')}) --force`,
+} as const;
+
+export type InitAdviceId = keyof typeof ROWS;
+export const INIT_ADVICE_IDS = Object.keys(ROWS) as InitAdviceId[];
+
+/** The text of a row; `facts`: what that row names. */
+export function advise<Id extends InitAdviceId>(id: Id, ...facts: Parameters<(typeof ROWS)[Id]>): string {
+  return (ROWS[id] as (...all: typeof facts) => string)(...facts);
+}
