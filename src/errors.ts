@@ -42,6 +42,8 @@ export type RejectionKind =
   | 'forbidden'
   /** The credentials are wrong: `fields` names the part (`username`, `email`), if the CMS tells it. */
   | 'unauthenticated'
+  /** The CMS ignores credentials of this scheme: for it, the caller is anonymous. */
+  | 'unknown-scheme'
   /** The CMS has no such collection, as when a plugin is inactive. It does not mean that a record is missing. */
   | 'no-collection'
   /** `fields` are invalid, if the CMS names them. */
@@ -100,6 +102,7 @@ const USUAL_STATUS: Readonly<Record<RejectionKind, number>> = {
   hidden: 403,
   forbidden: 403,
   unauthenticated: 401,
+  'unknown-scheme': 401,
   'no-collection': 404,
   invalid: 400,
   conflict: 400,

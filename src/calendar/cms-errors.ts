@@ -47,6 +47,7 @@ export function mapCmsError(error: unknown, context: ErrorContext): unknown {
     case 'hidden':
     case 'forbidden':
       return forbidden(anonymous, error);
+    case 'unknown-scheme':
     case 'unauthenticated':
       return anonymous ? forbidden(true, error) : invalidCredentials(error);
     case 'conflict':

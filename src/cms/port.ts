@@ -27,6 +27,12 @@ export interface Account {
   mayUpload: boolean;
 }
 
+/**
+ * Credentials as the CMS reads them: a user's password, or a token. `user` is the name by which failed logins
+ * count; undefined if the CMS might read another name than the gateway: such credentials must not reach it.
+ */
+export type Login = { kind: 'password'; user: string | undefined } | { kind: 'token' };
+
 /** What an account can do with the records of a collection. */
 export type Action =
   | 'edit'
@@ -199,7 +205,12 @@ export interface Cms {
   readonly builtIn?: CollectionSpec | undefined;
   readonly recordForm: RecordForm;
   site(options?: CallOptions): Promise<Site>;
-  /** The account of the credentials. Throws `CmsRejected` `unauthenticated` if they are wrong. */
+  /** Undefined for a header that is no credentials of any scheme: its sender is anonymous. */
+  readLogin(authorization: string): Login | undefined;
+  /**
+   * The account of the credentials. Throws `CmsRejected` `unauthenticated` if they are wrong, and `unknown-scheme` if
+   * the CMS ignores them.
+   */
   account(options: CallOptions): Promise<Account>;
   /** True if an account has this id, or if the CMS does not tell. */
   accountExists(id: number, options: CallOptions): Promise<boolean>;

@@ -10,12 +10,14 @@ import type { Account, BulkheadName, CallOptions, Cms, Credentials } from '../cm
 import { ApiError, CmsRejected } from '../errors.ts';
 import { type ClientAddress, networkOf } from './client-address.ts';
 import type { LoginLimit } from './login-limit.ts';
-import { accountKey, parseBasicUser } from './login-names.ts';
+import { accountKey } from './login-names.ts';
 import type { Middleware } from './state.ts';
 
 const CACHED_MS = 60_000;
 /** Rejected credentials may become valid at any time. */
 const REJECTED_CACHED_MS = 5000;
+/** A reader whose token the CMS ignores must not count as a guesser: the login limit counts it once in this time. */
+const IGNORED_CACHED_MS = 5 * 60_000;
 const MAX_CACHED = 10_000;
 /** The e-mail address of an account changes rarely. */
 const EMAIL_CACHED_MS = 10 * 60_000;
@@ -47,8 +49,14 @@ export interface Authenticator {
   }): Promise<Actor>;
 }
 
-/** Holds no credentials. */
-type AuthResult = { account: Account } | { error: ApiError };
+/** A request without credentials. Throws 403 for a nonce, which belongs to the cookies of the CMS. */
+function anonymousActor(nonce: string | undefined, address: string): Actor {
+  if (nonce !== undefined) throw new ApiError(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');
+  return { ...ANONYMOUS, network: networkOf(address) };
+}
+
+/** Holds no credentials. `account` is undefined if the CMS ignores the credentials. */
+type AuthResult = { account: Account | undefined } | { error: ApiError };
 
 /**
  * Checks the same credentials once per minute; if the CMS does not respond, the next request checks them again. Every result counts in the
@@ -106,21 +114,20 @@ export function createAuthenticator({
       return { account: await cms.account({ credentials, bulkhead, fairnessKey }) };
     } catch (error) {
       if (!(error instanceof CmsRejected) || error.status >= 500) throw error;
+      if (error.kind === 'unknown-scheme') return { account: undefined };
       return { error: invalidCredentials(error) };
     }
   }
 
   return {
     async authenticate({ authorization, nonce, address }) {
-      const basic = parseBasicUser(authorization);
-      if (basic === undefined) {
-        if (nonce !== undefined) throw new ApiError(403, 'rest_cookie_invalid_nonce', 'Cookie check failed');
-        return { ...ANONYMOUS, network: networkOf(address) };
-      }
-      const { user } = basic;
+      const login = authorization === undefined ? undefined : cms.readLogin(authorization);
+      if (!login) return anonymousActor(nonce, address);
+      const hash = createHmac('sha256', key).update(authorization!).digest('base64');
+      // Tokens have no name: wrong ones count for their address.
+      const user = login.kind === 'token' ? hash : login.user;
       // The CMS might parse these as another account's: they must not reach it uncounted.
       if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
-      const hash = createHmac('sha256', key).update(authorization!).digest('base64');
       let result = results.get(hash);
       if (!result) {
         const name = userNamesByEmail.get(user.trim().toLowerCase()) ?? user;
@@ -137,8 +144,9 @@ export function createAuthenticator({
         result
           .then(
             async (auth) => {
-              if ('account' in auth) return logins.succeeded(address, name);
-              results.set(hash, result!, { ttl: REJECTED_CACHED_MS });
+              if ('account' in auth && auth.account) return logins.succeeded(address, name);
+              if ('account' in auth) results.set(hash, result!, { ttl: IGNORED_CACHED_MS });
+              else results.set(hash, result!, { ttl: REJECTED_CACHED_MS });
               return logins.failed(address, await limitedName(user, networkOf(address)));
             },
             () => {
@@ -151,6 +159,7 @@ export function createAuthenticator({
       }
       const auth = await result;
       if ('error' in auth) throw auth.error;
+      if (!auth.account) return anonymousActor(nonce, address);
       return { credentials: authorization, account: auth.account };
     },
   };

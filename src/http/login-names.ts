@@ -66,26 +66,3 @@ export function accountKey(user: string): string | undefined {
     .replace(/ss/g, 's')
     .replace(/dj/g, 'd');
 }
-
-/** The user of a Basic header; `user` is undefined if the CMS might parse the credentials differently. */
-export type BasicUser = { user: string } | { user: undefined };
-
-const strict = new TextDecoder('utf-8', { fatal: true });
-
-/**
- * Returns undefined for headers that WordPress ignores: other schemes, malformed ones, and credentials without a password, which PHP drops.
- * PHP decodes base64 leniently: credentials that only a lenient decoder accepts have no user here.
- */
-export function parseBasicUser(authorization: string | undefined): BasicUser | undefined {
-  const encoded = /^Basic\s+(\S.*)$/i.exec(authorization ?? '')?.[1]?.trim();
-  if (encoded === undefined) return undefined;
-  const bytes = Buffer.from(encoded.replace(/[^A-Za-z0-9+/]/g, ''), 'base64');
-  const colon = bytes.indexOf(':');
-  if (colon < 0 || colon === bytes.length - 1) return undefined;
-  if (bytes.toString('base64') !== encoded) return { user: undefined };
-  try {
-    return { user: strict.decode(bytes.subarray(0, colon)) };
-  } catch {
-    return { user: undefined };
-  }
-}

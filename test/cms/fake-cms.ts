@@ -11,6 +11,7 @@ import {
   type Detail,
   plainCollection,
 } from '../../src/cms/port.ts';
+import { readLogin } from '../../src/cms/wordpress/login.ts';
 import { WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
 import { CmsRejected, type RejectionKind, type RejectionOptions } from '../../src/errors.ts';
 import type { ImageRecord } from '../../src/model/records.ts';
@@ -168,7 +169,9 @@ export function createFakeCms(nowMs: () => number): FakeCms {
         base: records.get(id)!.base,
       }),
     site: async () => ({ url: 'https://cms.example', name: 'Fake', timezone: 'America/New_York' }),
+    readLogin,
     async account(options) {
+      if (readLogin(options.credentials ?? '')?.kind === 'token') reject('unknown-scheme');
       const role = roleOf(options);
       return {
         userId: userIdOf(role),

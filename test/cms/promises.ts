@@ -37,8 +37,13 @@ export const PROMISES: readonly Promised[] = [
     },
   },
   {
-    name: 'wrong credentials are rejected',
-    check: async ({ cms, wrong }) => void (await expectRejected(cms.account(wrong), 'unauthenticated')),
+    name: 'wrong credentials are rejected, and a scheme that the CMS ignores is named as such',
+    async check({ cms, wrong, admin }) {
+      await expectRejected(cms.account(wrong), 'unauthenticated');
+      await expectRejected(cms.account({ credentials: 'Bearer x' }), 'unknown-scheme', 'unauthenticated', 'forbidden');
+      expect(cms.readLogin(admin.credentials)).to.not.equal(undefined);
+      expect(cms.readLogin('x')).to.equal(undefined);
+    },
   },
   {
     name: 'an unknown account is told from a known one',

@@ -112,7 +112,8 @@ export async function startFakeWordPress({
   Object.assign(posts.get(1)!.meta, { venue_ids: [hiddenOf('venues')], organizer_ids: [hiddenOf('organizers')] });
 
   function userOf({ headers }: IncomingMessage): string | undefined {
-    if (headers.authorization === undefined) return undefined;
+    // As in WordPress, other schemes are ignored.
+    if (!headers.authorization?.startsWith('Basic ')) return undefined;
     return names.find((user) => authorization(user) === headers.authorization) ?? 'wrong';
   }
 

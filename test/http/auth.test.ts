@@ -4,11 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
+import { ANONYMOUS } from '../../src/calendar/permissions.ts';
 import type { CallOptions, Cms } from '../../src/cms/port.ts';
+import { readLogin } from '../../src/cms/wordpress/login.ts';
 import { ApiError, CmsRejected } from '../../src/errors.ts';
 import { type Authenticator, createAuthenticator } from '../../src/http/auth.ts';
 import { createLoginLimit } from '../../src/http/login-limit.ts';
-import { parseBasicUser } from '../../src/http/login-names.ts';
 import { basic } from '../faults/fake-wordpress.ts';
 
 const MANY = { failedLoginsPerAddress: 1e6, failedLoginsPerUser: 1e6, failedLoginWindowS: 300 };
@@ -28,7 +29,7 @@ describe('a rejected login', () => {
       requested += 1;
       throw new CmsRejected('unauthenticated', 'No.');
     };
-    identity = createAuthenticator({ cms: { account } as unknown as Cms, logins: createLoginLimit(MANY) });
+    identity = createAuthenticator({ cms: { account, readLogin } as unknown as Cms, logins: createLoginLimit(MANY) });
   });
   afterEach(() => {
     performance.now = now;
@@ -82,6 +83,7 @@ describe('failed logins by e-mail address', () => {
     lookUps = [];
     known = 'Editor';
     const upstream = {
+      readLogin,
       account: async () => {
         throw new CmsRejected('unauthenticated', 'No.');
       },
@@ -138,7 +140,7 @@ describe('credentials', () => {
       if (options.credentials !== RIGHT) throw new CmsRejected('unauthenticated', 'No.');
       return { userId: 1, roles: [], permissions: new Set<string>(), mayUpload: false };
     };
-    identity = createAuthenticator({ cms: { account } as unknown as Cms, logins: limit });
+    identity = createAuthenticator({ cms: { account, readLogin } as unknown as Cms, logins: limit });
   });
   const received = (authorization: string, address = '203.0.113.1') =>
     identity.authenticate({ authorization, nonce: undefined, address }).catch((error: unknown) => error);
@@ -165,10 +167,50 @@ describe('credentials', () => {
   }
 
   it('are ignored if WordPress would ignore them', () => {
-    for (const header of ['Bearer x', 'Basic', 'Basic !!', 'Basic ====', `Basic ${encoded('admin')}`, 'Basic Og=='])
-      expect(parseBasicUser(header), header).to.equal(undefined);
-    expect(parseBasicUser(RIGHT)).to.deep.equal({ user: 'editor' });
-    expect(parseBasicUser(`basic  ${encoded('müller: x')}`)).to.deep.equal({ user: 'müller' });
+    for (const header of ['Bearer', 'Basic', 'Basic !!', 'Basic ====', `Basic ${encoded('admin')}`, 'Basic Og=='])
+      expect(readLogin(header), header).to.equal(undefined);
+    expect(readLogin(RIGHT)).to.deep.equal({ kind: 'password', user: 'editor' });
+    expect(readLogin(`basic  ${encoded('müller: x')}`)).to.deep.equal({ kind: 'password', user: 'müller' });
+    expect(readLogin(`Basic ${encoded(':x')}`)).to.deep.equal({ kind: 'password', user: '' });
+    expect(readLogin('Bearer x')).to.deep.equal({ kind: 'token' });
+  });
+
+  describe('of another scheme', () => {
+    const TOKEN = 'Bearer accepted';
+    let ofSubscriber: CallOptions[];
+    beforeEach(() => {
+      ofSubscriber = [];
+      const account = async (options: CallOptions) => {
+        ofSubscriber.push(options);
+        if (options.credentials === 'Bearer ignored') throw new CmsRejected('unknown-scheme', 'No.');
+        if (options.credentials !== TOKEN) throw new CmsRejected('forbidden', 'Expired token');
+        return { userId: 7, roles: [], permissions: new Set<string>(), mayUpload: false };
+      };
+      limit = createLoginLimit({ ...MANY, failedLoginsPerAddress: 3 });
+      identity = createAuthenticator({ cms: { account, readLogin } as unknown as Cms, logins: limit });
+    });
+
+    it('are those of the account that the CMS names', async () => {
+      expect(await received(TOKEN))
+        .to.deep.include({ credentials: TOKEN })
+        .and.to.have.nested.property('account.userId', 7);
+    });
+
+    it('are 401 if the CMS rejects them', async () => {
+      expect(await received('Bearer expired')).to.include({ status: 401 });
+    });
+
+    it('make an anonymous caller only if the CMS ignores them, which it is asked once', async () => {
+      for (let n = 0; n < 10; n += 1)
+        expect(await received('Bearer ignored')).to.deep.equal({ ...ANONYMOUS, network: '203.0.113.1' });
+      expect(ofSubscriber).to.have.length(1);
+    });
+
+    it('reach the CMS no more often than the login limit of the address allows', async () => {
+      const statuses = [];
+      for (let n = 0; n < 5; n += 1) statuses.push(((await received(`Bearer guess ${n}`)) as ApiError).status);
+      expect(statuses).to.deep.equal([401, 401, 401, 429, 429]);
+    });
   });
 
   it('have their own bulkhead if they are new from an address', async () => {
@@ -192,7 +234,7 @@ describe('credentials', () => {
       const account = async () => {
         throw new CmsRejected('unauthenticated', 'No.');
       };
-      identity = createAuthenticator({ cms: { account } as unknown as Cms, logins });
+      identity = createAuthenticator({ cms: { account, readLogin } as unknown as Cms, logins });
       expect(await received(basic('editor', 'wrong'))).to.include({ status: 401 });
       await sleep(5);
       expect(unhandled).to.deep.equal([]);

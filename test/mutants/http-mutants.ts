@@ -120,11 +120,11 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'another body is 422',
     },
   ]),
-  ...mutantsOf('src/http/login-names.ts', 'test/http/auth.test.ts', [
+  ...mutantsOf('src/cms/wordpress/login.ts', 'test/http/auth.test.ts', [
     {
       what: 'credentials that PHP parses differently do not reach the CMS',
-      function: 'parseBasicUser',
-      code: "if (_1.toString('base64') !== _2) return { user: undefined };",
+      function: 'readLogin',
+      code: "if (_1.toString('base64') !== _2) return { kind: 'password', user: undefined };",
       title: 'without a CMS call',
     },
   ]),

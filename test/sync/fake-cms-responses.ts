@@ -39,11 +39,12 @@ export function refuse(kind: RejectionKind, status: number, code: string): never
   throw new CmsRejected(kind, `Refused: ${code}`, { status, code });
 }
 
-function selectFields({ modifiedUtc, ...cmsRecord }: CmsRecord, spec: CollectionSpec, detail: Detail | undefined) {
-  const paths = detail === undefined ? Object.keys(cmsRecord) : WORDPRESS_RECORDS.requestedPaths(spec, detail);
-  const names = new Set(paths.map((name) => name.split('.')[0]!));
-  const selected = Object.entries(cmsRecord).filter(([name]) => names.has(name));
-  return { ...Object.fromEntries(selected), ...(names.has('modified_gmt') && { modifiedUtc }) };
+/** Creates the function that leaves the requested fields of a record. */
+function fieldSelector(spec: CollectionSpec, detail: Detail | undefined): (cmsRecord: CmsRecord) => CmsRecord {
+  if (detail === undefined) return (cmsRecord) => cmsRecord;
+  const names = new Set(WORDPRESS_RECORDS.requestedPaths(spec, detail).map((path) => path.split('.', 1)[0]));
+  if (names.has('modified_gmt')) names.add('modifiedUtc');
+  return (cmsRecord) => Object.fromEntries(Object.entries(cmsRecord).filter(([name]) => names.has(name)));
 }
 
 export interface FakeResponses {
@@ -180,6 +181,7 @@ export function createResponses(cms: FakeCms): FakeResponses {
           ...(order === 'id' ? { key: item.id, tie: 0 } : { key: item.modifiedS, tie: randomOrder() }),
         }));
     } else refuse('no-collection', 404, 'rest_no_route');
+    const select = fieldSelector(spec, detail);
     const sign = order.startsWith('-') ? -1 : 1;
     rows.sort((a, b) => sign * (a.key - b.key) || a.tie - b.tie);
     const offset = request.offset ?? ((request.page ?? 1) - 1) * limit;
@@ -187,7 +189,7 @@ export function createResponses(cms: FakeCms): FakeResponses {
     return {
       records: rows
         .slice(offset, offset + limit)
-        .map(({ record: cmsRecord }) => normalize(spec, structuredClone(selectFields(cmsRecord, spec, detail)))),
+        .map(({ record: cmsRecord }) => normalize(spec, structuredClone(select(cmsRecord)))),
       total: POST_BASES.includes(base) && request.page !== undefined && offset >= total ? 0 : total,
       cmsTimeMs: Math.floor(cms.clockMs / 1000) * 1000,
     };

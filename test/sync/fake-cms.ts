@@ -2,6 +2,7 @@
 // sync.
 
 import { type CallOptions, type Cms, type Detail, type ListRequest, plainCollection } from '../../src/cms/port.ts';
+import { readLogin } from '../../src/cms/wordpress/login.ts';
 import { gatewayId, nativeId } from '../../src/cms/wordpress/normalize.ts';
 import { WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
@@ -165,6 +166,7 @@ export function createFakeCms(): FakeCms {
       });
     },
     account: unsupported,
+    readLogin,
     maxPageSize: 100,
     builtIn: plainCollection('posts', 'posts'),
     recordForm: WORDPRESS_RECORDS,

@@ -5,12 +5,13 @@ import { isObject } from '../../model/json.ts';
 import { trimCharactersEnd } from '../../text/trim.ts';
 import type { CallOptions, Cms, CmsRecord } from '../port.ts';
 import { actionPermissions, UPLOAD } from './capabilities.ts';
+import { readLogin } from './login.ts';
 import type { RestCall } from './rest-calls.ts';
 import { objectOrEmpty, recordOf, recordsOf } from './rest-responses.ts';
 
 export function createSiteInfo(
   call: RestCall,
-): Pick<Cms, 'site' | 'account' | 'accountExists' | 'findUserName' | 'collectionInfo' | 'hasCollection'> {
+): Pick<Cms, 'site' | 'readLogin' | 'account' | 'accountExists' | 'findUserName' | 'collectionInfo' | 'hasCollection'> {
   return {
     async site(options) {
       const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces' };
@@ -23,9 +24,15 @@ export function createSiteInfo(
       };
     },
 
+    readLogin,
+
     async account(options) {
       const query = { context: 'edit', _fields: 'id,roles,capabilities' };
-      const me = recordOf(await call('GET', 'wp/v2/users/me', { query }, options));
+      const me = recordOf(
+        await call('GET', 'wp/v2/users/me', { query }, options).catch((error: unknown) => {
+          throw isIgnored(error, options.credentials) ? new CmsRejected('unknown-scheme', error.message) : error;
+        }),
+      );
       if (!Number.isSafeInteger(me.id) || Number(me.id) < 1)
         throw new CmsUnavailable('not-json', 'The CMS did not say whose credentials these are.');
       const granted = Object.entries(objectOrEmpty(me.capabilities)).filter(([, is]) => is === true);
@@ -76,6 +83,13 @@ export function createSiteInfo(
     },
   };
 }
+
+/**
+ * WordPress knows Basic credentials only, and ignores every other scheme unless a plugin accepts it. Some sites
+ * answer wrong Basic credentials in the same words.
+ */
+const isIgnored = (error: unknown, credentials: string | undefined): error is CmsRejected =>
+  error instanceof CmsRejected && error.code === 'rest_not_logged_in' && readLogin(credentials ?? '')?.kind === 'token';
 
 /** Formats a site's offset in hours, if it has no named time zone: `2` -> `+02:00`, `-3.5` -> `-03:30`. */
 export function formatUtcOffset(hours: number): string {
