@@ -9,25 +9,28 @@ import { run } from './processes.ts';
 import { printProgress } from './progress.ts';
 import { type PhpRuntime, type Sandbox, startSandbox } from './start.ts';
 import { townCalendar, townToday } from './town/content.ts';
-import { fillTown, requestsFor } from './town/fill.ts';
 import { freePortFrom, logTail, startDemoGateway } from './town/gateway.ts';
+import { seedOf } from './town/seed.ts';
 
-const HELP = `npm run demo -- [options]: the gateway in front of a real WordPress with a town's calendar
+const HELP = `npm run demo -- [options]
+
+Starts a real WordPress with a town's calendar (about a hundred events, with pictures, venues and organizers), and the gateway in front of it;
+then prints their addresses, passwords and requests to try. The first start downloads WordPress from npm (64 MB, and 200 MB more for PHP as
+WebAssembly, if this machine has no suitable php) and fills the calendar; later starts keep the data and take seconds. Everything listens on
+127.0.0.1 only and lives in the data folder and in .cache/. Ctrl-C stops it.
 
   --fresh     start over: remove what an earlier start left
-  --native    run WordPress with the php of this machine (the default if that is suitable)
-  --wasm      run it with PHP as WebAssembly (needs only npm)
+  --native    run WordPress with the php of this machine: 8.1 or newer with pdo_sqlite (the default if it is there)
+  --wasm      run it with PHP as WebAssembly, which needs only npm and is slower
   --port N    the gateway's port (default: the last one, or 3000, or the next free one)
   --dir DIR   the data folder (default: .demo)
   --help      this
-
-The first start fills the calendar; later ones keep it and take seconds. Ctrl-C stops it.
 `;
 
 const NATIVE_PATH = '/calendar/events/v1';
 const SECOND_MOUNT = '/wp-json/tribe/events/v1';
-const SECONDS_A_REQUEST: Record<PhpRuntime, number> = { native: 0.13, wasm: 1.4 };
-const PARALLEL: Record<PhpRuntime, number> = { native: 4, wasm: 1 };
+/** Webhooks tell the gateway of changes; polls only find what they miss. On WebAssembly each poll costs seconds of CPU time. */
+const POLL_INTERVAL_S: Record<PhpRuntime, string> = { native: '10', wasm: '300' };
 /** WordPress on WebAssembly answers one request at a time, each in about a second. */
 const WASM_CONFIG = {
   upstream: { limits: { connections: 2, headersTimeoutMs: 60_000, deadlineMs: 90_000 } },
@@ -43,8 +46,6 @@ interface DemoState {
   webhookSecret: string;
   /** With another address the gateway's replica is useless. */
   siteUrl: string;
-  /** The first start was complete. */
-  filled: boolean;
 }
 
 interface Options {
@@ -92,33 +93,6 @@ const writeDemoState = (dir: string, state: DemoState): void =>
 
 const progress = printProgress(process.stderr, 'demo');
 
-/** Prints the progress of a phase: on a terminal in place, elsewhere its start and end. */
-function count(phase: string, done: number, total: number): void {
-  const line = `demo: ${phase} ${done} of ${total}`;
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}${done === total ? '\n' : ''}`);
-  else if (done === 0 || done === total) process.stderr.write(`${line}\n`);
-}
-
-const durationText = (seconds: number): string =>
-  seconds < 90 ? `${Math.ceil(seconds / 10) * 10} seconds` : `${Math.round(seconds / 60)} minutes`;
-
-async function fill(sandbox: Sandbox, calendar: string): Promise<void> {
-  const town = townCalendar(townToday());
-  const requests = requestsFor(town);
-  progress(
-    `filling the calendar: ${requests} requests, about ${durationText(requests * SECONDS_A_REQUEST[sandbox.phpRuntime])}`,
-  );
-  const { user, applicationPassword } = sandbox.credentials.editor;
-  await fillTown(town, {
-    calendar,
-    siteUrl: sandbox.url,
-    user,
-    applicationPassword,
-    parallel: PARALLEL[sandbox.phpRuntime],
-    onProgress: count,
-  });
-}
-
 function startupText(sandbox: Sandbox, url: string, adminUrl: string): string {
   const { admin, editor } = sandbox.credentials;
   const calendar = `${url}${NATIVE_PATH}`;
@@ -149,8 +123,6 @@ Ctrl-C stops it; npm run demo starts it again with the same data, npm run demo -
 
 async function demo(options: Options, stops: (() => Promise<void>)[]): Promise<void> {
   const previous = options.fresh ? undefined : readDemoState(options.dir);
-  const interrupted = previous?.filled === false;
-  if (interrupted) progress('the first start was interrupted: starting over');
   const port = await freePortFrom(options.port ?? previous?.port ?? 3000);
   if (options.port !== undefined && port !== options.port) throw new Error(`port ${options.port} is in use`);
   const adminPort = await freePortFrom(previous?.adminPort ?? port + 1, port);
@@ -162,7 +134,8 @@ async function demo(options: Options, stops: (() => Promise<void>)[]): Promise<v
 
   const sandbox = await startSandbox({
     dir: options.dir,
-    fresh: options.fresh || interrupted,
+    fresh: options.fresh,
+    seed: seedOf(townCalendar(townToday())),
     mapping: false, // installed below, with webhooks
     muPlugins: { 'calendar-gateway-companion.php': companionPlugin },
     onProgress: progress,
@@ -172,9 +145,7 @@ async function demo(options: Options, stops: (() => Promise<void>)[]): Promise<v
   const { dataDir } = sandbox;
   const replicaDir = join(dataDir, 'gateway');
   if (previous?.siteUrl !== sandbox.url) rmSync(replicaDir, { recursive: true, force: true });
-  const filled = previous?.filled ?? false;
-  const state: DemoState = { port, adminPort, webhookSecret, siteUrl: sandbox.url, filled };
-  writeDemoState(dataDir, state);
+  writeDemoState(dataDir, { port, adminPort, webhookSecret, siteUrl: sandbox.url });
 
   progress('starting the gateway');
   const configFile = join(dataDir, 'gateway.json');
@@ -186,26 +157,20 @@ async function demo(options: Options, stops: (() => Promise<void>)[]): Promise<v
     {
       CALENDAR_DATA_DIR: replicaDir,
       CALENDAR_MOUNTS: SECOND_MOUNT,
-      CALENDAR_SYNC_INTERVAL: '10',
+      CALENDAR_SYNC_INTERVAL: POLL_INTERVAL_S[sandbox.phpRuntime],
       CALENDAR_WEBHOOK_SECRET: webhookSecret,
     },
-    (percent) => progress('initial sync', percent / 100),
+    (percent) => progress('initial sync', Math.min(percent, 99) / 100),
   );
+  progress('initial sync', 1);
   stops.unshift(() => gateway.stop());
 
-  const died = Promise.race([
-    sandbox.ended.then(() => `WordPress exited:\n${logTail(join(dataDir, 'server.log'))}\n${RESTART_HINT}`),
-    gateway.ended.then(() => `the gateway exited:\n${logTail(log)}\n${RESTART_HINT}`),
-  ]).then((reason) => {
-    throw new Error(reason);
-  });
-  died.catch(() => {}); // handled below, after the calendar is filled
-  if (!state.filled || interrupted) {
-    await Promise.race([fill(sandbox, `${url}${NATIVE_PATH}`), died]);
-    writeDemoState(dataDir, { ...state, filled: true });
-  }
   process.stdout.write(startupText(sandbox, url, adminUrl));
-  await died;
+  const reason = await Promise.race([
+    sandbox.ended.then(() => `WordPress exited:\n${logTail(join(dataDir, 'server.log'))}`),
+    gateway.ended.then(() => `the gateway exited:\n${logTail(log)}`),
+  ]);
+  throw new Error(`${reason}\n${RESTART_HINT}`);
 }
 
 async function main(): Promise<void> {

@@ -219,6 +219,22 @@ export async function fillDatabase(dataDir: string, kind: DatabaseKind, runPhp: 
   return true;
 }
 
+/** Creates records in one run of PHP, in which plugins are active already. */
+export async function seed(dataDir: string, entries: readonly object[], runPhp: RunPhp): Promise<void> {
+  const root = documentRoot(dataDir);
+  const [script, data] = [join(root, 'sandbox-seed.php'), join(root, 'sandbox-seed.json')];
+  try {
+    copyFileSync(join(PHP_SOURCES, 'seed.php'), script);
+    writeFileSync(data, JSON.stringify(entries), { mode: 0o600 });
+    const output = await runPhp('sandbox-seed.php');
+    if (!output.includes(`sandbox: created ${entries.length}`))
+      throw new Error(`the site could not be filled: ${output.slice(-2000)}`);
+  } finally {
+    rmSync(script, { force: true });
+    rmSync(data, { force: true });
+  }
+}
+
 /** An installation can be used again as long as what makes it is the same. */
 function installationKey(): string {
   const hash = createHash('sha256').update(WORDPRESS_PACKAGE.integrity);

@@ -11,6 +11,7 @@ import { defaultDataDir, PROJECT_ROOT, WORDPRESS_PACKAGE } from './paths.ts';
 import { type ProcessGroup, run } from './processes.ts';
 import { noProgress, type Progress, printProgress } from './progress.ts';
 import * as site from './site.ts';
+import type { SeedEntry } from './town/seed.ts';
 import { wasmPhpProblem, wasmPhpRunner } from './wasm-php.ts';
 import { wordPressFiles } from './wordpress-files.ts';
 import { type DatabaseKind, siteUrl } from './wp-config.ts';
@@ -37,6 +38,8 @@ export interface SandboxOptions {
   permalinks?: 'pretty' | 'plain';
   /** An IANA name. Default: that of the site, or America/New_York. */
   timezone?: string;
+  /** The content of a new site: create requests of WordPress's REST API. */
+  seed?: readonly SeedEntry[];
   /** No progress on stderr. */
   quiet?: boolean;
   /** Receives the progress instead of stderr. */
@@ -58,6 +61,7 @@ export interface Sandbox {
   stop(): Promise<void>;
 }
 
+const PHP_PACKAGES = 'php-cli php-sqlite3 php-xml php-mbstring php-gd php-curl php-intl php-zip';
 const FIRST_PORT = 8881;
 const READY_TIMEOUT_MS = 180_000;
 const CRON_EVERY_MS = 60_000;
@@ -116,6 +120,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     };
     state.muPlugins = site.writeMuPlugins(dataDir, plugins, state.muPlugins);
     site.configure(dataDir, state);
+    if (before === undefined && options.seed !== undefined) {
+      progress(`filling the site: ${options.seed.length} records`);
+      await site.seed(dataDir, options.seed, runtime.runPhp);
+    }
     site.writeState(dataDir, state);
 
     progress(
@@ -171,8 +179,7 @@ async function choosePhpRuntime(
   if (nativeProblem === undefined) return 'native';
   if (requested === 'native') {
     throw new Error(
-      `native PHP must be php >= 8.1 with pdo_sqlite, and ${nativeProblem}; on Debian: apt-get install ` +
-        'php-cli php-sqlite3 php-xml php-mbstring php-gd php-curl php-intl php-zip',
+      `native PHP must be php >= 8.1 with pdo_sqlite, and ${nativeProblem}; on Debian: apt-get install ${PHP_PACKAGES}`,
     );
   }
   const wasmProblem = wasmPhpProblem();
@@ -181,7 +188,10 @@ async function choosePhpRuntime(
       `PHP as WebAssembly needs Node >= 24.18, and ${wasmProblem}; npm ci in the project's root brings one`,
     );
   }
-  if (requested === undefined) progress(`${nativeProblem}: PHP runs as WebAssembly, slower but complete`);
+  if (requested === undefined)
+    progress(
+      `${nativeProblem}: PHP runs as WebAssembly, slower but complete (faster: apt-get install ${PHP_PACKAGES})`,
+    );
   return 'wasm';
 }
 

@@ -1,4 +1,5 @@
-// Fills an empty site with the demo calendar: uploads the images to WordPress, and creates everything else through the gateway.
+// Fills an empty site with the demo calendar through a gateway, for benchmarks and the tests in a browser; the demo itself uses seed.ts.
+// Uploads the images to WordPress, and creates everything else through the API.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Entry, Town } from './content.ts';
@@ -17,9 +18,6 @@ export interface FillOptions {
   /** Called before the first and after each request of a phase. */
   onProgress: (phase: string, done: number, total: number) => void;
 }
-
-/** The number of requests of {@link fillTown}. */
-export const requestsFor = (town: Town): number => PICTURES.length + Object.values(town).flat().length;
 
 interface RequestBody {
   headers: Record<string, string>;

@@ -25,7 +25,8 @@ interface GatewayAddresses {
   logFile: string;
 }
 
-const READY_TIMEOUT_MS = 180_000;
+/** PHP as WebAssembly on a busy machine. */
+const READY_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 8000;
 
 // Descriptor 3 is a pipe from this process. When it closes, by `stop` or because this process exits, the shell sends SIGTERM to

@@ -4,6 +4,8 @@ import { expect } from 'chai';
 import { Temporal } from 'temporal-polyfill';
 import { type Entry, townCalendar } from '../../sandbox/town/content.ts';
 import { drawPicture } from '../../sandbox/town/pictures.ts';
+import { seedOf } from '../../sandbox/town/seed.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
 
 const DAYS = ['2026-11-21', '2027-01-01', '2027-12-31', '2028-02-29', '2028-03-12', '2029-07-15'].map((day) =>
   Temporal.PlainDate.from(day),
@@ -29,6 +31,25 @@ describe("the demo's calendar", () => {
       for (const { body } of events) expect(String(body.start_date) < String(body.end_date)).to.equal(true);
     });
   }
+
+  it('is seeded in the form of the mapping, each record after those that it refers to', () => {
+    const { kinds } = loadMapping('wordpress-meta');
+    const locations = new Set(Object.values(kinds).flatMap((kind) => [...(kind?.locations.values() ?? [])]));
+    const created = new Set<string>();
+    const collections = new Set<string>();
+    const entries = seedOf(townCalendar(DAYS[0]!));
+    const wrong: string[] = [];
+    for (const { collection, key, body = {} } of entries) {
+      for (const name of Object.keys(body.meta ?? {})) if (!locations.has(`meta.${name}`)) wrong.push(name);
+      for (const [, ref] of JSON.stringify(body).matchAll(/"ref":"([^"]*)"/g)) if (!created.has(ref!)) wrong.push(ref!);
+      if (key !== undefined) created.add(key);
+      collections.add(collection);
+    }
+    expect(wrong).to.deep.equal([]);
+    expect([...collections]).to.deep.equal(['media', 'event_categories', 'tags', 'venues', 'organizers', 'events']);
+    expect(created).to.include('venue square').and.to.include('image market');
+    expect(entries.length).to.be.above(100);
+  });
 
   it('references only records created before', () => {
     const town = townCalendar(DAYS[0]!);
