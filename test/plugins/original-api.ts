@@ -233,3 +233,40 @@ export function queriesOf(ids: Readonly<Record<string, number>>): string[] {
     'tags/999999',
   ];
 }
+
+/** Median milliseconds of a response of each API, by what was requested. */
+export interface Speed {
+  what: string;
+  original: number;
+  here: number;
+}
+
+const SPEED_REQUESTS = 15;
+
+/** Requests the same from both in turns, anonymously and one at a time, so that a busy machine slows down both. */
+export async function compareSpeed(site: PluginSite): Promise<Speed[]> {
+  const list = (index: number) => `events?start_date=2019-01-01&end_date=2040-01-01&per_page=${20 + (index % 30)}`;
+  const requests: readonly [string, (index: number) => string][] = [
+    ['a list asked for again and again', () => list(0)],
+    ['lists that nobody asked for before', (index) => `${list(index)}&search=a${'b'.repeat(index)}`],
+    ['an event', () => `events/${site.ids.concert}`],
+  ];
+  const speeds: Speed[] = [];
+  for (const [what, query] of requests) {
+    const times: { original: number[]; here: number[] } = { original: [], here: [] };
+    for (let index = 0; index < SPEED_REQUESTS; index += 1) {
+      times.original.push(await timed(() => site.wordpress(`tribe/events/v1/${query(index)}`, { as: 'anonymous' })));
+      times.here.push(await timed(() => site.request(query(index))));
+    }
+    speeds.push({ what, original: median(times.original), here: median(times.here) });
+  }
+  return speeds;
+}
+
+async function timed(send: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await send();
+  return performance.now() - startMs;
+}
+
+const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
