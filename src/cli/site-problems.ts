@@ -93,8 +93,9 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   'login-required': ({ from }) =>
     `Give a service account, with an application password of that user (wp-admin > Users > Profile): ${from === 'arguments' ? '--user NAME --password-file FILE' : 'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD'}.`,
   'wrong-password': () => `${MAKE_PASSWORD} ${STAY_ANONYMOUS}`,
+  // Observed on WordPress 7.1.1: where a plugin closes the REST API, a wrong password gets the plugin's error, not WordPress's.
   'login-not-read': () =>
-    'WordPress did not get the login, or does not accept application passwords. If Users > Profile has no section Application Passwords, the site needs https, or a plugin switches them off. Otherwise the web server withholds the Authorization header from PHP (Apache: "CGIPassAuth On").',
+    `Compare user name and password: a site that is closed to visitors does not say which is wrong. ${MAKE_PASSWORD} If Users > Profile has no section Application Passwords, the site needs https, or a plugin switches them off. If both are right, the web server withholds the Authorization header from PHP (Apache: "CGIPassAuth On").`,
   'application-passwords-off': () =>
     `The site has switched application passwords off, for all or for this user, often by a security plugin. Switch them on. ${STAY_ANONYMOUS}`,
   'account-refused': () =>

@@ -198,9 +198,10 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     problem: 'login-not-read',
-    when: 'does not get the login',
-    given: ({ url }) => ({ url, login }),
+    when: 'is closed by a plugin and does not know the password',
+    given: ({ url }) => ({ url, login: 'ada:of the login form' }),
     answers: rejected('rest_login_required'),
+    follow: ({ url }) => ({ url, login }),
     says: /rest_login_required/,
   },
   {
