@@ -116,7 +116,9 @@ export async function startPluginSite(
     if (init.code === 0) {
       if (existsSync(join(out, COMPANION_FILE))) setCompanionPlugin(true);
       if (init.text.includes('run the same init with --force')) {
-        init = await runInit('--force');
+        // With the companion plugin, init leaves out what the site lacks: the mapping may become a file of its own.
+        const again = await runInit('--force');
+        init = { ...again, text: `${init.text}\n${again.text}` };
         setCompanionPlugin(true);
       }
       const settings = { ...settingsIn(join(out, 'secrets.env')), CALENDAR_ADMIN_PORT: String(adminPort) };
@@ -188,7 +190,10 @@ export async function startPluginSite(
 }
 
 /** The configuration that `init` wrote. */
-const configIn = (out: string): { mapping: string } => JSON.parse(readFileSync(join(out, 'config.json'), 'utf8'));
+function configIn(out: string): { mapping: string } {
+  const config = JSON.parse(readFileSync(join(out, 'config.json'), 'utf8')) as { mapping: string };
+  return { ...config, mapping: config.mapping.endsWith('.json') ? join(out, config.mapping) : config.mapping };
+}
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#039': "'", nbsp: ' ' };
 

@@ -27,3 +27,13 @@ function occurrences_of($id, $from, $to, $today) {
         ];
     }, $rows);
 }
+
+// The plugin changes and deletes single occurrences in its own tables only. Without webhooks there is nothing to report.
+foreach (['em_event_save_meta', 'em_event_delete'] as $hook) {
+    \add_filter($hook, function ($result, $event) {
+        if (\defined(__NAMESPACE__ . '\\WEBHOOK_URL') && \is_callable([$event, 'get_post_id'])) {
+            post_changed($event->get_post_id());
+        }
+        return $result;
+    }, 10, 2);
+}
