@@ -10,7 +10,7 @@ import { createPasswordAttempts } from './calendar/password-attempts.ts';
 import { createReferences } from './calendar/references.ts';
 import { createSlugResolver } from './calendar/resolve-slug.ts';
 import { createSerializer } from './calendar/serializer.ts';
-import type { Services } from './calendar/services.ts';
+import { type Services, zoneOf } from './calendar/services.ts';
 import { createTerms } from './calendar/terms.ts';
 import { createUnknownRecords } from './calendar/unknown-records.ts';
 import { localWriteThrough, tolerantWriteThrough } from './calendar/write-through.ts';
@@ -23,10 +23,11 @@ import { createClientAddress } from './http/client-address.ts';
 import { fastPath } from './http/fast-path.ts';
 import { createIdempotency } from './http/idempotency.ts';
 import { createLoginLimit } from './http/login-limit.ts';
-import { type PublicStatus, pages } from './http/pages/pages.ts';
+import { pages } from './http/pages/pages.ts';
 import { createRateLimit, type SharedCounters } from './http/rate-limit.ts';
 import { createResponseCache } from './http/response-cache.ts';
-import type { Operations } from './http/routes.ts';
+import { createPublicRead, findRoute, type Operations } from './http/routes.ts';
+import { eventNotFound, notReady } from './interface/errors.ts';
 import { bodyParameters } from './interface/fields.ts';
 import { parseEmbedded } from './interface/validate.ts';
 import type { Mapping } from './mapping/mapping.ts';
@@ -38,6 +39,8 @@ import type { IdempotencyStore } from './store/idempotency-keys.ts';
 import type { Replica } from './store/replica.ts';
 import type { Peers } from './sync/peers.ts';
 import type { Sync } from './sync/sync.ts';
+import { formatWallTime } from './time/wall-time.ts';
+import { epochToWallMs } from './time/zones.ts';
 
 export interface ApplicationOptions {
   config: Config;
@@ -62,8 +65,16 @@ export interface Application {
   operations: Operations;
   /** Serves the main port. */
   listener: RequestListener;
-  /** Shown on the landing page, to everybody. */
-  publicStatus(): PublicStatus;
+  /** For the admin port. */
+  status(): ApplicationStatus;
+}
+
+export interface ApplicationStatus {
+  site: { name: string; url: string };
+  replica: { state: string; percent: number };
+  cms: { reachable: boolean };
+  /** Totals of the public lists, by collection: `events`, `venues` ... */
+  counts: Record<string, number>;
 }
 
 /** More creates than any CMS accepts within a few minutes. */
@@ -142,32 +153,46 @@ export function createApplication(options: ApplicationOptions): Application {
     category: createTerms(services, 'category'),
     tag: createTerms(services, 'tag'),
   };
-  const publicStatus = createPublicStatus(services);
-  const cache = createResponseCache(freshness.answerBytes);
-  const rateLimit = createRateLimit(limits, sharedCounters);
-  const app = createApp({
+  const routeOptions = {
     services,
     operations,
     slugs: createSlugResolver(services),
     createOnce: createIdempotency(services, options.createKeys ?? replica.idempotency),
+    limits,
+  };
+  const cache = createResponseCache(freshness.answerBytes);
+  const rateLimit = createRateLimit(limits, sharedCounters);
+  const app = createApp({
+    ...routeOptions,
     authenticator: createAuthenticator({
       cms,
       service,
       logins: createLoginLimit(limits, sharedCounters),
       clockMs: clocks?.loginsMs,
     }),
-    pages: pages({ mounts, publicUrl, enabled: config.pages, status: publicStatus }),
+    pages: pages({
+      config: config.pages,
+      mounts,
+      publicUrl,
+      freshness,
+      site,
+      today: () => formatWallTime(epochToWallMs(nowMs(), zoneOf(services))).slice(0, 10),
+      publicVersion: () => replica.publicVersion,
+      read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
+      assertPublic: (id) => assertPublicEvent(services, id),
+      hasCalendarFiles: findRoute('/events.ics') !== undefined && findRoute('/events/1.ics') !== undefined,
+    }),
     cache,
     freshness,
     rateLimit,
-    limits,
     clientAddress,
+    limits,
     mounts,
     publicUrl,
     observe,
   });
   const listener = fastPath({ services, cache, rateLimit, clientAddress, observe }, app.callback());
-  return { services, operations, listener, publicStatus };
+  return { services, operations, listener, status: createStatus(services) };
 }
 
 /** The gateway's own origin, unless the site with its images has the same. */
@@ -198,7 +223,7 @@ function countPublicRecords(replica: Replica): Record<string, number> {
   };
 }
 
-function createPublicStatus({ sync, replica, site }: Services): () => PublicStatus {
+function createStatus({ sync, replica, site }: Services): () => ApplicationStatus {
   let cached: { version: number; counts: Record<string, number> } | undefined;
   return () => {
     const { state, percent } = sync.status();
@@ -209,7 +234,12 @@ function createPublicStatus({ sync, replica, site }: Services): () => PublicStat
       replica: { state, percent },
       cms: { reachable: state !== 'unreachable' },
       counts: cached.counts,
-      version,
     };
   };
+}
+
+/** @throws ApiError 503 until the initial sync is complete; 404 for an event that the replica does not have for the public */
+function assertPublicEvent({ sync, replica }: Services, id: number): void {
+  if (!sync.state().complete) throw notReady(sync.status().percent);
+  if (replica.get('event', id)?.status !== 'publish') throw eventNotFound(id);
 }

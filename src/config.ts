@@ -41,7 +41,16 @@ export interface Config {
     drainMs: number;
   };
   cost: { symbol: string; position: 'prefix' | 'postfix' };
-  pages: { landing: boolean; documentation: boolean };
+  pages: {
+    landing: boolean;
+    documentation: boolean;
+    name?: string;
+    logo?: string;
+    accent?: string;
+    accentDark?: string;
+    imageOrigins?: string[];
+    locale?: string;
+  };
   webhook: { secret?: string };
   redisUrl?: string;
   log: { level: string; requests: boolean; pretty?: boolean };

@@ -84,7 +84,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       });
       // In a cluster the leader polls and fetches for all gateways.
       const sync = cluster ? { ...ownSync, poll: cluster.poll, fetchChanged: cluster.fetchChanged } : ownSync;
-      const { listener, publicStatus } = createApplication({
+      const { listener, status } = createApplication({
         config,
         mapping,
         cms,
@@ -96,7 +96,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         sharedCounters,
         createKeys,
       });
-      return { replica, cluster, ownSync, sync, listener, publicStatus };
+      return { replica, cluster, ownSync, sync, listener, status };
     } catch (error) {
       replica.close();
       throw error;
@@ -167,7 +167,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     webhookSecret: config.webhook.secret,
     status: () => ({
       ...current.sync.status(),
-      ...current.publicStatus(),
+      ...current.status(),
       gatewayVersion: VERSION,
       mapping: mapping.name,
       version: current.replica.version,

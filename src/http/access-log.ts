@@ -1,24 +1,13 @@
 // Gives every request its id and initial state, and observes it for log and metrics when it has ended.
 
 import { randomBytes } from 'node:crypto';
-import { ANONYMOUS } from '../calendar/permissions.ts';
 import type { Observe } from '../observability/events.ts';
-import type { Middleware } from './state.ts';
+import { type Middleware, newState } from './state.ts';
 
 export function accessLog(observe: Observe): Middleware {
   return async function accessLogMiddleware(ctx, next) {
     const startedMs = performance.now();
-    ctx.state = {
-      requestId: nextRequestId(ctx.headers['x-request-id']),
-      route: 'none',
-      cache: 'none',
-      mount: '',
-      baseUrl: '',
-      path: '',
-      query: {},
-      actor: ANONYMOUS,
-      omitBody: false,
-    };
+    ctx.state = newState(nextRequestId(ctx.headers['x-request-id']));
     try {
       await next();
     } finally {

@@ -19,11 +19,12 @@ import { isTruthy, parseList } from '../interface/parse-values.ts';
 import { type Endpoint, NAMESPACE, ROUTES, type Route } from '../interface/routes.ts';
 import { validate } from '../interface/validate.ts';
 import type { Kind, PostKind } from '../model/records.ts';
+import { toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
 import type { CreateOnce } from './idempotency.ts';
 import { createReferenceChecks } from './reference-checks.ts';
 import { type BodyLimits, createBodyReader } from './request-body.ts';
-import type { Middleware, State } from './state.ts';
+import { type Middleware, newState, type State } from './state.ts';
 
 export interface Operations {
   event: Events;
@@ -113,6 +114,23 @@ export function routes(options: RouteOptions): Middleware {
       // WordPress answers OPTIONS on an unknown path with an empty list.
       ctx.state.apiResponse = { status: 200, body: [] };
     });
+  };
+}
+
+/** The body of a public read: of `/events` with parameters, or of `/events/12`. Throws as the API does. */
+export type PublicRead = (path: string, query: Record<string, string>) => Promise<Record<string, unknown>>;
+
+/** Reads of this API without a request, as an anonymous caller: a page shows nothing else than the API would. */
+export function createPublicRead(options: RouteOptions, mounted: { mount: string; baseUrl: string }): PublicRead {
+  const run = createEndpointRunner(options);
+  return async function read(path, query) {
+    const route = findRoute(path);
+    const endpoint = route?.endpoints.find(({ methods }) => methods.includes('GET'));
+    if (!route || !endpoint) throw noRoute();
+    const key = PATTERN_OF.get(route)!.exec(path)?.[1];
+    const state = { ...newState(''), ...mounted, path, query };
+    const { body } = await run({ route, endpoint, key, state, body: {}, idempotencyKey: undefined });
+    return JSON.parse(toBuffer(body).toString('utf8'));
   };
 }
 

@@ -1,7 +1,7 @@
 // What one request carries through the middleware: `ctx.state`.
 
 import type Koa from 'koa';
-import type { Actor } from '../calendar/permissions.ts';
+import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
 import type { ApiResponse } from '../calendar/request-context.ts';
 import type { CacheOutcome } from '../observability/events.ts';
 import type { CachedResponse } from './cached-response.ts';
@@ -28,3 +28,16 @@ export interface State {
 
 export type Context = Koa.ParameterizedContext<State>;
 export type Middleware = Koa.Middleware<State>;
+
+/** The state of a request of which only its id is known. */
+export const newState = (requestId: string): State => ({
+  requestId,
+  route: 'none',
+  cache: 'none',
+  mount: '',
+  baseUrl: '',
+  path: '',
+  query: {},
+  actor: ANONYMOUS,
+  omitBody: false,
+});

@@ -87,7 +87,7 @@ describe('the documentation page', () => {
       throw new Error(`nothing is called ${pattern}`);
     };
     await page.keyboard.press('Tab');
-    expect(await page.evaluate('inPage.focused()')).to.equal('a Skip to the documentation');
+    expect(await page.evaluate('inPage.focused()')).to.equal('a Skip to the content');
     await page.keyboard.press('Enter');
     await tabTo(/^button.*\/doc/);
     await page.keyboard.press('Enter');
@@ -110,8 +110,9 @@ describe('the documentation page', () => {
   it('links to the calendar and back', async () => {
     const page = await documentation();
     await page.getByRole('link', { name: 'Calendar', exact: true }).click();
-    await page.locator('#calendar [data-event]').first().waitFor();
-    await page.getByRole('link', { name: 'Documentation', exact: true }).click();
+    await page.locator('#events [data-event]:visible').first().waitFor();
+    await page.getByText('For developers').click();
+    await page.getByRole('link', { name: 'the documentation', exact: true }).click();
     await page.locator('.opblock').first().waitFor();
   });
 

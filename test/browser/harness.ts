@@ -136,7 +136,7 @@ export interface WatchedPage {
   close(): Promise<void>;
 }
 
-/** Opens a page that records its problems. It may send requests only to `origin`. */
+/** Opens a page that records its problems. It may send requests only to `origin`, and load pictures of the site. */
 export async function openPage(
   device: BrowserContextOptions,
   origin = harness().gateway.url,
@@ -152,7 +152,9 @@ export async function openPage(
   page.on('pageerror', (error) => problems.push(`error in a script: ${error.message}`));
   page.on('request', (request) => {
     const url = request.url();
-    if (!`${url}/`.startsWith(`${origin}/`) && !/^(data|about|blob):/.test(url))
+    // Pictures of events come from the site.
+    const isPicture = request.resourceType() === 'image' && url.startsWith(`${harness().sandbox.url}/`);
+    if (!`${url}/`.startsWith(`${origin}/`) && !isPicture && !/^(data|about|blob):/.test(url))
       problems.push(`asked elsewhere: ${url}`);
   });
   page.on('requestfailed', (request) => {

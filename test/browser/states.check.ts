@@ -15,22 +15,17 @@ describe('the pages', () => {
     const watched = await openPage(PHONE, url);
     try {
       const { page } = watched;
-      await untilAnswered(`${url}/-/status.json`);
+      await untilAnswered(`${url}/-/assets/page.css`);
       await page.goto(`${url}/`);
-      await page.getByText(/^Replica: (initial sync|empty), \d+ %$/).waitFor();
-      await page.getByRole('progressbar', { name: 'Initial sync' }).waitFor();
       const progress = page.getByText(/^The calendar is syncing: \d+ % done/);
       await progress.waitFor();
-      await page.getByText('The events are not known yet').waitFor();
       await screenshot(page, 'landing during the initial sync');
       expect(await page.evaluate('inPage.faintText()')).to.deep.equal([]);
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).to.equal(true);
       relay.options.delayMs = 0;
       await ready;
-      await untilVisible(page, page.getByText('Replica: up to date'));
-      await page.locator('#calendar [data-event]').first().waitFor();
+      await untilVisible(page, page.locator('#events [data-event]:visible').first());
       expect(await progress.isVisible()).to.equal(false);
-      expect(await page.getByRole('progressbar').count()).to.equal(0);
       expect((await watched.problems()).filter((problem) => !problem.includes('503'))).to.deep.equal([]);
     } finally {
       await watched.close();
@@ -39,26 +34,27 @@ describe('the pages', () => {
     }
   });
 
-  it('stay usable while the CMS is unavailable and say so; say when the gateway is unavailable too', async () => {
+  it('stay usable while the CMS is unavailable; say when the gateway is unavailable too', async () => {
     const relay = await startCmsProxy(harness().sandbox.url);
     const { ready } = await startBrowserGateway(harness().sandbox, { cmsUrl: relay.url });
-    const { url, stop } = await ready;
+    const { url, adminUrl, stop } = await ready;
     const watched = await openPage(DESKTOP, url);
     try {
       const { page } = watched;
       await page.goto(`${url}/`);
-      await page.getByText('CMS: reachable').waitFor();
+      await page.locator('#events [data-event]:visible').first().waitFor();
       await relay.close();
-      await untilVisible(page, page.getByText('CMS: unreachable; reads continue'));
+      await untilState(adminUrl, 'unreachable');
       await page.reload();
-      await page.locator('#calendar [data-event]').first().waitFor();
-      await page.getByText('CMS: unreachable; reads continue').waitFor();
-      expect(await page.locator('#notice').isVisible()).to.equal(false);
+      await page.locator('#events [data-event]:visible').first().click();
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Escape');
+      expect(await page.locator('#notice.error').count()).to.equal(0);
       expect(await page.evaluate('inPage.faintText()')).to.deep.equal([]);
       await screenshot(page, 'landing while the CMS is away');
       expect(await watched.problems()).to.deep.equal([]);
       await stop();
-      await untilVisible(page, page.getByText('The gateway does not respond'));
+      await untilVisible(page, page.getByText('The calendar does not respond'));
       await screenshot(page, 'landing while the gateway is away');
     } finally {
       await watched.close();
@@ -82,7 +78,7 @@ describe('the pages', () => {
         const { page } = watched;
         const statuses = async (...paths: string[]) =>
           Promise.all(paths.map(async (path) => (await fetch(`${url}${path}`)).status));
-        expect(await statuses('/', '/-/status.json', '/-/assets/landing.css')).to.deep.equal(
+        expect(await statuses('/', '/-/assets/landing.mjs', '/-/assets/landing.css')).to.deep.equal(
           Array(3).fill(landing ? 200 : 404),
         );
         expect(await statuses('/docs', '/doc', '/-/assets/swagger-ui.js')).to.deep.equal(
@@ -96,7 +92,7 @@ describe('the pages', () => {
         expect((await fetch(`${calendar}/events`)).status).to.equal(200);
         if (landing) {
           await page.goto(`${url}/`);
-          await page.locator('#calendar [data-event]').first().waitFor();
+          await page.locator('#events [data-event]:visible').first().waitFor();
           expect(await page.getByRole('link', { name: /documentation/i }).count()).to.equal(0);
         }
         if (documentation) {
@@ -112,6 +108,15 @@ describe('the pages', () => {
     });
   }
 });
+
+/** Waits for a state of the replica. */
+async function untilState(adminUrl: string, state: string): Promise<void> {
+  const current = async () => ((await (await fetch(`${adminUrl}/status`)).json()) as { state: string }).state;
+  for (let tries = 0; (await current()) !== state; tries++) {
+    if (tries > 300) throw new Error(`the replica is not ${state}`);
+    await new Promise((later) => setTimeout(later, 50));
+  }
+}
 
 async function untilAnswered(url: string): Promise<void> {
   const statuses = () =>

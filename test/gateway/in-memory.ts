@@ -150,7 +150,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     resyncIntervalMs: options.resyncIntervalMs,
     pageSize: options.syncPageSize,
   });
-  const { services, operations, listener, publicStatus } = createApplication({
+  const application = createApplication({
     config,
     mapping,
     cms,
@@ -161,6 +161,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     nowMs,
     ...(options.isRecorded && { clocks: { loginsMs: () => 1, unknownMs: steppingClock() } }),
   });
+  const { services, operations, listener } = application;
   sync.start();
   if (waitsForSync) await sync.whenComplete();
   const server = createServer({ maxHeaderSize: config.limits.headerBytes, optimizeEmptyRequests: true }, listener);
@@ -189,7 +190,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
       const admin = createAdmin({
         metrics,
         webhookSecret: undefined,
-        status: () => ({ ...sync.status(), ...publicStatus() }),
+        status: () => ({ ...sync.status(), ...application.status() }),
         isComplete: () => sync.status().complete,
         isInSync: () => sync.status().state === 'live',
         onWebhook: sync.fetchChanged,

@@ -506,9 +506,36 @@ for (const { title, service, part } of [
       }
     });
 
-    const ownStatus = async () => JSON.parse((await sendRequest(gateway.port, '/-/status.json')).text) as Json;
+    const landing = (query: string) => sendRequest(gateway.port, `/${query}`);
 
-    it('the status page counts the records of the public lists', async () => {
+    it('the landing page shows what the public lists and single reads show, and finds no other event', async () => {
+      const open = actors[0]!;
+      const allowed = wordsFor(open);
+      const month = String(listed(open)[0]!.start_date).slice(0, 7);
+      const queries = [
+        '',
+        `?view=month&month=${month}`,
+        `?view=list&month=${month}`,
+        ...world.posts.map(({ id }) => `?event=${id}`),
+      ];
+      const seen = new Set<number>();
+      for (const query of queries) {
+        const { text } = await landing(query);
+        for (const { word } of wordsIn(text)) expect(allowed.has(word), `${query} shows ${word}`).to.equal(true);
+        for (const [, id] of text.matchAll(/data-event="(\d+)"/g)) seen.add(Number(id));
+      }
+      const expected = [...listed(open).map(idOf), ...lockedAndListed(open)];
+      expect([...seen].sort((a, b) => a - b)).to.deep.equal(expected.sort((a, b) => a - b));
+      for (const { id, base } of world.posts) {
+        const isShown = base === 'events' && open.shown.has(id);
+        const { status } = await landing(`?event=${id}`);
+        expect(status, `${base} ${id}`).to.equal(isShown ? 200 : open.locked.has(id) ? 403 : 404);
+      }
+    });
+
+    const ownStatus = async () => JSON.parse((await gateway.admin('/status')).text) as Json;
+
+    it('the status on the admin port counts the records of the public lists', async () => {
       const totals: Json = {};
       for (const name of ['events', 'venues', 'organizers', 'categories', 'tags']) {
         const { headers } = await gateway.request(`/${name}${name === 'events' ? `?${EVER}` : ''}`);
@@ -545,7 +572,8 @@ for (const { title, service, part } of [
           const { headers, text } = await gateway.request(path);
           answers.push([path, headers.etag, headers['last-modified'], text]);
         }
-        return [...answers, await ownStatus()];
+        const { headers, text } = await landing('');
+        return [...answers, headers.etag, text];
       };
       const before = await received();
       for (const { base, id } of [draft!, venue, organizer]) {

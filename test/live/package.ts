@@ -62,14 +62,7 @@ try {
         break;
       await new Promise((done) => setTimeout(done, 100));
     }
-    for (const path of [
-      '/calendar/events/v1',
-      '/calendar/events/v1/events',
-      '/calendar/events/v1/doc',
-      '/',
-      '/docs',
-      '/-/status.json',
-    ]) {
+    for (const path of ['/calendar/events/v1', '/calendar/events/v1/events', '/calendar/events/v1/doc', '/', '/docs']) {
       holds(path, (await fetch(url + path)).status === 200);
     }
     const page = await (await fetch(`${url}/`)).text();

@@ -5,11 +5,11 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/application.ts', 'test/http/visibility.test.ts', [
     {
-      what: 'the status page counts public records only',
+      what: 'the status counts public records only',
       function: 'countPublicRecords',
       code: "events: _1.listEvents({ visibility: PUBLIC_VISIBILITY, order: 'start', ..._2 }).total,",
       replacement: 'listEvents: _1.counts().event,',
-      title: 'the status page',
+      title: 'the status on the admin port',
     },
   ]),
   ...mutantsOf('src/http/access-log.ts', 'test/faults/limits.test.ts', [

@@ -1,4 +1,4 @@
-// Static assets of the HTML pages, with a version in their URL.
+// What the pages consist of in bytes: static files with a version in their URL, and rendered pages.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,10 +8,12 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Context } from 'koa';
 
-interface Asset {
+export interface Asset {
   type: string;
   version: string;
-  /** Not cached: nearly every client accepts gzip, and the scripts take three megabytes. */
+  /** Of a text that is in memory. */
+  byteLength?: number;
+  /** Files are not cached: nearly every client accepts gzip, and the scripts take megabytes. */
   bytes: () => Promise<Buffer>;
   /** Cached after the first request. */
   gzipped: () => Promise<Buffer>;
@@ -21,6 +23,7 @@ export type Assets = Map<string, Asset>;
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
@@ -29,13 +32,22 @@ const A_YEAR_SECONDS = 31_536_000;
 
 const compress = promisify(gzip);
 
-/** @param own files of this folder; `packaged`: files of packages, by the name in the URL: `package/path` */
+/**
+ * Throws if a file is missing.
+ * @param own files of this folder; `packaged`: files of packages, by the name in the URL: `package/path`
+ */
 export function readAssets(own: readonly string[], packaged: Readonly<Record<string, string>>): Assets {
   const files = [
     ...own.map((name) => [name, new URL(name, import.meta.url)] as const),
     ...Object.entries(packaged).map(([name, path]) => [name, packageFileUrl(path)] as const),
   ];
-  return new Map(files.map(([name, url]) => [name, asset(name, url)]));
+  return new Map(files.map(([name, url]) => [name, asset(extname(name), readFileSync(url), () => readFile(url))]));
+}
+
+/** An asset of a text. `extension` decides on its type: `.css`. */
+export function textAsset(extension: string, text: string): Asset {
+  const content = Buffer.from(text);
+  return { ...asset(extension, content, () => Promise.resolve(content)), byteLength: content.length };
 }
 
 /** Relative to the package's `package.json`, because packages do not export all of their files. */
@@ -44,26 +56,27 @@ function packageFileUrl(path: string): URL {
   return new URL(rest.join('/'), import.meta.resolve(`${name}/package.json`));
 }
 
-/** Throws if the file is missing. */
-function asset(name: string, url: URL): Asset {
-  const version = createHash('sha256').update(readFileSync(url)).digest('base64url').slice(0, 12);
-  const bytes = () => readFile(url);
+function asset(extension: string, content: Buffer, bytes: () => Promise<Buffer>): Asset {
+  const version = createHash('sha256').update(content).digest('base64url').slice(0, 12);
   let gzipped: Promise<Buffer> | undefined;
   const gzippedOnce = () => {
     gzipped ??= bytes().then(compress);
     return gzipped;
   };
-  return { type: TYPES[extname(name)] ?? 'application/octet-stream', version, bytes, gzipped: gzippedOnce };
+  return { type: TYPES[extension]!, version, bytes, gzipped: gzippedOnce };
 }
 
-/** Replaces `asset:NAME` in a page by the relative URL with the version. */
-export function withAssetUrls(html: string, assets: Assets): string {
-  return html.replace(/asset:([\w.-]+)/g, (_, name: string) => `-/assets/${name}?v=${assets.get(name)!.version}`);
-}
+/** The URL of an asset with its version, relative to the page. */
+export const assetUrl = (name: string, assets: Assets): string => `-/assets/${name}?v=${assets.get(name)!.version}`;
 
-/** Sends the asset. Caches may store a URL with the current version forever, and must revalidate any other. */
-export async function sendAsset(ctx: Context, { type, bytes, version, gzipped }: Asset): Promise<void> {
-  ctx.set('Cache-Control', ctx.query.v === version ? `public, max-age=${A_YEAR_SECONDS}, immutable` : 'no-cache');
+/**
+ * Sends the asset.
+ * @param cacheControl by default, caches may store a URL with the current version forever, and must revalidate any other
+ */
+export async function sendAsset(ctx: Context, asset: Asset, cacheControl?: string): Promise<void> {
+  const { type, bytes, version, gzipped } = asset;
+  const ofVersion = ctx.query.v === version ? `public, max-age=${A_YEAR_SECONDS}, immutable` : 'no-cache';
+  ctx.set('Cache-Control', cacheControl ?? ofVersion);
   ctx.set('Content-Type', type);
   ctx.vary('Accept-Encoding');
   ctx.status = 200;

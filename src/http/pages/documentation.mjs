@@ -7,7 +7,10 @@ const paint = () => document.documentElement.classList.toggle('dark-mode', dark.
 dark.addEventListener('change', paint);
 paint();
 
-const servers = document.body.dataset.mounts.split(' ').map((mount) => ({ url: `${new URL(mount, root).href}/` }));
+const servers = document
+  .querySelector('main')
+  .dataset.mounts.split(' ')
+  .map((mount) => ({ url: `${new URL(mount, root).href}/` }));
 
 /** Includes the create routes, which the default document omits. */
 async function fetchDocument() {

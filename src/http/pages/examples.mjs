@@ -1,22 +1,30 @@
-// Puts the URL of this page into the examples, and lets the user copy them.
+// Buttons that copy: the examples for developers, and the link of an event.
 
-import { base } from './api.mjs';
+const DONE_MS = 2000;
 
-for (const element of document.querySelectorAll('.base')) element.textContent = base;
-
-for (const button of document.querySelectorAll('button.copy')) {
+/**
+ * @param textOf the text to copy
+ * @param element selected instead where browsers do not allow the clipboard: without HTTPS; by default the button shows the text
+ */
+export function copyOnClick(button, textOf, element) {
+  const label = button.textContent;
   button.addEventListener('click', async () => {
-    const code = button.closest('figure').querySelector('code');
     try {
-      await navigator.clipboard.writeText(code.textContent);
+      await navigator.clipboard.writeText(textOf());
       button.textContent = 'Copied';
     } catch {
-      // Browsers allow the clipboard only over HTTPS: select the text instead.
-      getSelection().selectAllChildren(code);
-      button.textContent = 'Selected';
+      button.textContent = element ? 'Selected' : textOf();
+      getSelection().selectAllChildren(element ?? button);
+      if (!element) return;
     }
     setTimeout(() => {
-      button.textContent = 'Copy';
-    }, 2000);
+      button.textContent = label;
+    }, DONE_MS);
   });
+}
+
+for (const button of document.querySelectorAll('button.copy')) {
+  const code = button.closest('figure').querySelector('code');
+  button.hidden = false;
+  copyOnClick(button, () => code.textContent, code);
 }

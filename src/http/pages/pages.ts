@@ -1,70 +1,59 @@
-// The landing page and the documentation page, with all of their assets: browsers load nothing from other hosts.
+// The landing page and the documentation page, with all of their assets: browsers load nothing from hosts that the operator does not know.
 
-import { readFileSync } from 'node:fs';
 import type { Context, Middleware } from 'koa';
+import type { Config } from '../../config.ts';
 import { NAMESPACE } from '../../interface/routes.ts';
-import { escapeHtml } from '../../text/html.ts';
-import { type Assets, readAssets, sendAsset, withAssetUrls } from './assets.ts';
-
-/** The public part of the gateway's state: on the landing page and at `/-/status.json`. */
-export interface PublicStatus {
-  site: { name: string; url: string };
-  replica: { state: string; percent: number };
-  cms: { reachable: boolean };
-  /** Totals of the public lists, by collection: `events`, `venues` ... */
-  counts: Record<string, number>;
-  /** Changes with every change of a public record: the page then reloads the calendar. */
-  version: number;
-}
+import type { Site } from '../../model/records.ts';
+import { decodeEntities } from '../../text/html.ts';
+import { trimCharacters } from '../../text/trim.ts';
+import { type Freshness, publicCacheControl } from '../headers.ts';
+import type { PublicRead } from '../routes.ts';
+import { type Assets, assetUrl, readAssets, sendAsset, textAsset } from './assets.ts';
+import { documentationPage } from './documentation-template.ts';
+import { createLanding, imageOriginsOf, LandingError } from './landing.ts';
+import type { Brand } from './page-template.ts';
+import { themeCss } from './theme.ts';
 
 export interface PagesOptions {
+  config: Config['pages'];
   /** Paths at which the API is mounted, with or without a leading slash; the pages use the first. */
   mounts: readonly string[];
   publicUrl: string;
-  status: () => PublicStatus;
-  enabled: { landing: boolean; documentation: boolean };
+  freshness: Freshness;
+  site: () => Site;
+  today: () => string;
+  publicVersion: () => number;
+  read: PublicRead;
+  assertPublic: (eventId: number) => void;
+  hasCalendarFiles: boolean;
 }
 
-/** Allows scripts and styles of this origin, none inline; Swagger UI and FullCalendar set styles through the DOM, which needs no permission. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const COMMON_FILES = ['page.css', 'icon.svg'];
-const LANDING_FILES = ['landing.css', 'api.mjs', 'calendar.mjs', 'status.mjs', 'details.mjs', 'examples.mjs'];
-const LANDING_PACKAGES = {
-  'fullcalendar.js': 'fullcalendar/all/global.js',
-  'fullcalendar.css': 'fullcalendar/skeleton.css',
-  'fullcalendar-theme.js': 'fullcalendar/themes/breezy/global.js',
-  'fullcalendar-theme.css': 'fullcalendar/themes/breezy/theme.css',
-  'fullcalendar-colours.css': 'fullcalendar/themes/breezy/palettes/indigo.css',
-};
+const LANDING_FILES = ['landing.css', 'events.css', 'view.js', 'landing.mjs', 'examples.mjs'];
 const DOCUMENTATION_FILES = ['documentation.css', 'documentation.mjs'];
 const DOCUMENTATION_PACKAGES = {
   'swagger-ui.js': 'swagger-ui-dist/swagger-ui-bundle.js',
   'swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
 };
+const DEFAULT_LOCALE = 'en-US';
 
 type Handler = (ctx: Context) => void | Promise<void>;
 
-/** Middleware that serves the enabled pages (`/`, `/docs`, also as `/doc`) and their assets below `/-/`. */
+/**
+ * Middleware that serves the enabled pages (`/`, `/docs`, also as `/doc`) and their assets below `/-/assets/`.
+ * @throws ConfigError for a colour in which text would be hard to read
+ */
 export function pages(options: PagesOptions): Middleware {
-  const { landing, documentation } = options.enabled;
+  const { landing, documentation } = options.config;
   const assets = readAssets(
     [
       ...(landing || documentation ? COMMON_FILES : []),
       ...(landing ? LANDING_FILES : []),
       ...(documentation ? DOCUMENTATION_FILES : []),
     ],
-    { ...(landing ? LANDING_PACKAGES : {}), ...(documentation ? DOCUMENTATION_PACKAGES : {}) },
+    documentation ? DOCUMENTATION_PACKAGES : {},
   );
+  if (landing || documentation) assets.set('theme.css', textAsset('.css', themeCss(options.config)));
   const handlers = new Map<string, Handler>([
     ...(landing ? landingHandlers(options, assets) : []),
     ...(documentation ? documentationHandlers(options, assets) : []),
@@ -83,40 +72,62 @@ export function pages(options: PagesOptions): Middleware {
   };
 }
 
-/** Without leading and trailing slashes: `calendar/events/v1`. */
-const withoutSlashes = (mount: string | undefined) => (mount ?? NAMESPACE).replace(/^\/|\/$/g, '');
+function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
+  return {
+    name: config.name ?? (decodeEntities(site().name) || 'Calendar'),
+    logo: config.logo,
+    locale: config.locale ?? DEFAULT_LOCALE,
+    asset: (name) => assetUrl(name, assets),
+  };
+}
 
-function landingHandlers({ mounts, publicUrl, status, enabled }: PagesOptions, assets: Assets): [string, Handler][] {
-  const html = page('landing.html', assets);
-  const mount = withoutSlashes(mounts[0]);
+/** Without leading and trailing slashes: `calendar/events/v1`. */
+const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
+
+function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
+  const { config, mounts, freshness, site } = options;
+  const publicUrl = options.publicUrl.replace(/\/$/, '');
+  const render = createLanding({
+    ...options,
+    publicUrl,
+    mount: withoutSlashes(mounts[0]),
+    brand: () => brandOf(options, assets),
+  });
+  const cacheControl = publicCacheControl(freshness);
   return [
     [
       '/',
-      (ctx) => {
-        sendPage(ctx, html, {
-          site: status().site.name || 'Calendar',
-          base: `${publicUrl.replace(/\/$/, '')}/${mount}`,
-          mount,
-          documentation: enabled.documentation ? '' : 'hidden',
-        });
+      async (ctx) => {
+        setPageHeaders(ctx, imageOriginsOf(config, site()));
+        try {
+          await sendAsset(ctx, await render(ctx.querystring), cacheControl);
+        } catch (error) {
+          if (!(error instanceof LandingError)) throw error;
+          ctx.set({ ...error.headers, 'Cache-Control': 'no-store' });
+          ctx.type = 'html';
+          ctx.status = error.status;
+          ctx.body = error.page.text;
+        }
       },
     ],
-    ['/-/status.json', (ctx) => sendJson(ctx, status())],
   ];
 }
 
-function documentationHandlers({ mounts, status, enabled }: PagesOptions, assets: Assets): [string, Handler][] {
-  const html = page('documentation.html', assets);
+function documentationHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
+  const { mounts, config, site } = options;
   return [
     [
       '/docs',
-      (ctx) =>
-        sendPage(ctx, html, {
-          site: status().site.name || 'Calendar',
-          mounts: mounts.map(withoutSlashes).join(' '),
-          document: `${withoutSlashes(mounts[0])}/doc`,
-          landing: enabled.landing ? '' : 'hidden',
-        }),
+      (ctx) => {
+        setPageHeaders(ctx, imageOriginsOf(config, site()));
+        ctx.set('Cache-Control', 'no-cache');
+        ctx.type = 'html';
+        ctx.body = documentationPage({
+          brand: brandOf(options, assets),
+          mounts: mounts.map(withoutSlashes),
+          hasLanding: config.landing,
+        }).text;
+      },
     ],
     ['/docs/', (ctx) => ctx.redirect('../docs')],
     ['/doc', (ctx) => ctx.redirect('docs')],
@@ -124,22 +135,23 @@ function documentationHandlers({ mounts, status, enabled }: PagesOptions, assets
   ];
 }
 
-function page(name: string, assets: Assets): string {
-  return withAssetUrls(readFileSync(new URL(name, import.meta.url), 'utf8'), assets);
-}
-
-/** Fills `{{name}}` with the escaped value. */
-function sendPage(ctx: Context, html: string, values: Record<string, string>): void {
-  ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+/**
+ * Allows scripts and styles of this origin, none inline (Swagger UI sets styles through the DOM, which needs no permission), and pictures
+ * of the given origins.
+ */
+function setPageHeaders(ctx: Context, imageOrigins: ReadonlySet<string>): void {
+  const policy = {
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'img-src': ["'self'", 'data:', ...imageOrigins].join(' '),
+    'connect-src': "'self'",
+    'base-uri': "'none'",
+    'form-action': "'self'",
+    'frame-ancestors': "'none'",
+  };
+  const directives = Object.entries(policy).map(([name, value]) => `${name} ${value}`);
+  ctx.set('Content-Security-Policy', directives.join('; '));
   ctx.set('Referrer-Policy', 'no-referrer');
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
-  ctx.set('Cache-Control', 'no-cache');
-  ctx.type = 'html';
-  ctx.body = html.replace(/\{\{(\w+)\}\}/g, (_, name: string) => escapeHtml(values[name] ?? ''));
-}
-
-function sendJson(ctx: Context, value: object): void {
-  ctx.set('Cache-Control', 'no-store');
-  ctx.type = 'json';
-  ctx.body = JSON.stringify(value);
 }

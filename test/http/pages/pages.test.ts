@@ -1,4 +1,4 @@
-// The HTML pages: their assets and headers, and how to disable them.
+// The HTML pages: their assets and headers, the operator's name, logo and colours, and how to disable them.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,24 +8,24 @@ import { request } from 'undici';
 import { type PagesOptions, pages } from '../../../src/http/pages/pages.ts';
 
 const options: PagesOptions = {
+  config: { landing: true, documentation: true },
   mounts: ['/calendar/events/v1', '/wp-json/tribe/events/v1'],
   publicUrl: 'https://calendar.example/',
-  status: () => ({
-    site: { name: 'Town <& Country>', url: 'https://cms.example' },
-    replica: { state: 'syncing', percent: 40 },
-    cms: { reachable: true },
-    counts: { events: 3 },
-    version: 7,
-  }),
-  enabled: { landing: true, documentation: true },
+  freshness: { maxAgeS: 5, staleWhileRevalidateS: 30 },
+  site: () => ({ name: 'Town <&amp; Country>', url: 'https://cms.example/blog', timezone: 'UTC' }),
+  today: () => '2027-03-10',
+  publicVersion: () => 1,
+  read: async (path) => ({ [path.slice(1)]: [], total: 0, total_pages: 0 }),
+  assertPublic: () => {},
+  hasCalendarFiles: false,
 };
 
 describe('pages', () => {
   let server: Server | undefined;
 
-  async function served(changed: Partial<PagesOptions> = {}): Promise<string> {
+  async function served(config: Partial<PagesOptions['config']> = {}): Promise<string> {
     const app = new Koa();
-    app.use(pages({ ...options, ...changed }));
+    app.use(pages({ ...options, config: { ...options.config, ...config } }));
     app.use((ctx) => {
       ctx.status = 404;
       ctx.body = 'passed on';
@@ -51,10 +51,12 @@ describe('pages', () => {
       const response = await fetch(base + path);
       const html = await response.text();
       expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8');
-      const policy = response.headers.get('content-security-policy');
+      const policy = response.headers.get('content-security-policy')!;
       expect(policy).to.include("default-src 'none'").and.include("script-src 'self'").and.include("style-src 'self'");
-      expect(policy).not.to.match(/unsafe|https?:|\*/);
-      expect(html).not.to.match(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|\{\{/);
+      // Pictures come from the site.
+      expect(policy).to.include("img-src 'self' data: https://cms.example;");
+      expect(policy.replace('https://cms.example;', '')).not.to.match(/unsafe|https?:|\*/);
+      expect(html).not.to.match(/<script(?![^>]*\s(src=|type="application\/ld\+json"))|<style|\sstyle=|\son\w+=/);
       expect(html).to.include('Town &lt;&amp; Country&gt;');
       const assets = addresses(html).filter((item) => item.startsWith('-/assets/'));
       expect(assets).not.to.be.empty;
@@ -70,11 +72,11 @@ describe('pages', () => {
 
   it('show the public URL and mount in the examples', async () => {
     const html = await (await fetch(await served())).text();
-    expect(html).to.include('<span class="base">https://calendar.example/calendar/events/v1</span>/events?per_page=5');
+    expect(html).to.include('curl "https://calendar.example/calendar/events/v1/events?per_page=5');
   });
 
   it('revalidate assets without a version in the URL', async () => {
-    const address = `${await served()}/-/assets/api.mjs`;
+    const address = `${await served()}/-/assets/landing.mjs`;
     const first = await fetch(address, { headers: { 'Accept-Encoding': 'identity' } });
     expect(first.headers.get('cache-control')).to.equal('no-cache');
     expect(first.headers.get('content-type')).to.equal('text/javascript; charset=utf-8');
@@ -88,10 +90,36 @@ describe('pages', () => {
     expect(await zipped.text()).to.equal(await first.text());
   });
 
-  it('serve the state of the replica', async () => {
-    const response = await fetch(`${await served()}/-/status.json`);
-    expect(response.headers.get('cache-control')).to.equal('no-store');
-    expect(await response.json()).to.deep.equal(options.status());
+  it("show the operator's name and logo, and load pictures from the configured hosts", async () => {
+    const base = await served({
+      name: 'Events & "more"',
+      logo: 'https://brand.example/logo.svg?a="b',
+      imageOrigins: ['https://cdn.example/path'],
+      locale: 'en-GB',
+    });
+    for (const path of ['/', '/docs']) {
+      const response = await fetch(base + path);
+      const html = await response.text();
+      expect(html).to.include('<span>Events &amp; &quot;more&quot;</span>').and.not.include('Country');
+      expect(html).to.include('<img src="https://brand.example/logo.svg?a=&quot;b" alt="">');
+      expect(html).to.include('<html lang="en-GB"');
+      expect(response.headers.get('content-security-policy')).to.include(
+        "img-src 'self' data: https://cms.example https://brand.example https://cdn.example;",
+      );
+    }
+  });
+
+  it("have the operator's colours, and refuse one that is hard to read", async () => {
+    const theme = async (base: string) => (await fetch(`${base}/-/assets/theme.css`)).text();
+    expect(await theme(await served({ accent: '#0b6e4f', accentDark: '#7ddfc3' }))).to.include(
+      '--accent: light-dark(#0b6e4f, #7ddfc3);',
+    );
+    expect(() => pages({ ...options, config: { ...options.config, accent: '#ffd400' } })).to.throw(
+      /pages\.accent: has a contrast of 1\.\d to the page's #f6f7fb[\s\S]*darker/,
+    );
+    expect(() => pages({ ...options, config: { ...options.config, accentDark: '#222222' } })).to.throw(
+      /pages\.accentDark: [\s\S]*lighter/,
+    );
   });
 
   it('leave everything else to the API', async () => {
@@ -99,6 +127,7 @@ describe('pages', () => {
     const others = [
       '/?rest_route=/calendar/events/v1',
       '/calendar/events/v1',
+      '/-/status.json',
       '/-/assets/none.js',
       '/-/assets/../pages.ts',
     ];
@@ -107,15 +136,14 @@ describe('pages', () => {
   });
 
   it('can be disabled separately', async () => {
-    const docsOnly = await served({ enabled: { landing: false, documentation: true } });
+    const docsOnly = await served({ landing: false });
     const reached = async (base: string, path: string) => (await fetch(base + path)).status === 200;
     expect(await reached(docsOnly, '/')).to.equal(false);
-    expect(await reached(docsOnly, '/-/status.json')).to.equal(false);
     expect(await reached(docsOnly, '/docs')).to.equal(true);
-    expect(await (await fetch(`${docsOnly}/docs`)).text()).to.match(/<a href="\.\/" hidden>/);
+    expect(await (await fetch(`${docsOnly}/docs`)).text()).not.to.include('>Calendar</a>');
     server!.closeAllConnections();
     server!.close();
-    const none = await served({ enabled: { landing: false, documentation: false } });
+    const none = await served({ landing: false, documentation: false });
     for (const path of ['/', '/docs', '/-/assets/page.css']) expect(await reached(none, path), path).to.equal(false);
   });
 });

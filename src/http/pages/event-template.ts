@@ -1,0 +1,92 @@
+// The details of one event, in the dialog and on a page of its own.
+
+import type { Dates } from './dates.ts';
+import { cmsText, type Html, html, webAddress } from './html.ts';
+import { hrefOf, type LandingQuery } from './landing-query.ts';
+import type { PublicEvent, Venue } from './read-events.ts';
+import { isFrom } from './rich-text.ts';
+
+export interface EventDetails {
+  event: PublicEvent;
+  /** Sanitized. */
+  description: Html;
+  query: LandingQuery;
+  dates: Dates;
+  imageOrigins: ReadonlySet<string>;
+  /** The absolute address of the event's page. */
+  shareUrl: string;
+  /** The address of the event as an iCalendar file, if the API has it. */
+  calendarFile: string | undefined;
+}
+
+export function eventArticle(details: EventDetails): Html {
+  const { event, description, query, dates, shareUrl, calendarFile } = details;
+  const venues = [event.venue].flat();
+  const filterLink = (filters: LandingQuery['filters'], name: string): Html =>
+    html`<a href="${hrefOf({ filters }, {})}">${cmsText(name)}</a>`;
+  const facts: [string, Html | false][] = [
+    ['When', html`<time datetime="${event.start_date.replace(' ', 'T')}">${dates.when(event)}</time>`],
+    ['Where', venues.length > 0 && html`${venues.map((venue) => place(venue, filterLink))}`],
+    [event.organizer.length > 1 ? 'Organizers' : 'Organizer', organizers(event, filterLink)],
+    ['Cost', event.cost !== '' && cmsText(event.cost)],
+    ['Categories', terms(event.categories, (id, name) => filterLink({ categories: id }, name))],
+    ['Tags', terms(event.tags, (id, name) => filterLink({ tags: id }, name))],
+  ];
+  // Without a website of its own, the API gives the event's page on the site.
+  const website = event.website === event.url ? undefined : webAddress(event.website);
+  const page = webAddress(event.url);
+  return html`<article id="event" data-back="${hrefOf(query, { event: undefined })}">
+${picture(details)}
+<h1 id="event-title">${cmsText(event.title)}</h1>
+<dl>${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+<p class="actions">
+${calendarFile !== undefined && html`<a class="button" href="${calendarFile}" download>Add to calendar</a>`}
+${website !== undefined && html`<a class="button" href="${website}" rel="noopener">Website</a>`}
+<button type="button" id="share" data-url="${shareUrl}" hidden>Copy link</button>
+</p>
+<div class="description">${description}</div>
+${page !== undefined && html`<p class="more"><a href="${page}" rel="noopener">This event on the site</a></p>`}
+</article>`;
+}
+
+/** The largest size that fits into the dialog twice over, or the original. */
+function picture({ event: { image }, imageOrigins }: EventDetails): Html | false {
+  if (!image) return false;
+  const sizes = Object.values(image.sizes ?? {}).filter(({ width }) => width >= 600 && width <= 1400);
+  const { url, width, height } = sizes.sort((a, b) => a.width - b.width)[0] ?? image;
+  return (
+    isFrom(imageOrigins, url) && html`<img class="picture" src="${url}" alt="" width="${width}" height="${height}">`
+  );
+}
+
+function place(venue: Venue, filterLink: (filters: LandingQuery['filters'], name: string) => Html): Html | false {
+  if (typeof venue.venue !== 'string') return false;
+  const town = [venue.zip, venue.city].filter(Boolean).join(' ');
+  const address = [venue.address, town, venue.country].filter(Boolean).join(', ');
+  const website = webAddress(venue.website);
+  return html`<div>${filterLink({ venue: String(venue.id) }, venue.venue)}
+${address !== '' && html`<br>${cmsText(address)} <a href="${mapUrl(address)}" rel="noopener">Map</a>`}
+${website !== undefined && html`<a href="${website}" rel="noopener">Website</a>`}</div>`;
+}
+
+/** A search on OpenStreetMap: venues need no coordinates for it, and visitors no account. */
+const mapUrl = (address: string): string =>
+  `https://www.openstreetmap.org/search?query=${encodeURIComponent(address.slice(0, 300))}`;
+
+function organizers(
+  { organizer }: PublicEvent,
+  filterLink: (filters: LandingQuery['filters'], name: string) => Html,
+): Html | false {
+  const rows = organizer.flatMap(({ id, organizer: name, website }) => {
+    if (typeof name !== 'string') return [];
+    const address = webAddress(website);
+    return [
+      html`<li>${filterLink({ organizer: String(id) }, name)}${address !== undefined && html` <a href="${address}" rel="noopener">Website</a>`}</li>`,
+    ];
+  });
+  return rows.length > 0 && html`<ul>${rows}</ul>`;
+}
+
+const terms = (records: { id: number; name: string }[], link: (id: string, name: string) => Html): Html | false =>
+  records.length > 0 &&
+  html`<ul class="terms">${records.map(({ id, name }) => html`<li>${link(String(id), name)}</li>`)}</ul>`;

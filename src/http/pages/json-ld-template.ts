@@ -1,0 +1,61 @@
+// The events of a page for search engines: schema.org's Event as JSON-LD.
+
+import { Html, plainText } from './html.ts';
+import type { PublicEvent } from './read-events.ts';
+
+const MAX_DESCRIPTION_CHARACTERS = 300;
+
+/** A data block, which browsers do not run. `<` is escaped, so that no text can end it. */
+export function jsonLdScript(events: PublicEvent[], urlOf: (id: number) => string): Html {
+  const graph = events.map((event) => eventData(event, urlOf(event.id)));
+  const json = JSON.stringify({ '@context': 'https://schema.org', '@graph': graph }).replaceAll('<', '\\u003c');
+  return new Html(`<script type="application/ld+json">${json}</script>`);
+}
+
+/** https://developers.google.com/search/docs/appearance/structured-data/event names the properties that count. */
+function eventData(event: PublicEvent, url: string): object {
+  const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
+  const text = plainText(event.excerpt || event.description);
+  return {
+    '@type': 'Event',
+    name: plainText(event.title),
+    url,
+    startDate: date(event.start_date, event.utc_start_date, event.all_day),
+    endDate: date(event.end_date, event.utc_end_date, event.all_day),
+    eventStatus: 'https://schema.org/EventScheduled',
+    ...(text === '' ? {} : { description: text.slice(0, MAX_DESCRIPTION_CHARACTERS) }),
+    ...(event.image ? { image: event.image.url } : {}),
+    ...(venue ? { location: place(venue) } : {}),
+    ...organizers(event),
+  };
+}
+
+function place({ venue, address, zip, city, country }: Extract<PublicEvent['venue'], { id: number }>): object {
+  const parts = { streetAddress: address, postalCode: zip, addressLocality: city, addressCountry: country };
+  const known = Object.entries(parts).filter(([, part]) => part);
+  return {
+    '@type': 'Place',
+    name: plainText(String(venue)),
+    address: { '@type': 'PostalAddress', ...Object.fromEntries(known.map(([name, part]) => [name, plainText(part!)])) },
+  };
+}
+
+function organizers({ organizer }: PublicEvent): object {
+  const named = organizer.filter(({ organizer: name }) => typeof name === 'string');
+  if (named.length === 0) return {};
+  return {
+    organizer: named.map(({ organizer: name }) => ({ '@type': 'Organization', name: plainText(String(name)) })),
+  };
+}
+
+/** ISO 8601 with the offset of the event's zone; a date alone for a whole day. */
+function date(wall: string, utc: string, allDay: boolean | null): string {
+  if (allDay) return wall.slice(0, 10);
+  const minutes = Math.round(
+    (Date.parse(`${wall.replace(' ', 'T')}Z`) - Date.parse(`${utc.replace(' ', 'T')}Z`)) / 60_000,
+  );
+  const absolute = Math.abs(minutes) || 0;
+  const twoDigits = (n: number) => String(n).padStart(2, '0');
+  const offset = `${minutes < 0 ? '-' : '+'}${twoDigits(Math.trunc(absolute / 60))}:${twoDigits(absolute % 60)}`;
+  return `${wall.replace(' ', 'T')}${offset}`;
+}

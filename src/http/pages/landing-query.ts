@@ -1,0 +1,74 @@
+// The query of the landing page: what a deep link may name, and links that change part of it.
+
+import { parseWallTime } from '../../time/wall-time.ts';
+
+/** Named as the API's parameters, which they become. */
+export const FILTERS = ['search', 'venue', 'organizer', 'categories', 'tags'] as const;
+export type Filter = (typeof FILTERS)[number];
+
+/** Every part is valid. Absent parts have defaults. */
+export interface LandingQuery {
+  /** Default: the list on narrow screens, the month on others; the list for a search or a day. */
+  view?: 'list' | 'month' | undefined;
+  /** `YYYY-MM`. Default: the current month; the list begins today. */
+  month?: string | undefined;
+  /** `YYYY-MM-DD`: the list of this day alone. */
+  day?: string | undefined;
+  /** Of the list, from 1. */
+  page?: number | undefined;
+  /** Shows the details of this event. */
+  event?: number | undefined;
+  /** Ids as text. */
+  filters: Partial<Record<Filter, string>>;
+}
+
+const ID = /^[1-9]\d{0,15}$/;
+// The years before and after these have neighbours that dates of four digits cannot name.
+const MONTH = /^(?!0000|9999)\d{4}-(0[1-9]|1[0-2])$/;
+const DAY = /^(?!0000|9999)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
+const MAX_PAGE = 1000;
+const MAX_SEARCH_CHARACTERS = 100;
+
+/** Ignores everything that is not valid: links get old, and people edit them. */
+export function parseLandingQuery(querystring: string): LandingQuery {
+  const params = new URLSearchParams(querystring);
+  const matching = (name: string, pattern: RegExp) => {
+    const value = params.get(name) ?? '';
+    return pattern.test(value) ? value : undefined;
+  };
+  const number = (name: string) => {
+    const id = Number(matching(name, ID));
+    return Number.isSafeInteger(id) ? id : undefined;
+  };
+  const filters: LandingQuery['filters'] = {};
+  for (const name of FILTERS) {
+    const search = (params.get(name) ?? '').slice(0, MAX_SEARCH_CHARACTERS).trim();
+    const value = name === 'search' ? search : matching(name, ID);
+    if (value) filters[name] = value;
+  }
+  const day = matching('day', DAY);
+  return {
+    view: matching('view', /^(list|month)$/) as LandingQuery['view'],
+    month: matching('month', MONTH),
+    day: parseWallTime(`${day} 00:00:00`) === undefined ? undefined : day,
+    page: Math.min(number('page') ?? 1, MAX_PAGE),
+    event: number('event'),
+    filters,
+  };
+}
+
+/** The view that the query asks for; undefined if the width of the screen decides. */
+export const viewOf = ({ view, day, filters }: LandingQuery): LandingQuery['view'] =>
+  day === undefined ? (view ?? (filters.search === undefined ? undefined : 'list')) : 'list';
+
+/** The query as text, the same for equal queries: empty, or beginning with `?`. */
+export function queryText({ view, month, day, page, event, filters }: LandingQuery): string {
+  const params = new URLSearchParams();
+  const values = { view, month, day, page: page === 1 ? undefined : page, ...filters, event };
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) params.set(name, String(value));
+  return params.size > 0 ? `?${params}` : '';
+}
+
+/** A link, relative to the page, that changes part of its query. */
+export const hrefOf = (query: LandingQuery, changes: Partial<LandingQuery>): string =>
+  `./${queryText({ ...query, ...changes })}`;

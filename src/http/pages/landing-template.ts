@@ -1,0 +1,170 @@
+// The landing page around its events: filters, links to months and views, subscription, examples for developers.
+
+import { addMonths, type Dates } from './dates.ts';
+import { Html, html } from './html.ts';
+import { type Filter, hrefOf, type LandingQuery, viewOf } from './landing-query.ts';
+import { type Brand, pageFrame } from './page-template.ts';
+import type { FilterOptions } from './read-events.ts';
+
+export interface LandingPage {
+  brand: Brand;
+  query: LandingQuery;
+  title: string;
+  /** Metadata: canonical address, JSON-LD. */
+  head: Html;
+  /** The filters and the events, or one event. */
+  content: Html;
+  /** The API's absolute address. */
+  base: string;
+  hasDocumentation: boolean;
+}
+
+export function landingPage({ brand, query, title, head, content, base, hasDocumentation }: LandingPage): Html {
+  const { asset } = brand;
+  const view = viewOf(query);
+  return pageFrame(brand, {
+    title,
+    data: html`${view !== undefined && html` data-view="${view}"`}`,
+    head: html`<link rel="stylesheet" href="${asset('landing.css')}">
+<link rel="stylesheet" href="${asset('events.css')}">
+<script src="${asset('view.js')}"></script>
+<script type="module" src="${asset('landing.mjs')}"></script>
+${head}`,
+    body: html`<main id="main" tabindex="-1">
+${content}
+<p id="notice" role="status"></p>
+</main>
+<footer>${examples(base, hasDocumentation)}</footer>
+<dialog id="dialog" aria-labelledby="event-title">
+<form method="dialog"><button class="close" aria-label="Close"><span aria-hidden="true">&times;</span></button></form>
+</dialog>`,
+  });
+}
+
+export interface EventsView {
+  query: LandingQuery;
+  today: string;
+  dates: Dates;
+  /** The month that the month view shows. */
+  month: string;
+  list: Html;
+  /** Undefined if the query asks for the list. */
+  grid: Html | undefined;
+  /** The number of events in the list. */
+  total: number;
+  options: FilterOptions;
+  /** Names of the filters that have no control. */
+  filterNames: Partial<Record<Filter, string>>;
+  /** The `webcal:` address of the list, if the API has calendar files. */
+  subscription: string | undefined;
+}
+
+/** Without JavaScript the filters lead to the list; with it they keep the view. */
+export function eventsView(view: EventsView): Html {
+  return html`${filterForm(view)}
+${eventsSection(view)}`;
+}
+
+function filterForm({ query: { filters }, options }: EventsView): Html {
+  const select = (name: keyof FilterOptions, label: string, all: string): Html => {
+    const selected = filters[name];
+    const isListed = options[name].some(({ id }) => id === selected);
+    const listed =
+      selected === undefined || isListed
+        ? options[name]
+        : [{ id: selected, name: `${label} ${selected}` }, ...options[name]];
+    return html`<label>${label}<select name="${name}" id="filter-${name}"><option value="">${all}</option>${listed.map(
+      ({ id, name: text }) => html`<option value="${id}"${id === selected && ' selected'}>${text}</option>`,
+    )}</select></label>`;
+  };
+  return html`<form id="filters" role="search" action="./" method="get">
+<label>Search<input type="search" name="search" id="filter-search" maxlength="100" value="${filters.search}"></label>
+${select('venue', 'Venue', 'All venues')}
+${select('categories', 'Category', 'All categories')}
+<button>Search</button>
+</form>`;
+}
+
+/** What a change of the query replaces. */
+function eventsSection(view: EventsView): Html {
+  const { query, list, grid, total, today, dates, month, subscription } = view;
+  return html`<section id="events" aria-label="Events" data-summary="${total === 1 ? '1 event' : `${total} events`}">
+${activeFilters(view)}
+<div class="toolbar">
+<h1 class="in-list">${listTitle(view)}</h1>
+${grid && html`<h1 class="in-month">${dates.month(month)}</h1>`}
+${monthLinks(query, month, dates)}
+${viewLinks(query, month, today)}
+</div>
+<div class="in-list list">${list}</div>
+${grid && html`<div class="in-month month">${grid}</div>`}
+${subscription !== undefined && html`<p class="subscribe"><a class="button" href="${subscription}">Subscribe</a> Your calendar app then shows these events and keeps them current.</p>`}
+</section>`;
+}
+
+function listTitle({ query: { month, day, filters }, today, dates }: EventsView): string {
+  if (day !== undefined) return dates.day(day, today);
+  if (month !== undefined) return dates.month(month);
+  return filters.search === undefined ? 'Upcoming events' : `Upcoming events with “${filters.search}”`;
+}
+
+function activeFilters({ query, filterNames }: EventsView): Html | false {
+  if (Object.keys(query.filters).length === 0) return false;
+  const named = Object.entries(filterNames).map(
+    ([filter, name]) => `${filter === 'tags' ? 'Tag' : 'Organizer'}: ${name}. `,
+  );
+  return html`<p class="active">${named}<a id="all" href="${hrefOf(query, { filters: {}, page: 1 })}">Remove all filters</a></p>`;
+}
+
+function monthLinks(query: LandingQuery, month: string, dates: Dates): Html {
+  const to = (other: string) => hrefOf(query, { month: other, day: undefined, page: 1 });
+  const [previous, next] = [addMonths(month, -1), addMonths(month, 1)];
+  const now = query.month === undefined && query.day === undefined;
+  return html`<nav class="months" aria-label="Months">
+<a id="previous" class="button" href="${to(previous)}"><span aria-hidden="true">‹ </span>${dates.shortMonth(previous)}</a>
+<a id="today" class="button" href="${hrefOf(query, { month: undefined, day: undefined, page: 1 })}"${now && new Html(' aria-current="date"')}>Today</a>
+<a id="next" class="button" href="${to(next)}">${dates.shortMonth(next)}<span aria-hidden="true"> ›</span></a>
+</nav>`;
+}
+
+function viewLinks(query: LandingQuery, month: string, today: string): Html {
+  const isList = viewOf(query) !== 'month';
+  const monthHref = hrefOf(query, {
+    view: 'month',
+    month: month === today.slice(0, 7) ? undefined : month,
+    day: undefined,
+    page: 1,
+  });
+  return html`<nav class="views" aria-label="View">
+<a id="view-month" href="${monthHref}"${!isList && new Html(' aria-current="page"')}>Month</a>
+<a id="view-list" href="${hrefOf(query, { view: 'list' })}"${isList && new Html(' aria-current="page"')}>List</a>
+</nav>`;
+}
+
+function examples(base: string, hasDocumentation: boolean): Html {
+  const command = (query: string) => html`curl "${base}/events${query}"`;
+  const example = (title: string, code: Html) => html`<figure>
+<figcaption>${title} <button type="button" class="copy" hidden>Copy</button></figcaption>
+<pre tabindex="0"><code>${code}</code></pre>
+</figure>`;
+  return html`<details id="use">
+<summary>For developers: use these events on your own site</summary>
+<p>Everything above comes from an API. Reading needs no login; writing takes a user name and an application password of the CMS.</p>
+<div class="examples">
+${example('The next events', command('?per_page=5'))}
+${example('Events of this week', command('?start_date=today&end_date=%2B7+days'))}
+${example(
+  'Add an event',
+  html`curl -u "USER:APPLICATION PASSWORD" "${base}/events" \\
+  -d title="Open evening" -d status=publish \\
+  -d start_date="tomorrow 19:00" -d end_date="tomorrow 21:00"`,
+)}
+${example(
+  'In your own page',
+  html`const response = await fetch("${base}/events?per_page=10");
+const { events, total } = await response.json();`,
+)}
+</div>
+${hasDocumentation && html`<p>Every parameter, and a form to try each request: <a href="docs">the documentation</a>.</p>`}
+</details>`;
+}

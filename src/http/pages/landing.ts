@@ -1,0 +1,219 @@
+// The landing page: renders it for a query, and keeps rendered pages until a public record or the day changes.
+
+import { LRUCache } from 'lru-cache';
+import type { Config } from '../../config.ts';
+import { ApiError } from '../../errors.ts';
+import type { Site } from '../../model/records.ts';
+import type { PublicRead } from '../routes.ts';
+import { type Asset, textAsset } from './assets.ts';
+import { addDays, addMonths, createDates, firstWeekday } from './dates.ts';
+import { eventArticle } from './event-template.ts';
+import { type Html, html, plainText, webAddress } from './html.ts';
+import { jsonLdScript } from './json-ld-template.ts';
+import { type Filter, type LandingQuery, parseLandingQuery, queryText, viewOf } from './landing-query.ts';
+import { eventsView, landingPage } from './landing-template.ts';
+import { eventList } from './list-template.ts';
+import { monthGrid, monthRange } from './month-template.ts';
+import type { Brand } from './page-template.ts';
+import { createEventReader, type DayRange, type FilterOptions, type PublicEvent } from './read-events.ts';
+import { isFrom, richText } from './rich-text.ts';
+
+export interface LandingOptions {
+  config: Config['pages'];
+  brand: () => Brand;
+  site: () => Site;
+  /** Today at the site, `YYYY-MM-DD`. */
+  today: () => string;
+  /** Changes with every change of a public record. */
+  publicVersion: () => number;
+  read: PublicRead;
+  /** Throws ApiError unless the replica has the event for the public: a page asks the CMS for nothing. */
+  assertPublic: (eventId: number) => void;
+  publicUrl: string;
+  /** The path of the API, without slashes at its ends. */
+  mount: string;
+  /** Whether the API has `/events.ics` and `/events/{id}.ics`. */
+  hasCalendarFiles: boolean;
+}
+
+const CACHE_BYTES = 4 * 1024 * 1024;
+const COLORS = 8;
+
+/** A page that is not a list of events or an event: an error, which no cache keeps. */
+export class LandingError extends Error {
+  readonly status: number;
+  readonly page: Html;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, page: Html, headers: Record<string, string> = {}) {
+    super(`landing page: ${status}`);
+    this.status = status;
+    this.page = page;
+    this.headers = headers;
+  }
+}
+
+/** Origins of pictures: the site, the logo, and those that the operator names. */
+export const imageOriginsOf = ({ imageOrigins = [], logo }: Config['pages'], site: Site): Set<string> =>
+  new Set([site.url, logo, ...imageOrigins].flatMap((url) => webAddress(url) ?? []).map((url) => new URL(url).origin));
+
+/**
+ * Returns a function that renders the page for a query string. It throws LandingError: 404 for an event that the public does not see,
+ * 503 until the initial sync is complete.
+ */
+export function createLanding(options: LandingOptions): (querystring: string) => Promise<Asset> {
+  const { config, brand, site, today, publicVersion, publicUrl, mount, hasCalendarFiles } = options;
+  const reader = createEventReader(options.read);
+  const locale = brand().locale;
+  const dates = createDates(locale);
+  const weekStart = firstWeekday(locale);
+  const base = `${publicUrl}/${mount}`;
+  const urlOf = (query: Partial<LandingQuery>): string => `${publicUrl}/${queryText({ filters: {}, ...query })}`;
+  /** Concurrent requests for a page share one rendering. */
+  const pages = new LRUCache<string, Asset, LandingQuery>({
+    maxSize: CACHE_BYTES,
+    // The second copy is the compressed one.
+    sizeCalculation: ({ byteLength = 0 }) => byteLength * 2 + 1000,
+    fetchMethod: (_key, _stale, { context }) => render(context),
+  });
+  /** Read once per version of the records, not with every page. */
+  let filterOptions: { version: number; options: Promise<FilterOptions> } | undefined;
+
+  function readFilterOptions(): Promise<FilterOptions> {
+    const version = publicVersion();
+    if (filterOptions?.version === version) return filterOptions.options;
+    const reading = reader.filterOptions();
+    filterOptions = { version, options: reading };
+    // The next page tries again.
+    reading.catch(() => {
+      filterOptions = undefined;
+    });
+    return reading;
+  }
+
+  function frame(query: LandingQuery, title: string, head: Html, content: Html): Html {
+    return landingPage({ brand: brand(), query, title, head, content, base, hasDocumentation: config.documentation });
+  }
+
+  async function render(query: LandingQuery): Promise<Asset> {
+    const page = query.event === undefined ? await renderEvents(query) : await renderEvent(query, query.event);
+    return textAsset('.html', page.text);
+  }
+
+  async function renderEvents(query: LandingQuery): Promise<Html> {
+    const { name } = brand();
+    const day = today();
+    const month = query.month ?? (query.day ?? day).slice(0, 7);
+    const imageOrigins = imageOriginsOf(config, site());
+    const range = listRange(query, day);
+    const list = await reader.list(range, query);
+    const options = await readFilterOptions();
+    const shared = { query, today: day, dates, colorClass: colorsOf(options) };
+    const grid =
+      viewOf(query) === 'list'
+        ? undefined
+        : monthGrid({
+            ...shared,
+            list: await reader.month(monthRange(month, weekStart), query.filters),
+            month,
+            firstWeekday: weekStart,
+          });
+    const content = eventsView({
+      ...shared,
+      month,
+      list: eventList({ ...shared, list, range, imageOrigins }),
+      grid,
+      total: list.total,
+      options,
+      filterNames: filterNames(query, list.events),
+      subscription: hasCalendarFiles ? subscriptionUrl(query) : undefined,
+    });
+    const head = html`<link rel="canonical" href="${urlOf({ ...query, view: undefined })}">
+<meta name="description" content="${`Events of ${name}`}">
+${jsonLdScript(list.events, (event) => urlOf({ event }))}`;
+    return frame(query, `${name}: calendar`, head, content);
+  }
+
+  async function renderEvent(query: LandingQuery, id: number): Promise<Html> {
+    options.assertPublic(id);
+    const event = await reader.event(id);
+    const imageOrigins = imageOriginsOf(config, site());
+    const description = await richText(event.description, { siteUrl: site().url, imageOrigins });
+    const shareUrl = urlOf({ event: id });
+    const calendarFile = hasCalendarFiles ? `${mount}/events/${id}.ics` : undefined;
+    const details = { event, description, query, dates, imageOrigins, shareUrl, calendarFile };
+    const title = plainText(event.title);
+    const image = event.image && isFrom(imageOrigins, event.image.url) && event.image.url;
+    const head = html`<link rel="canonical" href="${shareUrl}">
+<meta name="description" content="${[dates.when(event), plainText(event.excerpt || event.description)].join(': ')}">
+<meta property="og:title" content="${title}">
+${image && html`<meta property="og:image" content="${image}">`}
+${jsonLdScript([event], () => shareUrl)}`;
+    return frame(query, `${title} – ${brand().name}`, head, html`${backLink(query)}${eventArticle(details)}`);
+  }
+
+  /** `webcal:` makes calendar apps subscribe instead of import. */
+  const subscriptionUrl = ({ filters }: LandingQuery): string =>
+    `${base.replace(/^https?:/, 'webcal:')}/events.ics${queryText({ filters })}`;
+
+  const backLink = (query: LandingQuery): Html =>
+    html`<p class="back"><a href="./${queryText({ ...query, event: undefined })}">All events</a></p>`;
+
+  /** The page for an error that visitors may meet; any other error as it is. */
+  function errorPage(error: unknown, query: LandingQuery): unknown {
+    const described = error instanceof ApiError ? describeError(error, query) : undefined;
+    if (!described) return error;
+    const { status, title, message } = described;
+    const head = html`<meta name="robots" content="noindex">`;
+    const content = html`${query.event !== undefined && backLink(query)}<h1>${title}</h1><p class="empty" id="unavailable">${message}</p>`;
+    return new LandingError(
+      status,
+      frame(query, `${title} – ${brand().name}`, head, content),
+      (error as ApiError).headers,
+    );
+  }
+
+  return async function landing(querystring) {
+    const query = parseLandingQuery(querystring);
+    const key = [publicVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
+    try {
+      return (await pages.fetch(key, { context: query }))!;
+    } catch (error) {
+      throw errorPage(error, query);
+    }
+  };
+}
+
+function describeError({ status, code, message }: ApiError, { event }: LandingQuery) {
+  if (status === 503) return { status, title: 'Events', message };
+  if (event === undefined) return undefined;
+  return code === 'event-password-protected'
+    ? { status: 403, title: 'Protected event', message: 'A password protects this event.' }
+    : { status: 404, title: 'Event not found', message: 'This event is not in the calendar, or not any more.' };
+}
+
+/** The days of the list: one day, one month, or from today on. */
+function listRange({ day, month }: LandingQuery, today: string): DayRange {
+  if (day !== undefined) return { first: day, last: day };
+  if (month === undefined) return { first: today };
+  return { first: `${month}-01`, last: addDays(`${addMonths(month, 1)}-01`, -1) };
+}
+
+/** A category has a colour by its place among all; one without a place none. */
+function colorsOf({ categories }: FilterOptions): (event: PublicEvent) => string {
+  const places = new Map(categories.map(({ id }, place) => [id, place % COLORS]));
+  return ({ categories: [first] }) => `k${places.get(String(first?.id)) ?? ''}`;
+}
+
+/** The names of organizer and tag, which an event of the list has. */
+function filterNames(
+  { filters: { organizer, tags } }: LandingQuery,
+  events: PublicEvent[],
+): Partial<Record<Filter, string>> {
+  const named = events.flatMap(({ organizer: all }) => all).find(({ id }) => String(id) === organizer);
+  const tag = events.flatMap(({ tags: all }) => all).find(({ id }) => String(id) === tags);
+  return {
+    ...(organizer === undefined ? {} : { organizer: plainText(String(named?.organizer ?? organizer)) }),
+    ...(tags === undefined ? {} : { tags: plainText(tag?.name ?? tags) }),
+  };
+}

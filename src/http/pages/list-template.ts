@@ -1,0 +1,63 @@
+// The list view: events by the day they start, each once.
+
+import { type Dates, spanOf } from './dates.ts';
+import { cmsText, type Html, html } from './html.ts';
+import { hrefOf, type LandingQuery } from './landing-query.ts';
+import type { DayRange, EventList, PublicEvent } from './read-events.ts';
+import { isFrom } from './rich-text.ts';
+
+export interface ListView {
+  list: EventList;
+  range: DayRange;
+  query: LandingQuery;
+  today: string;
+  dates: Dates;
+  imageOrigins: ReadonlySet<string>;
+  /** A CSS class with the colour of the event's category. */
+  colorClass: (event: PublicEvent) => string;
+}
+
+export function eventList(view: ListView): Html {
+  const { list, range, query, today, dates } = view;
+  const days = Map.groupBy(list.events, (event) => {
+    const { first, last } = spanOf(event);
+    if (last < range.first) return 'over';
+    return first < range.first ? 'running' : first;
+  });
+  const heading = (day: string) =>
+    day === 'running' ? (range.first === today ? 'Now' : 'Already running') : dates.relativeDay(day, today);
+  // An event that ended in the night before still overlaps the first day, but is no news.
+  days.delete('over');
+  if (days.size === 0) return html`<p class="empty">No events${query.filters.search !== undefined && ' found'}.</p>`;
+  return html`${[...days].map(
+    ([day, events]) => html`<section class="day">
+<h2>${heading(day)}</h2>
+<ul>${events.map((event) => item(event, view))}</ul>
+</section>`,
+  )}
+${pager(view)}`;
+}
+
+function item(event: PublicEvent, { query, today, dates, imageOrigins, colorClass }: ListView): Html {
+  const span = spanOf(event);
+  const when = span.isLong ? dates.days(span, today) : dates.times(event);
+  const venue = [event.venue].flat().find(({ venue: name }) => typeof name === 'string');
+  const place = venue && [venue.venue, venue.city].filter(Boolean).join(', ');
+  const image = event.image && (event.image.sizes?.thumbnail?.url ?? event.image.url);
+  return html`<li class="item ${colorClass(event)}">
+<time datetime="${event.start_date.replace(' ', 'T')}">${when}</time>
+<div><a href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${cmsText(event.title)}</a>
+${place && html`<p>${cmsText(place)}</p>`}</div>
+${image && isFrom(imageOrigins, image) && html`<img src="${image}" alt="" width="56" height="56" loading="lazy">`}
+</li>`;
+}
+
+function pager({ list: { pages }, query }: ListView): Html | false {
+  const { page = 1 } = query;
+  if (pages <= 1) return false;
+  return html`<nav class="pager" aria-label="Pages of the list">
+${page > 1 && html`<a id="earlier" class="button" href="${hrefOf(query, { page: page - 1 })}">Earlier</a>`}
+<span>Page ${page} of ${pages}</span>
+${page < pages && html`<a id="later" class="button" href="${hrefOf(query, { page: page + 1 })}">Later</a>`}
+</nav>`;
+}

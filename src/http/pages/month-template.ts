@@ -1,0 +1,113 @@
+// The month view: weeks as grids, in which an event of several days is one bar per week.
+
+import { addDays, addMonths, type Dates, spanOf, weekdayOf } from './dates.ts';
+import { cmsText, type Html, html } from './html.ts';
+import { hrefOf, type LandingQuery } from './landing-query.ts';
+import type { EventList, PublicEvent } from './read-events.ts';
+
+export interface MonthView {
+  list: EventList;
+  /** `YYYY-MM` */
+  month: string;
+  query: LandingQuery;
+  today: string;
+  dates: Dates;
+  /** 0 is Sunday. */
+  firstWeekday: number;
+  /** A CSS class with the colour of the event's category. */
+  colorClass: (event: PublicEvent) => string;
+}
+
+/** Rows of a week, below the row of the dates; `landing.css` has as many classes. */
+const LANES = 4;
+
+/** The days from the first week of the month to its last. */
+export function monthRange(month: string, firstWeekday: number): { first: string; last: string } {
+  const first = `${month}-01`;
+  const last = addDays(`${addMonths(month, 1)}-01`, -1);
+  const daysSince = (day: string) => (weekdayOf(day) - firstWeekday + 7) % 7;
+  return { first: addDays(first, -daysSince(first)), last: addDays(last, 6 - daysSince(last)) };
+}
+
+export function monthGrid(view: MonthView): Html {
+  const { list, month, dates, firstWeekday } = view;
+  const { first, last } = monthRange(month, firstWeekday);
+  const weeks: string[][] = [];
+  for (let day = first; day <= last; day = addDays(day, 7))
+    weeks.push(Array.from({ length: 7 }, (_, offset) => addDays(day, offset)));
+  const missing = list.total - list.events.length;
+  return html`<div class="weekdays" aria-hidden="true">${weeks[0]!.map((day) => html`<span>${dates.weekday(day)}</span>`)}</div>
+${weeks.map((days) => week(days, view))}
+${missing > 0 && html`<p class="empty">${missing} more events are in the list.</p>`}`;
+}
+
+interface Bar {
+  event: PublicEvent;
+  /** Columns of the week, from 0. */
+  from: number;
+  to: number;
+  startsHere: boolean;
+  endsHere: boolean;
+}
+
+function week(days: string[], view: MonthView): Html {
+  const bars = barsOf(days, view.list.events);
+  const { lanes, hidden } = placed(bars);
+  return html`<ol class="week">${days.map((day, column) => {
+    const shown = lanes.flatMap((lane, row) =>
+      lane.filter(({ from }) => from === column).map((one) => bar(one, row, view)),
+    );
+    return html`<li>
+<time class="date c${column}${day === view.today && ' today'}${!day.startsWith(view.month) && ' other'}" datetime="${day}"><span class="visually-hidden">${view.dates.dayAndYear(day)}</span><span aria-hidden="true">${Number(day.slice(8))}</span></time>
+${shown}
+${hidden[column]! > 0 && html`<a class="others c${column}" href="${hrefOf(view.query, { day, view: undefined, month: undefined, page: 1 })}">+${hidden[column]} more</a>`}
+</li>`;
+  })}</ol>`;
+}
+
+/** The bars of a week: by their first day, longer ones first. */
+function barsOf(days: string[], events: PublicEvent[]): Bar[] {
+  const [monday, sunday] = [days[0]!, days[6]!];
+  return events
+    .flatMap((event) => {
+      const { first, last } = spanOf(event);
+      if (last < monday || first > sunday) return [];
+      const startsHere = first >= monday;
+      const endsHere = last <= sunday;
+      return [
+        {
+          event,
+          from: startsHere ? days.indexOf(first) : 0,
+          to: endsHere ? days.indexOf(last) : 6,
+          startsHere,
+          endsHere,
+        },
+      ];
+    })
+    .sort((a, b) => a.from - b.from || b.to - a.to);
+}
+
+/** Puts each bar into the first lane that is free. `hidden` counts by day those for which there is none. */
+function placed(bars: Bar[]): { lanes: Bar[][]; hidden: number[] } {
+  const lanes: Bar[][] = Array.from({ length: LANES }, () => []);
+  const hidden = Array<number>(7).fill(0);
+  for (const one of bars) {
+    const lane = lanes.find((others) => (others.at(-1)?.to ?? -1) < one.from);
+    if (lane) lane.push(one);
+    else for (let column = one.from; column <= one.to; column++) hidden[column]! += 1;
+  }
+  return { lanes, hidden };
+}
+
+function bar(
+  { event, from, to, startsHere, endsHere }: Bar,
+  row: number,
+  { query, today, dates, colorClass }: MonthView,
+): Html {
+  const span = spanOf(event);
+  const time = span.isLong
+    ? html`<span class="visually-hidden">${dates.days(span, today)} </span>`
+    : !event.all_day && html`<span class="clock">${dates.startTime(event)}</span> `;
+  const ends = `${startsHere ? '' : ' continued'}${endsHere ? '' : ' continues'}`;
+  return html`<a class="entry c${from} s${to - from + 1} r${row} ${colorClass(event)}${ends}" href="${hrefOf(query, { event: event.id })}" data-event="${event.id}">${time}${cmsText(event.title)}</a>`;
+}

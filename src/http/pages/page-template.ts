@@ -1,0 +1,51 @@
+// The frame of every page: head, bar with logo and name, content.
+
+import { Html, html } from './html.ts';
+
+/** What all pages show of the gateway and its operator. */
+export interface Brand {
+  /** The name of the calendar. */
+  name: string;
+  /** The address of the logo; absent: the gateway's own icon. */
+  logo: string | undefined;
+  /** A BCP 47 tag of English. */
+  locale: string;
+  /** The address of an asset, relative to the page. */
+  asset: (name: string) => string;
+}
+
+export interface Page {
+  title: string;
+  /** Links and metadata, besides those of every page. */
+  head: Html;
+  /** Links of the bar. */
+  nav?: Html;
+  body: Html;
+  /** Attributes of `html`. */
+  data?: Html | undefined;
+}
+
+export function pageFrame({ name, logo, locale, asset }: Brand, { title, head, nav, body, data }: Page): Html {
+  const icon = logo ?? asset('icon.svg');
+  return html`${new Html('<!doctype html>')}
+<html lang="${locale}"${data}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="${asset('page.css')}">
+<link rel="stylesheet" href="${asset('theme.css')}">
+${head}
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="bar">
+<a class="name" href="./"><img src="${icon}" alt=""> <span>${name}</span></a>
+${nav && html`<nav aria-label="Pages">${nav}</nav>`}
+</header>
+${body}
+</body>
+</html>
+`;
+}

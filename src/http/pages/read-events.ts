@@ -1,0 +1,158 @@
+// Reads what the landing page shows: events, and the options of its filters, through the public API in this process.
+
+import { ApiError } from '../../errors.ts';
+import type { PublicRead } from '../routes.ts';
+import { addDays, type EventTimes } from './dates.ts';
+import { plainText } from './html.ts';
+import type { Filter, LandingQuery } from './landing-query.ts';
+
+interface Image {
+  url: string;
+  width: number;
+  height: number;
+  sizes?: Record<string, { url: string; width: number; height: number }>;
+}
+
+interface Linked {
+  id: number;
+  website?: string;
+}
+
+/** `venue` is a list if a password protects the venue. */
+export interface Venue extends Linked {
+  venue: string | [];
+  address?: string;
+  zip?: string;
+  city?: string;
+  country?: string;
+}
+
+export interface Organizer extends Linked {
+  organizer: string | [];
+}
+
+interface Term {
+  id: number;
+  name: string;
+}
+
+/** What the pages use of an event in a response of the API. Texts are HTML of the CMS. */
+export interface PublicEvent extends EventTimes {
+  id: number;
+  title: string;
+  description: string;
+  excerpt: string;
+  url: string;
+  website: string;
+  utc_start_date: string;
+  utc_end_date: string;
+  cost: string;
+  image: Image | false;
+  venue: Venue | Venue[];
+  organizer: Organizer[];
+  categories: Term[];
+  tags: Term[];
+}
+
+export interface EventList {
+  events: PublicEvent[];
+  total: number;
+  pages: number;
+}
+
+export interface Option {
+  id: string;
+  name: string;
+}
+
+export interface FilterOptions {
+  venue: Option[];
+  categories: Option[];
+}
+
+const EVENTS_PER_PAGE = 30;
+/** The API's largest page unless configured otherwise. */
+const RECORDS_PER_READ = 50;
+/** A month shows four events of a day, so that more than these are seldom seen. */
+const MAX_MONTH_EVENTS = 300;
+const MAX_OPTIONS = 200;
+
+const NOTHING: EventList = { events: [], total: 0, pages: 0 };
+
+/** From the first day to the last one; without a last one everything later. */
+export interface DayRange {
+  first: string;
+  last?: string | undefined;
+}
+
+export type EventReader = ReturnType<typeof createEventReader>;
+
+/** Every function throws what the API throws, above all 503 `calendar_not_ready` until the initial sync is complete. */
+export function createEventReader(read: PublicRead) {
+  /** One page of events that overlap the days. A filter that names an unknown record finds nothing. */
+  async function page({ first, last }: DayRange, query: Record<string, string>): Promise<EventList> {
+    const bounds: Record<string, string> = { ends_after: `${first} 00:00:00`, strict_dates: '1' };
+    if (last !== undefined) bounds.starts_before = `${addDays(last, 1)} 00:00:00`;
+    try {
+      const { events, total, total_pages: pages } = await read('/events', { ...query, ...bounds });
+      return { events: events as PublicEvent[], total: Number(total), pages: Number(pages) };
+    } catch (error) {
+      if (error instanceof ApiError && (error.status === 400 || error.status === 404)) return NOTHING;
+      throw error;
+    }
+  }
+
+  /** All pages of a list of records, at most `max` records. */
+  async function all(
+    collection: string,
+    query: Record<string, string>,
+    max: number,
+  ): Promise<Record<string, unknown>[]> {
+    const records: Record<string, unknown>[] = [];
+    for (let number = 1, pages = 1; number <= pages && records.length < max; number++) {
+      const body = await read(`/${collection}`, { ...query, per_page: String(RECORDS_PER_READ), page: String(number) });
+      records.push(...(body[collection] as Record<string, unknown>[]));
+      pages = Number(body.total_pages);
+    }
+    return records.slice(0, max);
+  }
+
+  /** Sorted by name. A venue whose name a password hides is left out. */
+  function optionsOf(
+    records: Record<string, unknown>[],
+    nameOf: (record: Record<string, unknown>) => unknown,
+  ): Option[] {
+    return records
+      .map((record) => ({ id: String(record.id), name: plainText(String(nameOf(record))) }))
+      .filter(({ name }) => name !== '')
+      .sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  }
+
+  return {
+    /** One page of the list. */
+    list: (range: DayRange, { filters, page: number = 1 }: LandingQuery): Promise<EventList> =>
+      page(range, { ...filters, per_page: String(EVENTS_PER_PAGE), page: String(number) }),
+
+    /** At most three hundred events, the earliest; `total` counts all. */
+    async month(range: DayRange, filters: Partial<Record<Filter, string>>): Promise<EventList> {
+      const list: EventList = { ...NOTHING, events: [], pages: 1 };
+      for (let number = 1; number <= list.pages && list.events.length < MAX_MONTH_EVENTS; number++) {
+        const next = await page(range, { ...filters, per_page: String(RECORDS_PER_READ), page: String(number) });
+        list.events.push(...next.events);
+        list.total = next.total;
+        list.pages = next.pages;
+      }
+      return list;
+    },
+
+    /** Throws ApiError 404, 410, 401 or 403 for an event that the public does not see. */
+    event: async (id: number): Promise<PublicEvent> => (await read(`/events/${id}`, {})) as unknown as PublicEvent,
+
+    /** At most two hundred of each: of the categories those with the most events. */
+    async filterOptions(): Promise<FilterOptions> {
+      const venues = await all('venues', {}, MAX_OPTIONS);
+      const categories = await all('categories', { orderby: 'count', order: 'desc' }, MAX_OPTIONS);
+      return { venue: optionsOf(venues, ({ venue }) => venue), categories: optionsOf(categories, ({ name }) => name) };
+    },
+  };
+}

@@ -1,0 +1,67 @@
+// Sanitizes the HTML of descriptions: text, structure and links stay; scripts, styles, forms and embeds go.
+
+import type { IOptions } from 'sanitize-html';
+import { escapeHtmlOnce, removeScripts, replaceTags } from '../../text/html.ts';
+import { Html, webAddress } from './html.ts';
+
+const TAGS =
+  'p br hr a strong b em i u s small sub sup code pre blockquote ul ol li dl dt dd h3 h4 h5 h6 figure figcaption img table caption thead tbody tr th td';
+/** Elements that go together with the text in them. */
+const WITHOUT_TEXT = 'script style textarea option noscript iframe object svg math template title xmp noembed noframes';
+
+/** The parser's worst case is quadratic: this many take a few milliseconds. */
+const MAX_TAGS = 2000;
+const MAX_CHARACTERS = 50_000;
+const MAX_DEPTH = 20;
+
+export interface RichTextOptions {
+  /** Links without a host are relative to this address. */
+  siteUrl: string;
+  /** Pictures of other origins are left out. */
+  imageOrigins: ReadonlySet<string>;
+}
+
+/** A description of the CMS as safe HTML. Cuts a long one, and reduces one of very many tags to its text. */
+export async function richText(description: string, options: RichTextOptions): Promise<Html> {
+  const source = description.slice(0, MAX_CHARACTERS);
+  if (source.split('<', MAX_TAGS + 1).length > MAX_TAGS)
+    return new Html(`<p>${escapeHtmlOnce(replaceTags(removeScripts(source), () => ' '))}</p>`);
+  // Loaded with the first description.
+  const { default: sanitize } = await import('sanitize-html');
+  return new Html(sanitize(source, rulesOf(options)));
+}
+
+function rulesOf({ siteUrl, imageOrigins }: RichTextOptions): IOptions {
+  /** The absolute address of a link or picture. */
+  const absolute = (url = '') => (URL.canParse(url, siteUrl) ? new URL(url, siteUrl).href : '');
+  return {
+    allowedTags: TAGS.split(' '),
+    nonTextTags: WITHOUT_TEXT.split(' '),
+    allowedAttributes: { a: ['href', 'rel'], img: ['src', 'alt', 'width', 'height', 'loading'] },
+    allowedSchemes: ['http', 'https', 'mailto', 'tel'],
+    parseStyleAttributes: false,
+    nestingLimit: MAX_DEPTH,
+    transformTags: {
+      // The headings of the page are above.
+      h1: 'h3',
+      h2: 'h3',
+      a: (tagName, { href }) => ({ tagName, attribs: { href: absolute(href), rel: 'nofollow noopener' } }),
+      img: (tagName, { src, alt = '', width = '', height = '' }) => ({
+        tagName,
+        attribs: { src: absolute(src), alt, ...sizeOf(width, height), loading: 'lazy' },
+      }),
+    },
+    exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !isFrom(imageOrigins, attribs.src),
+  };
+}
+
+function sizeOf(width: string, height: string): Record<string, string> {
+  const isSize = /^\d{1,4}$/;
+  return isSize.test(width) && isSize.test(height) ? { width, height } : {};
+}
+
+/** True if the address is one of the web and of these origins. */
+export function isFrom(origins: ReadonlySet<string>, address: string | undefined): address is string {
+  const url = webAddress(address);
+  return url !== undefined && origins.has(new URL(url).origin);
+}

@@ -1,0 +1,60 @@
+// The accent colour of the pages: an operator's own, checked for legibility, or the default.
+
+import type { Config } from '../../config.ts';
+import { ConfigError } from '../../errors.ts';
+
+const DEFAULT_ACCENT = '#4338ca';
+const DEFAULT_ACCENT_DARK = '#a5b4fc';
+/** What `page.css` has behind the accent colour. */
+const GROUND = '#f6f7fb';
+const GROUND_DARK = '#111827';
+/** WCAG 2.2, 1.4.3, for text of normal size. */
+const MIN_CONTRAST = 4.5;
+
+type Rgb = [number, number, number];
+
+const rgbOf = (color: string): Rgb => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)) as Rgb;
+const colorOf = (rgb: Rgb): string => `#${rgb.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+
+/** WCAG 2.2, relative luminance. */
+function luminance(color: string): number {
+  const [r, g, b] = rgbOf(color).map((channel) => {
+    const share = channel / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as Rgb;
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** WCAG 2.2: 1 for equal colours, 21 for black on white. */
+export function contrast(color: string, other: string): number {
+  const [low, high] = [luminance(color), luminance(other)].sort((a, b) => a - b) as [number, number];
+  return (high + 0.05) / (low + 0.05);
+}
+
+/** The colour, lightened until it is legible on the dark ground. */
+function lightened(color: string): string {
+  let rgb = rgbOf(color);
+  while (contrast(colorOf(rgb), GROUND_DARK) < MIN_CONTRAST)
+    rgb = rgb.map((channel) => Math.min(255, channel + 8)) as Rgb;
+  return colorOf(rgb);
+}
+
+/**
+ * The style sheet with the accent colours, for light and dark screens.
+ * @throws ConfigError for a colour in which text would be hard to read
+ */
+export function themeCss({ accent, accentDark }: Pick<Config['pages'], 'accent' | 'accentDark'>): string {
+  assertLegible('pages.accent', accent, GROUND);
+  assertLegible('pages.accentDark', accentDark, GROUND_DARK);
+  const derived = accent === undefined ? DEFAULT_ACCENT_DARK : lightened(accent);
+  return `:root {\n  --accent: light-dark(${accent ?? DEFAULT_ACCENT}, ${accentDark ?? derived});\n}\n`;
+}
+
+function assertLegible(key: string, color: string | undefined, ground: string): void {
+  if (color === undefined || contrast(color, ground) >= MIN_CONTRAST) return;
+  throw new ConfigError(
+    key,
+    `has a contrast of ${contrast(color, ground).toFixed(1)} to the page's ${ground}`,
+    `Links and buttons have this colour: choose a ${ground === GROUND ? 'darker' : 'lighter'} one, with at least ${MIN_CONTRAST}.`,
+  );
+}

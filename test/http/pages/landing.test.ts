@@ -1,0 +1,269 @@
+// The landing page as the server renders it: list, month, details, deep links, caching and metadata.
+
+import { expect } from 'chai';
+import { MOUNT, PUBLIC_URL } from '../../start-gateway.ts';
+import { organizer, term, venue } from '../../store/sample-records.ts';
+import { at, idsIn, image, landingFixture, on, TODAY, textOf } from './landing-fixture.ts';
+
+describe('the landing page', () => {
+  const fixture = landingFixture();
+  const { start, get } = fixture;
+
+  describe('list', () => {
+    it('begins today, and has an event of three months once, with its range', async () => {
+      await start([
+        on(1, '08'),
+        on(2, '09'),
+        on(3, '10'),
+        at(4, '2027-02-01 10:00:00', '2027-05-01 17:00:00', { title: 'Exhibition' }),
+        on(5, '12'),
+      ]);
+      const html = await get('?view=list');
+      expect(idsIn(html, 'list')).to.deep.equal([4, 2, 3, 5]);
+      expect(textOf(html)).to.match(
+        /Now .*Feb 1 – May 1 Exhibition.* Today .*7:00 – 8:30 PM .*Tomorrow .* Friday, March 12 /,
+      );
+    });
+
+    it('has an event across midnight on the evening that it begins, and not on the next day', async () => {
+      await start([
+        at(1, '2027-03-08 22:00:00', '2027-03-09 02:00:00'),
+        at(2, '2027-03-09 22:00:00', '2027-03-10 02:00:00'),
+        at(3, '2027-03-09 00:00:00', '2027-03-10 23:59:59', { allDay: true }),
+      ]);
+      const html = await get('?view=list');
+      expect(idsIn(html, 'list')).to.deep.equal([3, 2]);
+      expect(textOf(html)).to.include('Mar 9 – 10').and.to.include('10 PM – 2 AM');
+    });
+
+    it('has pages of thirty events', async () => {
+      await start(Array.from({ length: 65 }, (_, n) => on(n + 1, '20', { date: '2026-01-01 10:00:00' })));
+      const pages = [1, 2, 3].map((page) => get(`?view=list&page=${page}`));
+      const ids = (await Promise.all(pages)).map((html) => idsIn(html, 'list').length);
+      expect(ids).to.deep.equal([30, 30, 5]);
+      expect(await get('?view=list&page=2'))
+        .to.include('href="./?view=list"')
+        .and.include('href="./?view=list&amp;page=3"');
+      expect(idsIn(await get('?view=list&page=900'), 'list')).to.deep.equal([]);
+    });
+  });
+
+  describe('month', () => {
+    it('has the events of its weeks, and one bar per week for an event of several weeks', async () => {
+      await start([
+        on(1, '01'),
+        on(2, '31'),
+        at(3, '2027-03-05 10:00:00', '2027-03-16 10:00:00'),
+        on(4, '09', { id: 4 }),
+      ]);
+      const html = await get('?view=month');
+      // Weeks begin on Sunday: 28 February to 3 April.
+      expect(idsIn(html, 'month').sort()).to.deep.equal([1, 2, 3, 3, 3, 4]);
+      expect(html).to.match(/class="entry c5 s2 r0 k continues"[^>]*data-event="3"/);
+      expect(html).to.match(/class="entry c0 s7 r0 k continued continues"[^>]*data-event="3"/);
+      expect(html).to.match(/class="entry c0 s3 r0 k continued"[^>]*data-event="3"/);
+      expect(html).to.include('<h1 class="in-month">March 2027</h1>');
+      expect(idsIn(await get('?view=month&month=2027-05'), 'month')).to.deep.equal([]);
+    });
+
+    it('links to the list of a day with more than four events', async () => {
+      await start([1, 2, 3, 4, 5, 6].map((id) => on(id, '17')));
+      const html = await get('?view=month');
+      expect(idsIn(html, 'month')).to.have.length(4);
+      expect(html).to.match(/<a class="others c3" href="\.\/\?day=2027-03-17">\+2 more<\/a>/);
+      expect(idsIn(await get('?day=2027-03-17'), 'list')).to.have.length(6);
+    });
+  });
+
+  describe('deep links', () => {
+    const RECORDS = [
+      term('category', 31, { name: 'Music &amp; Dance' }),
+      term('tag', 41, { name: 'Free' }),
+      venue(21, { title: 'Town Hall' }),
+      organizer(26, { title: 'The <b>Choir</b>' }),
+      on(1, '10', { categories: [31], venues: [21], searchText: 'Spring Market' }),
+      on(2, '11', { organizers: [26], tags: [41] }),
+      on(3, '12', { id: 3 }),
+    ];
+    beforeEach(() => start(RECORDS));
+
+    it('name view, month, filters and search, each as the API has it', async () => {
+      for (const query of [
+        'venue=21',
+        'categories=31',
+        'organizer=26',
+        'tags=41',
+        'search=market',
+        'month=2027-03',
+        'day=2027-03-12',
+      ]) {
+        const { body } = await fixture.gateway.request(
+          `/events?${/month|day/.test(query) ? `starts_after=${query.slice(-10)}` : query}`,
+        );
+        const shown = idsIn(await get(`?view=list&${query}`), 'list');
+        if (query.startsWith('month')) expect(shown).to.deep.equal([1, 2, 3]);
+        else if (query.startsWith('day')) expect(shown).to.deep.equal([3]);
+        else expect(shown, query).to.deep.equal(body.events.map(({ id }: { id: number }) => id));
+      }
+      const html = await get('?view=month&venue=21&month=2027-03');
+      expect(html).to.match(/data-view="month"/);
+      expect(html).to.include('<option value="21" selected>Town Hall</option>');
+      expect(html).to.include('<option value="31">Music &amp; Dance</option>');
+      expect(html).to.include('href="./?view=month&amp;month=2027-04&amp;venue=21"');
+      expect(idsIn(html, 'month')).to.deep.equal([1]);
+      expect(textOf(await get('?organizer=26'))).to.include('Organizer: The Choir.');
+      expect(await get('?search=market'))
+        .to.match(/data-view="list"/)
+        .and.include('value="market"');
+    });
+
+    it('ignore what is not valid', async () => {
+      const plain = await get();
+      for (const query of [
+        '?view=year',
+        '?month=2027-13',
+        '?month=0000-01',
+        '?month=9999-12',
+        '?day=2027-02-31',
+        '?venue=abc&categories=-1&tags=1e3&organizer=0x10',
+        '?event=0',
+        '?event=9999999999999999',
+        '?page=0&search=%20',
+        '?search[]=1&view[]=list',
+        '?%E0%A4%A&&&=&unknown=1',
+      ])
+        expect(await get(query), query).to.equal(plain);
+    });
+
+    it('find nothing for a record that does not exist, or a search without hits', async () => {
+      for (const query of ['?venue=999', '?categories=999', '?organizer=1', '?search=nothing'])
+        expect(textOf(await get(`${query}&view=list`)), query).to.include('No events');
+      expect(await get(`?search=${encodeURIComponent('"><script>'.repeat(30))}`)).not.to.include('"><script>');
+    });
+  });
+
+  describe('details', () => {
+    const LINKED = [
+      venue(21, {
+        title: 'Old <i onclick=x>Pier</i>',
+        address: '1 Quay',
+        city: 'Gull & Haven',
+        website: 'javascript:alert(1)',
+      }),
+      organizer(26, { title: 'Town of Gullhaven, Events Office', website: 'https://town.example/a?b="' }),
+      organizer(27, { title: 'Choir' }),
+    ];
+    const PICTURE = image(9, 'https://cms.example/a"b.jpg');
+
+    it('have picture, range, venue with map, organizers as a list, website and description', async () => {
+      const details = {
+        venues: [21],
+        organizers: [26, 27],
+        image: 9,
+        website: 'https://event.example/',
+        description: '<p>Full <strong>text</strong> with a <a href="/more">link</a>.</p>',
+      };
+      await start([...LINKED, on(1, '12', details)], [PICTURE]);
+      const html = await get('?event=1');
+      const text = textOf(html);
+      expect(text).to.include('Friday, March 12, 2027, 7:00 – 8:30 PM CET');
+      expect(html).to.include('src="https://cms.example/a&quot;b.jpg"');
+      expect(html).to.match(
+        /<li><a href="\.\/\?organizer=26">Town of Gullhaven, Events Office<\/a> <a href="https:\/\/town\.example\/a\?b=%22"/,
+      );
+      expect(html).to.include('<li><a href="./?organizer=27">Choir</a></li>');
+      expect(html).to.include('https://www.openstreetmap.org/search?query=1%20Quay%2C%20Gull%20%26%20Haven');
+      expect(html).to.include('href="https://event.example/"').and.include('href="https://cms.example/post"');
+      expect(html).to.include('<strong>text</strong>').and.include('href="https://cms.example/more"');
+      expect(html).to.include(`data-url="${PUBLIC_URL}/?event=1"`);
+      expect(html).to.include('<title>event 1 – ');
+    });
+
+    it('need neither venue nor picture, and lead back to where the link came from', async () => {
+      await start([on(1, '12')]);
+      const html = await get('?event=1&view=month&month=2027-03');
+      expect(html).to.include('data-back="./?view=month&amp;month=2027-03"').and.not.include('>Where<');
+    });
+
+    it('show an event that is not public as missing, without a question to the CMS', async () => {
+      await start([on(1, '12', { status: 'draft', title: 'Secret' }), on(2, '12', { status: 'trash' })]);
+      const calls = fixture.gateway.observations.filter(({ type }) => type === 'cms-call').length;
+      for (const id of [1, 2, 3]) {
+        const { status, text, headers } = await fixture.gateway.requestPath(`/?event=${id}`);
+        expect([status, headers['cache-control']], String(id)).to.deep.equal([404, 'no-store']);
+        expect(text).to.include('not in the calendar').and.not.include('Secret');
+      }
+      expect(fixture.gateway.observations.filter(({ type }) => type === 'cms-call')).to.have.length(calls);
+    });
+
+    it('show a protected event without what its password hides', async () => {
+      await start([
+        on(1, '12', { protected: true, title: 'Open title', description: 'hidden-text', excerpt: 'hidden-text' }),
+      ]);
+      for (const query of ['?view=list', '?view=month'])
+        expect(await get(query), query)
+          .to.include('Open title')
+          .and.not.include('hidden-text');
+      const { status, text } = await fixture.gateway.requestPath('/?event=1');
+      expect(status).to.equal(403);
+      expect(text).to.include('A password protects').and.not.include('hidden-text');
+    });
+  });
+
+  describe('for caches and search engines', () => {
+    it('is public like a list, with an ETag that changes with the records', async () => {
+      await start([on(1, '10')]);
+      const first = await fixture.gateway.requestPath('/');
+      expect(first.headers['cache-control']).to.equal('public, max-age=5, stale-while-revalidate=30');
+      const etag = first.headers.etag!;
+      const again = await fixture.gateway.requestPath('/?utm_source=x', { headers: { 'if-none-match': etag } });
+      expect([again.status, again.bytes.length]).to.deep.equal([304, 0]);
+      fixture.gateway.replica.upsert([on(2, '11')]);
+      const changed = await fixture.gateway.requestPath('/', { headers: { 'if-none-match': etag } });
+      expect(changed.status).to.equal(200);
+      expect(idsIn(changed.text, 'list')).to.deep.equal([1, 2]);
+    });
+
+    it('names its events as JSON-LD with the offset of their zone, and a canonical address', async () => {
+      await start([
+        on(1, '10', {
+          startUtc: '2027-03-11 00:30:00',
+          endUtc: '2027-03-11 02:00:00',
+          venues: [21],
+          title: 'A &#8220;B&#8221;',
+        }),
+        at(2, '2027-03-11 00:00:00', '2027-03-12 23:59:59', { allDay: true }),
+        venue(21, { title: 'Hall', city: 'Gullhaven' }),
+      ]);
+      const html = await get('?view=list&utm=1');
+      const data = JSON.parse(/<script type="application\/ld\+json">(.*?)<\/script>/.exec(html)![1]!);
+      expect(data['@graph'][0]).to.deep.include({
+        name: 'A “B”',
+        startDate: '2027-03-10T19:00:00-05:30',
+        location: {
+          '@type': 'Place',
+          name: 'Hall',
+          address: { '@type': 'PostalAddress', addressLocality: 'Gullhaven' },
+        },
+      });
+      expect(data['@graph'][1]).to.include({ startDate: '2027-03-11', endDate: '2027-03-12' });
+      expect(html).to.include(`<link rel="canonical" href="${PUBLIC_URL}/">`);
+      expect(await get('?event=1&view=list')).to.include(`<link rel="canonical" href="${PUBLIC_URL}/?event=1">`);
+    });
+
+    it('works with an empty replica, and leaves the API as it is', async () => {
+      await start([]);
+      expect(textOf(await get())).to.include('No events');
+      expect((await fixture.gateway.requestPath('/?event=1')).status).to.equal(404);
+      expect((await fixture.gateway.request('/events')).status).to.equal(200);
+      expect((await fixture.gateway.requestPath(`/?rest_route=${MOUNT}/events`)).headers['content-type']).to.match(
+        /json/,
+      );
+    });
+  });
+
+  it(`calls the day of the site today, not that of UTC: ${TODAY}`, async () => {
+    await start([on(1, '09')]);
+    expect(await get('?view=month')).to.include(`class="date c2 today" datetime="${TODAY}"`);
+  });
+});
