@@ -48,8 +48,8 @@ export interface Config {
     logo?: string;
     accent?: string;
     accentDark?: string;
-    imageOrigins?: string[];
-    locale?: string;
+    imageOrigins: string[];
+    locale: string;
   };
   webhook: { secret?: string };
   redisUrl?: string;

@@ -38,6 +38,10 @@ const OPTIONAL = [
   'upstream.password',
   'publicUrl',
   'dataDir',
+  'pages.name',
+  'pages.logo',
+  'pages.accent',
+  'pages.accentDark',
   'webhook.secret',
   'redisUrl',
   'log.pretty',
@@ -148,6 +152,29 @@ describe('configuration', () => {
     expect(Buffer.from(encoded!, 'base64').toString()).to.equal('gateway:abcd efgh ijkl');
   });
 
+  it('accepts name, logo, colours and locale of the pages, and refuses what is none', () => {
+    const pages = { name: 'Town', logo: 'https://town.example/logo.svg', accent: '#0B6E4F', locale: 'en' };
+    expect(loadConfig({ file: file({ pages }), env: SITE }).pages).to.deep.include(pages);
+    const wrong: Record<string, unknown[]> = {
+      name: ['', 'x'.repeat(101)],
+      logo: ['javascript:alert(1)', '/logo.svg', 'data:image/svg+xml,x', `https://town.example/${'x'.repeat(2000)}`],
+      accent: ['red', '#fff', '#12345g', 'url(x)', '#4338ca;}'],
+      accentDark: ['rgb(1,2,3)'],
+      imageOrigins: [
+        ['cdn.example'],
+        ['https://cdn.example; script-src *'.replace('https:', 'ftp:')],
+        Array(11).fill('https://a.b'),
+      ],
+      locale: ['de-DE', 'en_GB', 'en-gb'],
+    };
+    for (const [key, values] of Object.entries(wrong)) {
+      for (const value of values)
+        expect(loadError({ file: file({ pages: { [key]: value } }) }).location, String(value)).to.include(
+          `pages.${key}`,
+        );
+    }
+  });
+
   it('has an environment variable for every key', () => {
     const values: Record<string, [text: string, value: unknown]> = {
       integer: ['2000', 2000],
@@ -168,6 +195,11 @@ describe('configuration', () => {
       'listen.adminPort': ['2001', 2001],
       'listen.trustProxies': ['TRUE', true],
       'cost.position': ['postfix', 'postfix'],
+      'pages.logo': ['https://site.test/logo.svg', 'https://site.test/logo.svg'],
+      'pages.accent': ['#0b6e4f', '#0b6e4f'],
+      'pages.accentDark': ['#7ddfc3', '#7ddfc3'],
+      'pages.imageOrigins': ['https://cdn.test', ['https://cdn.test']],
+      'pages.locale': ['en-GB', 'en-GB'],
       'log.level': ['warn', 'warn'],
       'webhook.secret': ['long enough', 'long enough'],
     };

@@ -71,7 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const config = {
     ...base,
     limits: { ...base.limits, requestsPerMinute: 1_000_000 },
-    pages: { landing: false, documentation: false },
+    pages: { ...base.pages, landing: false, documentation: false },
   };
   const mapping = loadMapping(options.mapping ?? 'wordpress-meta');
   const cmsLink = cms.link();

@@ -36,7 +36,7 @@ export interface MemoryOptions {
   /** Default page size: 10, as on a fresh site with The Events Calendar. */
   perPage?: number;
   /** HTML pages; default: none. */
-  pages?: Config['pages'];
+  pages?: Partial<Config['pages']>;
   /** Overrides the default caching. */
   cache?: Partial<Config['cache']>;
   limits?: Partial<Config['limits']>;
@@ -117,7 +117,7 @@ function configOf({ perPage = 10, cache, limits, pages = NO_PAGES }: MemoryOptio
     cache: { ...config.cache, ...cache },
     // Without a network, all requests arrive in the event-loop turn by which load shedding measures overload.
     limits: { ...config.limits, requestsPerMinute: 1_000_000, overloadMs: NEVER_MS, ...limits },
-    pages,
+    pages: { ...config.pages, ...pages },
   };
 }
 

@@ -20,9 +20,9 @@ export function documentationPage({ brand, mounts, hasLanding }: DocumentationPa
 <script defer src="${asset('swagger-ui.js')}"></script>
 <script type="module" src="${asset('documentation.mjs')}"></script>`,
     ...(hasLanding ? { nav: html`<a href="./">Calendar</a>` } : {}),
-    body: html`<main id="main" tabindex="-1" data-mounts="${mounts.join(' ')}">
+    body: html`<div id="main" tabindex="-1" data-mounts="${mounts.join(' ')}">
 <div id="interface"><p class="waiting">Reading the description of the interface</p></div>
 <noscript><p class="waiting">This page needs JavaScript. The description itself: <a href="${document}">${document}</a></p></noscript>
-</main>`,
+</div>`,
   });
 }

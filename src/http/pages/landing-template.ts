@@ -31,8 +31,8 @@ export function landingPage({ brand, query, title, head, content, base, hasDocum
 <script type="module" src="${asset('landing.mjs')}"></script>
 ${head}`,
     body: html`<main id="main" tabindex="-1">
-${content}
 <p id="notice" role="status"></p>
+${content}
 </main>
 <footer>${examples(base, hasDocumentation)}</footer>
 <dialog id="dialog" aria-labelledby="event-title">

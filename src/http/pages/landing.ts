@@ -54,7 +54,7 @@ export class LandingError extends Error {
 }
 
 /** Origins of pictures: the site, the logo, and those that the operator names. */
-export const imageOriginsOf = ({ imageOrigins = [], logo }: Config['pages'], site: Site): Set<string> =>
+export const imageOriginsOf = ({ imageOrigins, logo }: Config['pages'], site: Site): Set<string> =>
   new Set([site.url, logo, ...imageOrigins].flatMap((url) => webAddress(url) ?? []).map((url) => new URL(url).origin));
 
 /**

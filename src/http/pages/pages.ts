@@ -35,7 +35,6 @@ const DOCUMENTATION_PACKAGES = {
   'swagger-ui.js': 'swagger-ui-dist/swagger-ui-bundle.js',
   'swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
 };
-const DEFAULT_LOCALE = 'en-US';
 
 type Handler = (ctx: Context) => void | Promise<void>;
 
@@ -76,7 +75,7 @@ function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
   return {
     name: config.name ?? (decodeEntities(site().name) || 'Calendar'),
     logo: config.logo,
-    locale: config.locale ?? DEFAULT_LOCALE,
+    locale: config.locale,
     asset: (name) => assetUrl(name, assets),
   };
 }

@@ -1,5 +1,6 @@
 // Reads what the landing page shows: events, and the options of its filters, through the public API in this process.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors.ts';
 import type { PublicRead } from '../routes.ts';
 import { addDays, type EventTimes } from './dates.ts';
@@ -89,12 +90,18 @@ export type EventReader = ReturnType<typeof createEventReader>;
 
 /** Every function throws what the API throws, above all 503 `calendar_not_ready` until the initial sync is complete. */
 export function createEventReader(read: PublicRead) {
+  /** Lets other requests go first: a page takes several reads, each of which takes milliseconds. */
+  const readInTurn: PublicRead = async (path, query) => {
+    await nextTurn();
+    return read(path, query);
+  };
+
   /** One page of events that overlap the days. A filter that names an unknown record finds nothing. */
   async function page({ first, last }: DayRange, query: Record<string, string>): Promise<EventList> {
     const bounds: Record<string, string> = { ends_after: `${first} 00:00:00`, strict_dates: '1' };
     if (last !== undefined) bounds.starts_before = `${addDays(last, 1)} 00:00:00`;
     try {
-      const { events, total, total_pages: pages } = await read('/events', { ...query, ...bounds });
+      const { events, total, total_pages: pages } = await readInTurn('/events', { ...query, ...bounds });
       return { events: events as PublicEvent[], total: Number(total), pages: Number(pages) };
     } catch (error) {
       if (error instanceof ApiError && (error.status === 400 || error.status === 404)) return NOTHING;
@@ -110,7 +117,11 @@ export function createEventReader(read: PublicRead) {
   ): Promise<Record<string, unknown>[]> {
     const records: Record<string, unknown>[] = [];
     for (let number = 1, pages = 1; number <= pages && records.length < max; number++) {
-      const body = await read(`/${collection}`, { ...query, per_page: String(RECORDS_PER_READ), page: String(number) });
+      const body = await readInTurn(`/${collection}`, {
+        ...query,
+        per_page: String(RECORDS_PER_READ),
+        page: String(number),
+      });
       records.push(...(body[collection] as Record<string, unknown>[]));
       pages = Number(body.total_pages);
     }

@@ -49,7 +49,7 @@ export function landingFixture() {
 /** The ids of the events in the part of the page with this class, in their order. */
 export function idsIn(html: string, part: 'list' | 'month'): number[] {
   const [, after = ''] = html.split(`<div class="in-${part} ${part}">`);
-  const [content = ''] = after.split(/<div class="in-month month">|<p id="notice"/);
+  const [content = ''] = after.split(/<div class="in-month month">|<footer>/);
   return [...content.matchAll(/data-event="(\d+)"/g)].map(([, id]) => Number(id));
 }
 /** The text, with single blanks. */

@@ -8,7 +8,7 @@ import { request } from 'undici';
 import { type PagesOptions, pages } from '../../../src/http/pages/pages.ts';
 
 const options: PagesOptions = {
-  config: { landing: true, documentation: true },
+  config: { landing: true, documentation: true, imageOrigins: [], locale: 'en-US' },
   mounts: ['/calendar/events/v1', '/wp-json/tribe/events/v1'],
   publicUrl: 'https://calendar.example/',
   freshness: { maxAgeS: 5, staleWhileRevalidateS: 30 },
