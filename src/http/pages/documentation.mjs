@@ -8,7 +8,7 @@ dark.addEventListener('change', paint);
 paint();
 
 const servers = document
-  .querySelector('main')
+  .querySelector('#main')
   .dataset.mounts.split(' ')
   .map((mount) => ({ url: `${new URL(mount, root).href}/` }));
 

@@ -20,12 +20,22 @@ const options: PagesOptions = {
   hasCalendarFiles: false,
 };
 
+const EVENT = {
+  ...{ id: 12, title: 'Fair', description: '', excerpt: '', cost: '', image: false },
+  ...{ url: 'https://cms.example/fair', website: 'https://cms.example/fair' },
+  ...{ start_date: '2027-03-12 10:00:00', end_date: '2027-03-12 11:00:00', all_day: false, timezone_abbr: 'UTC' },
+  ...{ utc_start_date: '2027-03-12 10:00:00', utc_end_date: '2027-03-12 11:00:00' },
+};
+
 describe('pages', () => {
   let server: Server | undefined;
 
-  async function served(config: Partial<PagesOptions['config']> = {}): Promise<string> {
+  async function served(
+    config: Partial<PagesOptions['config']> = {},
+    changed: Partial<PagesOptions> = {},
+  ): Promise<string> {
     const app = new Koa();
-    app.use(pages({ ...options, config: { ...options.config, ...config } }));
+    app.use(pages({ ...options, ...changed, config: { ...options.config, ...config } }));
     app.use((ctx) => {
       ctx.status = 404;
       ctx.body = 'passed on';
@@ -120,6 +130,23 @@ describe('pages', () => {
     expect(() => pages({ ...options, config: { ...options.config, accentDark: '#222222' } })).to.throw(
       /pages\.accentDark: [\s\S]*lighter/,
     );
+  });
+
+  it('offer to subscribe to the shown filters and to save an event, if the API has calendar files', async () => {
+    const read: PagesOptions['read'] = async (path, query) =>
+      path === '/events/12'
+        ? { ...EVENT, organizer: [], categories: [], tags: [], venue: [] }
+        : options.read(path, query);
+    const withFiles = await served({}, { hasCalendarFiles: true, read });
+    const text = async (url: string) => (await fetch(url)).text();
+    expect(await text(`${withFiles}/?venue=7&search=a%26b&month=2027-03`)).to.include(
+      'href="webcal://calendar.example/calendar/events/v1/events.ics?search=a%26b&amp;venue=7"',
+    );
+    expect(await text(`${withFiles}/?event=12`)).to.include('href="calendar/events/v1/events/12.ics" download');
+    server!.closeAllConnections();
+    server!.close();
+    const without = await served({}, { read });
+    for (const query of ['', '?event=12']) expect(await text(`${without}/${query}`)).not.to.match(/webcal|\.ics/);
   });
 
   it('leave everything else to the API', async () => {
