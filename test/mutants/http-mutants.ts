@@ -152,8 +152,16 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/pages.test.ts', [
     {
       what: 'a content security policy on pages',
-      function: 'sendPage',
-      code: "_1.set('Content-Security-Policy', CONTENT_SECURITY_POLICY);",
+      function: 'setPageHeaders',
+      code: "_1.set('Content-Security-Policy', _2.join('; '));",
+    },
+  ]),
+  ...mutantsOf('src/http/pages/json-ld-template.ts', 'test/http/pages/landing-contents.test.ts', [
+    {
+      what: 'no text ends the data block of a page',
+      function: 'jsonLdScript',
+      code: ".replaceAll('<', '\\\\u003c')",
+      title: 'run no script',
     },
   ]),
   ...mutantsOf('src/http/reference-checks.ts', 'test/calendar/list-filters.test.ts', [
