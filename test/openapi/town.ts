@@ -8,12 +8,14 @@ import { event, organizer, term, venue } from '../store/sample-records.ts';
 
 export const CONCERTS = 12;
 export const FIRST_ID = 101;
+/** The title of the second concert. */
+export const HTML_TITLE = 'Drums &amp; <em>Bass</em>';
 
 /** Concert `n` of 0 to 11, a day each from 2027-01-01 on. */
 const concert = (n: number) => {
   const day = `2027-01-${String(n + 1).padStart(2, '0')}`;
   return event(FIRST_ID + n, {
-    title: `Concert ${n + 1}`,
+    title: n === 1 ? HTML_TITLE : `Concert ${n + 1}`,
     slug: `concert-${n + 1}`,
     excerpt: '<p>Music &amp; more</p>',
     start: `${day} 19:00:00`,
