@@ -26,15 +26,20 @@ function parseForwarded(entry: string): string {
   return isIP(address) === 0 ? UNKNOWN : withoutMapping(address);
 }
 
+/** A check costs a microsecond. A port that so many public addresses reach with the header is not behind a proxy. */
+const MAX_PROXY_CHECKS = 1000;
+
 /**
  * Warns once about a proxy in a private network that is not trusted: all clients behind it share one rate limit, and a few failed logins
  * of one client block new logins of all.
  */
 function createWarning(observe: Observe): (req: IncomingMessage) => void {
-  let hasWarned = false;
+  let checksLeft = MAX_PROXY_CHECKS;
   return (req) => {
-    if (hasWarned || req.headers['x-forwarded-for'] === undefined || isPublicAddress(peerOf(req))) return;
-    hasWarned = true;
+    if (checksLeft === 0 || req.headers['x-forwarded-for'] === undefined) return;
+    checksLeft -= 1;
+    if (isPublicAddress(peerOf(req))) return;
+    checksLeft = 0;
     const message =
       `Requests from ${peerOf(req)} carry X-Forwarded-For, and CALENDAR_TRUST_PROXIES (listen.trustProxies) does not name that ` +
       'address: all clients behind it count as one, in the limits of requests and of failed logins. If it is your proxy, name it there.';
