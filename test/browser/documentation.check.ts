@@ -89,6 +89,9 @@ describe('the documentation page', () => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('inPage.focused()')).to.equal('a Skip to the content');
     await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).to.equal('main');
+    await tabTo(/^input/);
+    await page.keyboard.type('description');
     await tabTo(/^button.*\/doc/);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Execute' }).waitFor();

@@ -31,6 +31,9 @@ function describeExamples(document) {
   return document;
 }
 
+// Swagger UI takes the fragment for one of its operations.
+document.querySelector('.skip').addEventListener('click', () => document.querySelector('#main').focus());
+
 const container = document.querySelector('#interface');
 
 /** The label of a select element, derived from its position: Swagger UI labels only a few. */
