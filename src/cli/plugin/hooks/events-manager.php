@@ -19,11 +19,13 @@ function occurrences_of($id, $from, $to, $today) {
         $from, $to, $series, $today, MAX_OCCURRENCES
     ));
     return \array_map(function ($row) {
-        return [
+        $own = \array_filter(['all_day' => $row->event_all_day, 'timezone' => $row->event_timezone], 'is_string');
+        if (isset($own['all_day'])) {
+            $own['all_day'] = (bool) $own['all_day'];
+        }
+        return $own + [
             'start' => "$row->event_start_date $row->event_start_time",
             'end' => "$row->event_end_date $row->event_end_time",
-            'all_day' => (bool) $row->event_all_day,
-            'timezone' => (string) $row->event_timezone,
         ];
     }, $rows);
 }
