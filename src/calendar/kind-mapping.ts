@@ -2,7 +2,7 @@
 // needs.
 
 import type { CmsRecord } from '../cms/port.ts';
-import { readOnly } from '../interface/errors.ts';
+import { noSuchKind, readOnly } from '../interface/errors.ts';
 import type { Kinds, Mapping } from '../mapping/mapping.ts';
 import type { Kind } from '../model/records.ts';
 import { incompleteError } from '../sync/complete-records.ts';
@@ -28,6 +28,7 @@ export function assertComplete(
 /** The kind's mapping for a write. Throws 403 if the mapping does not have the kind or maps it read-only. */
 export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K): NonNullable<Kinds[K]> {
   const mapping = services.mapping.kinds[kind];
-  if (!mapping || mapping.readOnly) throw readOnly(kind);
+  if (!mapping) throw noSuchKind(kind);
+  if (mapping.readOnly) throw readOnly(kind);
   return mapping as NonNullable<Kinds[K]>;
 }

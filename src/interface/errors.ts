@@ -108,9 +108,13 @@ export function termExists(kind: 'category' | 'tag', termId: number): ApiError {
 export const unknownNamespace = (): ApiError =>
   new ApiError(404, 'rest_invalid_namespace', 'The specified namespace could not be found.');
 
-/** The mapping does not have this kind, or maps it read-only. */
+/** The mapping maps this kind read-only. */
 export const readOnly = (kind: Kind): ApiError =>
   new ApiError(403, 'rest_forbidden', `This site offers its ${PLURALS[kind]} for reading only.`);
+
+/** The mapping does not have this kind. */
+export const noSuchKind = (kind: Kind): ApiError =>
+  new ApiError(403, 'rest_forbidden', `This site has no ${PLURALS[kind]}.`);
 
 /** The initial sync is not complete. A list of only some records would look like a complete one. */
 export const notReady = (percent: number): ApiError =>

@@ -12,6 +12,7 @@ import { html } from './html.ts';
 import { ids, terms } from './ids.ts';
 import { number } from './number.ts';
 import { text } from './text.ts';
+import { ticket } from './ticket.ts';
 import { unix } from './unix.ts';
 import { zone } from './zone.ts';
 
@@ -29,6 +30,7 @@ export const CODECS: readonly CodecDefinition[] = [
   unix,
   cmsDate,
   currency,
+  ticket,
 ];
 
 const byName: ReadonlyMap<string, CodecDefinition> = new Map(CODECS.map((codec) => [codec.name, codec]));

@@ -1,0 +1,16 @@
+<?php
+// WP Event Manager: an event that the gateway moves expires after its new date.
+//
+// The plugin's hourly task takes events off its pages after `_event_expiry_date`. Its own form for visitors sets this date anew with
+// every change of an event's dates, by the rule in the plugin's settings; the REST API knows nothing of it.
+
+namespace CalendarGateway\Site;
+
+\add_action('rest_after_insert_event_listing', function ($post, $request) {
+    $meta = \is_array($request['meta']) ? $request['meta'] : [];
+    $is_moved = isset($meta['_event_start_date']) || isset($meta['_event_end_date']);
+    // An administrator's own expiry date stays as long as the event is not moved.
+    if ($is_moved && is_gateway_request() && \function_exists('get_event_expiry_date')) {
+        \update_post_meta($post->ID, '_event_expiry_date', \get_event_expiry_date($post->ID));
+    }
+}, 10, 2);

@@ -1,0 +1,54 @@
+// Codec `ticket`: a cost whose CMS says in another key whether the event is free or paid.
+
+import { parseWritablePath } from '../field-accessor.ts';
+import { selectorOf, setAt, valueAt } from '../paths.ts';
+import type { CodecDefinition } from './codec.ts';
+import { readText } from './text.ts';
+
+interface TicketOptions {
+  /** The path of the key. */
+  option: string;
+  /** The CMS's words; default `paid` and `free`. */
+  paid?: string;
+  free?: string;
+}
+
+/** How the API says that an event is free. */
+const FREE = 'Free';
+
+const isZero = (text: string): boolean => text.trim() !== '' && Number(text) === 0;
+
+/** A cost of zero stays as written; another price of a free event is left over from before. */
+export const ticket: CodecDefinition<TicketOptions> = {
+  name: 'ticket',
+  fits: ['text'],
+  onlyField: 'cost',
+  optionsRequired: true,
+  optionsSchema: {
+    type: 'object',
+    required: ['option'],
+    additionalProperties: false,
+    properties: { option: { $ref: '#/definitions/path' }, paid: { type: 'string' }, free: { type: 'string' } },
+  },
+  metaType: () => ({ type: 'string' }),
+  optionPaths: ({ option }) => [option],
+  createAccessor: (path, { option, paid = 'paid', free = 'free' }, pointer) => {
+    const optionPath = parseWritablePath(option, `${pointer}/as/ticket/option`);
+    return {
+      read: (cmsRecord) => {
+        const price = readText(valueAt(cmsRecord, path)) ?? '';
+        return valueAt(cmsRecord, optionPath) !== free || isZero(price) ? price : FREE;
+      },
+      write: (value, { body }) => {
+        const cost = String(value);
+        const isFree = cost.toLowerCase() === FREE.toLowerCase();
+        setAt(body, path, isFree ? '' : cost);
+        setAt(body, optionPath, cost === '' ? '' : isFree || isZero(cost) ? free : paid);
+      },
+      selectedPaths: [path, optionPath].map(selectorOf),
+      location: [path.join('.'), option].join(', '),
+      needsZone: false,
+      needsCurrent: false,
+    };
+  },
+};

@@ -1,0 +1,124 @@
+// Advanced Custom Fields: required fields, typed fields, clearing, and the model of its field types.
+
+import { expect } from 'chai';
+import type { Json } from '../live/json-client.ts';
+import { ACF_TYPES } from '../mapping/field-types.ts';
+import { until } from '../until.ts';
+import type { PluginSite, PluginTest } from './plugin-test.ts';
+
+const WEBHOOK_MS = 10_000;
+
+/** A field as the plugin's own function returns it, without its display format. */
+const field = (site: PluginSite, id: number | undefined, name: string): Promise<unknown> =>
+  site.php(`return get_field( '${name}', ${id}, false );`);
+
+async function change(site: PluginSite, path: string, json: Json, status = 200): Promise<Json> {
+  const response = await site.request(path, { method: 'POST', json });
+  expect(response.status, JSON.stringify(response.body)).to.equal(status);
+  return response.body;
+}
+
+export const plugin: PluginTest = {
+  mapping: 'a file of its own',
+  columns: {
+    recognised: {},
+    read: {
+      async 'every field of an event'(site) {
+        const { body } = await site.request(`events/${site.ids.concert}`);
+        expect(body).to.include({
+          start_date: '2031-05-01 19:30:00',
+          cost: '$12.5',
+          website: 'https://tickets.example/7',
+        });
+        expect(body.venue).to.include({ venue: 'Quay Hall', address: '1 Quay Street', city: 'Galway' });
+        expect((body.organizer as Json[])[0]).to.include({ email: 'hello@players.example', phone: '+353 91 2' });
+        expect((await site.request(`events/${site.ids.fair}`)).body.cost).to.equal('Free');
+      },
+    },
+    written: {
+      async 'one field, and the required ones stay'(site) {
+        const { concert } = site.ids;
+        expect((await change(site, `events/${concert}`, { cost: '20' })).cost).to.equal('$20');
+        expect(await field(site, concert, 'price')).to.equal('20');
+        expect(await field(site, concert, 'event_start')).to.equal('2031-05-01 19:30:00');
+        expect(await field(site, concert, 'event_end')).to.equal('2031-05-01 22:00:00');
+        await change(site, `venues/${site.ids.hall}`, { city: 'Cork' });
+        expect(await field(site, site.ids.hall, 'street')).to.equal('1 Quay Street');
+      },
+      async 'an edit of a required field at the same moment stays'(site) {
+        const { concert } = site.ids;
+        const later = '2031-05-02 20:00:00';
+        const edit = site.php(`return update_field( 'event_start', '${later}', ${concert} );`);
+        let edited = false;
+        void edit.then(() => {
+          edited = true;
+        });
+        for (let cost = 1; !edited; cost += 1) await change(site, `events/${concert}`, { cost: String(cost) });
+        expect(await field(site, concert, 'event_start')).to.equal(later);
+        await change(site, `events/${concert}`, { start_date: '2031-05-01 19:30:00' });
+      },
+      async 'what was read'(site) {
+        const { body } = await site.request(`events/${site.ids.concert}`);
+        const { cost, website, featured, all_day } = body;
+        const again = await change(site, `events/${site.ids.concert}`, { cost, website, featured, all_day });
+        expect(again).to.include({ cost, website, featured, all_day });
+        await change(site, `events/${site.ids.fair}`, { cost: 'Free' });
+        expect(await field(site, site.ids.fair, 'price')).to.equal('0');
+      },
+      async 'and refuses what a number field cannot hold'(site) {
+        for (const cost of ['$10 - $20', '€5', 'about 7', '12345678901234567.89']) {
+          const body = await change(site, `events/${site.ids.concert}`, { title: 'Half', cost }, 400);
+          expect((body.data as { params: Json }).params).to.have.property('cost');
+        }
+        expect((await site.request(`events/${site.ids.concert}`)).body.title).to.equal('Harbour concert');
+      },
+      async 'and clears every field that may be blank'(site) {
+        const { players, fair } = site.ids;
+        const organizer = await change(site, `organizers/${players}`, { email: '', website: '', phone: '' });
+        expect(organizer).to.not.have.any.keys('email', 'website', 'phone');
+        expect(await field(site, players, 'email')).to.be.oneOf(['', null]);
+        await change(site, `events/${fair}`, { cost: '5', venue: site.ids.hall, organizer: [players] });
+        const cleared = await change(site, `events/${fair}`, { cost: '', website: '', venue: [], organizer: [] });
+        expect(cleared).to.deep.include({ cost: '', venue: [], organizer: [] });
+        expect(await field(site, fair, 'price')).to.be.oneOf(['', null]);
+      },
+      async 'as the model of its field types says'(site) {
+        for (const { type, source, stored, afterWrite } of ACF_TYPES) {
+          const path = typeof source === 'string' ? source : source.at!;
+          const name = path.replace('acf.', '');
+          if (name === 'price' && type !== 'number') continue;
+          const ids = { location: [site.ids.hall], organisers: [[site.ids.players]] } as Record<string, unknown[]>;
+          const values = ids[name] ?? (name === 'price' ? [0, 12.5, 3] : stored.filter((value) => value !== null));
+          const required = { event_start: '2031-06-12 10:00:00', event_end: '2031-06-12 18:00:00' };
+          for (const value of values) {
+            const acf: Json = { ...required, [name === 'link' ? 'ticket_link' : name]: value };
+            const response = await site.wordpress(`wp/v2/happenings/${site.ids.fair}`, {
+              method: 'POST',
+              json: { acf },
+            });
+            expect(response.status, JSON.stringify([type, response.body])).to.equal(200);
+            const shown = (response.body.acf as Json)[name === 'link' ? 'ticket_link' : name];
+            expect(shown, `${type} ${JSON.stringify(value)}`).to.deep.equal(afterWrite(value));
+          }
+        }
+      },
+    },
+    shown: {
+      async "values in the site's own format"(site) {
+        const shown = await site.php(`return get_field( 'event_start', ${site.ids.concert} );`);
+        expect(shown).to.equal('01/05/2031 7:30 pm');
+      },
+    },
+    webhook: {
+      async 'a field that changes alone'(site) {
+        await site.php(`return update_field( 'price', 99, ${site.ids.concert} );`);
+        await until(
+          async () => (await site.request(`events/${site.ids.concert}`)).body.cost === '$99',
+          'the gateway shows the new price',
+          WEBHOOK_MS,
+        );
+      },
+    },
+    series: 'a field group has no recurring events',
+  },
+};

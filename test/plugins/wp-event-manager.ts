@@ -1,0 +1,136 @@
+// WP Event Manager: its expiry dates, its ticket option, and the fields of venues and organizers.
+
+import { expect } from 'chai';
+import type { Json } from '../live/json-client.ts';
+import { until } from '../until.ts';
+import type { PluginSite, PluginTest } from './plugin-test.ts';
+
+const WEBHOOK_MS = 10_000;
+
+const rowOf = async (site: PluginSite, id: number, key: string): Promise<string | undefined> =>
+  (await site.rows(id)).find(([name]) => name === key)?.[1];
+
+/** Runs the plugin's hourly task. Resolves with the event's status afterwards. */
+const statusAfterExpiry = (site: PluginSite, id: number): Promise<string> =>
+  site.php(
+    `do_action( 'event_manager_check_for_expired_events' ); clean_post_cache( ${id} ); return get_post_status( ${id} );`,
+  );
+
+const plain = (date: Date): string => date.toISOString().slice(0, 10);
+const inDays = (days: number): string => plain(new Date(Date.now() + days * 86_400_000));
+
+async function create(site: PluginSite, event: Json): Promise<number> {
+  const json = { title: 'New event', start_date: `${inDays(5)} 10:00:00`, end_date: `${inDays(5)} 11:00:00`, ...event };
+  const { status, body } = await site.request('events', { method: 'POST', json });
+  expect(status, JSON.stringify(body)).to.equal(201);
+  return Number(body.id);
+}
+
+async function change(site: PluginSite, path: string, json: Json): Promise<Json> {
+  const { status, body } = await site.request(path, { method: 'POST', json });
+  expect(status, JSON.stringify(body)).to.equal(200);
+  return body;
+}
+
+export const plugin: PluginTest = {
+  mapping: 'wp-event-manager',
+  columns: {
+    recognised: {
+      async 'by its plugin'({ init }) {
+        expect(init.text).to.match(/^Proposal +WP Event Manager:/m);
+      },
+    },
+    read: {
+      async 'a price, and a free event'(site) {
+        expect((await site.request(`events/${site.ids.concert}`)).body.cost).to.equal('$15');
+        expect((await site.request(`events/${site.ids.fair}`)).body.cost).to.equal('Free');
+      },
+      async 'organizers and a venue with their fields'(site) {
+        const { body } = await site.request(`events/${site.ids.concert}`);
+        expect(body.venue).to.include({ venue: 'Quay Hall', address: '1 Quay Street', zip: 'H91 X5' });
+        expect(body.venue).to.include({ website: 'https://quay.example/' });
+        const [players, council] = body.organizer as Json[];
+        expect(players).to.include({ email: 'hello@players.example', website: 'https://players.example/' });
+        expect(council).to.include({ organizer: 'Town Council' });
+      },
+      async 'drafts for staff only'(site) {
+        expect((await site.request(`events/${site.ids.draft}`)).status).to.be.oneOf([401, 403]);
+        expect((await site.request(`events/${site.ids.draft}`, { as: 'admin' })).body.title).to.equal('Sketch');
+      },
+    },
+    written: {
+      async 'the dates in both keys, and links as the plugin stores them'(site) {
+        const id = await create(site, { venue: site.ids.hall, organizer: [site.ids.players, site.ids.council] });
+        expect(await rowOf(site, id, '_event_start_date')).to.equal(`${inDays(5)} 10:00:00`);
+        expect(await rowOf(site, id, '_event_start_time')).to.equal('10:00:00');
+        expect(await rowOf(site, id, '_event_venue_ids')).to.equal(String(site.ids.hall));
+        const ids = await site.php(
+          `return array_map( 'intval', get_post_meta( ${id}, '_event_organizer_ids', true ) );`,
+        );
+        expect(ids).to.deep.equal([site.ids.players, site.ids.council]);
+      },
+      async 'a postponed event expires after its new date'(site) {
+        const id = await create(site, { status: 'draft' });
+        await change(site, `events/${id}`, { status: 'publish' });
+        const dates = { start_date: `${inDays(40)} 10:00:00`, end_date: `${inDays(40)} 11:00:00` };
+        await change(site, `events/${id}`, dates);
+        expect(await rowOf(site, id, '_event_expiry_date')).to.equal(inDays(40));
+        expect(await statusAfterExpiry(site, id)).to.equal('publish');
+      },
+      async 'an event that moves into the past expires'(site) {
+        const id = await create(site, {});
+        const dates = { start_date: `${inDays(-3)} 10:00:00`, end_date: `${inDays(-3)} 11:00:00` };
+        await change(site, `events/${id}`, dates);
+        expect(await statusAfterExpiry(site, id)).to.equal('expired');
+      },
+      async "an administrator's own expiry date stays while the event is not moved"(site) {
+        const id = await create(site, {});
+        await site.php(`return update_post_meta( ${id}, '_event_expiry_date', '${inDays(2)}' );`);
+        await change(site, `events/${id}`, { title: 'Another title', cost: '$7' });
+        expect(await rowOf(site, id, '_event_expiry_date')).to.equal(inDays(2));
+      },
+      async 'the ticket option with the price'(site) {
+        const id = await create(site, { cost: '$15' });
+        const stored = async () => [
+          await rowOf(site, id, '_event_ticket_price'),
+          await rowOf(site, id, '_event_ticket_options'),
+        ];
+        expect(await stored()).to.deep.equal(['$15', 'paid']);
+        expect((await change(site, `events/${id}`, { cost: 'Free' })).cost).to.equal('Free');
+        expect(await stored()).to.deep.equal(['', 'free']);
+        expect((await change(site, `events/${id}`, { cost: '$10 - $20' })).cost).to.equal('$10 – $20');
+        expect(await stored()).to.deep.equal(['$10 - $20', 'paid']);
+        expect((await change(site, `events/${id}`, { cost: '' })).cost).to.equal('');
+        expect(await stored()).to.deep.equal(['', '']);
+      },
+      async 'fields of organizers and venues'(site) {
+        const email = 'desk@players.example';
+        expect((await change(site, `organizers/${site.ids.players}`, { email })).email).to.equal(email);
+        expect(await rowOf(site, site.ids.players ?? 0, '_organizer_email')).to.equal(email);
+        const venue = await change(site, `venues/${site.ids.hall}`, { website: '' });
+        expect(venue).to.not.have.property('website');
+      },
+    },
+    shown: {
+      async 'the price on the page of the event'(site) {
+        const id = await create(site, { title: 'Shown event', cost: '$15' });
+        await site.php(`update_option( 'event_manager_enable_event_ticket_prices_filter', 1 ); return 1;`);
+        const { body } = await site.wordpress(`wp/v2/event_listing/${id}`);
+        const { status, text } = await site.page(new URL(String(body.link)).pathname);
+        expect(status).to.equal(200);
+        for (const shown of ['Shown event', '$15']) expect(text).to.include(shown);
+      },
+    },
+    webhook: {
+      async 'a key that changes alone'(site) {
+        await site.php(`return update_post_meta( ${site.ids.concert}, '_event_ticket_price', '$99' );`);
+        await until(
+          async () => (await site.request(`events/${site.ids.concert}`)).body.cost === '$99',
+          'the gateway shows the new price',
+          WEBHOOK_MS,
+        );
+      },
+    },
+    series: 'the plugin has recurring events only in a paid add-on',
+  },
+};
