@@ -36,6 +36,8 @@ const EDITOR: Account = {
   mayUpload: true,
 };
 const TERMS = ['event_categories', 'tags'];
+/** The methods that make no request. */
+const LOCAL = ['close', 'readLogin'];
 
 /** A CMS whose service account is also the caller of every write. */
 export function writableCms(): WritableCms {
@@ -122,7 +124,7 @@ export function writableCms(): WritableCms {
       link.upstream = Object.fromEntries(
         Object.entries(whole).map(([name, value]) => [
           name,
-          typeof value === 'function' && name !== 'close' ? guarded(name, value.bind(whole) as never) : value,
+          typeof value === 'function' && !LOCAL.includes(name) ? guarded(name, value.bind(whole) as never) : value,
         ]),
       ) as unknown as Cms;
       return link;
