@@ -92,6 +92,8 @@ describe('the documentation page', () => {
     expect(await page.evaluate('document.activeElement.id')).to.equal('main');
     await tabTo(/^input/);
     await page.keyboard.type('description');
+    // The page redraws its operations: the focus must not be on one of them meanwhile.
+    await operation(page, 'get', '/events').waitFor({ state: 'hidden' });
     await tabTo(/^button.*\/doc/);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Execute' }).waitFor();

@@ -141,6 +141,7 @@ export async function openPage(
   device: BrowserContextOptions,
   origin = harness().gateway.url,
   browser = harness().browser,
+  siteUrl = harness().sandbox.url,
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ locale: 'en-US', ...device });
   await context.addInitScript({ path: join(import.meta.dirname, 'in-page.mjs') });
@@ -153,7 +154,7 @@ export async function openPage(
   page.on('request', (request) => {
     const url = request.url();
     // Pictures of events come from the site.
-    const isPicture = request.resourceType() === 'image' && url.startsWith(`${harness().sandbox.url}/`);
+    const isPicture = request.resourceType() === 'image' && url.startsWith(`${siteUrl}/`);
     if (!`${url}/`.startsWith(`${origin}/`) && !isPicture && !/^(data|about|blob):/.test(url))
       problems.push(`asked elsewhere: ${url}`);
   });

@@ -37,7 +37,7 @@ const EDITOR: Account = {
 };
 const TERMS = ['event_categories', 'tags'];
 /** The methods that make no request. */
-const LOCAL = ['close', 'readLogin'];
+const LOCAL = ['close', 'readLogin', 'apiUrl', 'gatewayId'];
 
 /** A CMS whose service account is also the caller of every write. */
 export function writableCms(): WritableCms {

@@ -37,7 +37,7 @@ describe('below a path of another site', () => {
     await wordpress?.close();
   });
   beforeEach(async () => {
-    watched = await openPage(LOOK, nginx.url, browser);
+    watched = await openPage(LOOK, nginx.url, browser, wordpress.url.origin);
   });
   afterEach(async () => {
     const problems = await watched.problems();
@@ -64,15 +64,14 @@ describe('below a path of another site', () => {
 
   it('the calendar shows a created event, and its examples have this URL', async () => {
     const { page } = watched;
-    await page.goto(nginx.url);
-    expect(page.url()).to.equal(`${nginx.url}/`);
-    await page.getByText('Replica: up to date').waitFor();
     const today = new Date().toISOString().slice(0, 10);
     const body = { title: 'Behind nginx', status: 'publish', start_date: `${today} 10:00`, end_date: `${today} 11:00` };
     const headers = { authorization: authorization('editor'), 'content-type': 'application/json' };
     const created = await nginx.ask(`${MOUNT}/events`, { method: 'POST', headers, body: JSON.stringify(body) });
     expect(created.status).to.equal(201);
-    await page.locator('#calendar [data-event]').filter({ hasText: 'Behind nginx' }).waitFor();
+    await page.goto(nginx.url);
+    expect(page.url()).to.equal(`${nginx.url}/`);
+    await page.locator('#events [data-event]:visible').filter({ hasText: 'Behind nginx' }).waitFor();
     const example = await page.locator('#use pre').first().textContent();
     expect(example).to.equal(`curl "${nginx.url}${MOUNT}/events?per_page=5"`);
   });
@@ -88,6 +87,6 @@ describe('below a path of another site', () => {
     expect(await tried.locator('.request-url').textContent()).to.include(`${nginx.url}${MOUNT}/venues`);
     expect(await tried.locator('.live-responses-table .response-col_status').last().textContent()).to.equal('200');
     await page.getByRole('link', { name: 'Calendar', exact: true }).click();
-    await page.locator('#calendar').getByText('Behind nginx').first().waitFor();
+    await page.locator('#events [data-event]:visible').filter({ hasText: 'Behind nginx' }).waitFor();
   });
 });

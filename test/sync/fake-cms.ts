@@ -171,7 +171,7 @@ export function createFakeCms(): FakeCms {
     builtIn: plainCollection('posts', 'posts'),
     recordForm: WORDPRESS_RECORDS,
     gatewayId,
-    apiUrl: unsupported,
+    apiUrl: (site, { collection }, id) => `${site.url}/wp-json/wp/v2/${collection}${id === undefined ? '' : `/${id}`}`,
     accountExists: unsupported,
     findImage: unsupported,
     async collectionInfo({ collection: base }) {
