@@ -91,10 +91,11 @@ async function saveKnownFields(context: SyncContext, kind: Kind): Promise<void> 
 
 /**
  * True if the CMS's own description of the collection lacks the field. A field that the mapping requires
- * counts as described.
+ * counts as described, and so does one that a parameter asks for: descriptions are requested without it.
  */
 async function isRemovedField({ cms, service, signal }: SyncContext, spec: CollectionSpec, path: string) {
   if (spec.requiredPaths.some((required) => required === path || required.startsWith(`${path}.`))) return false;
+  if (Object.hasOwn(spec.recordParams ?? {}, path)) return false;
   const { fields } = await cms.collectionInfo(spec, { credentials: service, signal });
   return fields !== undefined && !cms.recordForm.isDescribed(fields, path);
 }

@@ -1,6 +1,7 @@
 // Series in the replica: every occurrence is an event, and belongs to the record of its series.
 
 import { expect } from 'chai';
+import type { CmsRecord } from '../../src/cms/port.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { seriesIdOf } from '../../src/model/occurrences.ts';
 import type { FakePost } from './fake-cms.ts';
@@ -67,6 +68,25 @@ describe('a series in the replica', () => {
     site.cms.posts.set(series.id, { ...single, modifiedS: Math.floor(site.cms.clockMs / 1000) });
     await site.poll();
     expect(days()).to.deep.equal([]);
+    expectInSync(site);
+  });
+
+  it('keeps its occurrences while responses lack them, which the description of the collection never names', async () => {
+    await synced();
+    await site.poll();
+    site.cms.schemaFields = ['title', 'meta', 'meta.start_date', 'meta.end_date', 'meta.hide_from_listings'];
+    site.cms.edit(series.id, { title: 'Meanwhile' });
+    const { list } = site.cms;
+    site.cms.list = async (...request) => {
+      const page = await list(...request);
+      return { ...page, records: page.records.map(({ calendar_occurrences: _, ...record }) => record as CmsRecord) };
+    };
+    await site.poll();
+    expect(days()).to.have.length(8);
+    expect(site.sync.status().reason).to.contain('calendar_occurrences');
+    site.cms.list = list;
+    await site.poll();
+    expect(days()).to.have.length(8);
     expectInSync(site);
   });
 

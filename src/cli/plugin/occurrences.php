@@ -8,6 +8,16 @@ namespace CalendarGateway\Site;
 // Of one series: those that are nearest to today.
 \define(__NAMESPACE__ . '\\MAX_OCCURRENCES', 1000);
 
+/** The rows of a query. Throws if it fails: without its occurrences, a series would look as if it had none. */
+function rows_of($query) {
+    global $wpdb;
+    $rows = $wpdb->get_results($query);
+    if ($wpdb->last_error !== '') {
+        throw new \RuntimeException('The occurrences could not be read from the database.');
+    }
+    return $rows;
+}
+
 // The parameter is the number of days before and after today. A request without it gets the same record as without this file.
 \add_action('rest_api_init', function () {
     $window = isset($_GET['calendar_occurrences']) && \is_string($_GET['calendar_occurrences']) ? $_GET['calendar_occurrences'] : '';

@@ -71,7 +71,7 @@ ${website !== undefined && html`<a href="${website}" rel="noopener">Website</a>`
 
 /** A search on OpenStreetMap: venues need no coordinates for it, and visitors no account. */
 const mapUrl = (address: string): string =>
-  `https://www.openstreetmap.org/search?query=${encodeURIComponent(address.slice(0, 300))}`;
+  `https://www.openstreetmap.org/search?query=${encodeURIComponent(address.slice(0, 300).toWellFormed())}`;
 
 function organizers(
   { organizer }: PublicEvent,

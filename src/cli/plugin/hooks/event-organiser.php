@@ -24,7 +24,7 @@ function occurrences_of($id, $from, $to, $today) {
     if (empty($schedule['schedule']) || $schedule['schedule'] === 'once') {
         return null;
     }
-    $rows = $wpdb->get_results($wpdb->prepare(
+    $rows = rows_of($wpdb->prepare(
         "SELECT StartDate, StartTime, EndDate, FinishTime FROM {$wpdb->prefix}eo_events
         WHERE post_id = %d AND StartDate BETWEEN %s AND %s
         ORDER BY ABS(DATEDIFF(StartDate, %s)), StartDate, StartTime LIMIT %d",

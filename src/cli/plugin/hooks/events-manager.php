@@ -7,16 +7,16 @@ namespace CalendarGateway\Site;
 function occurrences_of($id, $from, $to, $today) {
     global $wpdb;
     $events = "{$wpdb->prefix}em_events";
-    $series = $wpdb->get_var($wpdb->prepare("SELECT event_id FROM $events WHERE post_id = %d AND event_type = 'recurring'", $id));
+    $series = rows_of($wpdb->prepare("SELECT event_id FROM $events WHERE post_id = %d AND event_type = 'recurring'", $id));
     if (!$series) {
         return null;
     }
-    $rows = $wpdb->get_results($wpdb->prepare(
+    $rows = rows_of($wpdb->prepare(
         "SELECT event_start_date, event_start_time, event_end_date, event_end_time, event_all_day, event_timezone
-        FROM $events WHERE event_type = 'recurrence' AND event_start_date BETWEEN %s AND %s
+        FROM $events WHERE event_type = 'recurrence' AND event_status = 1 AND event_start_date BETWEEN %s AND %s
         AND recurrence_set_id IN (SELECT recurrence_set_id FROM {$wpdb->prefix}em_event_recurrences WHERE event_id = %d)
         ORDER BY ABS(DATEDIFF(event_start_date, %s)), event_start_date, event_start_time LIMIT %d",
-        $from, $to, $series, $today, MAX_OCCURRENCES
+        $from, $to, $series[0]->event_id, $today, MAX_OCCURRENCES
     ));
     return \array_map(function ($row) {
         $own = \array_filter(['all_day' => $row->event_all_day, 'timezone' => $row->event_timezone], 'is_string');
