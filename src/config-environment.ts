@@ -105,7 +105,10 @@ export function readEnvironment(env: Environment, warn: (message: string) => voi
  */
 function isServiceLink(variable: string, text: string): boolean {
   return (
-    /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(variable) ||
+    variable.endsWith('_SERVICE_HOST') ||
+    variable.endsWith('_SERVICE_PORT') ||
+    variable.includes('_SERVICE_PORT_') ||
+    /_PORT_\d{1,5}_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(variable) ||
     (variable.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(text))
   );
 }
@@ -135,7 +138,7 @@ export function readSecretFile(path: string, setting: string): string {
   if (bytes.length > MAX_SECRET_BYTES) throw problem(`has more than ${MAX_SECRET_BYTES} bytes`);
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/[\r\n]+$/, '');
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch {
     throw problem('is not UTF-8 text');
   }

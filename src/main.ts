@@ -26,7 +26,8 @@ function checkNode(): void {
 async function run([name = 'help', ...args]: string[]): Promise<number> {
   checkNode();
   const isHelp = args.includes('--help') || args.includes('-h');
-  if (name === 'serve' && !isHelp) restartWithFlags();
+  // `init` opens a replica too, for its preview.
+  if ((name === 'serve' || name === 'init') && !isHelp) restartWithFlags();
   if (['--version', '-v', 'version'].includes(name)) {
     process.stdout.write(`${VERSION}\n`);
     return 0;

@@ -1,4 +1,4 @@
-// Node's flags of a gateway. They bound its memory, and `serve` applies them itself: however it is started, the figures in
+// Node's flags of a gateway. They bound its memory, and `serve` and `init` apply them themselves: however they are started, the figures in
 // docs/internals/performance.md hold.
 
 /** A smaller heap and one worker thread: the defaults take about a hundred megabytes more. */

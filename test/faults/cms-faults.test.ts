@@ -68,6 +68,17 @@ describe('a gateway with a failing CMS', () => {
     await until(isWell, 'reads and writes work again');
   }
 
+  /** Requests of an earlier failure may still be on their way. */
+  async function untilIdle(): Promise<void> {
+    let seen = -1;
+    const isIdle = () => {
+      const isSame = seen === wordpress.requests.length;
+      seen = wordpress.requests.length;
+      return isSame;
+    };
+    await until(isIdle, 'the CMS gets no further requests');
+  }
+
   /** Sends a request and expects its response before the CMS responds to a direct request. */
   async function sooner(send: () => Promise<GatewayResponse>): Promise<GatewayResponse> {
     const pending = startRequest(new URL('wp-json/wp/v2/events/4', proxy.url));
@@ -108,6 +119,7 @@ describe('a gateway with a failing CMS', () => {
       before(async () => {
         await recover();
         stored = (await ask('/events')).text;
+        await untilIdle();
         const current = cmsFailures(elsewhere.url).find((failure) => failure.name === name)!;
         await begin(current);
       });
