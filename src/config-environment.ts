@@ -138,10 +138,11 @@ export function readSecretFile(path: string, setting: string): string {
   if (bytes.length > MAX_SECRET_BYTES) throw problem(`has more than ${MAX_SECRET_BYTES} bytes`);
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '');
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw problem('is not UTF-8 text');
   }
+  while (text.endsWith('\n') || text.endsWith('\r')) text = text.slice(0, -1);
   if (text.trim() === '') throw problem('is empty');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the file may be a binary one
   if (/[\x00-\x1f\x7f]/.test(text)) throw problem('has more than one line, or control characters');
