@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const [src, dist] = [join(ROOT, 'src'), join(ROOT, 'dist')];
-const READ_AT_RUN_TIME = /\.(json|mjs|css|html|php|svg)$/;
+const READ_AT_RUN_TIME = /\.(json|m?js|css|php|svg)$/;
 
 rmSync(dist, { recursive: true, force: true });
 execFileSync(
