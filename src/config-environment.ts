@@ -153,7 +153,7 @@ export function readSecretFile(path: string, setting: string): string {
 function readStart(path: string, length: number, problem: (reason: string) => ConfigError): Buffer {
   let file: number | undefined;
   try {
-    // Without O_NONBLOCK opening a pipe that nobody writes to would wait for ever.
+    // Without O_NONBLOCK, opening a pipe without a writer would block forever.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const buffer = Buffer.alloc(length);
     if (!fstatSync(file).isFile()) throw problem('is not a regular file');

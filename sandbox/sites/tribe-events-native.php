@@ -9,7 +9,7 @@
 // - computes _EventStartDateUTC, _EventEndDateUTC after a save in wp/v2 with a start or end in it, by the "id" of the request, which a create has
 //   not; a time zone alone leaves them as they are
 // - puts an event into its own table, which is its calendar, after a save that changed a date key, if the event has its UTC keys
-// - stores _EventCost anew with every such save, empty if there is none
+// - overwrites _EventCost with every such save, with an empty text if there is none
 // - lists only upcoming events of its table, with include too, unless the query has tribe_suppress_query_filters; GET by id works
 // - a sticky event has the menu order -1; a map without a row is shown
 // The row of the table is a meta key here, _site_occurrence.

@@ -83,7 +83,7 @@ async function checkSite(config: Config, log: Observe): Promise<void> {
     if (credentials) await cms.account({ credentials });
   } catch (error) {
     const problem = siteError(error, config.upstream.url, credentials !== undefined, 'settings');
-    // Something answers at the address, and is no usable WordPress: that does not change by itself.
+    // The server at the address is not a usable WordPress. Waiting does not change that.
     if (!(error instanceof CmsUnavailable) || error instanceof NoRestApi) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');
     const message = `${reason} The gateway starts without a replica, answers 503 and keeps trying.`;

@@ -242,7 +242,7 @@ export async function untilVisible(page: Page, locator: Locator): Promise<void> 
   const endMs = performance.now() + WAIT_MS;
   while (!(await locator.isVisible())) {
     if (performance.now() > endMs) throw new Error(`not visible within ${WAIT_MS / 1000} s: ${locator}`);
-    // The page may be loading itself anew.
+    // The page may be reloading.
     await triggerRefresh(page).catch(() => {});
     await page.waitForTimeout(200);
   }

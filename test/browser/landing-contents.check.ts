@@ -1,4 +1,4 @@
-// The landing page: changed events, examples for developers, links to copy, contents that nobody should trust, no JavaScript.
+// The landing page: changed events, examples for developers, links to copy, untrusted contents, no JavaScript.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -46,7 +46,7 @@ export const PROMISES: readonly Promised[] = [
     },
   },
   {
-    name: 'an unknown account is told from a known one',
+    name: 'the CMS tells whether an account exists',
     async check({ cms, admin, adminId }) {
       expect(await cms.accountExists(adminId, admin)).to.equal(true);
       expect(await cms.accountExists(999_999, admin)).to.equal(false);
@@ -315,7 +315,7 @@ export const PROMISES: readonly Promised[] = [
     },
   },
   {
-    name: 'a CMS that nobody can reach has written nothing',
+    name: 'a call that did not reach the CMS has written nothing',
     async check(context) {
       const { unreachable, event, admin } = context;
       const error = await unreachable.create(event, context.body('X'), admin).catch((thrown: unknown) => thrown);

@@ -167,7 +167,7 @@ const written: Checks = {
     const before = await rows();
     await write(site, `events/${free}`, { title: 'Open day, again' }, 200);
     expect(await rows(), 'through the gateway').to.deep.equal(before);
-    // With a block theme the plugin itself stores the cost anew: "Free" for 0.
+    // With a block theme the plugin itself overwrites the cost: "Free" for 0.
     if (site.options.theme === 'block') return;
     expect((await edit(site, `tribe_events/${free}`, { title: 'Open day' })).status).to.equal(200);
     expect(await rows(), 'through wp/v2').to.deep.equal(before);

@@ -1,4 +1,4 @@
-// Changes month, view, filters and event without loading the page anew, and keeps the events current.
+// Changes month, view, filters and event without a reload, and keeps the events current.
 // The server renders everything: this script fetches the page of a URL and takes the part that it needs.
 
 import { copyOnClick } from './examples.mjs';

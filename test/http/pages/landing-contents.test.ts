@@ -1,4 +1,4 @@
-// The landing page with contents that nobody should trust: HTML, scripts, many tags, many categories, dates far away.
+// The landing page with untrusted contents: HTML, scripts, many tags, many categories, dates far away.
 
 import { expect } from 'chai';
 import { PUBLIC_URL } from '../../start-gateway.ts';

@@ -23,7 +23,7 @@ namespace CalendarGateway\Site;
     }
 }, 97);
 
-// Its code for wp/v2 stores the cost anew with every save, as its pages show it: "Free" for 0. A save without a cost keeps the cost.
+// Its code for wp/v2 overwrites the cost with every save, in the form that its pages show: "Free" for 0. A save without a cost keeps the cost.
 function keep_cost($meta) {
     \add_filter('rest_pre_insert_tribe_events', function ($prepared, $request) use ($meta) {
         if (!isset($request['meta']['_EventCost'])) {

@@ -1,7 +1,7 @@
 <?php
 // WP Event Manager: an event that the gateway moves expires after its new date.
 //
-// The plugin's hourly task takes events off its pages after `_event_expiry_date`. Its own form for visitors sets this date anew with
+// The plugin's hourly task takes events off its pages after `_event_expiry_date`. Its own form for visitors recomputes this date with
 // every change of an event's dates, by the rule in the plugin's settings; the REST API knows nothing of it.
 
 namespace CalendarGateway\Site;
