@@ -52,9 +52,10 @@ function routePattern({ path, by }: Route, { namespace }: NamespaceContext): str
  * empty list.
  */
 function describeParameters(parameters: Parameter[], context: NamespaceContext): JsonObject | [] {
-  if (parameters.length === 0) return [];
+  const shown = parameters.filter(({ addition }) => !addition);
+  if (shown.length === 0) return [];
   const args: JsonObject = {};
-  for (const parameter of parameters) {
+  for (const parameter of shown) {
     const { name, required = false, description, type } = parameter;
     if (Object.hasOwn(args, name)) continue;
     const value = defaultOf(parameter, context);

@@ -152,9 +152,13 @@ const IDEMPOTENCY_KEY = {
 const JSON_TYPE = 'application/json';
 const BODY_TYPES = [JSON_TYPE, 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** The document of The Events Calendar lacks creates. */
+/** The document of The Events Calendar lacks creates, and what this gateway adds. */
 const endpointsOf = ({ endpoints }: Route, { complete }: OpenApiContext): Endpoint[] =>
-  endpoints.filter(({ operation }) => operation !== 'create' || complete);
+  complete
+    ? endpoints
+    : endpoints
+        .filter(({ operation }) => operation !== 'create')
+        .map((endpoint) => ({ ...endpoint, parameters: endpoint.parameters.filter(({ addition }) => !addition) }));
 
 function pathItem(route: Route, context: OpenApiContext): JsonObject {
   return Object.fromEntries(

@@ -21,6 +21,11 @@ export interface Parameter {
    * The value is a segment of the path. A query or body parameter of the same name is a different parameter.
    */
   inPath?: boolean;
+  /**
+   * The original lacks the parameter (docs/extensions.md). Only the complete OpenAPI document shows it: the
+   * namespace index and `/doc` stay as clients of the original know them.
+   */
+  addition?: true;
   /** The parameters of the records that can be embedded in the value. */
   embedded?: () => Parameter[];
 }

@@ -4,10 +4,13 @@ import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
+import { SIZES } from '../../src/interface/limits.ts';
 import { describeNamespace, describeRoute } from '../../src/interface/namespace-index.ts';
 import { openApi } from '../../src/interface/openapi.ts';
+import { text } from '../../src/interface/param-types.ts';
+import { type Parameter, parameter } from '../../src/interface/parameter.ts';
 import { RECORD_SCHEMAS, type SchemaName } from '../../src/interface/response-schemas.ts';
-import { ROUTES } from '../../src/interface/routes.ts';
+import { ROUTES, type Route } from '../../src/interface/routes.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: parsed JSON
 type Document = any;
@@ -120,6 +123,17 @@ describe('namespace index', () => {
     const bySlug = routeAt('/events/by-slug/(?P<slug>[^/]+)').endpoints[2].args;
     expect(Object.keys(bySlug)[0]).to.equal('slug');
     expect(bySlug).not.to.have.property('password');
+  });
+
+  it('leaves out what this gateway adds', () => {
+    const [page, added] = ['page', 'added'].map((name) => parameter(name, text, SIZES.line, name));
+    const route = (parameters: Parameter[]): Route => ({
+      path: '/things',
+      endpoints: [{ methods: ['GET'], operation: 'list', parameters }],
+    });
+    const argsOf = (parameters: Parameter[]) => asSent(describeRoute(route(parameters), context)).endpoints[0].args;
+    expect(argsOf([page!, { ...added!, addition: true }])).to.have.all.keys('page');
+    expect(argsOf([{ ...added!, addition: true }])).to.deep.equal([]);
   });
 
   it('has the response to OPTIONS of each route', () => {
