@@ -38,13 +38,26 @@ export const isAbsent = ({ memory }: SyncContext, { kind }: Pick<Collection, 'ki
   memory.absent.has(kind);
 
 /**
+ * Fails the initial sync of a site without the collection of events: it would serve an empty calendar as if
+ * the site had no events.
+ */
+export function noEventsError({ base }: Collection): CmsRejected {
+  const remedy = 'Activate the plugin that has it, or correct the mapping; the command "check" says more.';
+  return new CmsRejected('no-collection', `the site has no collection "${base}" of events. ${remedy}`);
+}
+
+/**
  * Which records the replica keeps although the site no longer has their collection; undefined if there are
- * none. A plugin may be inactive for a minute only, so that no absence ever deletes a record.
+ * none. The collection of events is named without records too. A plugin may be inactive for a minute only, so
+ * that no absence ever deletes a record.
  */
 export function absenceReason(context: SyncContext): string | undefined {
   const kept = context.collections.flatMap((collection) => {
-    const count = isAbsent(context, collection) ? countRecords(context, collection) : 0;
-    return count > 0 ? `"${collection.base}", of which the replica keeps ${count} records` : [];
+    if (!isAbsent(context, collection)) return [];
+    const count = countRecords(context, collection);
+    return count > 0 || collection.kind === 'event'
+      ? `"${collection.base}", of which the replica keeps ${count} records`
+      : [];
   });
   return kept.length === 0 ? undefined : `the site no longer has ${kept.join(', ')}`;
 }

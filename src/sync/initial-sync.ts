@@ -3,7 +3,7 @@
 
 import { CmsUnavailable } from '../errors.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { unlessAbsent } from './absent-collections.ts';
+import { noEventsError, unlessAbsent } from './absent-collections.ts';
 import { readPage } from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
 import { type SyncContext, scopeOf } from './context.ts';
@@ -46,6 +46,7 @@ async function startCollections(context: SyncContext, onProgress: OnProgress): P
     const { kind } = collection;
     const progress =
       memory.initialSync[kind] ?? (await unlessAbsent(context, collection, () => startCollection(context, collection)));
+    if (!progress && kind === 'event') throw noEventsError(collection);
     if (!progress) continue;
     memory.initialSync[kind] = progress;
     memory.kinds[kind].watermarkUtc = progress.watermarkUtc;
@@ -81,6 +82,7 @@ async function copyUnlessAbsent(context: SyncContext, collection: Collection, on
   if (isCopied) return;
   if (progress.done > 0)
     throw new CmsUnavailable('status', `The site removed the collection "${collection.base}" while it was copied.`);
+  if (collection.kind === 'event') throw noEventsError(collection);
   delete initialSync[collection.kind];
 }
 

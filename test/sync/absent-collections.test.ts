@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, type TestSite } from './test-site.ts';
+import { expectInSync, type TestSite, testSite } from './test-site.ts';
 
 const EVENTS = 23;
 
@@ -12,6 +12,11 @@ describe('a collection that the site does not have', () => {
 
   const counts = () => site.replica.counts();
   const messages = () => site.observations.flatMap((entry) => (entry.type === 'message' ? entry.message : []));
+
+  async function initialSyncFails(): Promise<void> {
+    site.sync.start();
+    for (let n = 0; site.sync.status().state !== 'unreachable' && n < 1000; n += 1) await new Promise(setImmediate);
+  }
 
   for (const service of ['Basic c3luYzpzZWNyZXQ=', undefined])
     it(`is left out of the initial sync, ${service ? 'with' : 'without'} a service account`, async () => {
@@ -25,16 +30,39 @@ describe('a collection that the site does not have', () => {
       expect(messages().filter((text) => text.includes('no collection "tags"'))).to.have.length(1);
     });
 
-  it('may be that of the events, as before the installer of a plugin has run, and is copied when it appears', async () => {
-    site = filledSite();
-    site.cms.removed = new Set(['events']);
+  for (const when of ['before', 'after'])
+    it(`prevents the initial sync if it is that of the events, removed ${when} its first request`, async () => {
+      site = filledSite();
+      if (when === 'before') site.cms.removed = new Set(['events', 'tags']);
+      else
+        site.cms.beforeRequest = ({ base, offset }) => {
+          if (base === 'events' && offset !== undefined) site.cms.removed = new Set(['events', 'tags']);
+        };
+      await initialSyncFails();
+      expect(site.sync.status()).to.deep.include({
+        complete: false,
+        absent: when === 'before' ? ['tags', 'events'] : ['events'],
+      });
+      expect(site.sync.status().reason)
+        .to.match(/^the site has no collection "events" of events\./)
+        .and.contain('Activate the plugin that has it');
+      site.cms.beforeRequest = undefined;
+      site.cms.removed.clear();
+      await site.settle();
+      expect(site.sync.status()).to.deep.include({ state: 'live', absent: [] });
+      expectInSync(site);
+    });
+
+  it('makes an empty replica stale if it is that of the events', async () => {
+    site = testSite();
     site.sync.start();
     await site.sync.whenComplete();
-    expect(counts()).to.include({ event: 0, venue: 1 });
-    site.cms.removed.clear();
+    site.cms.removed = new Set(['events', 'tags']);
     await site.poll();
-    expect(site.sync.status()).to.deep.include({ state: 'live', absent: [] });
-    expectInSync(site);
+    expect(site.sync.status()).to.include({
+      state: 'stale',
+      reason: 'the site no longer has "events", of which the replica keeps 0 records',
+    });
   });
 
   it('is copied once it appears, with the events that have its terms', async () => {
@@ -95,10 +123,7 @@ describe('a collection that the site does not have', () => {
       if (base === 'events' && offset !== undefined) pages += 1;
       if (pages === 3) site.cms.removed.add('events');
     };
-    site.sync.start();
-    await site.sync.poll();
-    for (let n = 0; n < 3; n += 1) await new Promise(setImmediate);
-    for (let n = 0; site.sync.status().state !== 'unreachable' && n < 1000; n += 1) await new Promise(setImmediate);
+    await initialSyncFails();
     expect(site.sync.status()).to.include({ state: 'unreachable', complete: false });
     expect(site.sync.status().reason).to.contain('removed the collection "events" while it was copied');
     site.cms.beforeRequest = undefined;
