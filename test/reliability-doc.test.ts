@@ -1,13 +1,13 @@
-// Every test and script that docs/reliability.md names exists.
+// Every test and script that docs/internals/reliability.md names exists.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import scripts from '../package.json' with { type: 'json' };
 
-const text = readFileSync(resolve(import.meta.dirname, '../docs/reliability.md'), 'utf8');
+const text = readFileSync(resolve(import.meta.dirname, '../docs/internals/reliability.md'), 'utf8');
 
-describe('docs/reliability.md', () => {
+describe('docs/internals/reliability.md', () => {
   it('names existing tests', () => {
     const files = new Set([...text.matchAll(/`([\w/-]+\.(?:test|check)\.ts)`/g)].map(([, file = '']) => file));
     expect(files.size).to.be.above(20);

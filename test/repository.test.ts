@@ -8,7 +8,6 @@ import packageJson from '../package.json' with { type: 'json' };
 const ROOT = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const WORKFLOWS = readdirSync(join(ROOT, '.github/workflows')).map((name) => `.github/workflows/${name}`);
-const GUIDES = ['CONTRIBUTING.md', '.github/pull_request_template.md'];
 
 describe('the repository', () => {
   it('has one owner: that of repository in package.json', () => {
@@ -20,8 +19,8 @@ describe('the repository', () => {
     expect(/^\* @(\S+)$/m.exec(read('.github/CODEOWNERS'))?.[1], '.github/CODEOWNERS').to.equal(owner);
   });
 
-  it('has every script and every test script that its workflows and guides name', () => {
-    const named = [...WORKFLOWS, ...GUIDES, '.ci/run'].flatMap((file) =>
+  it('has every script and every test script that its workflows name', () => {
+    const named = [...WORKFLOWS, '.ci/run'].flatMap((file) =>
       [...read(file).matchAll(/\bnpm run (?:--silent )?([\w:]+)/g)].map(([, script]) => script!),
     );
     expect(named).to.include('test:live');

@@ -1,5 +1,5 @@
-// Several gateways in front of one CMS, as the rest of the gateway sees them. docs/scaling.md states the
-// guarantees.
+// Several gateways in front of one CMS, as the rest of the gateway sees them. docs/internals/cluster.md states
+// the guarantees.
 
 import type { Credentials } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';

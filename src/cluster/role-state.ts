@@ -1,5 +1,5 @@
 // The roles of a gateway in a cluster, as a pure state machine: no I/O, and `nowMs` is passed in.
-// docs/scaling.md explains the roles.
+// docs/internals/cluster.md explains the roles.
 
 /*
  *                connected             joined             lock taken

@@ -1,4 +1,4 @@
-// Owns the interface between the core and the optional cluster of gateways (docs/scaling.md). A single gateway has no `Peers`.
+// Owns the interface between the core and the optional cluster of gateways (docs/internals/cluster.md). A single gateway has no `Peers`.
 
 import type { Kind } from '../model/records.ts';
 import type { ChangeSet, Commit } from '../store/change-set.ts';

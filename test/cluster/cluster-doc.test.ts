@@ -1,11 +1,11 @@
-// Every test and script that docs/scaling.md names exists.
+// Every test and script that docs/internals/cluster.md names exists.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import scripts from '../../package.json' with { type: 'json' };
 
-const doc = readFileSync(resolve(import.meta.dirname, '../../docs/scaling.md'), 'utf8');
+const doc = readFileSync(resolve(import.meta.dirname, '../../docs/internals/cluster.md'), 'utf8');
 const guarantees = doc.slice(doc.indexOf('## Guarantees'), doc.indexOf('Not guaranteed'));
 
 /** The cited test titles, by file; `…` abbreviates a title. */
@@ -13,7 +13,7 @@ const named = [...guarantees.replace(/\s+/g, ' ').matchAll(/([\w-]+\.test): ((?:
   ([, file = '', titles = '']) => [...titles.matchAll(/"([^"]*)"/g)].map(([, title = '']) => ({ file, title })),
 );
 
-describe('docs/scaling.md', () => {
+describe('docs/internals/cluster.md', () => {
   it('names a test or a script for each guarantee', () => {
     const points = guarantees.split(/^(?=\d+\. )/m).slice(1);
     expect(points.length).to.be.above(5);
