@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 /** The folder `sandbox/`. */
 export const SANDBOX_ROOT: string = dirname(fileURLToPath(import.meta.url));
 
+/** The Payload site, with packages of its own. */
+export const PAYLOAD_ROOT: string = join(SANDBOX_ROOT, 'payload');
+
 /** The root of the project. */
 export const PROJECT_ROOT: string = dirname(SANDBOX_ROOT);
 
@@ -26,7 +29,7 @@ export function cacheRoot(): string {
   return resolve(PROJECT_ROOT, process.env.CALENDAR_SANDBOX_CACHE ?? '.cache');
 }
 
-/** The default data folder. */
-export function defaultDataDir(): string {
-  return join(PROJECT_ROOT, '.sandbox');
+/** The default data folder of a site. */
+export function defaultDataDir(cms: 'wordpress' | 'payload'): string {
+  return join(PROJECT_ROOT, cms === 'wordpress' ? '.sandbox' : '.sandbox-payload');
 }

@@ -1,9 +1,9 @@
 // Starts a real WordPress: installs it if needed, runs it, and waits until it answers.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { choosePort, lockDataDir } from './data-dir.ts';
 import { mariaDbProblem, startMariaDb } from './mariadb.ts';
 import { nativePhpProblem, nativePhpRunner, type PhpRunner } from './native-php.ts';
 import { ensurePackages } from './packages.ts';
@@ -72,7 +72,7 @@ const CRON_EVERY_MS = 60_000;
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const progress = options.onProgress ?? (options.quiet ? noProgress : printProgress());
-  const dataDir = resolve(options.dir ?? defaultDataDir());
+  const dataDir = resolve(options.dir ?? defaultDataDir('wordpress'));
   const before = options.fresh ? undefined : site.readState(dataDir);
   const database = options.database ?? before?.database ?? 'sqlite';
   if (before !== undefined && database !== (before.database ?? 'sqlite')) {
@@ -81,7 +81,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     );
   }
   const phpRuntime = await choosePhpRuntime(options.phpRuntime, database, progress);
-  const unlock = lock(dataDir, options.fresh ?? false);
+  const unlock = lockDataDir(dataDir, () => {
+    if (options.fresh) site.removeSite(dataDir);
+  });
   let stopDatabase = async (): Promise<void> => {};
   try {
     await ensurePackages(phpRuntime === 'wasm' ? 'full' : 'lean', progress);
@@ -91,7 +93,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
     const state: site.SiteState = {
       wordpress: WORDPRESS_PACKAGE.wordpress,
-      port: await choosePort(options.port, before?.port),
+      port: await choosePort(options.port, before?.port ?? FIRST_PORT),
       timezone: options.timezone ?? before?.timezone ?? 'America/New_York',
       permalinks: options.permalinks ?? before?.permalinks ?? 'pretty',
       secret: before?.secret ?? randomBytes(24).toString('base64url'),
@@ -193,60 +195,6 @@ async function choosePhpRuntime(
       `${nativeProblem}: PHP runs as WebAssembly, slower but complete (faster: apt-get install ${PHP_PACKAGES})`,
     );
   return 'wasm';
-}
-
-/** One process for each data folder: two servers with different ports would overwrite its configuration. */
-function lock(dataDir: string, fresh: boolean): () => void {
-  const file = join(dataDir, 'running.pid');
-  if (existsSync(file)) {
-    const pid = Number(readFileSync(file, 'utf8'));
-    if (pid === process.pid || isAlive(pid))
-      throw new Error(`another sandbox runs in ${dataDir} (process ${pid}); if not, remove ${file}`);
-  }
-  if (fresh) site.removeSite(dataDir);
-  mkdirSync(dataDir, { recursive: true });
-  writeFileSync(file, String(process.pid));
-  const unlock = (): void => rmSync(file, { force: true });
-  process.once('exit', unlock);
-  return () => {
-    process.off('exit', unlock);
-    unlock();
-  };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  try {
-    // an exited process keeps its id until its parent reaps it: state Z, after the name in brackets
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return true; // no /proc here
-  }
-}
-
-async function choosePort(requested: number | undefined, last: number | undefined): Promise<number> {
-  if (requested !== undefined && requested !== 0) {
-    if (await freePort(requested)) return requested;
-    throw new Error(`port ${requested} is in use: name another with --port`);
-  }
-  const free = requested === 0 ? undefined : await freePort(last ?? FIRST_PORT);
-  return free ?? (await freePort(0))!;
-}
-
-/** Resolves with the port if it is free (0: any port), otherwise with undefined. */
-function freePort(port: number): Promise<number | undefined> {
-  return new Promise((settle) => {
-    const server = createServer();
-    server.once('error', () => settle(undefined));
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => settle(address !== null && typeof address === 'object' ? address.port : undefined));
-    });
-  });
 }
 
 async function installWordPress(
