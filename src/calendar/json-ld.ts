@@ -16,7 +16,7 @@ export interface EventJsonLdParts {
   cost: CostFields;
 }
 
-/** An Event with its `@context`. Dates have the offset of the event's zone at that time. */
+/** An Event with its `@context`. Dates have the offset of the event's zone at that time; a missing date is omitted. */
 export function eventJsonLd(event: EventRecord, { venue, organizer, image, cost }: EventJsonLdParts): JsonObject {
   return {
     '@context': 'http://schema.org',
@@ -27,8 +27,8 @@ export function eventJsonLd(event: EventRecord, { venue, organizer, image, cost 
     url: event.url,
     eventAttendanceMode: 'https://schema.org/OfflineEventAttendanceMode',
     eventStatus: 'https://schema.org/EventScheduled',
-    startDate: withOffset(event.start, event.startUtc, event.timezone),
-    endDate: withOffset(event.end, event.endUtc, event.timezone),
+    ...(event.startUtc === '' ? {} : { startDate: withOffset(event.start, event.startUtc, event.timezone) }),
+    ...(event.endUtc === '' ? {} : { endDate: withOffset(event.end, event.endUtc, event.timezone) }),
     ...(venue ? { location: venueJsonLd(venue) } : {}),
     ...(organizer ? { organizer: organizerJsonLd(organizer) } : {}),
     ...(cost.cost === '' ? {} : { offers: offers(event, cost) }),

@@ -31,6 +31,12 @@ export const dateTimeSchema = (description: string): Schema => ({
   pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
   description: `${description}, as YYYY-MM-DD HH:MM:SS`,
 });
+/** A date of an event. */
+export const eventDateSchema = (description: string): Schema => ({
+  type: 'string',
+  pattern: '^(\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2})?$',
+  description: `${description}, as YYYY-MM-DD HH:MM:SS; blank if the event has no date`,
+});
 /** `null` only in a protected event, venue or organizer. */
 export const flagSchema = (description: string): Schema => ({ type: 'boolean', nullable: true, description });
 export const listSchema = (items: Schema, description: string): Schema => ({ type: 'array', items, description });

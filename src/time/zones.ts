@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { abbreviationMinutes } from './strtotime.ts';
-import { dayStartMs, formatWallTime, wallTimeMs } from './wall-time.ts';
+import { dayStartMs, formatWallTime, parseWallTime, wallTimeMs } from './wall-time.ts';
 import abbreviationGroups from './zone-abbreviations.json' with { type: 'json' };
 
 /**
@@ -136,7 +136,7 @@ export function utcToWall(utc: string, zone: Zone): string {
 /**
  * The `timezone_abbr` of an event: a text that begins with `UTC` as it is, the abbreviation of the tz
  * database, or the offset if that has none (`-05`, `+0545`); a fixed offset as `GMT+0200`. Empty if the text
- * is not a zone.
+ * is not a zone, or if the abbreviation depends on a date and the event has none.
  */
 export function zoneAbbreviation(zoneText: string, wall: string): string {
   if (zoneText.startsWith('UTC')) return zoneText;
@@ -144,7 +144,9 @@ export function zoneAbbreviation(zoneText: string, wall: string): string {
   if (!zone) return '';
   if (zone.kind === 'fixed') return `GMT${offsetText(zone.minutes, true)}`;
   if (zone.kind === 'abbreviation') return zone.letters;
-  const minutes = offsetMinutesAt(wallMsToEpoch(wallTimeMs(wall), zone), zone);
+  const wallMs = parseWallTime(wall);
+  if (wallMs === undefined) return '';
+  const minutes = offsetMinutesAt(wallMsToEpoch(wallMs, zone), zone);
   return abbreviationsByName.get(zone.name)?.get(minutes) ?? offsetText(minutes, false);
 }
 

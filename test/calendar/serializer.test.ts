@@ -92,6 +92,16 @@ describe('the serializer', () => {
       expect(body.events[0].date_utc).to.equal(ZERO_DATE);
     });
 
+    it('may have no date: it is read by id, and no list by date has it', async () => {
+      const undated = { title: 'To be announced', start: '', end: '', startUtc: '', endUtc: '' };
+      const body = await one('/events/1', [event(1, { ...undated, timezone: 'Europe/Paris' })]);
+      expect(body).to.include({ title: 'To be announced', start_date: '', utc_end_date: '', timezone_abbr: '' });
+      expect(body.start_date_details).to.include({ year: '', seconds: '' });
+      expect(body.json_ld).to.not.have.any.keys('startDate', 'endDate');
+      expect((await gateway.request('/events?include=1')).body.total).to.equal(1);
+      expect((await gateway.request('/events?start_date=0001-01-01')).body.total).to.equal(0);
+    });
+
     for (const [timezone, start, wanted] of [
       ['America/New_York', '2027-01-10 10:00:00', 'EST'],
       ['America/New_York', '2027-07-10 10:00:00', 'EDT'],

@@ -297,13 +297,30 @@ describe('a value inside a JSON text', () => {
   const stored =
     '{"dateTimeStart":"2027-01-10 10:00:00","dateTimeEnd":"2027-01-10 12:00:00","timezone":"Europe/Paris","x":1}';
 
+  const derived = {
+    gatherpress_datetime_start: '2027-01-10 10:00:00',
+    gatherpress_datetime_end: '2027-01-10 12:00:00',
+    gatherpress_timezone: 'Europe/Paris',
+  };
+
   it('keeps the other values of the text', () => {
     expect(kind.needsCurrent({ end: '2027-01-10 13:00:00' })).to.equal(true);
     const body = kind.write(
       { end: '2027-01-10 13:00:00' },
-      { site, current: { id: 1, meta: { gatherpress_datetime: stored } } },
+      { site, current: { id: 1, meta: { ...derived, gatherpress_datetime: stored } } },
     );
     expect(body).to.deep.equal({ meta: { gatherpress_datetime: stored.replace('12:00:00', '13:00:00') } });
+  });
+
+  it('writes the dates that the text lacks: GatherPress would delete them', () => {
+    // Its importer and its PHP API store the dates without the text.
+    const body = kind.write({ timezone: 'Asia/Tokyo' }, { site, current: { id: 1, meta: derived } });
+    const text = (body.meta as { gatherpress_datetime: string }).gatherpress_datetime;
+    expect(JSON.parse(text)).to.deep.equal({
+      dateTimeStart: '2027-01-10 10:00:00',
+      dateTimeEnd: '2027-01-10 12:00:00',
+      timezone: 'Asia/Tokyo',
+    });
   });
 
   it('writes several fields into one text, and the zone in strict form', () => {

@@ -144,6 +144,9 @@ describe('zone abbreviations', () => {
     ['utc', '2027-07-10 10:00:00', 'UTC'],
     ['Z', '2027-07-10 10:00:00', 'Z'],
     ['Mars/Phobos', '2027-07-10 10:00:00', ''],
+    ['Europe/Paris', '', ''],
+    ['Europe/Paris', '0000-00-00 00:00:00', ''],
+    ['UTC+2', '', 'UTC+2'],
   ];
   for (const [text, wall, letters] of rows) {
     it(`${text} at ${wall}: ${JSON.stringify(letters)}`, () => {

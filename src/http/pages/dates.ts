@@ -106,8 +106,9 @@ export function createDates(locale: string) {
       : `${clock.format(msOf(start))} – ${clock.format(msOf(end))}`;
   }
 
-  /** Date and time in full, with the zone. */
+  /** Date and time in full, with the zone; blank for an event without a date. */
   function when(event: EventTimes): string {
+    if (event.start_date === '') return '';
     const [start, end] = [msOf(event.start_date), msOf(event.end_date)];
     const format = event.all_day ? formats.dayAndYear : formats.moment;
     const range = end > start ? format.formatRange(start, end) : format.format(start);

@@ -25,7 +25,7 @@ export function eventArticle(details: EventDetails): Html {
   const filterLink = (filters: LandingQuery['filters'], name: string): Html =>
     html`<a href="${hrefOf({ filters }, {})}">${cmsText(name)}</a>`;
   const facts: [string, Html | false][] = [
-    ['When', html`<time datetime="${event.start_date.replace(' ', 'T')}">${dates.when(event)}</time>`],
+    ['When', when(event, dates)],
     ['Where', venues.length > 0 && html`${venues.map((venue) => place(venue, filterLink))}`],
     [event.organizer.length > 1 ? 'Organizers' : 'Organizer', organizers(event, filterLink)],
     ['Cost', event.cost !== '' && cmsText(event.cost)],
@@ -90,3 +90,7 @@ function organizers(
 const terms = (records: { id: number; name: string }[], link: (id: string, name: string) => Html): Html | false =>
   records.length > 0 &&
   html`<ul class="terms">${records.map(({ id, name }) => html`<li>${link(String(id), name)}</li>`)}</ul>`;
+
+/** Staff may publish an event before it has a date. */
+const when = (event: PublicEvent, dates: Dates): Html | false =>
+  event.start_date !== '' && html`<time datetime="${event.start_date.replace(' ', 'T')}">${dates.when(event)}</time>`;

@@ -20,8 +20,7 @@ function eventData(event: PublicEvent, url: string): object {
     '@type': 'Event',
     name: plainText(event.title),
     url,
-    startDate: date(event.start_date, event.utc_start_date, event.all_day),
-    endDate: date(event.end_date, event.utc_end_date, event.all_day),
+    ...(event.start_date === '' ? {} : dates(event)),
     eventStatus: 'https://schema.org/EventScheduled',
     ...(text === '' ? {} : { description: text.slice(0, MAX_DESCRIPTION_CHARACTERS) }),
     ...(event.image ? { image: event.image.url } : {}),
@@ -47,6 +46,11 @@ function organizers({ organizer }: PublicEvent): object {
     organizer: named.map(({ organizer: name }) => ({ '@type': 'Organization', name: plainText(String(name)) })),
   };
 }
+
+const dates = (event: PublicEvent): object => ({
+  startDate: date(event.start_date, event.utc_start_date, event.all_day),
+  endDate: date(event.end_date, event.utc_end_date, event.all_day),
+});
 
 /** ISO 8601 with the offset of the event's zone; a date alone for a whole day. */
 function date(wall: string, utc: string, allDay: boolean | null): string {

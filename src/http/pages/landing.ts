@@ -144,8 +144,9 @@ ${jsonLdScript(list.events, (event) => urlOf({ event }))}`;
     const details = { event, description, query, dates, imageOrigins, shareUrl, calendarFile };
     const title = plainText(event.title);
     const image = event.image && isFrom(imageOrigins, event.image.url) && event.image.url;
+    const summary = [dates.when(event), plainText(event.excerpt || event.description)].filter((text) => text !== '');
     const head = html`<link rel="canonical" href="${shareUrl}">
-<meta name="description" content="${[dates.when(event), plainText(event.excerpt || event.description)].join(': ')}">
+<meta name="description" content="${summary.join(': ')}">
 <meta property="og:title" content="${title}">
 ${image && html`<meta property="og:image" content="${image}">`}
 ${jsonLdScript([event], () => shareUrl)}`;

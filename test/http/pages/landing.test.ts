@@ -185,6 +185,15 @@ describe('the landing page', () => {
       expect(html).to.include('data-back="./?view=month&amp;month=2027-03"').and.not.include('>Where<');
     });
 
+    it('show an event without a date without inventing one', async () => {
+      await start([at(7, '', '', { title: 'To be announced' })]);
+      const html = await get('?event=7');
+      expect(textOf(html))
+        .to.contain('To be announced')
+        .and.not.match(/When|1970|NaN|Invalid/);
+      expect(html).to.not.match(/startDate|NaN/);
+    });
+
     it('show an event that is not public as missing, without a question to the CMS', async () => {
       await start([on(1, '12', { status: 'draft', title: 'Secret' }), on(2, '12', { status: 'trash' })]);
       const calls = fixture.gateway.observations.filter(({ type }) => type === 'cms-call').length;
