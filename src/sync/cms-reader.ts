@@ -10,11 +10,12 @@ import {
 } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { ImageRecord } from '../model/records.ts';
-import { type Collection, PUBLIC_SCOPE, type Scope } from './collections.ts';
+import { type Collection, idOf, PUBLIC_SCOPE, type Scope } from './collections.ts';
 import { checkComplete } from './complete-records.ts';
 import type { SyncContext } from './context.ts';
 import { nextReadMark } from './dirty-records.ts';
 import type { MarkedPage, PageRequest } from './paginate.ts';
+import { asTooLarge, isTooLarge, isTooLargeError, readInParts } from './too-large.ts';
 
 /** Scope and credentials of a request that is not made for the service account. */
 export interface ReadAs {
@@ -50,9 +51,42 @@ async function list(
   return { ...page, readMark };
 }
 
+/** One page of a list. If it is too large for one response, its records are read by id, in parts. */
+async function listInParts(
+  context: SyncContext,
+  spec: CollectionSpec,
+  request: ListRequest & { limit: number },
+  options: CallOptions,
+): Promise<MarkedPage> {
+  try {
+    return await list(context, spec, request, options);
+  } catch (error) {
+    if (!isTooLargeError(error) || request.detail !== 'mapped') throw error;
+  }
+  const page = await list(context, spec, { ...request, detail: 'stamp' }, options);
+  if (page.records.length === 1) return { ...page, records: page.records.map(asTooLarge) };
+  const stamps = new Map(page.records.map((record) => [idOf(record), record]));
+  const { offset: _offset, page: _page, ...scope } = request;
+  const records = await readInParts([...stamps.values()], async (part) => {
+    try {
+      const limit = part.length === 1 ? 1 : request.limit;
+      const response = await list(context, spec, { ...scope, ids: part.map(idOf), limit }, options);
+      // A list that repeats records may need more than one page for them.
+      return part.length > 1 && response.total > limit ? undefined : response.records;
+    } catch (error) {
+      if (!isTooLargeError(error)) throw error;
+      return undefined;
+    }
+  });
+  const byId = new Map(records.map((record) => [idOf(record), record]));
+  const inOrder = [...stamps.keys()].map((id) => byId.get(id)).filter((record) => record !== undefined);
+  return { ...page, records: inOrder };
+}
+
 /**
- * One page of a list. Throws `CmsRejected` if the service account gets fewer records than the total promises,
- * `CmsUnavailable` if records lack what the request asked for, and what the CMS throws.
+ * One page of a list. A record that is too large alone comes as its stamp. Throws `CmsRejected` if the service
+ * account gets fewer records than the total promises, `CmsUnavailable` if records lack what the request asked
+ * for, and what the CMS throws.
  */
 export async function readPage(
   context: SyncContext,
@@ -63,10 +97,11 @@ export async function readPage(
   const wholeRequest = { ...(as?.scope ?? scope), ...request };
   const mayHaveHoles = !as && context.service !== undefined && spec.storedAs === 'posts' && !spec.dedupe;
   for (let attempt = 1; ; attempt += 1) {
-    const page = await list(context, spec, wholeRequest, as?.options ?? serviceOptions(context));
+    const page = await listInParts(context, spec, wholeRequest, as?.options ?? serviceOptions(context));
     const expected = mayHaveHoles ? expectedRecords(request, page.total) : 0;
     if (page.records.length >= expected) {
-      await checkComplete(context, spec, request.detail, page.records);
+      const wholeRecords = page.records.filter((record) => !isTooLarge(record));
+      await checkComplete(context, spec, request.detail, wholeRecords);
       return page;
     }
     if (attempt === MAX_ATTEMPTS) throw holesError(spec.collection, page.records.length, expected);

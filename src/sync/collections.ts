@@ -70,6 +70,13 @@ export function collectionsOf(mapping: Mapping, service: Credentials): Collectio
   });
 }
 
+/**
+ * Records with all their fields per request, for a CMS that sends up to `pageSize`: fewer if each brings the
+ * occurrences of a series. At least two, because pages overlap by one.
+ */
+export const recordsPerPage = ({ occurrences }: Collection, pageSize: number): number =>
+  occurrences ? Math.max(2, Math.ceil(pageSize / 5)) : pageSize;
+
 /** The id of a CMS record; 0 if it has none. */
 export function idOf(record: CmsRecord): number {
   const id = Number(record.id);

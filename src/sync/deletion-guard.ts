@@ -8,6 +8,7 @@ import type { Collection } from './collections.ts';
 import { collectionOf, type SyncContext } from './context.ts';
 import { isComplete, type SyncMemory } from './memory.ts';
 import { countRecords } from './replica-records.ts';
+import { isTooLargeError } from './too-large.ts';
 
 /** A mass deletion: more than this many records, and more than a third of the collection, within a minute. */
 const FEW_DELETIONS = 10;
@@ -142,6 +143,7 @@ async function isMissing(context: SyncContext, target: RecordTarget, id: number)
     await readRecord(context, target.spec, id, target.scope.view, serviceOptions(context));
     return false;
   } catch (error) {
+    if (isTooLargeError(error)) return false;
     if (!(error instanceof CmsRejected)) throw error;
     const isHidden = context.service === undefined && error.kind === 'hidden';
     return isHidden || error.kind === 'not-found';

@@ -6,7 +6,7 @@ import { type PostKind, WITHHELD } from '../model/records.ts';
 import type { Visibility } from '../store/filters.ts';
 import { isAbsent } from './absent-collections.ts';
 import { readPage } from './cms-reader.ts';
-import { type Collection, idOf, type Scope } from './collections.ts';
+import { type Collection, idOf, recordsPerPage, type Scope } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { isOutdated } from './dirty-records.ts';
 import { ingestRecords } from './ingest.ts';
@@ -45,7 +45,8 @@ async function fetchStatuses(
   statuses: string[],
   author: number | undefined,
 ): Promise<void> {
-  const { replica, commit, memory, pageSize } = context;
+  const { replica, commit, memory } = context;
+  const pageSize = recordsPerPage(collection, context.pageSize);
   const scope: Scope = { view: 'reader', statuses, ...(author !== undefined && { author }) };
   const options: CallOptions = {
     credentials,

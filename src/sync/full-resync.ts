@@ -3,7 +3,7 @@
 
 import { isAbsent } from './absent-collections.ts';
 import { readPage } from './cms-reader.ts';
-import { type Collection, idOf } from './collections.ts';
+import { type Collection, idOf, recordsPerPage } from './collections.ts';
 import { type SyncContext, scopeOf } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { recheckMissingImages, resyncImages } from './media-sync.ts';
@@ -60,7 +60,7 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
 
 /** Resolves with true at the end of the collection. */
 async function resyncPages(context: SyncContext, collection: Collection, progress: ResyncProgress): Promise<boolean> {
-  const { pageSize } = context;
+  const pageSize = recordsPerPage(collection, context.pageSize);
   const pages = paginate((page) => readPage(context, collection, { order: 'id', detail: 'mapped', ...page }), {
     by: collection.isPosts ? 'offset' : 'page',
     start: progress.cursor,

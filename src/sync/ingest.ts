@@ -9,13 +9,14 @@ import type { ChangeSet } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { readByIds, readImages, sentAtMs } from './cms-reader.ts';
-import { type Collection, idOf, PUBLIC_SCOPE } from './collections.ts';
+import { type Collection, idOf, PUBLIC_SCOPE, recordsPerPage, stampOf } from './collections.ts';
 import { type SyncContext, siteOf } from './context.ts';
 import { approveDeletions, areAllMissing, release } from './deletion-guard.ts';
 import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
 import { deleteOccurrences, ingestOccurrences } from './ingest-occurrences.ts';
 import { readPublicViews } from './read-public-view.ts';
 import { stampsById } from './replica-records.ts';
+import { isTooLarge } from './too-large.ts';
 
 /**
  * A response by id that is older than the replica's record is accepted after so many equal responses over so
@@ -47,9 +48,11 @@ export async function ingestRecords(
   const distinct = new Map(records.map((record) => [idOf(record), record]));
   distinct.delete(0);
   const publicRecords = await readPublicViews(context, collection, [...distinct.values()], { byId });
-  for (let from = 0; from < publicRecords.length; ) {
+  await leaveOut(context, collection, publicRecords.filter(isTooLarge), readMark);
+  const readable = publicRecords.filter((record) => !isTooLarge(record));
+  for (let from = 0; from < readable.length; ) {
     const startedMs = performance.now();
-    const batch = publicRecords.slice(from, from + memory.batchSize);
+    const batch = readable.slice(from, from + memory.batchSize);
     from += batch.length;
     let acceptedIds: readonly number[] = [];
     const changed = await commitWithOrphans(context, collection, () => {
@@ -94,6 +97,7 @@ function acceptRecords(
       markDirty(memory, collection.kind, [id]);
       continue;
     }
+    memory.kinds[collection.kind].tooLarge.delete(id);
     if (byId) setReadMark(memory, collection.kind, id, readMark);
     if ('image' in record && record.image !== 0) images.push(record.image);
     accepted.push(record, ...collection.embedded.flatMap((readEmbedded) => readEmbedded(cmsRecord) ?? []));
@@ -202,7 +206,7 @@ export async function fetchRecords(
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
   const { pageSize, memory } = context;
-  const size = collection.dedupe ? Math.ceil(pageSize / 5) : pageSize;
+  const size = collection.dedupe ? Math.ceil(pageSize / 5) : recordsPerPage(collection, pageSize);
   const missing: { ids: number[]; readMark: number }[] = [];
   for (let from = 0; from < ids.length; from += size) {
     const slice = ids.slice(from, from + size);
@@ -222,6 +226,28 @@ export async function fetchRecords(
     await deleteRecords(context, collection, deletable, slice.readMark);
   }
   release(memory, collection.kind, approved);
+}
+
+/**
+ * Removes records that are too large to be read: what the replica has of them is outdated, and may no longer
+ * be public.
+ */
+async function leaveOut(
+  context: SyncContext,
+  collection: Collection,
+  records: readonly CmsRecord[],
+  readMark: number,
+): Promise<void> {
+  const { replica, memory, observe } = context;
+  const { kind, base } = collection;
+  const { tooLarge } = memory.kinds[kind];
+  for (const stamp of records.map(stampOf)) {
+    const { id } = stamp;
+    const message = `record ${id} of "${base}" is larger than upstream.maxBytes: the gateway leaves it out`;
+    if (!tooLarge.has(id)) observe({ type: 'message', level: 'warn', message });
+    if (replica.get(kind, id)) await deleteRecords(context, collection, [id], readMark);
+    tooLarge.set(id, stamp);
+  }
 }
 
 /**
@@ -253,6 +279,7 @@ async function deleteRecords(
   const { memory } = context;
   for (let from = 0; from < ids.length; from += DELETE_BATCH_SIZE) {
     const batch = ids.slice(from, from + DELETE_BATCH_SIZE);
+    for (const id of batch) memory.kinds[kind].tooLarge.delete(id);
     if (collection.occurrences) for (const id of batch) await deleteOccurrences(context, id, readMark);
     const removed = await commitWithOrphans(context, collection, () => {
       const deletable = deletableIds(context, collection, batch, readMark);

@@ -5,7 +5,7 @@ import { CmsUnavailable } from '../errors.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { noEventsError, unlessAbsent } from './absent-collections.ts';
 import { readPage } from './cms-reader.ts';
-import { type Collection, stampOf } from './collections.ts';
+import { type Collection, recordsPerPage, stampOf } from './collections.ts';
 import { type SyncContext, scopeOf } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
@@ -87,7 +87,8 @@ async function copyUnlessAbsent(context: SyncContext, collection: Collection, on
 }
 
 async function copyCollection(context: SyncContext, collection: Collection, onProgress: OnProgress): Promise<void> {
-  const { memory, pageSize } = context;
+  const { memory } = context;
+  const pageSize = recordsPerPage(collection, context.pageSize);
   const { kind, isPosts } = collection;
   const progress = memory.initialSync[kind];
   if (!progress || progress.isFinished) return;

@@ -3,6 +3,7 @@
 
 import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
 import { KINDS, type Kind, type Site } from '../model/records.ts';
+import type { RecordStamp } from '../store/record-queries.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Collection } from './collections.ts';
 import type { SettledWatermark } from './modified-since.ts';
@@ -102,6 +103,8 @@ export interface KindMemory {
   readMarks: Map<number, number>;
   lastWriteMark: number;
   staleResponses: Map<number, StaleResponse>;
+  /** Stamps of records that are left out because the CMS's response with one alone is too large. */
+  tooLarge: Map<number, RecordStamp>;
 
   /**
    * By how much the CMS's total exceeds its list for good; with `dedupe` the total itself. Undefined before
@@ -228,6 +231,7 @@ const newKindMemory = (watermarkUtc = ''): KindMemory => ({
   readMarks: new Map(),
   lastWriteMark: 0,
   staleResponses: new Map(),
+  tooLarge: new Map(),
   usualExcess: undefined,
   nextTermPage: 1,
   lastOverdueId: 0,

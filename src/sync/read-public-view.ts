@@ -10,6 +10,7 @@ import type { SyncContext } from './context.ts';
 import { markDirty } from './dirty-records.ts';
 import { type PublicViewMode, STATE_KEYS } from './memory.ts';
 import { stampsById } from './replica-records.ts';
+import { asTooLarge, isTooLarge, isTooLargeError } from './too-large.ts';
 
 /** A site that was public must refuse anonymous readers for so long before the gateway changes the mode. */
 const REFUSAL_GRACE_MS = 10 * 60_000;
@@ -37,13 +38,13 @@ export async function readPublicViews(
   { byId }: { byId: boolean },
 ): Promise<CmsRecord[]> {
   if (context.service === undefined || !collection.isPosts) return [...records];
-  const published = records.filter(({ status }) => status === 'publish');
+  const published = records.filter((record) => record.status === 'publish' && !isTooLarge(record));
   const unchanged = byId ? new Set<number>() : unchangedPluginRecords(context, collection, published);
   const wanted = published.filter((record) => !unchanged.has(idOf(record)));
   const views = wanted.length > 0 ? await readAnonymouslyOrDecide(context, collection, wanted) : 'public';
   if (views === 'account') return [...records];
   return records.flatMap((record) => {
-    if (record.status !== 'publish') return [record];
+    if (record.status !== 'publish' || isTooLarge(record)) return [record];
     const id = idOf(record);
     if (unchanged.has(id)) return [];
     const view = mergePublicView(context, collection, record, typeof views === 'string' ? undefined : views.get(id));
@@ -84,11 +85,14 @@ export async function readPublicView(
   if (mode === 'withheld') return mergePublicView(context, collection, record, undefined);
   if (mode === 'public') {
     const views = await readAnonymously(context, collection, [record], options);
-    return mergePublicView(context, collection, record, views.get(idOf(record)));
+    return unlessTooLarge(mergePublicView(context, collection, record, views.get(idOf(record))));
   }
   const as = { scope: collection.scope, options: { ...options, credentials: context.service } };
-  return (await readByIds(context, collection, [idOf(record)], as)).records[0];
+  return unlessTooLarge((await readByIds(context, collection, [idOf(record)], as)).records[0]);
 }
+
+const unlessTooLarge = (view: CmsRecord | undefined): CmsRecord | undefined =>
+  view && isTooLarge(view) ? undefined : view;
 
 /**
  * Checks whether the CMS now shows anonymous readers a kind that it refused them before. Resolves with true if
@@ -144,6 +148,7 @@ async function readAnonymously(
   for (const record of records) {
     if (record[OWN_STATUS] === undefined) continue;
     const view = await readRecord(context, collection.spec, idOf(record), 'public', options).catch((error: unknown) => {
+      if (isTooLargeError(error)) return asTooLarge(record);
       if (!isRefusal(error)) throw error;
     });
     if (view) views.push(view);
@@ -216,6 +221,7 @@ function mergePublicView(
   view: CmsRecord | undefined,
 ): CmsRecord | undefined {
   if (view === undefined) return { ...record, status: WITHHELD };
+  if (isTooLarge(view)) return view;
   const viewUtc = stampOf(view).modifiedUtc;
   const isOlder = viewUtc !== '' && viewUtc < stampOf(record).modifiedUtc;
   return isOlder ? undefined : cms.recordForm.publicView(spec, record, view);

@@ -11,15 +11,20 @@ const IDS_PER_SLICE = 2_000;
 
 /**
  * Ids, modification times and statuses of those records that the replica holds, by id, as the CMS lists them.
+ * Records that are left out because they are too large are among them: they are read again when they change.
  */
 export function stampsById(
-  { replica }: Pick<SyncContext, 'replica'>,
+  { replica, memory }: SyncContext,
   { kind }: Collection,
   ids: readonly number[],
 ): Map<number, RecordStamp> {
   const stamps = replica.stampsById(kind, ids);
   // The CMS lists a withheld record as published.
   for (const [id, stamp] of stamps) if (stamp.status === WITHHELD) stamps.set(id, { ...stamp, status: 'publish' });
+  for (const id of ids) {
+    const tooLarge = memory.kinds[kind].tooLarge.get(id);
+    if (tooLarge) stamps.set(id, tooLarge);
+  }
   return stamps;
 }
 

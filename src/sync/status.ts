@@ -4,6 +4,8 @@ import type { SyncContext } from './context.ts';
 import type { PublicViewModes } from './memory.ts';
 import type { ReplicaState } from './sync-state.ts';
 
+const MAX_REPORTED = 100;
+
 export interface SyncStatus {
   state: ReplicaState;
   /** Since when it is in this state. */
@@ -18,6 +20,8 @@ export interface SyncStatus {
   collections: Record<string, { done: number; total: number }>;
   /** Collections of the mapping that the site does not have. */
   absent: string[];
+  /** Ids of the records that are left out because they are too large, by collection; up to a hundred of each. */
+  tooLarge: Record<string, number[]>;
   /** Whose view of the published records the replica has, by kind. */
   publicView: PublicViewModes;
   reason?: string;
@@ -39,6 +43,12 @@ export function statusOf({ memory, collections }: SyncContext): SyncStatus {
     lastCaughtUpMs,
     collections: progress,
     absent: collections.filter(({ kind }) => memory.absent.has(kind)).map(({ base }) => base),
+    tooLarge: Object.fromEntries(
+      collections.flatMap(({ kind, base }) => {
+        const ids = [...memory.kinds[kind].tooLarge.keys()];
+        return ids.length > 0 ? [[base, ids.slice(0, MAX_REPORTED)]] : [];
+      }),
+    ),
     publicView: memory.publicView.modes,
     ...(reason !== undefined && { reason }),
   };

@@ -167,7 +167,7 @@ export function createResponses(cms: FakeCms): FakeResponses {
         .filter(({ id }) => isIncluded(id))
         .filter((post) => options.credentials !== undefined || !post.hiddenFromPublic)
         .map((post) => ({ record: postResponse(post, { ...options, view }), key: key(post), tie: randomOrder() }));
-      if (base === 'events' && cms.repeats > 1) rows = rows.flatMap((row) => Array(cms.repeats).fill(row));
+      if (base === 'events') rows = rows.flatMap((row) => Array(cms.repeats(Number(row.record.id))).fill(row));
     } else if (TERM_BASES.includes(base)) {
       if (request.offset !== undefined) throw new Error('terms have no offset');
       rows = [...terms.values()]

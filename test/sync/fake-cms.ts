@@ -81,8 +81,10 @@ export interface FakeCms extends Cms, Pick<FakeResponses, 'postResponse' | 'term
   omitted: ((id: number) => boolean) | undefined;
   /** The fields in the schema of a collection; undefined if the CMS shows none. */
   schemaFields: string[] | undefined;
-  /** How often the list of events has each record, as with a plugin that lists occurrences. */
-  repeats: number;
+  /** Of one response; a longer one is too large. */
+  maxBytes: number | undefined;
+  /** How often the list of events has this record, as with a plugin that lists occurrences. */
+  repeats: (id: number) => number;
   createPost(base: string, post?: Partial<FakePost>): FakePost;
   edit(id: number, fields: Partial<FakePost>): void;
   /** As PHP code may, without touching `modified`. */
@@ -116,6 +118,12 @@ export function createFakeCms(): FakeCms {
     ...{ width: 10, height: 10, filesizeBytes: 100 + revision, sizes: {} },
   });
 
+  function limitSize(response: unknown): void {
+    const { length } = JSON.stringify(response);
+    if (cms.maxBytes !== undefined && length > cms.maxBytes)
+      throw new CmsUnavailable('too-large', `The CMS answered with more than ${cms.maxBytes} bytes.`);
+  }
+
   const unsupported = () => {
     throw new Error('the fake CMS does not support this call');
   };
@@ -139,8 +147,9 @@ export function createFakeCms(): FakeCms {
     closedToPublic: new Set(),
     removed: new Set(),
     unrouted: new Set(),
-    repeats: 1,
+    repeats: () => 1,
     schemaFields: undefined,
+    maxBytes: undefined,
     omitted: undefined,
     postResponse: (post, as) => responses.postResponse(post, as),
     termResponse: (term) => responses.termResponse(term),
@@ -155,6 +164,7 @@ export function createFakeCms(): FakeCms {
       if (cms.removed.has(spec.collection) || cms.unrouted.has(spec.collection))
         refuse('no-collection', 404, 'rest_no_route');
       const page = responses.createPage(spec, request, options);
+      limitSize(page.records);
       await cms.afterRequest?.(received);
       return page;
     },

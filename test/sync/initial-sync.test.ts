@@ -106,7 +106,7 @@ describe('initial sync and ingest', () => {
   it('ingests repeated records once, and does not trust their total', async () => {
     const event = { ...mapping.kinds.event, dedupe: true };
     site = testSite({ mapping: { ...mapping, kinds: { ...mapping.kinds, event } } });
-    site.cms.repeats = 3;
+    site.cms.repeats = () => 3;
     for (let n = 0; n < 12; n += 1) site.cms.createPost('events');
     site.sync.start();
     await site.sync.whenComplete();
