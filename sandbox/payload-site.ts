@@ -32,6 +32,8 @@ export interface PayloadSandboxOptions {
   fresh?: boolean;
   /** Default: that of the site, or `number`. */
   ids?: PayloadIds;
+  /** Where the site sends webhooks; default: nowhere. */
+  webhook?: { url: string; secret: string };
   /** No progress on stderr. */
   quiet?: boolean;
   /** Receives the progress instead of stderr. */
@@ -88,7 +90,7 @@ export async function startPayload(options: PayloadSandboxOptions = {}): Promise
     };
     writeFileSync(join(dataDir, STATE_FILE), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
     progress('starting Payload');
-    const server = startServer(dataDir, state);
+    const server = startServer(dataDir, state, options.webhook);
     const url = `http://127.0.0.1:${state.port}`;
     try {
       await untilReady(url, server, dataDir);
@@ -135,7 +137,11 @@ function newUsers(): Record<PayloadRole, PayloadCredentials> {
   return Object.fromEntries(users) as Record<PayloadRole, PayloadCredentials>;
 }
 
-function startServer(dataDir: string, { port, ids, secret, users }: SiteState): ProcessGroup {
+function startServer(
+  dataDir: string,
+  { port, ids, secret, users }: SiteState,
+  webhook: PayloadSandboxOptions['webhook'],
+): ProcessGroup {
   const seedUsers = Object.entries(users).map(([role, user]) => ({ role, ...user }));
   return startGroup([process.execPath, 'server.ts'], {
     cwd: PAYLOAD_ROOT,
@@ -150,6 +156,7 @@ function startServer(dataDir: string, { port, ids, secret, users }: SiteState): 
       SITE_IDS: ids,
       SITE_SECRET: secret,
       SITE_USERS: JSON.stringify(seedUsers),
+      ...(webhook === undefined ? {} : { SITE_WEBHOOK_URL: webhook.url, SITE_WEBHOOK_SECRET: webhook.secret }),
     },
   });
 }

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { sqliteAdapter } from '@payloadcms/db-sqlite';
 import { lexicalEditor } from '@payloadcms/richtext-lexical';
 import { buildConfig, getPayload, handleEndpoints, type Payload, type SanitizedConfig } from 'payload';
+import { calendarGateway } from '../../examples/payload/calendar-gateway.ts';
 import { collections } from './collections.ts';
 
 /** One user of the site. The API key is a UUID. */
@@ -28,6 +29,11 @@ const port = Number(setting('SITE_PORT'));
 const users = JSON.parse(setting('SITE_USERS')) as SeedUser[];
 const url = `http://127.0.0.1:${port}`;
 
+const webhook = {
+  webhookUrl: process.env.SITE_WEBHOOK_URL ?? '',
+  webhookSecret: process.env.SITE_WEBHOOK_SECRET ?? '',
+};
+
 const config = await buildConfig({
   secret: setting('SITE_SECRET'),
   serverURL: url,
@@ -43,6 +49,7 @@ const config = await buildConfig({
   editor: lexicalEditor(),
   admin: { user: 'users' },
   collections: collections(setting('SITE_MEDIA')),
+  plugins: webhook.webhookUrl === '' ? [] : [calendarGateway(webhook)],
   typescript: { autoGenerate: false },
 });
 
