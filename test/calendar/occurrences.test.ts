@@ -121,7 +121,7 @@ describe('an occurrence of a series', () => {
 
   it('that is deleted while it is read is 404, and the others stay', async () => {
     await start({ status: 'draft' });
-    cms.edit(series, { calendar_occurrences: OCCURRENCES.slice(1) });
+    cms.edit(series, { occurrences: OCCURRENCES.slice(1) });
     const path = (day: string) => `/events/${idOn(day)}`;
     expect((await gateway.request(path('2027-01-03'), { as: 'editor' })).status).to.equal(404);
     expect((await gateway.request(path('2027-01-10'), { as: 'editor' })).status).to.equal(200);

@@ -20,6 +20,7 @@ import {
 } from './write-fixture.ts';
 
 const HOUR_MS = 3_600_000;
+const EDITOR = { credentials: CREDENTIALS.admin, view: 'editor' } as const;
 
 describe('orphans of failed creates', () => {
   const fixture = writeFixture();
@@ -111,8 +112,8 @@ describe('orphans of failed creates', () => {
     })) {
       it(`shows no record of this create, whose outcome is unknown: ${what}`, async () => {
         await write('/events', 'create', event);
-        const old = { ...existing('events')[0]! };
-        fixture.cms.create = async () => ({ ...old });
+        const old = structuredClone(existing('events')[0]!);
+        fixture.cms.create = async () => fixture.cms.response(old, EDITOR);
         const steps = fixture.cms.writes.length;
         const error = await errorOf(write('/events', 'create', { ...event, ...more }));
         expect(error).to.include({ status: 502, code: 'calendar_outcome_unknown' });
@@ -124,11 +125,11 @@ describe('orphans of failed creates', () => {
     for (const base of ['venues', 'event_categories']) {
       it(`is no proof, so that a rollback does not remove its record: ${base}`, async () => {
         await write('/events', 'create', { ...event, categories: ['Old'], venue: { venue: 'Old' } });
-        const old = existing(base)[0]!;
+        const old = structuredClone(existing(base)[0]!);
         const before = existing().length;
         const { create } = fixture.cms;
         fixture.cms.create = async (spec, body, options) =>
-          spec.collection === base ? { ...old } : create(spec, body, options);
+          spec.collection === base ? fixture.cms.response(old, EDITOR) : create(spec, body, options);
         failAt(EVENT_CREATE, false, rejection);
         const other = { categories: ['New'], venue: { venue: 'New' } };
         const error = await errorOf(write('/events', 'create', { ...event, ...other }));

@@ -2,11 +2,10 @@
 // moment.
 
 import { expect } from 'chai';
-import type { CallOptions } from '../../src/cms/port.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
-import { type CmsLink, holdNext, type WritableCms, writableCms } from '../cluster/writable-cms.ts';
+import { type CmsLink, holdNext, linkTo } from '../cms/cms-link.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
-import { SERVICE } from '../sync/fake-cms.ts';
 import { until } from '../until.ts';
 
 const SECRET = 'members only';
@@ -17,25 +16,14 @@ const EDITOR = { as: 'editor' };
 
 for (const service of [SERVICE, undefined]) {
   describe(`the public view, ${service ? 'with' : 'without'} a service account`, () => {
-    let cms: WritableCms;
+    let cms: FakeCms;
     let link: CmsLink;
     let gateway: TestGateway;
 
     beforeEach(async () => {
-      cms = writableCms();
-      link = cms.link();
-      const cmsWithAccounts = {
-        ...link.upstream,
-        account: async ({ credentials }: CallOptions) =>
-          credentials === SERVICE
-            ? cms.editor
-            : { userId: 9, roles: ['subscriber'], permissions: new Set<string>(), mayUpload: false },
-      };
-      gateway = await startGateway({
-        cms: cmsWithAccounts,
-        service,
-        as: { editor: SERVICE, subscriber: 'Basic c3Vic2NyaWJlcjp4' },
-      });
+      cms = createFakeCms(Date.now);
+      link = linkTo(cms);
+      gateway = await startGateway({ cms: link.cms, service, as: CREDENTIALS });
     });
     afterEach(() => gateway.stop());
 
@@ -74,7 +62,7 @@ for (const service of [SERVICE, undefined]) {
       const call = holdNext(link, 'before', 'list');
       const writing = publish();
       await until(call.isHeld, 'the gateway requests the public view');
-      const [{ id = 0 } = {}] = cms.fake.posts.values();
+      const [{ id = 0 } = {}] = cms.posts.values();
       expect((await gateway.request(`/events?${WINDOW}`)).body.events).to.deep.equal([]);
       call.release();
       await writing;
@@ -110,7 +98,7 @@ for (const service of [SERVICE, undefined]) {
       ['venues', 'subscriber'],
     ] as const) {
       it(`is what other callers see of one of the ${kind} that the ${as} was the first to read`, async () => {
-        const { id } = cms.fake.createPost(kind, META);
+        const { id } = cms.createPost(kind, META);
         const read = await gateway.request(`/${kind}/${id}`, { as });
         expect(read.status).to.equal(200);
         const { body } = await gateway.request(`/${kind}/${id}`);
@@ -122,7 +110,7 @@ for (const service of [SERVICE, undefined]) {
     }
 
     it('does not exist for a published event that the CMS hides from the public', async () => {
-      const { id } = cms.fake.createPost('events', { ...META, hiddenFromPublic: true });
+      const { id } = cms.createPost('events', { ...META, hiddenFromPublic: true });
       await gateway.services.sync.poll();
       const read = await gateway.request(`/events/${id}`, EDITOR);
       expect([read.status, read.body.status]).to.deep.equal([200, 'publish']);

@@ -84,7 +84,7 @@ describe('rollback', () => {
         throw new CmsRejected('no-trash', 'No.');
       };
       await errorOf(write('/events', 'create', { ...event, venue: { venue: 'New venue' } }));
-      expect(fixture.cms.records.size).to.equal(0);
+      expect(fixture.cms.all().length).to.equal(0);
     });
 
     it('and the error names what it could not remove', async () => {
@@ -195,8 +195,8 @@ describe('rollback', () => {
       await errorOf(write('/events', 'create', shared));
       const { id } = await other!;
       const record = fixture.gateway.services.replica.get('event', id)!;
-      expect(record.venues.map((venue) => fixture.cms.records.get(venue)?.status)).to.deep.equal(['publish']);
-      expect(record.categories.map((category) => fixture.cms.records.get(category)?.base)).to.deep.equal([
+      expect(record.venues.map((venue) => fixture.cms.posts.get(venue)?.status)).to.deep.equal(['publish']);
+      expect(record.categories.map((category) => fixture.cms.terms.get(category)?.base)).to.deep.equal([
         'event_categories',
       ]);
     });
@@ -205,6 +205,6 @@ describe('rollback', () => {
   it('validation rejects an end before the start, so that nothing is created', async () => {
     const error = await errorOf(write('/events', 'create', { ...EVENT_WITH_ALL, end_date: '2027-01-09' }));
     expect(error.code).to.equal('rest_invalid_param');
-    expect(fixture.cms.records.size).to.equal(0);
+    expect(fixture.cms.all().length).to.equal(0);
   });
 });

@@ -6,6 +6,7 @@ import { CmsRejected } from '../../src/errors.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 
+const EDITOR = { credentials: CREDENTIALS.admin, view: 'editor' } as const;
 const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
 
 describe('a response to a read that is older than the replica', () => {
@@ -22,7 +23,7 @@ describe('a response to a read that is older than the replica', () => {
     gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => nowMs });
     const json = { title: 'Old', slug: 'old', status: 'draft', ...times };
     ({ id } = (await gateway.request('/events', { method: 'POST', as: 'admin', json })).body);
-    old = { ...cms.records.get(id)! };
+    old = cms.response(cms.posts.get(id)!, EDITOR);
     nowMs += 60_000;
     const edit = { method: 'PUT', as: 'admin', json: { title: 'New', slug: 'new' } };
     expect((await gateway.request(`/events/${id}`, edit)).status).to.equal(200);

@@ -10,7 +10,7 @@ describe('times in an update', () => {
   describe("an update of some times combines them with the CMS's times, not the replica's", () => {
     it('uses the end that an editor changed in the CMS', async () => {
       const { id } = await write('/events', 'create', event);
-      fixture.cms.edit(id, { meta: { end_date: '2027-01-10 22:00:00' } });
+      fixture.cms.edit(id, { meta: { ...fixture.cms.posts.get(id)?.meta, end_date: '2027-01-10 22:00:00' } });
       await write('/events', 'update', { start_date: '2027-01-10 20:00:00' }, { id });
       expect(fixture.gateway.services.replica.get('event', id)).to.include({
         start: '2027-01-10 20:00:00',
@@ -22,7 +22,7 @@ describe('times in an update', () => {
 
     it('uses the zone that an editor changed in the CMS', async () => {
       const { id } = await write('/events', 'create', event);
-      fixture.cms.edit(id, { meta: { timezone: 'Asia/Tokyo' } });
+      fixture.cms.edit(id, { meta: { ...fixture.cms.posts.get(id)?.meta, timezone: 'Asia/Tokyo' } });
       await write(
         '/events',
         'update',

@@ -111,12 +111,14 @@ export function writeFixture() {
 
     /** The CMS's records that are neither in the trash nor deleted. */
     existing: (base?: string) =>
-      [...fixture.cms.records.values()].filter(
-        (record) => record.status !== 'trash' && (base === undefined || record.base === base),
-      ),
+      fixture.cms
+        .all()
+        .filter(
+          (record) =>
+            !('status' in record && record.status === 'trash') && (base === undefined || record.base === base),
+        ),
     /** The same, as an error names them. */
-    namesOf: (base?: string) =>
-      fixture.existing(base).map((record) => ({ kind: KIND_OF[record.base], id: Number(record.id) })),
+    namesOf: (base?: string) => fixture.existing(base).map((record) => ({ kind: KIND_OF[record.base], id: record.id })),
   };
 
   beforeEach(async () => {

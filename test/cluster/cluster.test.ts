@@ -5,23 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError } from '../../src/errors.ts';
+import { holdNext } from '../cms/cms-link.ts';
+import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { allSettled, leaderOf, startGateway, type TestGateway, type TestResponse, until } from './gateways.ts';
 import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
-import { holdNext, type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
 
 describe('cluster', function () {
   this.timeout(60_000);
   let redisServer: RedisServer;
-  let cms: WritableCms;
+  let cms: FakeCms;
   let gateways: TestGateway[];
 
   useRedisServer((started) => {
     redisServer = started;
   });
   beforeEach(() => {
-    cms = writableCms();
+    cms = createFakeCms(Date.now);
     gateways = [];
   });
   afterEach(async () => {
@@ -61,11 +62,11 @@ describe('cluster', function () {
   });
 
   it('polls once for all gateways, and serves what was changed in the CMS directly', async () => {
-    for (let n = 0; n < 30; n += 1) cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+    for (let n = 0; n < 30; n += 1) cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
     await start(3);
     const others = gateways.filter((gateway) => gateway !== leaderOf(gateways));
     for (const { cmsLink } of others) expect(cmsLink.requests).to.equal(0);
-    cms.fake.edit(3, { title: 'Behind' });
+    cms.edit(3, { title: 'Behind' });
     await until(
       () => gateways.every(({ replica }) => replica.get('event', 3)?.title === 'Behind'),
       'the change in all replicas',
@@ -76,12 +77,12 @@ describe('cluster', function () {
   describe('takeover', () => {
     /** Changes an event in the CMS directly, and waits until all these gateways have it. */
     async function expectSync(rest: readonly TestGateway[], title: string): Promise<void> {
-      cms.fake.edit(1, { title });
+      cms.edit(1, { title });
       await until(() => rest.every(({ replica }) => replica.get('event', 1)?.title === title), title);
     }
 
     async function three(): Promise<{ lead: TestGateway; rest: TestGateway[] }> {
-      cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       await start(3);
       const lead = leaderOf(gateways)!;
       return { lead, rest: gateways.filter((gateway) => gateway !== lead) };
@@ -129,12 +130,12 @@ describe('cluster', function () {
       const { lead, rest } = await three();
       // The response is in flight while the leader is cut off, and another gateway takes over and reads a
       // newer state.
-      cms.fake.edit(1, { title: 'Old' });
+      cms.edit(1, { title: 'Old' });
       const { isHeld, release } = holdNext(lead.cmsLink, 'after', 'list');
       await until(isHeld, 'a response in flight');
       await lead.proxy.set({ kind: 'down' });
       await until(() => leaderOf(rest) !== undefined, 'another leads');
-      cms.fake.editSilently(1, { title: 'New' });
+      cms.editSilently(1, { title: 'New' });
       const webhook = [{ collection: 'events', id: 1 }];
       await rest[0]!.cluster.fetchChanged(webhook);
       await until(() => rest.every(({ replica }) => replica.get('event', 1)?.title === 'New'), 'the newer state');
@@ -167,8 +168,8 @@ describe('cluster', function () {
   describe('joining', () => {
     it('receives a snapshot from the leader, without calls to the CMS, however many gateways join', async () => {
       for (let n = 0; n < 500; n += 1)
-        cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' }, dateS: 1_700_000_000 + n });
-      for (let n = 0; n < 20; n += 1) cms.fake.createTerm('tags');
+        cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' }, dateS: 1_700_000_000 + n });
+      for (let n = 0; n < 20; n += 1) cms.createTerm('tags');
       const [a] = (await start(1)) as [TestGateway];
       const before = a.cmsLink.requests;
       const more = ['b', 'c', 'd'].map((name) => startGateway({ cms, redisUrl: redisServer.url, name }));
@@ -185,7 +186,7 @@ describe('cluster', function () {
 
     it('resumes from its own file if the change log reaches back, and receives a snapshot otherwise', async () => {
       const file = join(mkdtempSync(join(tmpdir(), 'calendar-cluster-')), 'b.sqlite');
-      cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       const [a] = (await start(1)) as [TestGateway];
       const restart = () => startGateway({ cms, redisUrl: redisServer.url, name: 'b', file });
       const startedEmpty = ({ observations }: TestGateway) =>
@@ -194,7 +195,7 @@ describe('cluster', function () {
       await allSettled([a, b]);
       expect(startedEmpty(b)).to.equal(true);
       await b.stop();
-      cms.fake.edit(1, { title: 'While it was stopped' });
+      cms.edit(1, { title: 'While it was stopped' });
       await until(() => a.replica.get('event', 1)?.title === 'While it was stopped', 'seen');
       b = await restart();
       await allSettled([a, b]);
@@ -229,7 +230,7 @@ describe('cluster', function () {
 
   describe('while Redis is unavailable', () => {
     it('each gateway is standalone; once Redis is back, and empty, all gateways have all changes', async () => {
-      cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       const [a, b, c] = (await start(3)) as [TestGateway, TestGateway, TestGateway];
       await redisServer.kill();
       await until(() => gateways.every(({ cluster }) => cluster.status().role === 'standalone'), 'all standalone');
@@ -239,7 +240,7 @@ describe('cluster', function () {
       expect(created.version).to.match(/\+$/);
       const read = await c.request(`/events/${created.body.id}`, { atLeast: created.version });
       expect(read.body.title).to.equal('One');
-      cms.fake.edit(1, { title: 'Behind' });
+      cms.edit(1, { title: 'Behind' });
       await until(
         () => gateways.every(({ replica }) => replica.get('event', 1)?.title === 'Behind'),
         'the change in each replica',
@@ -256,7 +257,7 @@ describe('cluster', function () {
     });
 
     it('each gateway is standalone when Redis is full', async () => {
-      cms.fake.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
       const [a, b] = (await start(2)) as [TestGateway, TestGateway];
       const memory = (bytes: string) => withRedisClient(redisServer, (client) => client.configSet('maxmemory', bytes));
       await memory('1');

@@ -5,7 +5,7 @@ import { assertCompatible, compatibilityOf, keyPrefix } from '../../src/cluster/
 import { ConfigError } from '../../src/errors.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
-import { SERVICE } from '../sync/fake-cms.ts';
+import { SERVICE } from '../cms/fake-cms.ts';
 
 const SITE = 'https://cms.example';
 const mapping = loadMapping('wordpress-meta');

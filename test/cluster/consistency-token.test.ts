@@ -1,9 +1,10 @@
 // Consistency tokens as clients see them: reads that must not be older than an earlier response.
 
 import { expect } from 'chai';
+import { holdNext } from '../cms/cms-link.ts';
+import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { allSettled, leaderOf, roleOf, startGateway, type TestGateway, until } from './gateways.ts';
 import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
-import { holdNext, type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
 const LATE_MS = 120;
@@ -11,14 +12,14 @@ const LATE_MS = 120;
 describe('consistency token', function () {
   this.timeout(60_000);
   let redisServer: RedisServer;
-  let cms: WritableCms;
+  let cms: FakeCms;
   let gateways: TestGateway[];
 
   useRedisServer((started) => {
     redisServer = started;
   });
   beforeEach(async () => {
-    cms = writableCms();
+    cms = createFakeCms(Date.now);
     gateways = await Promise.all(
       // The lease must outlast a slow Redis.
       ['a', 'b'].map((name) => startGateway({ cms, redisUrl: redisServer.url, name, intervalMs: 1500 })),

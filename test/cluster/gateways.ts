@@ -11,9 +11,10 @@ import { loadMapping } from '../../src/mapping/load.ts';
 import type { Observation } from '../../src/observability/events.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { createSync, type Sync } from '../../src/sync/sync.ts';
+import { type CmsLink, linkTo } from '../cms/cms-link.ts';
+import { type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
 import { until as wait } from '../until.ts';
-import { type CmsLink, SERVICE, type WritableCms } from './writable-cms.ts';
 
 export const MOUNT = '/calendar/events/v1';
 export const INTERVAL_MS = 450;
@@ -54,7 +55,7 @@ export interface TestGateway {
 }
 
 export interface GatewayOptions {
-  cms: WritableCms;
+  cms: FakeCms;
   redisUrl: string;
   name?: string;
   intervalMs?: number;
@@ -74,8 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     pages: { ...base.pages, landing: false, documentation: false },
   };
   const mapping = loadMapping(options.mapping ?? 'wordpress-meta');
-  const cmsLink = cms.link();
-  const { upstream } = cmsLink;
+  const cmsLink = linkTo(cms);
   const observations: Observation[] = [];
   const observe = (event: Observation) => void observations.push(event);
   const replica = openReplica({ identity: 'test', ...(options.file === undefined ? {} : { file: options.file }) });
@@ -83,9 +83,9 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const url = `redis://127.0.0.1:${proxy.url.port}`;
   const parts = { mapping, service: SERVICE, replica, intervalMs, observe };
   const cluster = createCluster({ ...parts, url, siteUrl: 'https://cms.example' });
-  const ownSync = createSync({ ...parts, cms: upstream, peers: cluster, resyncIntervalMs, pageSize: 5 });
+  const ownSync = createSync({ ...parts, cms: cmsLink.cms, peers: cluster, resyncIntervalMs, pageSize: 5 });
   const sync = { ...ownSync, poll: cluster.poll, fetchChanged: cluster.fetchChanged };
-  const { listener } = createApplication({ ...parts, config, cms: upstream, sync, peers: cluster });
+  const { listener } = createApplication({ ...parts, config, cms: cmsLink.cms, sync, peers: cluster });
   const server: Server = createServer(listener);
   try {
     await cluster.start(ownSync);

@@ -4,10 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { expectInSync, type TestSite } from '../sync/test-site.ts';
+import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
+import { expectInSync } from '../sync/test-site.ts';
 import { allSettled, type GatewayOptions, roleOf, startGateway, type TestGateway, until } from './gateways.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
-import { SERVICE, type WritableCms, writableCms } from './writable-cms.ts';
 
 const INTERVAL_MS = 250;
 const RESYNC_INTERVAL_MS = 600;
@@ -48,7 +48,9 @@ export interface HistoryCounts {
 
 interface Scene {
   seed: number;
-  cms: WritableCms;
+  cms: FakeCms;
+  /** Numbers the changes of titles, in the order in which the CMS accepts them. */
+  nextTitle(): string;
   redisServer: RedisServer;
   gateways: TestGateway[];
   clients: HistoryClient[];
@@ -73,7 +75,7 @@ function checkRead(scene: Scene, client: HistoryClient, id: number, title: unkno
 
 const pick = <T>(scene: Scene, items: readonly T[]): T => items[Math.floor(scene.random() * items.length)]!;
 const someId = (scene: Scene): number | undefined => {
-  const ids = [...scene.cms.fake.posts.values()].filter(({ base }) => base === 'events').map(({ id }) => id);
+  const ids = [...scene.cms.posts.values()].filter(({ base }) => base === 'events').map(({ id }) => id);
   return ids.length > 0 ? pick(scene, ids) : undefined;
 };
 const DATES = { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
@@ -144,21 +146,21 @@ const STEP_TYPES: Record<string, (scene: Scene) => void | Promise<void>> = {
       .request('/tags', { json: { name: `Tag ${scene.random()}` } })
       .catch(() => {});
   },
-  editInCms: ({ cms, ...scene }) => cms.fake.edit(someId({ cms, ...scene }) ?? 0, { title: cms.nextTitle() }),
+  editInCms: (scene) => scene.cms.edit(someId(scene) ?? 0, { title: scene.nextTitle() }),
   /** A change without a new modification date: only a full resync finds it, and no token covers it. */
   editInCmsSilently: ({ cms, ...scene }) =>
-    cms.fake.editSilently(someId({ cms, ...scene }) ?? 0, { meta: { ...DATES, cost: String(scene.random()) } }),
-  createInCms: ({ cms }) => void cms.fake.createPost('events', { title: cms.nextTitle(), meta: DATES }),
-  deleteInCms: (scene) => scene.cms.fake.erase(someId(scene) ?? 0),
-  createTermInCms: ({ cms }) => void cms.fake.createTerm('event_categories'),
+    cms.editSilently(someId({ cms, ...scene }) ?? 0, { meta: { ...DATES, cost: String(scene.random()) } }),
+  createInCms: ({ cms, nextTitle }) => void cms.createPost('events', { title: nextTitle(), meta: DATES }),
+  deleteInCms: (scene) => scene.cms.erase(someId(scene) ?? 0),
+  createTermInCms: ({ cms }) => void cms.createTerm('event_categories'),
   deleteTermInCms: (scene) => {
-    const terms = [...scene.cms.fake.terms.keys()];
-    if (terms.length > 0) scene.cms.fake.deleteTerm(pick(scene, terms));
+    const terms = [...scene.cms.terms.keys()];
+    if (terms.length > 0) scene.cms.deleteTerm(pick(scene, terms));
   },
   webhook: async (scene) => {
     const id = someId(scene);
     if (id === undefined) return;
-    scene.cms.fake.edit(id, { title: scene.cms.nextTitle() });
+    scene.cms.edit(id, { title: scene.nextTitle() });
     scene.background.push(pick(scene, scene.gateways).cluster.fetchChanged([{ collection: 'events', id }]));
   },
   wait: (scene) => sleep(scene.random() * 300),
@@ -240,16 +242,18 @@ async function stopAll({ seed, gateways }: Scene): Promise<void> {
 /** Throws with the seed if a replica differs in the end, or if a client read an older state. */
 export async function runHistory(redisServer: RedisServer, seed: number): Promise<HistoryCounts> {
   await redisServer.restart();
-  const cms = writableCms();
-  cms.numbered = true;
-  for (let n = 0; n < 12; n += 1) cms.fake.createPost('events', { title: cms.nextTitle(), meta: DATES });
+  const cms = createFakeCms(Date.now);
+  let titles = 0;
+  const nextTitle = () => `t${++titles}`;
+  cms.onWrite = (_write, isInserted, body) => {
+    if (!isInserted && 'title' in body) body.title = nextTitle();
+  };
+  for (let n = 0; n < 12; n += 1) cms.createPost('events', { title: nextTitle(), meta: DATES });
   const gateways = await Promise.all(NAMES.map((name) => startGateway({ ...settings({ cms, redisServer }), name })));
   const clients = NAMES.map((): HistoryClient => ({ version: undefined, seen: new Map() }));
   const counts: HistoryCounts = { writes: 0, reads: 0, retryLater: 0, faults: 0 };
   const scene: Scene = {
-    seed,
-    cms,
-    redisServer,
+    ...{ seed, cms, nextTitle, redisServer },
     gateways,
     clients,
     counts,
@@ -283,7 +287,7 @@ export async function runHistory(redisServer: RedisServer, seed: number): Promis
     let difference: unknown;
     const isSame = ({ replica }: TestGateway): boolean => {
       try {
-        expectInSync({ cms: cms.fake, replica, service: SERVICE, mapping } as unknown as TestSite);
+        expectInSync({ cms, replica, service: SERVICE, mapping });
         return true;
       } catch (error) {
         difference = error;

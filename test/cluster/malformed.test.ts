@@ -4,9 +4,9 @@ import { deflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import { keyPrefix } from '../../src/cluster/compatibility.ts';
 import { MalformedMessage, parseMessage } from '../../src/cluster/messages.ts';
+import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { allSettled, leaderOf, startGateway, type TestGateway, until } from './gateways.ts';
 import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';
-import { type WritableCms, writableCms } from './writable-cms.ts';
 
 const EVENT = { title: 'One', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
 const PREFIX = keyPrefix('https://cms.example');
@@ -15,13 +15,13 @@ const GARBAGE = ['', 'x', 'null', '7', '[]', '{}', '{"id":7}', '{"request":{"typ
 describe('malformed data in Redis', function () {
   this.timeout(60_000);
   let redisServer: RedisServer;
-  let cms: WritableCms;
+  let cms: FakeCms;
   let gateways: TestGateway[];
   useRedisServer((started) => {
     redisServer = started;
   });
   beforeEach(async () => {
-    cms = writableCms();
+    cms = createFakeCms(Date.now);
     gateways = await Promise.all(['a', 'b'].map((name) => startGateway({ cms, redisUrl: redisServer.url, name })));
     await allSettled(gateways);
   });

@@ -1,324 +1,316 @@
-// The fake CMS: a WordPress in memory with users, posts, terms, media, paging, trash and errors, as recorded
-// from the real one (contract.ts). Tests inject failures into its writes.
+// The fake CMS: a WordPress in memory with accounts, posts, terms, media, paging, trash and errors, as observed on
+// the real one (contract.ts). Tests let it fail, delay it, and change its records while it responds.
 
 import {
-  type Action,
-  type ActionPermissions,
   type CallOptions,
   type Cms,
   type CmsRecord,
   type CollectionSpec,
   type Detail,
+  type ListRequest,
   plainCollection,
 } from '../../src/cms/port.ts';
 import { readLogin } from '../../src/cms/wordpress/login.ts';
+import { gatewayId, nativeId, normalize } from '../../src/cms/wordpress/normalize.ts';
 import { WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
-import { CmsRejected, type RejectionKind, type RejectionOptions } from '../../src/errors.ts';
-import type { ImageRecord } from '../../src/model/records.ts';
+import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
+import type { Site } from '../../src/model/records.ts';
+import {
+  canEdit,
+  canSee,
+  may,
+  mayUpload,
+  PERMISSIONS,
+  ROLES,
+  type Role,
+  refuse,
+  roleOf,
+  SAME_NAMES,
+  userIdOf,
+} from './fake-accounts.ts';
+import { createFakeLists } from './fake-lists.ts';
+import {
+  createFakeRecords,
+  type FakeRecord,
+  type FakeRecords,
+  type FakeTerm,
+  POST_BASES,
+  TERM_BASES,
+} from './fake-records.ts';
+import { createFakeResponses, type FakeResponses, fieldSelector, postFields } from './fake-responses.ts';
 
-export const ROLES = ['subscriber', 'contributor', 'author', 'editor', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
-
-const ACTIONS: readonly Action[] = [
-  ...(['edit', 'publish', 'editPublished', 'manageTerms', 'deleteTerms'] as const),
-  ...(['editOthers', 'editPrivate', 'readPrivate', 'delete'] as const),
-];
-/** Every action needs the permission of its own name, in every collection. */
-export const SAME_NAMES = Object.fromEntries(ACTIONS.map((action) => [action, action])) as ActionPermissions & object;
-const PERMISSIONS: Record<Role, readonly Action[]> = {
-  subscriber: [],
-  contributor: ['edit'],
-  author: ACTIONS.slice(0, 5),
-  editor: ACTIONS,
-  admin: ACTIONS,
-};
-const mayUpload = (role: Role): boolean => PERMISSIONS[role].includes('publish');
-
-/** The `Authorization` of each role. */
-export const CREDENTIALS = Object.fromEntries(
-  ROLES.map((role) => [role, `Basic ${Buffer.from(`${role}:x`).toString('base64')}`]),
-) as Record<Role, string>;
-
-/** The user id of each role: 1 for the first. */
-export const userIdOf = (role: Role): number => ROLES.indexOf(role) + 1;
+export * from './fake-accounts.ts';
+export * from './fake-records.ts';
 
 export interface WriteCall {
   method: 'create' | 'update' | 'remove' | 'upload';
   base: string;
 }
 
-export interface FakeCms extends Cms {
-  /** All posts, terms and media by id. */
-  records: Map<number, CmsRecord & { base: string }>;
-  /** Received writes, in order. */
-  writes: WriteCall[];
-  /** Runs before a write and, with `inserted`, again after it; throws the CMS's error. */
-  onWrite: ((write: WriteCall, inserted: boolean, body: CmsRecord) => void | Promise<void>) | undefined;
-  /** Received DELETE requests, in order. */
-  deletes: { base: string; id: number; force: boolean }[];
-  /** Installs the companion plugin, which names the inserted records with every rejected create. */
-  hasCompanion: boolean;
-  /** Changes a record directly in the CMS, as an editor. */
-  edit(id: number, fields: CmsRecord): void;
+/** One request for a list or a record, or for images; `anonymous`: without credentials. */
+export interface ReadCall extends Partial<Omit<ListRequest, 'detail'>> {
+  base: string;
+  detail?: Detail | undefined;
+  anonymous?: boolean;
 }
 
-const POSTS = ['events', 'venues', 'organizers'];
-const TERMS = ['event_categories', 'tags'];
-const STATUSES = ['publish', 'future', 'draft', 'pending', 'private'];
-const TEXTS = ['title', 'content', 'excerpt'];
-const FIELDS: Record<Exclude<Detail, 'mapped'>, string[]> = {
-  id: ['id'],
-  time: ['id', 'modified_gmt', 'modifiedUtc'],
-  stamp: ['id', 'modified_gmt', 'modifiedUtc', 'status'],
-  slug: ['id', 'slug'],
-};
+export interface FakeCms extends Cms, FakeRecords, FakeResponses {
+  siteFacts: Site;
+  /** The CMS's clock, which may differ from the gateway's. */
+  nowMs(): number;
+
+  /** Received requests that read, in order. */
+  requests: ReadCall[];
+  /** Runs before the response to a request that reads: for changes between two pages, and for failures. */
+  beforeRequest: ((request: ReadCall) => void | Promise<void>) | undefined;
+  /** Runs after a list was built and before it arrives: a change makes it outdated. */
+  afterRequest: ((request: ReadCall) => void | Promise<void>) | undefined;
+
+  /** Received writes, in order. */
+  writes: WriteCall[];
+  /** Received deletions, in order. */
+  deletes: { base: string; id: number; force: boolean }[];
+  /** Runs before a write, whose body it may change, and with `inserted` again after it; throws the CMS's error. */
+  onWrite: ((write: WriteCall, inserted: boolean, body: CmsRecord) => void | Promise<void>) | undefined;
+
+  /** The companion plugin is installed: it names the inserted records with every rejected create. */
+  hasCompanion: boolean;
+  /** What the service account may do with posts: the holes in an author's lists are the others' records. */
+  serviceRole: Role | 'refused';
+  /** Collections whose lists a plugin refuses to anonymous readers. */
+  closedToPublic: Set<string>;
+  /** Collections of an inactive plugin. */
+  removed: Set<string>;
+  /** Collections whose routes a firewall or another plugin hides. */
+  unrouted: Set<string>;
+  /** Events that a broken plugin omits from every list. */
+  omitted: ((id: number) => boolean) | undefined;
+  /** The fields in the schema of a collection; undefined if the CMS shows none. */
+  schemaFields: string[] | undefined;
+  /** Of one response; a longer one is too large. */
+  maxBytes: number | undefined;
+  /** How often the list of events has this record, as with a plugin that lists occurrences. */
+  repeats: (id: number) => number;
+}
+
+const WRITABLE_STATUSES = ['publish', 'draft', 'pending', 'private', 'future'];
+const BASES = [...POST_BASES, ...TERM_BASES];
+
+/** What the port throws while the CMS is down. */
+export function unavailable(): never {
+  throw new CmsUnavailable('refused', 'connect ECONNREFUSED');
+}
+
+const slugOf = (text: unknown) =>
+  String(text ?? '')
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}|[^\w\s-]/gu, '')
+    .replace(/\s+/g, '-');
 
 /** Creates an empty CMS. */
-export function createFakeCms(nowMs: () => number): FakeCms {
-  const records: FakeCms['records'] = new Map();
-  let lastId = 0;
-  const utc = () => new Date(nowMs()).toISOString().slice(0, 19);
-  const rendered = (text: unknown) => ({ raw: String(text ?? ''), rendered: String(text ?? ''), protected: false });
-  const slugOf = (text: unknown) =>
-    String(text ?? '')
-      .normalize('NFKD')
-      .toLowerCase()
-      .replace(/\p{M}|[^\w\s-]/gu, '')
-      .replace(/\s+/g, '-');
+export function createFakeCms(nowMs: () => number, { timezone = 'America/New_York' } = {}): FakeCms {
+  const records = createFakeRecords(nowMs);
+  const { posts, terms, media } = records;
+  const responses = createFakeResponses(records, () => cms.siteFacts);
 
-  function reject(kind: RejectionKind, options: RejectionOptions = {}): never {
-    throw new CmsRejected(kind, `Rejected: ${kind}`, options);
+  function limitSize(response: unknown): void {
+    if (cms.maxBytes !== undefined && JSON.stringify(response).length > cms.maxBytes)
+      throw new CmsUnavailable('too-large', `The CMS answered with more than ${cms.maxBytes} bytes.`);
   }
 
-  function roleOf({ credentials }: CallOptions): Role {
-    const role = ROLES.find((name) => CREDENTIALS[name] === credentials);
-    return role ?? reject('unauthenticated');
+  /** The caller's role for posts, of which the service account may see less. */
+  function postRole({ credentials }: CallOptions): Role | undefined {
+    const role = roleOf(credentials);
+    if (role !== 'admin') return role;
+    return cms.serviceRole === 'refused' ? refuse('forbidden', 401, 'rest_forbidden_context') : cms.serviceRole;
   }
 
-  /** Throws unless the caller may do this. */
-  function authorize(options: CallOptions, isAllowed: (role: Role) => boolean): void {
-    if (options.credentials === undefined) reject('forbidden', { status: 401 });
-    if (!isAllowed(roleOf(options))) reject('forbidden');
+  async function receive(request: ReadCall, options: CallOptions | undefined): Promise<void> {
+    options?.signal?.throwIfAborted();
+    cms.requests.push(request);
+    await cms.beforeRequest?.(request);
   }
 
-  function existing(base: string, id: number): CmsRecord & { base: string } {
-    const record = records.get(id);
-    return record?.base === base ? record : reject('not-found');
+  function recordOf({ collection }: CollectionSpec, id: number): FakeRecord {
+    const record = posts.get(id) ?? terms.get(id) ?? media.get(id);
+    if (record?.base === collection) return record;
+    return refuse('not-found', 404, TERM_BASES.includes(collection) ? 'rest_term_invalid' : 'rest_post_invalid_id');
   }
 
-  function validate(base: string, body: CmsRecord): void {
-    if (TERMS.includes(base)) {
-      const same = [...records.values()].find((record) => record.base === base && record.name === body.name);
-      if (same) reject('conflict', { fields: ['name'], existingId: Number(same.id) });
+  const written = (spec: CollectionSpec, record: FakeRecord, { credentials }: CallOptions): CmsRecord =>
+    normalize(spec, structuredClone(responses.response(record, { credentials, view: 'editor' })));
+
+  /** Throws as WordPress does before it inserts the record. */
+  function checkCreate(base: string, body: CmsRecord, { credentials }: CallOptions): void {
+    if (credentials === undefined) refuse('forbidden', 401, 'rest_cannot_create');
+    const action = TERM_BASES.includes(base) ? 'manageTerms' : 'edit';
+    if (!may(roleOf(credentials), action)) refuse('forbidden', 403, 'rest_cannot_create');
+    if (TERM_BASES.includes(base)) {
+      const same = [...terms.values()].find((term) => term.base === base && term.name === body.name);
+      if (same) refuse('conflict', 400, 'term_exists', { fields: ['name'], existingId: same.id });
       return;
     }
-    if (body.status !== undefined && !STATUSES.includes(String(body.status))) reject('invalid', { fields: ['status'] });
-    if (!TEXTS.some((name) => body[name])) reject('invalid', { fields: ['title'] });
+    if (body.status !== undefined && !WRITABLE_STATUSES.includes(String(body.status)))
+      refuse('invalid', 400, 'rest_invalid_param', { fields: ['status'] });
+    if (!body.title && !body.content && !body.excerpt) refuse('invalid', 400, 'empty_content', { fields: ['title'] });
   }
 
-  const selectFields = ({ ...record }: CmsRecord, spec: CollectionSpec, detail: Detail | undefined): CmsRecord => {
-    if (detail === undefined) return record;
-    const mapped = spec.selectedFields.split(',').map((path) => path.split('.', 1)[0]!);
-    const names = detail === 'mapped' ? [...mapped, 'modifiedUtc'] : FIELDS[detail];
-    return Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)));
-  };
-
-  function written(base: string, body: CmsRecord, before: CmsRecord): CmsRecord {
-    const { title, content, excerpt, meta, ...rest } = body;
-    return {
-      ...before,
-      ...rest,
-      ...(title === undefined ? {} : { title: rendered(title) }),
-      ...(content === undefined ? {} : { content: rendered(content) }),
-      ...(excerpt === undefined ? {} : { excerpt: rendered(excerpt) }),
-      ...(meta === undefined ? {} : { meta: { ...(before.meta as CmsRecord), ...(meta as CmsRecord) } }),
-      ...(TERMS.includes(base) ? {} : { modified: utc(), modified_gmt: utc(), modifiedUtc: utc().replace('T', ' ') }),
-    };
-  }
-
-  function blank(base: string, body: CmsRecord, options: CallOptions): CmsRecord {
-    const id = ++lastId;
-    const link = `https://cms.example/${base}/${id}/`;
-    if (TERMS.includes(base)) return { id, slug: slugOf(body.name), description: '', parent: 0, link };
-    const texts = { title: rendered(''), content: rendered(''), excerpt: rendered('') };
-    const dates = { date: utc(), date_gmt: utc() };
-    const author = userIdOf(roleOf(options));
-    return {
-      id,
-      ...texts,
-      ...dates,
-      slug: slugOf(body.title),
-      author,
-      link,
-      featured_media: 0,
-      meta: {},
-      event_categories: [],
-      tags: [],
-    };
+  function insert(base: string, body: CmsRecord, { credentials, creationKey }: CallOptions): FakeRecord {
+    const key = cms.hasCompanion && creationKey !== undefined ? { creationKey } : {};
+    if (TERM_BASES.includes(base)) {
+      return records.createTerm(base, { slug: slugOf(body.name), ...(body as Partial<FakeTerm>), ...key });
+    }
+    const author = userIdOf(roleOf(credentials) ?? 'subscriber');
+    const slug = slugOf(body.title);
+    return records.createPost(base, {
+      ...{ author, slug, title: '' },
+      ...postFields(body, cms.siteFacts),
+      ...key,
+    });
   }
 
   const cms: FakeCms = {
-    records,
-    writes: [],
-    onWrite: undefined,
-    deletes: [],
-    hasCompanion: false,
-    edit: (id, fields) =>
-      void records.set(id, {
-        ...written(records.get(id)!.base, fields, records.get(id)!),
-        base: records.get(id)!.base,
-      }),
-    site: async () => ({ url: 'https://cms.example', name: 'Fake', timezone: 'America/New_York' }),
-    readLogin,
-    async account(options) {
-      if (readLogin(options.credentials ?? '')?.kind === 'token') reject('unknown-scheme');
-      const role = roleOf(options);
-      return {
-        userId: userIdOf(role),
-        roles: [role],
-        permissions: new Set(PERMISSIONS[role]),
-        mayUpload: mayUpload(role),
-      };
-    },
-    hasCollection: async ({ collection }) => [...POSTS, ...TERMS].includes(collection),
+    ...records,
+    ...responses,
+    siteFacts: { url: 'https://cms.example', name: 'Fake', timezone },
+    nowMs,
+    ...{ requests: [], beforeRequest: undefined, afterRequest: undefined },
+    ...{ writes: [], deletes: [], onWrite: undefined, hasCompanion: false },
+    serviceRole: 'admin',
+    closedToPublic: new Set(),
+    removed: new Set(),
+    unrouted: new Set(),
+    ...{ omitted: undefined, schemaFields: undefined, maxBytes: undefined, repeats: () => 1 },
+
     maxPageSize: 100,
     builtIn: plainCollection('posts', 'posts'),
     recordForm: WORDPRESS_RECORDS,
-    accountExists: async (id) => id <= ROLES.length,
-    gatewayId: (_spec, ownId) => ownId,
+    readLogin,
+    gatewayId,
     apiUrl: (site, { collection }, id) => `${site.url}/wp-json/wp/v2/${collection}${id === undefined ? '' : `/${id}`}`,
-    collectionInfo: async ({ collection: base }) => {
-      if (![...POSTS, ...TERMS].includes(base)) reject('no-collection');
-      return { statuses: [], permissions: SAME_NAMES, writableFields: undefined };
+    async site(options) {
+      await receive({ base: '' }, options);
+      return { ...cms.siteFacts };
     },
-    async list(spec, request, options) {
+    async account({ credentials }) {
+      if (readLogin(credentials ?? '')?.kind === 'token') refuse('unknown-scheme', 401, 'rest_not_logged_in');
+      const role = roleOf(credentials) ?? refuse('unauthenticated', 401, 'rest_not_logged_in');
+      const permissions = new Set<string>(PERMISSIONS[role]);
+      return { userId: userIdOf(role), roles: [role], permissions, mayUpload: mayUpload(role) };
+    },
+    accountExists: async (id) => id <= ROLES.length,
+    async hasCollection({ collection }) {
+      await receive({ base: 'types' }, undefined);
+      return BASES.includes(collection) && !cms.removed.has(collection);
+    },
+    async collectionInfo({ collection: base }) {
+      await receive({ base }, undefined);
+      if (!BASES.includes(base)) refuse('no-collection', 404, 'rest_no_route');
+      return { statuses: [], permissions: SAME_NAMES, writableFields: undefined, fields: cms.schemaFields };
+    },
+    async list(spec, request, options = {}) {
       const { collection: base } = spec;
-      if (![...POSTS, ...TERMS, 'media'].includes(base)) reject('no-collection');
-      const { view, statuses, detail, order, limit = 10, ids, slug, author, modifiedAfterUtc } = request;
-      if (limit > 100) reject('invalid', { fields: ['per_page'] });
-      const isAnonymous = options?.credentials === undefined;
-      const isPosts = POSTS.includes(base);
-      const mayEdit = !isAnonymous && PERMISSIONS[roleOf(options)].includes('edit');
-      if (isPosts && view === 'editor' && !mayEdit) reject('forbidden');
-      if (isPosts && statuses !== undefined && !mayEdit) reject('invalid', { fields: ['status'] });
-      const hasStatus = ({ status }: CmsRecord) => {
-        if (!isPosts || statuses === 'all') return true;
-        if (!statuses) return status === 'publish';
-        return statuses === 'any' ? status !== 'trash' : statuses.includes(String(status));
-      };
-      const matching = [...records.values()].filter(
-        (record) =>
-          record.base === base &&
-          hasStatus(record) &&
-          (slug === undefined || record.slug === slug) &&
-          (author === undefined || record.author === author) &&
-          (modifiedAfterUtc === undefined || String(record.modifiedUtc) > modifiedAfterUtc) &&
-          (!ids || ids.includes(Number(record.id))),
-      );
-      const key = (record: CmsRecord): string =>
-        `${order === '-modified' ? record.modifiedUtc : ''} ${String(record.id).padStart(9, '0')}`;
-      matching.sort((a, b) => (key(a) < key(b) ? -1 : 1));
-      if (order?.startsWith('-') ?? isPosts) matching.reverse();
-      const offset = request.offset ?? ((request.page ?? 1) - 1) * limit;
-      return {
-        records: matching.slice(offset, offset + limit).map((record) => selectFields(record, spec, detail)),
-        total: isPosts && offset >= matching.length ? 0 : matching.length,
-        cmsTimeMs: nowMs(),
-      };
-    },
-    async findCreated(key) {
-      if (!cms.hasCompanion) return undefined;
-      return [...records.values()].flatMap(({ base: collection, id, key: own }) =>
-        own === key ? [{ collection, id: Number(id) }] : [],
-      );
-    },
-    async isUnusedTerm({ collection: base }, id) {
-      return ![...records.values()].some(
-        (record) =>
-          record.status !== 'trash' && ((record[base] as number[] | undefined)?.includes(id) || record.parent === id),
-      );
+      const received = { base, anonymous: options.credentials === undefined, ...request };
+      await receive(received, options);
+      if (cms.removed.has(base) || cms.unrouted.has(base)) refuse('no-collection', 404, 'rest_no_route');
+      const page = list(spec, request, options);
+      limitSize(page.records);
+      await cms.afterRequest?.(received);
+      return page;
     },
     async read(spec, id, { view, detail }, options = {}) {
-      const record = existing(spec.collection, id);
-      if (POSTS.includes(spec.collection)) {
-        const mayEdit = options.credentials !== undefined && PERMISSIONS[roleOf(options)].includes('edit');
-        if (view === 'editor' && !mayEdit) reject('forbidden');
-        if (record.status !== 'publish' && !mayEdit) reject('hidden');
+      const { collection: base } = spec;
+      await receive({ base, view, detail }, options);
+      if (cms.removed.has(base)) refuse('no-collection', 404, 'rest_no_route');
+      const record = recordOf(spec, nativeId(spec, id));
+      if ('terms' in record) {
+        const role = postRole(options);
+        const status = role === undefined ? 401 : 403;
+        if (view === 'editor' && !canEdit(role, record)) refuse('forbidden', status, 'rest_forbidden_context');
+        if (!canSee(role, record, view)) refuse('hidden', status, 'rest_forbidden');
       }
-      return selectFields(record, spec, detail);
+      const select = fieldSelector(spec, detail);
+      return normalize(spec, structuredClone(select(responses.response(record, { ...options, view }))));
     },
-    async create({ collection }, body, options) {
-      const write: WriteCall = { method: 'create', base: collection };
+    async create(spec, sent, options) {
+      const [write, body] = [{ method: 'create', base: spec.collection } as const, { ...sent }];
       cms.writes.push(write);
       const inserted: { collection: string; id: number }[] = [];
       try {
         await cms.onWrite?.(write, false, body);
-        authorize(options, (role) => PERMISSIONS[role].includes(TERMS.includes(collection) ? 'manageTerms' : 'edit'));
-        validate(collection, body);
-        const cmsRecord: CmsRecord & { base: string } = {
-          ...written(collection, body, blank(collection, body, options)),
-          base: collection,
-        };
-        if (cms.hasCompanion && options.creationKey !== undefined) cmsRecord.key = options.creationKey;
-        records.set(Number(cmsRecord.id), cmsRecord);
-        inserted.push({ collection, id: Number(cmsRecord.id) });
+        checkCreate(spec.collection, body, options);
+        const record = insert(spec.collection, body, options);
+        inserted.push({ collection: spec.collection, id: record.id });
         await cms.onWrite?.(write, true, body);
-        return { ...cmsRecord };
+        return written(spec, record, options);
       } catch (error) {
         if (!(cms.hasCompanion && error instanceof CmsRejected)) throw error;
         throw new CmsRejected(error.kind, error.message, { ...error, inserted, written: inserted[0] ? 'yes' : 'no' });
       }
     },
-    async update({ collection: base }, id, body) {
-      const write: WriteCall = { method: 'update', base };
+    async update(spec, id, sent, options) {
+      const [write, body] = [{ method: 'update', base: spec.collection } as const, { ...sent }];
       cms.writes.push(write);
       await cms.onWrite?.(write, false, body);
-      records.set(id, { ...written(base, body, existing(base, id)), base });
+      const record = recordOf(spec, nativeId(spec, id));
+      if ('terms' in record) {
+        const { meta, terms: termIds, ...fields } = postFields(body, cms.siteFacts);
+        const merged = { meta: { ...record.meta, ...meta }, terms: { ...record.terms, ...termIds } };
+        cms.edit(record.id, { ...fields, ...merged });
+      } else Object.assign(record, body);
       await cms.onWrite?.(write, true, body);
-      return { ...existing(base, id) };
+      return written(spec, record, options);
     },
-    async delete({ collection: base }, id) {
-      existing(base, id);
-      cms.deletes.push({ base, id, force: true });
-      records.delete(id);
+    async delete(spec, id) {
+      const { id: ownId, base } = recordOf(spec, nativeId(spec, id));
+      cms.deletes.push({ base, id: ownId, force: true });
+      cms.erase(ownId);
+      cms.deleteTerm(ownId);
+      cms.deleteMedia(ownId);
     },
-    async trash({ collection: base }, id) {
-      const record = existing(base, id);
-      if (!POSTS.includes(base)) reject('no-trash');
-      cms.deletes.push({ base, id, force: false });
-      if (record.status === 'trash') reject('gone');
+    async trash(spec, id, options) {
+      const { collection: base } = spec;
+      const record = recordOf(spec, nativeId(spec, id));
+      if (!('terms' in record)) return refuse('no-trash', 501, 'rest_trash_not_supported');
+      cms.deletes.push({ base, id: record.id, force: false });
+      if (record.status === 'trash') refuse('gone', 410, 'rest_already_trashed');
       const write: WriteCall = { method: 'remove', base };
       cms.writes.push(write);
       await cms.onWrite?.(write, false, {});
-      Object.assign(record, { status: 'trash', slug: `${record.slug}__trashed` });
+      cms.trashPost(record.id);
       await cms.onWrite?.(write, true, {});
-      return { ...record };
+      return written(spec, record, options);
     },
-    findImage: async (url) => Number(/\/(\d+)\.png$/.exec(url)?.[1]) || undefined,
-    images: async (ids) => ids.flatMap((id) => (records.get(id)?.base === 'media' ? [image(id)] : [])),
-    async upload({ mimeType }, options) {
+    async images(ids, options) {
+      await receive({ base: 'media', ids }, options);
+      return ids.flatMap((id) => media.get(id) ?? []).map(cms.image);
+    },
+    findImage: async (url) => [...media.values()].find((item) => cms.image(item).url === url)?.id,
+    async upload({ mimeType }, { credentials }) {
       const write: WriteCall = { method: 'upload', base: 'media' };
       cms.writes.push(write);
       await cms.onWrite?.(write, false, {});
-      authorize(options, mayUpload);
-      if (!mimeType.startsWith('image/')) reject('failed');
-      const id = ++lastId;
-      records.set(id, { id, base: 'media' });
+      const role = roleOf(credentials);
+      if (role === undefined || !mayUpload(role)) refuse('forbidden', role ? 403 : 401, 'rest_cannot_create');
+      if (!mimeType.startsWith('image/')) refuse('failed', 500, 'rest_upload_unknown_error');
+      const image = cms.image(cms.createMedia());
       await cms.onWrite?.(write, true, {});
-      return image(id);
+      return image;
     },
-    exists: async (id) => records.has(id),
+    exists: async (id) => cms.all().some((record) => record.id === id),
+    isUnusedTerm: async ({ collection }, id) =>
+      ![...posts.values()].some(({ status, terms }) => status !== 'trash' && terms[collection]?.includes(id)) &&
+      ![...terms.values()].some(({ parent }) => parent === id),
+    async findCreated(key) {
+      if (!cms.hasCompanion) return undefined;
+      return cms
+        .all()
+        .filter((record) => 'creationKey' in record && record.creationKey === key)
+        .map(({ base: collection, id }) => ({ collection, id }));
+    },
     close: async () => {},
   };
+  const list = createFakeLists(cms, postRole);
   return cms;
 }
-
-const image = (id: number): ImageRecord => ({
-  id,
-  url: `https://cms.example/${id}.png`,
-  extension: 'png',
-  width: 1,
-  height: 1,
-  filesizeBytes: 1,
-  sizes: {},
-});

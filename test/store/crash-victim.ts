@@ -5,7 +5,7 @@ import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { openReplica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { createSync } from '../../src/sync/sync.ts';
-import { SERVICE } from '../sync/fake-cms.ts';
+import { SERVICE } from '../cms/fake-cms.ts';
 import { mapping } from '../sync/test-site.ts';
 
 const [url = '', file = ''] = process.argv.slice(2);

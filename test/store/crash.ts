@@ -11,9 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openReplica } from '../../src/store/replica.ts';
 import type { SyncStatus } from '../../src/sync/status.ts';
-import { createFakeCms, type FakeCms, SERVICE } from '../sync/fake-cms.ts';
+import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { serveFakeCms } from '../sync/fake-cms-server.ts';
-import { expectInSync, mapping, type TestSite } from '../sync/test-site.ts';
+import { expectInSync, mapping } from '../sync/test-site.ts';
 
 export interface Kills {
   kills: number;
@@ -42,7 +42,6 @@ function seededRandom(seed: number): (below: number) => number {
 }
 
 function fill(cms: FakeCms): void {
-  cms.clockMs = Date.now() - 3_600_000;
   const terms = Array.from({ length: 30 }, () => cms.createTerm('event_categories').id);
   const media = Array.from({ length: 10 }, () => cms.createMedia().id);
   const venues = Array.from({ length: 100 }, () => cms.createPost('venues').id);
@@ -58,7 +57,6 @@ function fill(cms: FakeCms): void {
 
 /** Makes one change in the CMS. */
 function changeSomething(cms: FakeCms, next: (below: number) => number): void {
-  cms.clockMs = Date.now();
   const events = [...cms.posts.values()].filter(({ base }) => base === 'events');
   const event = events[next(events.length)];
   if (!event) return;
@@ -133,7 +131,7 @@ async function expectEqual(cms: FakeCms, url: string, file: string): Promise<voi
   }
   const replica = openReplica({ file, identity: 'crash' });
   try {
-    expectInSync({ cms, replica, service: SERVICE, mapping } as TestSite);
+    expectInSync({ cms, replica, service: SERVICE, mapping });
     const errors = replica.integrityCheck();
     if (errors.length > 0) throw new Error(errors.join('\n'));
   } finally {
@@ -149,8 +147,10 @@ export async function killOften({ kills, seed }: { kills: number; seed: number }
   const next = seededRandom(seed);
   const folder = mkdtempSync(join(tmpdir(), 'crash-'));
   const file = join(folder, 'calendar.sqlite');
-  const cms = createFakeCms();
+  let agoMs = 3_600_000;
+  const cms = createFakeCms(() => Date.now() - agoMs);
   fill(cms);
+  agoMs = 0;
   const site = await serveFakeCms(cms);
   let isChanging = true;
   const timer = setInterval(() => isChanging && changeSomething(cms, next), 25);

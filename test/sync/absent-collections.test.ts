@@ -1,6 +1,7 @@
 // The sync of a site that lacks some of the mapping's collections, at the start or later.
 
 import { expect } from 'chai';
+import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, testSite } from './test-site.ts';
 
@@ -18,7 +19,7 @@ describe('a collection that the site does not have', () => {
     for (let n = 0; site.sync.status().state !== 'unreachable' && n < 1000; n += 1) await new Promise(setImmediate);
   }
 
-  for (const service of ['Basic c3luYzpzZWNyZXQ=', undefined])
+  for (const service of [SERVICE, undefined])
     it(`is left out of the initial sync, ${service ? 'with' : 'without'} a service account`, async () => {
       site = filledSite({ service });
       site.cms.removed = new Set(['tags', 'organizers']);

@@ -4,20 +4,21 @@
 import { expect } from 'chai';
 import { openReplica } from '../../src/store/replica.ts';
 import { createSync } from '../../src/sync/sync.ts';
+import { createFakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
-import { createFakeCms, SERVICE } from './fake-cms.ts';
 import { mapping, testSite } from './test-site.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('a clock that was set back', () => {
   it('does not stop the polls', async () => {
-    const cms = createFakeCms();
+    const nowMs = Date.UTC(2026, 0, 1);
+    const cms = createFakeCms(() => nowMs);
     let polls = 0;
     let skewMs = DAY_MS;
     const replica = openReplica({ identity: 'test' });
     const sync = createSync({
-      ...{ replica, cms, mapping, service: SERVICE, intervalMs: 10, nowMs: () => cms.clockMs + skewMs },
+      ...{ replica, cms, mapping, service: SERVICE, intervalMs: 10, nowMs: () => nowMs + skewMs },
       observe({ type }) {
         if (type !== 'sync-poll') return;
         polls += 1;

@@ -1,7 +1,7 @@
 // The sync while the CMS is down, refuses the service account, or counts wrongly.
 
 import { expect } from 'chai';
-import { unavailable } from './fake-cms.ts';
+import { unavailable } from '../cms/fake-cms.ts';
 import { syncedSite } from './filled-site.ts';
 import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
 
@@ -74,7 +74,7 @@ describe('sync and CMS failures', () => {
       await site.poll();
       const { state, reason } = site.sync.status();
       expect(state).to.equal('unreachable');
-      expect(reason).to.contain('"sync"').and.not.contain('secret');
+      expect(reason).to.contain('"admin"').and.not.contain('secret');
       expect(site.replica.counts().event).to.equal(23);
       site.cms.serviceRole = 'editor';
       await site.poll();

@@ -1,7 +1,7 @@
 // Records that lack a requested field are rejected.
 
 import { expect } from 'chai';
-import { SERVICE } from './fake-cms.ts';
+import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
 

@@ -1,7 +1,7 @@
 // A mass deletion waits until the CMS has confirmed it.
 
 import { expect } from 'chai';
-import { SERVICE } from './fake-cms.ts';
+import { SERVICE } from '../cms/fake-cms.ts';
 import { syncedSite } from './filled-site.ts';
 import { expectInSync, type SiteOptions, type TestSite } from './test-site.ts';
 

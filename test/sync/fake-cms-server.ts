@@ -1,17 +1,10 @@
 // The fake CMS behind a port, for gateways in processes of their own.
 
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type ListRequest, plainCollection } from '../../src/cms/port.ts';
+import { type CmsRecord, type ListRequest, plainCollection } from '../../src/cms/port.ts';
 import { CmsRejected } from '../../src/errors.ts';
 import type { ImageRecord } from '../../src/model/records.ts';
-import type { FakeCms } from './fake-cms.ts';
-import { TERM_BASES } from './fake-cms-responses.ts';
-
-export interface FakeCmsServer {
-  url: string;
-  close(): Promise<void>;
-}
+import { type FakeCms, TERM_BASES } from '../cms/fake-cms.ts';
+import { type ReceivedRequest, sendJson, startStubCms } from '../faults/stub-cms.ts';
 
 const ROOT = '/wp-json/';
 
@@ -20,12 +13,6 @@ const nativeImage = ({ id, url, width, height, filesizeBytes }: ImageRecord) => 
   ...{ id, source_url: url, mime_type: 'image/jpeg' },
   media_details: { width, height, filesize: filesizeBytes, sizes: {} },
 });
-
-async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return chunks.length === 0 ? {} : (JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>);
-}
 
 interface FakeResponse {
   status?: number;
@@ -48,64 +35,49 @@ function listRequest(query: Record<string, string>): ListRequest {
   };
 }
 
-async function respond(cms: FakeCms, request: IncomingMessage): Promise<FakeResponse> {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://fake');
-  if (request.method === 'HEAD') return { body: '', headers: { link: `<${ROOT}>; rel="https://api.w.org/"` } };
+async function respond(cms: FakeCms, { method, url, headers, body }: ReceivedRequest): Promise<FakeResponse> {
+  const { pathname, searchParams } = new URL(url, 'http://fake');
+  if (method === 'HEAD') return { body: '', headers: { link: `<${ROOT}>; rel="https://api.w.org/"` } };
   const route = pathname.slice(ROOT.length).replace(/^wp\/v2\//, '');
   if (route === '') {
-    const { url, name, timezone } = cms.siteFacts;
-    const offset = Number.parseInt(timezone, 10);
-    return { body: { name, url, home: url, timezone_string: '', gmt_offset: offset, namespaces: ['wp/v2'] } };
+    const { url: siteUrl, name, timezone: timezone_string } = cms.siteFacts;
+    return { body: { name, url: siteUrl, home: siteUrl, timezone_string, gmt_offset: 0, namespaces: ['wp/v2'] } };
   }
-  const credentials = request.headers.authorization;
+  const credentials = headers.authorization;
   const [base = '', id] = route.split('/');
-  if (request.method === 'POST') {
-    const { title } = await bodyOf(request);
-    if (id === undefined)
-      return {
-        status: 201,
-        body: cms.postResponse(cms.createPost(base, { title: String(title) }), { credentials, view: 'editor' }),
-      };
-    cms.edit(Number(id), { title: String(title) });
-    const post = cms.posts.get(Number(id));
-    return post
-      ? { body: cms.postResponse(post, { credentials, view: 'editor' }) }
-      : { status: 404, body: { code: 'rest_post_invalid_id', message: '' } };
+  const collection = plainCollection(base, TERM_BASES.includes(base) ? 'terms' : 'posts');
+  if (method === 'POST') {
+    const fields = JSON.parse(body) as CmsRecord;
+    if (id === undefined) return { status: 201, body: await cms.create(collection, fields, { credentials }) };
+    return { body: await cms.update(collection, Number(id), fields, { credentials }) };
   }
   const query = Object.fromEntries(searchParams);
   if (base === 'media' && query.include !== undefined) {
     const images = await cms.images(query.include.split(',').map(Number));
     return { body: images.map(nativeImage) };
   }
-  const storedAs = TERM_BASES.includes(base) ? 'terms' : 'posts';
-  const spec = { ...plainCollection(base, storedAs), selectedFields: query._fields ?? 'id' };
+  const spec = { ...collection, selectedFields: query._fields ?? 'id' };
   const page = await cms.list(spec, listRequest(query), { credentials });
-  const headers = { 'x-wp-total': String(page.total) };
-  return { body: page.records, headers: { ...headers, date: new Date(page.cmsTimeMs).toUTCString() } };
+  return {
+    body: page.records,
+    headers: { 'x-wp-total': String(page.total), date: new Date(page.cmsTimeMs).toUTCString() },
+  };
 }
 
-/** Serves `cms` on a free port; its clock is the machine's from now on. Rejects if there is no free port. */
-export async function serveFakeCms(cms: FakeCms): Promise<FakeCmsServer> {
-  const server: Server = createServer((request, response) => {
-    cms.clockMs = Date.now();
-    respond(cms, request)
-      .catch((error: unknown): FakeResponse => {
-        if (!(error instanceof CmsRejected)) throw error;
-        return { status: error.status, body: { code: error.code, message: error.message } };
-      })
-      .then(({ status = 200, body, headers = {} }) => {
-        response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', ...headers });
-        response.end(request.method === 'HEAD' ? undefined : JSON.stringify(body));
-      });
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve);
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+/** Serves `cms` on a free port. Rejects if there is no free port. */
+export async function serveFakeCms(cms: FakeCms): Promise<{ url: string; close(): Promise<void> }> {
+  const stub = await startStubCms();
+  stub.respond = async (_request, response) => {
+    // Recorded a moment ago: this runs before another request arrives.
+    const {
+      status = 200,
+      body,
+      headers,
+    } = await respond(cms, stub.requests.pop()!).catch((error: unknown): FakeResponse => {
+      if (!(error instanceof CmsRejected)) throw error;
+      return { status: error.status, body: { code: error.code, message: error.message } };
+    });
+    sendJson(response, status, body, headers);
   };
+  return { url: stub.url.origin, close: () => stub.close() };
 }

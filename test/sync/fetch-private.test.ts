@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { CmsUnavailable } from '../../src/errors.ts';
-import { AUTHOR, AUTHOR_ID, unavailable } from './fake-cms.ts';
+import { CREDENTIALS, unavailable, userIdOf } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type SiteOptions, type TestSite } from './test-site.ts';
 
@@ -20,11 +20,14 @@ describe('private records', () => {
 
   describe('without a service account', () => {
     const STAFF = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
-    const author = { credentials: AUTHOR, visibility: { others: ['publish'], own: STAFF, userId: AUTHOR_ID } };
+    const author = {
+      credentials: CREDENTIALS.author,
+      visibility: { others: ['publish'], own: STAFF, userId: userIdOf('author') },
+    };
 
     it('the replica holds published records only', async () => {
       start({ service: undefined });
-      site.cms.createPost('events', { status: 'draft', author: AUTHOR_ID });
+      site.cms.createPost('events', { status: 'draft', author: userIdOf('author') });
       site.sync.start();
       await site.sync.whenComplete();
       expect(site.replica.stamps('event', { statuses: STAFF.slice(1) })).to.deep.equal([]);
@@ -34,7 +37,7 @@ describe('private records', () => {
     it("a caller's private records are fetched, and deleted once the CMS no longer lists them", async () => {
       await synced({ service: undefined });
       const mine = [1, 2, 3, 4, 5, 6, 7].map(
-        () => site.cms.createPost('events', { status: 'draft', author: AUTHOR_ID }).id,
+        () => site.cms.createPost('events', { status: 'draft', author: userIdOf('author') }).id,
       );
       const other = site.cms.createPost('events', { status: 'draft' }).id;
       await site.sync.fetchPrivate(author, ['event']);
@@ -53,7 +56,7 @@ describe('private records', () => {
 
     it("a poll does not count a caller's private records", async () => {
       await synced({ service: undefined, pageSize: 100 });
-      site.cms.createPost('events', { status: 'draft', author: AUTHOR_ID });
+      site.cms.createPost('events', { status: 'draft', author: userIdOf('author') });
       await site.sync.fetchPrivate(author, ['event', 'venue']);
       await site.poll();
       await site.poll();

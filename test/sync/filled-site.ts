@@ -13,14 +13,14 @@ export function filledSite(options: SiteOptions = {}): TestSite {
   const image = cms.createMedia();
   Object.assign(venue, { featured: cms.createMedia().id });
   for (let n = 0; n < 23; n += 1) {
-    cms.clockMs += 60_000;
+    site.advance(60_000);
     cms.createPost('events', {
       meta: { start_date: '2026-05-01 10:00:00', end_date: '2026-05-01 12:00:00', venue_ids: [venue.id] },
       terms: { event_categories: n % 2 ? [category.id] : [], tags: [] },
       featured: n === 3 ? image.id : 0,
     });
   }
-  cms.clockMs += 60_000;
+  site.advance(60_000);
   return site;
 }
 

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import type { Kind } from '../../src/model/records.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
-import { type FakeCms, type FakePost, SERVICE, unavailable } from './fake-cms.ts';
+import { type FakeCms, type FakePost, SERVICE, unavailable } from '../cms/fake-cms.ts';
 import { asIngested, expectInSync, mapping, type TestSite, testSite } from './test-site.ts';
 
 const BASES = ['events', 'events', 'events', 'venues', 'organizers'];
@@ -57,7 +57,7 @@ const CHANGES: Record<string, Change> = {
   },
   createBack: (cms, a, b) => cms.createPost(pick(BASES, a)!, { ...fieldsOf(cms, a, b), dateS: 1_000_000_000 + b }),
   schedule: (cms, a, b) => {
-    const dateS = Math.floor(cms.clockMs / 1000) + (b % 40);
+    const dateS = Math.floor(cms.nowMs() / 1000) + (b % 40);
     cms.createPost('events', { ...fieldsOf(cms, a, b), status: 'future', dateS });
   },
   cron: (cms) => cms.runCron(),

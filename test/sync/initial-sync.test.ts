@@ -1,8 +1,8 @@
 // The initial sync copies everything, continues after a restart, and yields to the event loop.
 
 import { expect } from 'chai';
+import { unavailable } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
-import { unavailable } from './fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, mapping, type SiteOptions, type TestSite, testSite } from './test-site.ts';
 

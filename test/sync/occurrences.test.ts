@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { seriesIdOf } from '../../src/model/occurrences.ts';
-import type { FakePost } from './fake-cms.ts';
+import type { FakePost } from '../cms/fake-cms.ts';
 import { mapping as baseMapping, expectInSync, type TestSite, testSite } from './test-site.ts';
 
 const mapping = compileMapping(
@@ -29,7 +29,7 @@ describe('a series in the replica', () => {
     site = testSite({ mapping });
     for (let n = 0; n < 30; n += 1) site.cms.createPost('events');
     series = site.cms.createPost('events', { occurrences: daily('2026-01-05', 8), ...fields });
-    site.cms.clockMs += 60_000;
+    site.advance(60_000);
     site.sync.start();
     await site.sync.whenComplete();
     await site.settle();
@@ -65,7 +65,7 @@ describe('a series in the replica', () => {
     expectInSync(site);
     site.advance(60_000);
     const { occurrences: _, ...single } = series;
-    site.cms.posts.set(series.id, { ...single, modifiedS: Math.floor(site.cms.clockMs / 1000) });
+    site.cms.posts.set(series.id, { ...single, modifiedS: Math.floor(site.cms.nowMs() / 1000) });
     await site.poll();
     expect(days()).to.deep.equal([]);
     expectInSync(site);
@@ -143,7 +143,7 @@ describe('a series in the replica', () => {
       occurrences: daily('2026-01-05', 8),
       terms: { event_categories: [category.id], tags: [] },
     });
-    site.cms.clockMs += 60_000;
+    site.advance(60_000);
     site.sync.start();
     await site.settle();
     site.cms.deleteTerm(category.id);

@@ -80,7 +80,7 @@ describe('outdated responses', () => {
         {
           ...site.replica.get('event', 10)!,
           title: 'Written',
-          modifiedUtc: new Date(site.cms.clockMs).toISOString().slice(0, 19).replace('T', ' '),
+          modifiedUtc: new Date(site.cms.nowMs()).toISOString().slice(0, 19).replace('T', ' '),
         },
       ]);
       site.sync.recordWrite('event', 10);

@@ -1,7 +1,7 @@
 // A poll sees every change that a date or a total shows; the full resync corrects the others.
 
 import { expect } from 'chai';
-import { SERVICE } from './fake-cms.ts';
+import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
 
@@ -44,7 +44,7 @@ describe('poll', () => {
 
   describe('one poll sees', () => {
     const cases: Record<string, (id: number) => void> = {
-      'a creation': () => site.cms.createPost('events', { dateS: Math.floor(site.cms.clockMs / 1000) }),
+      'a creation': () => site.cms.createPost('events', { dateS: Math.floor(site.cms.nowMs() / 1000) }),
       'a creation dated back': () => site.cms.createPost('events', { dateS: 1_000_000_000 }),
       'many creations dated back among others': () => {
         for (let n = 0; n < 17; n += 1) site.cms.createPost('events', { dateS: 1_000_000_000 });
@@ -97,7 +97,7 @@ describe('poll', () => {
     it('a scheduled publication', async () => {
       for (const service of [SERVICE, undefined]) {
         await synced({ service });
-        const dateS = Math.floor(site.cms.clockMs / 1000) + 60;
+        const dateS = Math.floor(site.cms.nowMs() / 1000) + 60;
         const { id } = site.cms.createPost('events', { status: 'future', dateS });
         await site.poll();
         site.advance(60_000);
@@ -128,7 +128,7 @@ describe('poll', () => {
 
   it('sees a scheduled record published however late, and fetches a hundred overdue records per poll', async () => {
     await synced({ pageSize: 100 });
-    const dateS = Math.floor(site.cms.clockMs / 1000) + 60;
+    const dateS = Math.floor(site.cms.nowMs() / 1000) + 60;
     for (let n = 0; n < 130; n += 1) site.cms.createPost('events', { status: 'future', dateS });
     await site.poll();
     site.advance(3_600_000);

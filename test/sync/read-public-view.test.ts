@@ -8,9 +8,8 @@ import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import { type EventRecord, WITHHELD } from '../../src/model/records.ts';
 import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
+import { type FakePost, membersOnlyText, POST_BASES, SERVICE } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
-import { type FakePost, membersOnlyText, SERVICE } from './fake-cms.ts';
-import { POST_BASES } from './fake-cms-responses.ts';
 import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
 
 const TIMES = { start_date: '2026-05-01 10:00:00', end_date: '2026-05-01 12:00:00' };
@@ -21,12 +20,12 @@ describe('public view', () => {
   function createSite(options: Parameters<typeof testSite>[0] = {}): TestSite {
     site = testSite(options);
     for (let n = 0; n < 12; n += 1) {
-      site.cms.clockMs += 60_000;
+      site.advance(60_000);
       createEvent({ status: n === 0 ? 'draft' : 'publish' });
     }
     site.cms.createPost('venues');
     site.cms.createPost('organizers');
-    site.cms.clockMs += 60_000;
+    site.advance(60_000);
     return site;
   }
 
@@ -259,7 +258,7 @@ describe('public view', () => {
 
   describe('of a record that a caller received', () => {
     const options = { bulkhead: 'callers', fairnessKey: '1' } as const;
-    const asCaller = (post: FakePost) => site.cms.postResponse(post, { credentials: SERVICE, view: 'editor' });
+    const asCaller = (post: FakePost) => site.cms.response(post, { credentials: SERVICE, view: 'editor' });
     const publicViewOf = (post: FakePost) =>
       site.sync.readPublicView('event', asCaller(post), { ...options, credentials: SERVICE });
 
@@ -313,7 +312,7 @@ describe('public view', () => {
     site.cms.read = async (spec, id, _how, options = {}) => {
       reads.push(id);
       expect([spec.collection, options.credentials]).to.deep.equal(['events', undefined]);
-      return normalize(spec, site.cms.postResponse(site.cms.posts.get(id)!, options));
+      return normalize(spec, site.cms.response(site.cms.posts.get(id)!, options));
     };
     site.sync.start();
     await site.sync.whenComplete();

@@ -11,7 +11,7 @@ import type { Observation } from '../../src/observability/events.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { createSync, type Sync } from '../../src/sync/sync.ts';
-import { createFakeCms, type FakeCms, type FakePost, SERVICE } from './fake-cms.ts';
+import { createFakeCms, type FakeCms, type FakePost, SERVICE } from '../cms/fake-cms.ts';
 
 export const mapping = loadMapping('wordpress-meta');
 export const RESYNC_INTERVAL_MS = 600_000;
@@ -52,15 +52,16 @@ export interface SiteOptions {
   file?: string;
 }
 
-/** An empty site, and a sync that is not started. */
+/** An empty site at the start of 2026, and a sync that is not started. */
 export function testSite(options: SiteOptions = {}): TestSite {
-  const cms = createFakeCms();
   const { skewMs = 0, pageSize = 5, file } = options;
+  let cmsMs = Date.UTC(2026, 0, 1);
+  const cms = createFakeCms(() => cmsMs, { timezone: '+02:00' });
   const siteMapping = options.mapping ?? mapping;
   const replica = openReplica({ identity: 'test', ...(file !== undefined && { file }) });
   const observations: Observation[] = [];
   let service = 'service' in options ? options.service : SERVICE;
-  const nowMs = () => cms.clockMs + skewMs;
+  const nowMs = () => cmsMs + skewMs;
   const newSync = () =>
     createSync({
       replica,
@@ -86,7 +87,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
     mapping: siteMapping,
     nowMs,
     advance(ms) {
-      cms.clockMs += ms;
+      cmsMs += ms;
     },
     async restart(as) {
       await site.sync.stop();
@@ -127,7 +128,12 @@ export function testSite(options: SiteOptions = {}): TestSite {
 }
 
 /** Fails if the replica differs from what the service account sees in the CMS. */
-export function expectInSync({ cms, replica, service, mapping }: TestSite): void {
+export function expectInSync({
+  cms,
+  replica,
+  service,
+  mapping,
+}: Pick<TestSite, 'cms' | 'replica' | 'service' | 'mapping'>): void {
   const expected: Record<string, CalendarRecord> = {};
   const images = new Set<number>();
   const held: Record<string, CalendarRecord> = {};
@@ -137,7 +143,7 @@ export function expectInSync({ cms, replica, service, mapping }: TestSite): void
       ? [...cms.posts.values()]
           .filter((post) => post.base === base && collection.statuses.includes(post.status))
           .map((post) => asIngested(cms, post, service))
-      : [...cms.terms.values()].filter((term) => term.base === base).map(cms.termResponse);
+      : [...cms.terms.values()].filter((term) => term.base === base).map((term) => cms.response(term));
     for (const cmsRecord of cmsRecords) {
       const record = collection.read(cmsRecord, cms.siteFacts);
       for (const each of [record, ...(collection.occurrences?.(cmsRecord, cms.siteFacts) ?? [])])
@@ -157,9 +163,9 @@ export function expectInSync({ cms, replica, service, mapping }: TestSite): void
 
 /** A post as it may enter the replica: a published one in its public view. */
 export function asIngested(cms: FakeCms, post: FakePost, service: Credentials): CmsRecord {
-  const open = cms.postResponse(post);
+  const open = cms.response(post);
   if (service === undefined) return open;
-  const own = cms.postResponse(post, { credentials: service, view: 'editor' });
+  const own = cms.response(post, { credentials: service, view: 'editor' });
   if (post.status !== 'publish') return own;
   if (post.hiddenFromPublic) return { ...own, status: WITHHELD };
   return publicView(own, open, { editing: false });

@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { compileMapping } from '../../src/mapping/compile.ts';
-import { type FakePost, SERVICE } from './fake-cms.ts';
+import { type FakePost, SERVICE } from '../cms/fake-cms.ts';
 import { filledSite } from './filled-site.ts';
 import { expectInSync, mapping, type TestSite, testSite, titleOf } from './test-site.ts';
 
@@ -132,7 +132,7 @@ describe('a response that is too large', () => {
     it('is avoided by a fifth of the usual number of records', async () => {
       site = testSite({ mapping: seriesMapping, pageSize: 100 });
       for (let n = 0; n < 30; n += 1) site.cms.createPost('events', { occurrences: daily(3) });
-      site.cms.clockMs += 60_000;
+      site.advance(60_000);
       site.cms.maxBytes = undefined;
       site.sync.start();
       await site.settle();
@@ -147,7 +147,7 @@ describe('a response that is too large', () => {
       site = testSite({ mapping: seriesMapping });
       const series = site.cms.createPost('events', { occurrences: daily(8) });
       site.cms.createPost('events');
-      site.cms.clockMs += 60_000;
+      site.advance(60_000);
       await sync();
       expect(site.replica.occurrenceIds(series.id)).to.have.length(8);
       site.cms.edit(series.id, { occurrences: daily(999) });

@@ -1,7 +1,7 @@
 // A webhook fetches what it reports, and what the CMS changed along with it.
 
 import { expect } from 'chai';
-import { unavailable } from './fake-cms.ts';
+import { unavailable } from '../cms/fake-cms.ts';
 import { syncedSite } from './filled-site.ts';
 import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
 

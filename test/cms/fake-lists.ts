@@ -1,0 +1,109 @@
+// The lists of the fake CMS: filters, order, pages and totals as in WordPress, and what plugins do to them.
+
+import type { CallOptions, CmsPage, CollectionSpec, ListRequest } from '../../src/cms/port.ts';
+import { normalize } from '../../src/cms/wordpress/normalize.ts';
+import { canSee, may, type Role, refuse } from './fake-accounts.ts';
+import type { FakeCms } from './fake-cms.ts';
+import { type FakePost, type FakeRecord, POST_BASES, TERM_BASES } from './fake-records.ts';
+import { fieldSelector, utc } from './fake-responses.ts';
+
+const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash', 'expired'];
+
+/** A listed record; records with equal keys come in the order of `tie`. */
+interface Row {
+  record: FakeRecord;
+  key: number;
+  tie: number;
+}
+
+const isAfter = ({ modifiedS }: { modifiedS: number }, { modifiedAfterUtc }: ListRequest) =>
+  modifiedAfterUtc === undefined || utc(modifiedS) > modifiedAfterUtc;
+
+const withTotal = (rows: Row[]) => ({ rows, total: rows.length });
+
+/** @param postRole the caller's role for posts; undefined: an anonymous caller */
+export function createFakeLists(
+  cms: FakeCms,
+  postRole: (options: CallOptions) => Role | undefined,
+): (spec: CollectionSpec, request: ListRequest, options: CallOptions) => CmsPage {
+  /** As in MariaDB, records of the same second have another order in every request; deterministic for a test. */
+  let random = 1;
+  const randomOrder = () => {
+    random = (random * 48_271) % 2_147_483_647;
+    return random;
+  };
+
+  function matchingPosts(base: string, request: ListRequest, role: Role | undefined): FakePost[] {
+    const { view, statuses = ['publish'], ids, slug, author } = request;
+    const wanted =
+      typeof statuses === 'string' ? STATUSES.filter((each) => statuses === 'all' || each !== 'trash') : statuses;
+    if (wanted.some((status) => !STATUSES.includes(status))) refuse('invalid', 400, 'rest_invalid_param');
+    if (!may(role, 'edit') && wanted.some((status) => status !== 'publish'))
+      refuse('invalid', 400, 'rest_forbidden_status', { fields: ['status'] });
+    if (!may(role, 'edit') && view === 'editor') refuse('forbidden', 401, 'rest_forbidden_context');
+    return [...cms.posts.values()].filter(
+      (post) =>
+        post.base === base &&
+        wanted.includes(post.status) &&
+        (!ids || ids.includes(post.id)) &&
+        (slug === undefined || post.slug === slug) &&
+        (author === undefined || post.author === author) &&
+        isAfter(post, request) &&
+        (role !== undefined || !post.hiddenFromPublic) &&
+        !(base === 'events' && cms.omitted?.(post.id)),
+    );
+  }
+
+  /** The total counts posts that the caller may not see: holes in the list. */
+  function listPosts(base: string, request: ListRequest, options: CallOptions): { rows: Row[]; total: number } {
+    const { view, order = '-date' } = request;
+    const role = postRole(options);
+    const matching = matchingPosts(base, request, role);
+    const byId = order.endsWith('id');
+    const key = (post: FakePost) => (byId ? post.id : order === '-modified' ? post.modifiedS : post.dateS);
+    const visible = matching
+      .filter((post) => canSee(role, post, view))
+      .map((post) => ({ record: post, key: key(post), tie: byId ? 0 : randomOrder() }));
+    const rows =
+      base === 'events' ? visible.flatMap((row): Row[] => Array(cms.repeats(row.record.id)).fill(row)) : visible;
+    return { rows, total: rows.length + matching.length - visible.length };
+  }
+
+  function listTerms(base: string, { ids, slug, offset }: ListRequest): Row[] {
+    if (offset !== undefined) throw new Error('terms have no offset');
+    return [...cms.terms.values()]
+      .filter((term) => term.base === base && (!ids || ids.includes(term.id)) && (slug ?? term.slug) === term.slug)
+      .map((term) => ({ record: term, key: term.id, tie: 0 }));
+  }
+
+  function listMedia(request: ListRequest): Row[] {
+    const byId = request.order === 'id';
+    return [...cms.media.values()]
+      .filter((item) => isAfter(item, request))
+      .map((item) => ({ record: item, key: byId ? item.id : item.modifiedS, tie: byId ? 0 : randomOrder() }));
+  }
+
+  return (spec, request, options) => {
+    const { collection: base } = spec;
+    const { view, order = '-date', limit = 10, detail } = request;
+    if (options.credentials === undefined && cms.closedToPublic.has(base))
+      refuse('forbidden', 401, 'rest_login_required');
+    if (limit < 1 || limit > 100) refuse('invalid', 400, 'rest_invalid_param', { fields: ['per_page'] });
+    const isPosts = POST_BASES.includes(base);
+    if (!isPosts && !TERM_BASES.includes(base) && base !== 'media') refuse('no-collection', 404, 'rest_no_route');
+    const { rows, total } = isPosts
+      ? listPosts(base, request, options)
+      : withTotal(base === 'media' ? listMedia(request) : listTerms(base, request));
+    const sign = order.startsWith('-') ? -1 : 1;
+    rows.sort((a, b) => sign * (a.key - b.key) || a.tie - b.tie);
+    const offset = request.offset ?? ((request.page ?? 1) - 1) * limit;
+    const select = fieldSelector(spec, detail);
+    return {
+      records: rows
+        .slice(offset, offset + limit)
+        .map(({ record }) => normalize(spec, structuredClone(select(cms.response(record, { ...options, view }))))),
+      total: isPosts && request.page !== undefined && offset >= total ? 0 : total,
+      cmsTimeMs: Math.floor(cms.nowMs() / 1000) * 1000,
+    };
+  };
+}
