@@ -119,7 +119,10 @@ function otherRecords(): CalendarRecord[] {
   const address = { address: '', city: '', country: '', province: '', state: '', stateprovince: '', zip: '' };
   for (let n = 1; n <= VENUES; n += 1) {
     const fields = post(n, sentence(3), sentence(20));
-    records.push({ kind: 'venue', ...fields, ...contact, ...address, showMap: true, showMapLink: true });
+    // In a country of 1,000 km, nine of ten with coordinates.
+    const position = n % 10 === 0 ? {} : { latitude: 45 + random(9000) / 1000, longitude: 5 + random(12_000) / 1000 };
+    const map = { latitude: null, longitude: null, ...position, showMap: true, showMapLink: true };
+    records.push({ kind: 'venue', ...fields, ...contact, ...address, ...map });
   }
   for (let n = 1; n <= ORGANIZERS; n += 1) {
     records.push({ kind: 'organizer', ...post(10_000 + n, sentence(3), sentence(20)), ...contact, email: '' });
@@ -154,6 +157,12 @@ function queries(replica: Replica): [string, (turn: number) => unknown][] {
   const list = (filter: Partial<EventFilter>) =>
     replica.listEvents({ visibility: PUBLIC_VISIBILITY, order: 'start', limit: 50, offset: 0, ...filter });
   const withChildren = (turn: number) => replica.withDescendants([1 + (Math.abs(turn) % 50)]);
+  const located = () => replica.locatedVenueIds(PUBLIC_VISIBILITY);
+  const near = (turn: number, distanceKm: number) =>
+    replica.locatedVenueIds(PUBLIC_VISIBILITY, {
+      center: { latitude: 49 + (turn % 100) / 100, longitude: 11 },
+      distanceKm,
+    });
   const search = (text: string) => ({ words: [{ text, not: false }] });
   const linked = { visibility: PUBLIC_VISIBILITY, eventVisibility: PUBLIC_VISIBILITY, limit: 50, offset: 0 };
   return [
@@ -170,6 +179,10 @@ function queries(replica: Replica): [string, (turn: number) => unknown][] {
     ['24 months + largest and below', (n) => list({ bounds: bounds(n, -1, 730), categories: withChildren(0) })],
     ['24 months + 3 tags', (n) => list({ bounds: bounds(n, -1, 730), tags: [1002 + (Math.abs(n) % 200), 1004, 1005] })],
     ['24 months + venue', (n) => list({ bounds: bounds(n, -1, 730), venues: [1 + Math.abs(n)] })],
+    ['24 months + within 25 km', (n) => list({ bounds: bounds(n, -1, 730), venues: near(n, 25) })],
+    ['24 months + within 250 km', (n) => list({ bounds: bounds(n, -1, 730), venues: near(n, 250) })],
+    ['24 months + with coordinates', (n) => list({ bounds: bounds(n, -1, 730), venues: located() })],
+    ['24 months + without coordinates', (n) => list({ bounds: bounds(n, -1, 730), notVenues: located() })],
     ['24 months + organizer', (n) => list({ bounds: bounds(n, -1, 730), organizers: [10_001 + Math.abs(n)] })],
     ['24 months + category + tag', (n) => list({ bounds: bounds(n, -1, 730), categories: [1], tags: [1001] })],
     ['24 months + featured', (n) => list({ bounds: bounds(n, -1, 730), featured: true })],

@@ -5,6 +5,7 @@ import type { PostKind } from '../model/records.ts';
 import { columnFilter, type EventFilter } from '../store/event-filter.ts';
 import type { Visibilities } from '../store/filters.ts';
 import type { DateWindow } from './dates.ts';
+import { venueConditions } from './geolocation.ts';
 import { type LinkParam, linkOrder, type Page, pageLinks } from './pagination.ts';
 import { isVisibleLink } from './permissions.ts';
 import { searchWords } from './search-query.ts';
@@ -33,7 +34,12 @@ export function eventFilter(
     words: condition('search', (text) => searchWords(String(text))),
     categories: condition('categories', (ids: number[]) => replica.withDescendants(ids)),
     tags: condition('tags', (ids: number[]) => ids),
-    venues: condition('venue', (ids: number[]) => visibleIds('venue', ids)),
+    ...venueConditions(
+      replica,
+      values,
+      visibilities.venue,
+      condition('venue', (ids: number[]) => visibleIds('venue', ids)),
+    ),
     organizers: condition('organizer', (ids: number[]) => visibleIds('organizer', ids)),
     include: condition('include', (ids: number[]) => ids),
     // If the actor may not see the parent, 0 matches no event.

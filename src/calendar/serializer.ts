@@ -132,7 +132,8 @@ export function createSerializer(replica: Replica, site: () => Site, cost?: Cost
   function linked(record: LinkedRecord, options: SerializeOptions = {}): JsonObject {
     const image = replica.getImage(record.image);
     const copied = Object.entries(copiedValues(record, false));
-    const texts: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value !== 'boolean'));
+    const texts: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'string'));
+    const coordinates: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'number'));
     const flags: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'boolean'));
     const values = {
       ...withoutEmpty({ description: record.description, excerpt: record.excerpt }),
@@ -149,6 +150,7 @@ export function createSerializer(replica: Replica, site: () => Site, cost?: Cost
       ...common(record),
       [record.kind]: record.title,
       ...values,
+      ...coordinates,
       ...flags,
       ...globalId(record.id),
     };

@@ -15,6 +15,8 @@ export type FieldType =
   | 'html'
   | 'boolean'
   | 'number'
+  /** Degrees, or null. */
+  | 'coordinate'
   | 'ids'
   /** The event's own wall time. */
   | 'wall-time'
@@ -27,7 +29,7 @@ export interface Field {
   key: string;
   type: FieldType;
   /** Value if the CMS stores none. */
-  empty: string | number | boolean | readonly number[];
+  empty: string | number | boolean | readonly number[] | null;
   /** A mapping must have the field. */
   required?: true;
   /** The CMS determines the value: it is never written. */
@@ -65,6 +67,14 @@ const boolean = (key: string, empty: boolean, options: FieldOptions = {}): Field
   ...options,
 });
 const number = (key: string, options: FieldOptions = {}): Field => ({ key, type: 'number', empty: 0, ...options });
+/** A coordinate of a venue. Creates and updates of The Events Calendar have none. */
+const coordinate = (key: string, type: ParamType, description: string): Field => ({
+  key,
+  type: 'coordinate',
+  empty: null,
+  ...settable(type, SIZES.number, `${description} in degrees (WGS 84)`, { addition: true }),
+  response: { type: 'number', format: 'double', description: `${description} in degrees (WGS 84)` },
+});
 const links = (key: string, references: Exclude<Kind, 'event'>, options: FieldOptions = {}): Field => ({
   key,
   type: 'ids',
@@ -219,6 +229,8 @@ const VENUE: FieldTable = {
   zip: linkedText('zip', 'Postal code', SEARCHED),
   phone: linkedText('phone', 'Phone number', SEARCHED),
   website: linkedWebsite(),
+  geo_lat: coordinate('latitude', types.clearableLatitude, 'Latitude'),
+  geo_lng: coordinate('longitude', types.clearableLongitude, 'Longitude'),
   show_map: venueFlag('showMap', 'Whether its events show a map'),
   show_map_link: venueFlag('showMapLink', 'Whether its events show a link to a map'),
 };
@@ -263,7 +275,7 @@ const PARAMETER_ORDER: Readonly<Record<Kind, string>> = {
   tag: 'name description slug',
 };
 const RESPONSE_ORDER: Readonly<Partial<Record<Kind, string>>> = {
-  venue: 'address city country province state zip phone website stateprovince show_map show_map_link',
+  venue: 'address city country province state zip phone website stateprovince geo_lat geo_lng show_map show_map_link',
   organizer: 'phone website email',
 };
 

@@ -50,7 +50,35 @@ export const tickets: ParamType = {
 };
 
 export const anyValue: ParamType = { schema: {} };
-export const coordinate: ParamType = { schema: { type: 'number' } };
+
+const numberBetween = (min: number, max: number): ParamType => ({
+  schema: { type: 'number' },
+  accepts: (value) => {
+    const number = parseNumber(value);
+    return number !== undefined && number >= min && number <= max;
+  },
+  parse: parseNumber,
+});
+
+const MAX_LATITUDE = 90;
+const MAX_LONGITUDE = 180;
+/** Half the way around the Earth, rounded up: no place is further away. */
+const MAX_DISTANCE_KM = 20_038;
+
+/** Degrees; positive in the north. */
+export const latitude = numberBetween(-MAX_LATITUDE, MAX_LATITUDE);
+/** Degrees; positive in the east. */
+export const longitude = numberBetween(-MAX_LONGITUDE, MAX_LONGITUDE);
+export const distanceKm = numberBetween(0, MAX_DISTANCE_KM);
+
+/** A coordinate of a venue, which `''` and null remove. */
+const clearable = (coordinate: ParamType): ParamType => ({
+  ...coordinate,
+  accepts: (value) => value === '' || coordinate.accepts!(value),
+  parse: (value) => parseNumber(value) ?? null,
+});
+export const clearableLatitude = clearable(latitude);
+export const clearableLongitude = clearable(longitude);
 
 export const text: ParamType = {
   schema: { type: 'string' },

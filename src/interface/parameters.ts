@@ -11,8 +11,6 @@ const paging = (plural: string): Parameter[] => [
   parameter('per_page', types.count, SIZES.number, `How many ${plural} a page holds`, { default: 'computed' }),
 ];
 
-const NO_EFFECT = 'No effect: belongs to an extension of the original';
-
 const eventList: Parameter[] = [
   ...paging('events'),
   parameter('start_date', types.dateBound, SIZES.date, 'Events that start on this date or later', {
@@ -44,9 +42,16 @@ const eventList: Parameter[] = [
   parameter('organizer', types.existingIds('organizer'), SIZES.ids, 'Events of any of these organizers, by id'),
   parameter('featured', types.flag, SIZES.flag, 'Only featured events, or only the others'),
   parameter('status', types.listedStatus, SIZES.status, 'Events in these statuses'),
-  parameter('geoloc', types.flag, SIZES.flag, NO_EFFECT),
-  parameter('geoloc_lat', types.coordinate, SIZES.number, NO_EFFECT),
-  parameter('geoloc_lng', types.coordinate, SIZES.number, NO_EFFECT),
+  parameter('geoloc', types.flag, SIZES.flag, 'Only events at venues with coordinates, or only the others'),
+  parameter('geoloc_lat', types.latitude, SIZES.number, 'Events near this latitude; with geoloc_lng'),
+  parameter('geoloc_lng', types.longitude, SIZES.number, 'Events near this longitude; with geoloc_lat'),
+  parameter(
+    'geoloc_distance',
+    types.distanceKm,
+    SIZES.number,
+    'How far the venue may be from geoloc_lat and geoloc_lng, in kilometres; 25 if it is not sent',
+    { addition: true },
+  ),
   parameter('include', types.uncheckedIds, SIZES.terms, 'Only these events, by id; dates are not looked at'),
   parameter('post_parent', types.existingId('event'), SIZES.number, 'Events below this event'),
   parameter('ticketed', types.tickets, SIZES.flag, 'Events with tickets: belongs to an extension of the original'),

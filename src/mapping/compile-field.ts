@@ -72,7 +72,7 @@ function readOnly({ read, selectedPaths, location }: FieldAccessor): FieldAccess
 
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
-  const expected = type === 'boolean' || type === 'number' ? type : 'string';
+  const expected = type === 'coordinate' ? 'number' : type === 'boolean' || type === 'number' ? type : 'string';
   if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
   return { read: () => value, selectedPaths: [], location: 'fixed', needsZone: false, needsCurrent: false };
 }

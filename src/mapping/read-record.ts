@@ -10,6 +10,7 @@ import {
   NO_TIME,
   type RecordOf,
   type Site,
+  type VenueRecord,
   type WallTime,
 } from '../model/records.ts';
 import { searchableText } from '../text/html.ts';
@@ -53,6 +54,7 @@ export function createReader(
     if (options.storedAs === 'posts') completePost(values, cmsRecord, options);
     const record = values as unknown as RecordOf[Kind];
     if (record.kind === 'event') completeEvent(record, site);
+    if (record.kind === 'venue') completeVenue(record);
     if (isPostKind(kind)) values.searchText = searchTextOf(kind, record, cmsRecord);
     return record;
   };
@@ -85,6 +87,16 @@ export function completeEvent(event: EventRecord, site: Site): void {
   const zones = { event: event.timezone, site: site.timezone };
   event.startUtc = toUtc(event.start, zones);
   event.endUtc = toUtc(event.end, zones);
+}
+
+/**
+ * Leaves out coordinates that are none. Plugins store zeros for a venue without coordinates; the original shows none of
+ * zeros either.
+ */
+function completeVenue(venue: VenueRecord): void {
+  const { latitude, longitude } = venue;
+  const isPlace = latitude !== null && longitude !== null && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+  if (!isPlace || (latitude === 0 && longitude === 0)) venue.latitude = venue.longitude = null;
 }
 
 const toUtc = (wall: WallTime, zones: Zones): WallTime =>

@@ -101,6 +101,9 @@ export interface VenueFields extends PostFields {
   zip: string;
   phone: string;
   website: string;
+  /** Degrees (WGS 84). Both are null if the CMS stores no coordinates. */
+  latitude: number | null;
+  longitude: number | null;
   showMap: boolean;
   showMapLink: boolean;
 }

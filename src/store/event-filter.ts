@@ -1,7 +1,8 @@
 // The filter of an event list, and the SQL of every condition that compares a column.
 
 import type { DateBound, PageWindow, SearchWord, Visibility } from './filters.ts';
-import { raw, type Sql, sql } from './sql.ts';
+import { LISTED, TARGET_KIND } from './schema.ts';
+import { inJson, raw, type Sql, sql } from './sql.ts';
 
 /**
  * Conditions on columns of the scanned row `e`, which is of `event` or of `event_link`. A new filter on a
@@ -11,6 +12,10 @@ import { raw, type Sql, sql } from './sql.ts';
 const COLUMN_CONDITIONS = {
   featured: (featured: boolean) => sql`e.featured = ${raw(featured ? 1 : 0)}`,
   parent: (id: number) => sql`e.id IN (SELECT id FROM event WHERE parent = ${id} AND parent <> 0)`,
+  /** Events that link to none of these venues. */
+  notVenues: (ids: number[]) => sql`e.id NOT IN (
+    SELECT l.id FROM event_link l
+    WHERE l.target_kind = ${raw(TARGET_KIND.venue)} AND l.target_id IN ${inJson(ids)} AND l.hidden = ${raw(LISTED)})`,
 } satisfies Record<string, (value: never) => Sql>;
 
 type ColumnConditions = typeof COLUMN_CONDITIONS;
@@ -58,7 +63,7 @@ const COLUMN_NAMES = Object.keys(COLUMN_CONDITIONS) as (keyof ColumnFilter)[];
 const CONDITION_NAMES = Object.keys(CONDITIONS) as EventCondition[];
 
 /** Column conditions without a parameter of the same name in the API. */
-const INTERNAL: readonly (keyof ColumnFilter)[] = ['parent'];
+const INTERNAL: readonly (keyof ColumnFilter)[] = ['parent', 'notVenues'];
 
 const COLUMN_PARAMETERS = COLUMN_NAMES.filter((name) => !INTERNAL.includes(name));
 

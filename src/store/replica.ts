@@ -12,6 +12,7 @@ import type { IdPage, LinkedFilter, TermFilter, Visibility } from './filters.ts'
 import { openFullTextIndex } from './full-text-index.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './idempotency-keys.ts';
 import { isLinkedToVisibleEvent, listLinked, listTerms, termCounts, withDescendants } from './list-queries.ts';
+import { type Circle, locatedVenueIds } from './located-venues.ts';
 import { type RecordStamp, recordQueries, type StampFilter } from './record-queries.ts';
 import { createRenderedCache, type RenderedRecord } from './rendered-cache.ts';
 import { SCHEMA_VERSION } from './schema.ts';
@@ -96,6 +97,8 @@ export interface Replica {
   listEvents(filter: EventFilter): IdPage;
   listLinked(kind: LinkedKind, filter: LinkedFilter): IdPage;
   listTerms(filter: TermFilter): IdPage;
+  /** The visible venues with coordinates, or those of them in the circle, without protected ones. */
+  locatedVenueIds(visibility: Visibility, circle?: Circle): number[];
   /** True if the venue or organizer is linked to an event that is visible and not protected. */
   isLinkedToVisibleEvent(kind: LinkedKind, id: number, eventVisibility: Visibility): boolean;
   /**
@@ -271,6 +274,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     },
     listLinked: (kind, filter) => listLinked(db, kind, filter),
     listTerms: (filter) => listTerms(db, filter),
+    locatedVenueIds: (visibility, circle) => locatedVenueIds(db, visibility, circle),
     isLinkedToVisibleEvent: (kind, id, eventVisibility) => isLinkedToVisibleEvent(db, kind, id, eventVisibility),
     termCount: (kind, id) => termCounts(db, kind, [id]).get(id) ?? 0,
     termCounts: (kind, ids) => termCounts(db, kind, ids),

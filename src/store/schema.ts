@@ -4,7 +4,7 @@
 /**
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  */
-export const SCHEMA_VERSION = 9;
+export const SCHEMA_VERSION = 10;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -134,10 +134,11 @@ INSERT INTO event_fts (event_fts, rank) VALUES ('automerge', 0), ('usermerge', 8
 
 CREATE TABLE linked_record (
   kind TEXT NOT NULL, id INTEGER NOT NULL, status TEXT NOT NULL, author INTEGER NOT NULL, published INTEGER NOT NULL,
-  folded TEXT NOT NULL,
+  folded TEXT NOT NULL, latitude REAL, longitude REAL,
   PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX linked_record_published ON linked_record (kind, status, published DESC, id, author);
+CREATE INDEX linked_record_position ON linked_record (latitude, longitude, status, author) WHERE latitude IS NOT NULL;
 `;
 
 /** The tables about the file itself, and about the sync. */

@@ -123,8 +123,20 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
     }
   }
 
-  function upsertLinked({ kind, id, status, author, date, searchText }: LinkedRecord): void {
-    db.replace('linked_record', { kind, id, status, author, published: wallNumber(date), folded: fold(searchText) });
+  function upsertLinked(record: LinkedRecord): void {
+    const { kind, id, status, author, date, searchText } = record;
+    // No filter finds what a password hides.
+    const isLocated = record.kind === 'venue' && !record.protected;
+    db.replace('linked_record', {
+      kind,
+      id,
+      status,
+      author,
+      published: wallNumber(date),
+      folded: fold(searchText),
+      latitude: isLocated ? record.latitude : null,
+      longitude: isLocated ? record.longitude : null,
+    });
   }
 
   const readPost = (id: number) => db.get<StoredPost>(sql`SELECT kind, status, record FROM post WHERE id = ${id}`);

@@ -51,7 +51,6 @@ describe('list filters', () => {
       ['include=1,21,999', [1]],
       ['include=4', []],
       ['ticketed=false', [1, 2, 3]],
-      ['geoloc=true&geoloc_lat=x&geoloc_lng=y', [1, 2, 3]],
       ['orderby=x&order=x&offset=2&exclude=1&bogus=1', [1, 2, 3]],
     ];
     for (const [query, wanted] of FOUND) {

@@ -22,14 +22,17 @@ const upcoming = (id: number) =>
 const RECORDS = [
   ...[1, 2].map(upcoming),
   event(9),
-  ...[21, 22].map((id) => venue(id, { searchText: 'Sample' })),
+  ...[21, 22].map((id) => venue(id, { searchText: 'Sample', latitude: 1.5, longitude: 1.5 })),
   ...[26, 27].map((id) => organizer(id, { searchText: 'Sample' })),
   term('category', 30),
   ...[31, 32].map((id) => term('category', id, { name: `Sample ${id}`, parent: 30 })),
   ...[41, 42].map((id) => term('tag', id, { name: `Sample ${id}` })),
 ];
 
-/** A value of each parameter for which the list has several pages. A new parameter needs an entry. */
+/**
+ * A value of each parameter for which the list has several pages, with the other parameters that it needs. A new
+ * parameter needs an entry.
+ */
 const SAMPLES: Record<string, string> = {
   page: '1',
   per_page: '1',
@@ -48,8 +51,9 @@ const SAMPLES: Record<string, string> = {
   featured: 'true',
   status: 'publish',
   geoloc: 'true',
-  geoloc_lat: '1.5',
-  geoloc_lng: '1.5',
+  geoloc_lat: '1.5&geoloc_lng=1.5',
+  geoloc_lng: '1.5&geoloc_lat=1.5',
+  geoloc_distance: '100&geoloc_lat=1.5&geoloc_lng=1.5',
   post_parent: '9',
   ticketed: 'false',
   event: '1',

@@ -13,6 +13,7 @@ import type { Json, TestGateway } from '../start-gateway.ts';
 
 const TEXT_TYPES = [types.text, types.clearableText, types.anyValue];
 const FLAG_TYPES = [types.flag, types.textFlag];
+const COORDINATE_TYPES = [types.clearableLatitude, types.clearableLongitude];
 
 /** A value that responses repeat as sent. Undefined for a type that has tests of its own, such as dates. */
 function sampleOf({ name, type }: Parameter, isSecond: boolean): unknown {
@@ -20,6 +21,7 @@ function sampleOf({ name, type }: Parameter, isSecond: boolean): unknown {
   if (name === 'all_day') return undefined;
   if (type === types.website || type === types.linkedWebsite) return `https://site.example/${isSecond ? 2 : 1}`;
   if (type === types.timeZone) return isSecond ? 'Europe/Paris' : 'Asia/Tokyo';
+  if (COORDINATE_TYPES.includes(type)) return isSecond ? -33.4489 : 52.520008;
   if (TEXT_TYPES.includes(type)) return `${isSecond ? 'Second' : 'First'} ${name}`;
   return FLAG_TYPES.includes(type) ? isSecond : undefined;
 }

@@ -213,6 +213,8 @@ function valuesOf(kind: Kind, mapping: KindMapping<Kind>): fc.Arbitrary<Record<s
       html: words.map((text) => text.trim()),
       boolean: info.key === 'allDay' ? fc.constant(false) : fc.boolean(),
       number: fc.integer({ min: 0, max: 1e9 }),
+      // Each is a place together with every other.
+      coordinate: fc.double({ min: 0.001, max: 90, noNaN: true }),
       ids: ids.map((list) => (info.key === 'venues' ? list.slice(0, 1) : list)),
       'wall-time': wall,
       'site-time': wall,

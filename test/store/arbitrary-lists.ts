@@ -68,6 +68,7 @@ export const eventFilter = anyFilter<EventFilter>(
     categories: someIds,
     tags: someIds,
     venues: someIds,
+    notVenues: someIds,
     organizers: someIds.map((ids) => ids.map((id) => id + 10)),
     featured: fc.boolean(),
     include: fc.array(fc.integer({ min: 100, max: 130 }), { maxLength: 20 }),

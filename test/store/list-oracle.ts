@@ -48,6 +48,7 @@ const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) 
   featured: (event, { featured }) => featured === undefined || event.featured === featured,
   include: ({ id }, { include }) => include === undefined || include.includes(id),
   parent: (event, { parent }) => parent === undefined || event.parent === parent,
+  notVenues: (event, { notVenues }) => notVenues === undefined || !hasAny(notVenues, event.venues),
 };
 
 export function expectedEvents(events: EventRecord[], filter: EventFilter) {

@@ -75,6 +75,8 @@ export function venue(id: number, fields: Partial<VenueRecord> = {}): VenueRecor
     ...named('venue', id),
     ...address,
     website: '',
+    latitude: null,
+    longitude: null,
     showMap: true,
     showMapLink: true,
     ...fields,

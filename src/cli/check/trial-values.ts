@@ -49,6 +49,8 @@ function trialValue(
       // A field that holds numbers only stores another text than this range.
       if (name === 'cost') return kind.numeric.has(field.key) ? '12.5' : '12 - 15';
       return 'Check 12';
+    case 'coordinate':
+      return name === 'geo_lat' ? 52.5 : 13.4;
     case 'html':
       return 'Written by check.';
     default:

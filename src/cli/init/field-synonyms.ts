@@ -59,6 +59,8 @@ const FIELD_SYNONYMS: Readonly<Partial<Record<Kind, Readonly<Record<string, stri
     zip: 'zip_?code|post_?code|postal_code|plz',
     phone: PHONE,
     website: WEBSITE,
+    geo_lat: 'lat|latitude|breite|breitengrad',
+    geo_lng: 'lng|lon|long|longitude|laenge|laengengrad',
   },
   organizer: { phone: PHONE, email: 'e_mail|mail', website: WEBSITE },
 };

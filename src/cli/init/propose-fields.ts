@@ -1,6 +1,7 @@
 // Proposes the fields of a kind from the names and values of a site's fields.
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
+import { parseNumber } from '../../interface/parse-values.ts';
 import { isCoreField } from '../../mapping/core-locations.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
@@ -60,6 +61,11 @@ function sourceFor(field: string, fieldType: Field['type'], siteField: SourceFie
   if (fieldType === 'boolean') {
     const as = inferBoolean(siteField);
     return as === null ? path : as && { at: path, as };
+  }
+  if (fieldType === 'coordinate') {
+    const areNumbers = values.every((value) => value === '' || parseNumber(value) !== undefined);
+    if (!areNumbers || !values.some((value) => value !== '')) return undefined;
+    return path.startsWith('acf.') ? { at: path, clearWith: null } : path;
   }
   const number = field === 'cost' ? numberSource(siteField) : undefined;
   if (number) return number;

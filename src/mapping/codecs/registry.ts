@@ -6,6 +6,7 @@ import { MappingFieldError } from '../field-accessor.ts';
 import { boolean } from './boolean.ts';
 import { cmsDate } from './cms-date.ts';
 import type { CodecDefinition, CodecSpec } from './codec.ts';
+import { coordinate } from './coordinate.ts';
 import { currency } from './currency.ts';
 import { localDateTime, siteDateTime, utcDateTime } from './datetime.ts';
 import { html } from './html.ts';
@@ -20,6 +21,7 @@ export const CODECS: readonly CodecDefinition[] = [
   text,
   html,
   number,
+  coordinate,
   boolean,
   ids,
   terms,

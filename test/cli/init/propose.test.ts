@@ -57,7 +57,9 @@ describe('a generated mapping', () => {
         },
       },
     ]);
-    const hall = type('hall', 'halls', [{ id: 7, meta: { street: '3 Kiln Lane', town: 'Ely', postcode: 'CB7' } }]);
+    const hall = type('hall', 'halls', [
+      { id: 7, meta: { street: '3 Kiln Lane', town: 'Ely', postcode: 'CB7', lat: '52.4', lon: 0.26 } },
+    ]);
     const genres = { taxonomy: 'genre', base: 'genres', label: 'Genres', hierarchical: true };
     gig.taxonomies = ['genre'];
     const proposal = propose(site([gig, hall], { typeById: { 5: 'gig', 7: 'hall' }, taxonomies: [genres] }));
@@ -73,7 +75,13 @@ describe('a generated mapping', () => {
     });
     expect(proposal?.mapping.venue).to.deep.equal({
       posts: 'halls',
-      fields: { address: 'meta.street', city: 'meta.town', zip: 'meta.postcode' },
+      fields: {
+        address: 'meta.street',
+        city: 'meta.town',
+        zip: 'meta.postcode',
+        geo_lat: 'meta.lat',
+        geo_lng: 'meta.lon',
+      },
     });
     expect(proposal?.mapping.category).to.deep.equal({ terms: 'genres' });
     expect(proposal?.fields.every(({ reason }) => reason.length > 10)).to.equal(true);

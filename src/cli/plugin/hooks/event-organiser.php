@@ -1,5 +1,5 @@
 <?php
-// Reads what Event Organiser keeps in tables of its own: occurrences, and the addresses of venues.
+// Reads what Event Organiser keeps in tables of its own: occurrences, and the addresses and coordinates of venues.
 
 namespace CalendarGateway\Site;
 
@@ -45,7 +45,11 @@ function occurrences_of($id, $from, $to, $today) {
                 return null;
             }
             $id = (int) $term['id'];
-            return \array_map('strval', \eo_get_venue_address($id)) + ['description' => (string) \eo_get_venue_description($id)];
+            return \array_map('strval', \eo_get_venue_address($id)) + [
+                'description' => (string) \eo_get_venue_description($id),
+                'latitude' => (string) \eo_get_venue_lat($id),
+                'longitude' => (string) \eo_get_venue_lng($id),
+            ];
         },
         'schema' => ['type' => ['object', 'null'], 'readonly' => true],
     ]);

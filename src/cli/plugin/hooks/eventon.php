@@ -1,5 +1,5 @@
 <?php
-// Reads the repeats of EventON, and the addresses of its locations, which it keeps in an option.
+// Reads the repeats of EventON, and the addresses and coordinates of its locations, which it keeps in an option.
 
 namespace CalendarGateway\Site;
 
@@ -38,8 +38,9 @@ function occurrences_of($id, $from, $to, $today) {
             $stored = \get_option('evo_tax_meta');
             $meta = $stored['event_location'][(int) $term['id']] ?? [];
             $venue = [];
-            foreach (['address', 'city', 'state', 'country'] as $name) {
-                $venue[$name] = \wp_unslash((string) ($meta["location_$name"] ?? ''));
+            $keys = ['address' => 'address', 'city' => 'city', 'state' => 'state', 'country' => 'country', 'latitude' => 'lat', 'longitude' => 'lon'];
+            foreach ($keys as $name => $key) {
+                $venue[$name] = \wp_unslash((string) ($meta["location_$key"] ?? ''));
             }
             return $venue;
         },

@@ -1,0 +1,54 @@
+// Finds venues by their coordinates.
+
+import type { Database } from './database.ts';
+import type { Visibility } from './filters.ts';
+import { isVisible, sql } from './sql.ts';
+
+/** A point on the Earth, in degrees (WGS 84). */
+export interface Position {
+  latitude: number;
+  longitude: number;
+}
+
+/** The area of all places up to a great-circle distance from a point. */
+export interface Circle {
+  center: Position;
+  distanceKm: number;
+}
+
+/** The mean radius of the Earth (IUGG). */
+const EARTH_RADIUS_KM = 6371.0088;
+const RADIANS = Math.PI / 180;
+/** More than the rounding errors of a latitude, and less than a millimetre. */
+const MARGIN_DEGREES = 1e-9;
+
+/**
+ * The great-circle distance on a sphere: the special case of Vincenty's formula, which is exact at every distance,
+ * at the poles and across the antimeridian.
+ */
+export function distanceKm(a: Position, b: Position): number {
+  const [sinA, cosA] = [Math.sin(a.latitude * RADIANS), Math.cos(a.latitude * RADIANS)];
+  const [sinB, cosB] = [Math.sin(b.latitude * RADIANS), Math.cos(b.latitude * RADIANS)];
+  const difference = (b.longitude - a.longitude) * RADIANS;
+  const [sinD, cosD] = [Math.sin(difference), Math.cos(difference)];
+  const across = Math.hypot(cosB * sinD, cosA * sinB - sinA * cosB * cosD);
+  return EARTH_RADIUS_KM * Math.atan2(across, sinA * sinB + cosA * cosB * cosD);
+}
+
+/**
+ * The ids of the venues in the circle, or of all that have coordinates. Only venues that the visibility covers, none
+ * in the trash, and no protected one: a search around ever other points would reveal where it is.
+ */
+export function locatedVenueIds(db: Database, visibility: Visibility, circle?: Circle): number[] {
+  const isListed = sql`r.status <> 'trash' AND ${isVisible(visibility, 'r')}`;
+  const from = sql`linked_record r INDEXED BY linked_record_position`;
+  if (!circle)
+    return db.numbers(sql`SELECT r.id FROM ${from} WHERE r.latitude IS NOT NULL AND ${isListed} ORDER BY r.id`);
+  const { center } = circle;
+  // A great circle leads along a meridian fastest from one latitude to another.
+  const band = circle.distanceKm / EARTH_RADIUS_KM / RADIANS + MARGIN_DEGREES;
+  const candidates = db.all<Position & { id: number }>(sql`
+    SELECT r.id, r.latitude, r.longitude FROM ${from}
+    WHERE r.latitude BETWEEN ${center.latitude - band} AND ${center.latitude + band} AND ${isListed} ORDER BY r.id`);
+  return candidates.filter((venue) => distanceKm(center, venue) <= circle.distanceKm).map(({ id }) => id);
+}
