@@ -38,7 +38,7 @@ export function proposeFields(kind: Kind, siteFields: readonly SourceField[], us
   return mappable.flatMap(([field]) => proposed.get(field) ?? []);
 }
 
-const TYPES: ReadonlySet<Field['type']> = new Set(['text', 'boolean', 'zone']);
+const TYPES: ReadonlySet<Field['type']> = new Set(['text', 'boolean', 'zone', 'coordinate']);
 
 export function nameReason({ values, type }: SourceField): string {
   if (values.length > 0) return `has a similar name, and holds ${formatSample(values[0])}`;

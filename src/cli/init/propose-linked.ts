@@ -82,7 +82,7 @@ function embedded(kind: LinkedKind, event: ProbedType, text: SourceField, used: 
   used.add(text.path);
   const embedded: Record<string, string> = { [kind]: text.path };
   for (const { field, source } of proposeFields(kind, event.fields, new Set(used)))
-    if (typeof source === 'string' && !['website', 'show_map', 'show_map_link'].includes(field)) {
+    if (typeof source === 'string' && !['website', 'show_map', 'show_map_link', 'geo_lat', 'geo_lng'].includes(field)) {
       embedded[field] = source;
       used.add(source);
     }

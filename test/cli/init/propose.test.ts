@@ -141,9 +141,8 @@ describe('a generated mapping', () => {
   });
 
   it('embeds a venue that is only text', () => {
-    const records = [
-      { id: 1, meta: { start: '2031-05-01 19:30:00', end: '2031-05-01 22:00:00', location: 'Old Mill', city: 'Ely' } },
-    ];
+    const place = { location: 'Old Mill', city: 'Ely', lat: '52.4', lon: '0.26' };
+    const records = [{ id: 1, meta: { start: '2031-05-01 19:30:00', end: '2031-05-01 22:00:00', ...place } }];
     const proposal = propose(site([type('gig', 'gigs', records)]));
     expect(proposal?.mapping.event.fields?.venue).to.deep.equal({
       embedded: { venue: 'meta.location', city: 'meta.city' },
