@@ -1,0 +1,154 @@
+// docs/api.md: sends its requests to a gateway, and compares its tables with the parameters, the fields and the error codes.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { bodyParameters } from '../../src/interface/fields.ts';
+import type { Parameter } from '../../src/interface/parameter.ts';
+import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
+import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
+import { BASE, type RequestOptions, ROOT, startGateway, type TestGateway } from '../start-gateway.ts';
+
+const FILE = join(ROOT, 'docs/api.md');
+const document = readFileSync(FILE, 'utf8');
+const EXAMPLE = /(```sh\n(curl [\s\S]*?)\n```\n\n```json )(\d{3})\n([\s\S]*?)\n```/g;
+const NOW_MS = Date.UTC(2027, 2, 1, 15);
+
+/** What the examples read, in the order of their ids. */
+const RECORDS: [path: string, body: object][] = [
+  ['/categories', { name: 'Concerts', description: 'Live music' }],
+  ['/categories', { name: 'Markets' }],
+  ['/tags', { name: 'Free entry' }],
+  ['/venues', { venue: 'Old Pier', address: '1 Pier Road', city: 'Gullhaven', country: 'United States', state: 'ME' }],
+  ['/venues', { venue: 'Market Square', city: 'Gullhaven' }],
+  ['/organizers', { organizer: 'Pier Society', email: 'hello@pier.example', website: 'https://pier.example' }],
+  [
+    '/events',
+    {
+      title: 'Saturday Market',
+      start_date: '2027-03-06 08:00',
+      end_date: '2027-03-06 13:00',
+      cost: '0',
+      venue: [5],
+      categories: [2],
+      tags: [3],
+    },
+  ],
+  ['/events', { title: 'Kite day', start_date: '2027-03-07 11:00', end_date: '2027-03-07 16:00' }],
+  [
+    '/events',
+    {
+      title: 'Brass on the pier',
+      description: '<p>Ten horns and a drum.</p>',
+      excerpt: 'Ten horns and a drum.',
+      start_date: '2027-03-12 20:00',
+      end_date: '2027-03-12 22:30',
+      cost: '12 - 18',
+      website: 'https://brass.example',
+      venue: [4],
+      organizer: [6],
+      categories: [1],
+    },
+  ],
+];
+
+async function filledGateway(): Promise<TestGateway> {
+  const gateway = await startGateway({
+    cms: createFakeCms(() => NOW_MS),
+    service: CREDENTIALS.admin,
+    as: CREDENTIALS,
+    nowMs: () => NOW_MS,
+  });
+  for (const [path, body] of RECORDS) {
+    const { status, text } = await gateway.request(path, { as: 'editor', json: { status: 'publish', ...body } });
+    expect(status, text).to.equal(201);
+  }
+  const picture = { filename: 'pier.png', mimeType: 'image/png', bytes: new Uint8Array([1]) };
+  await gateway.cms.upload(picture, { credentials: CREDENTIALS.editor });
+  return gateway;
+}
+
+/** The request of a curl command with options in single quotes. */
+function parseCurl(command: string): { path: string } & RequestOptions {
+  const option = (flag: string): string[] =>
+    [...command.matchAll(new RegExp(` ${flag} (?:'([^']*)'|(\\S+))`, 'g'))].map(([, quoted, word]) => quoted ?? word!);
+  const url = new RegExp(`'(${BASE.replaceAll('.', '\\.')}[^']*)'`).exec(command)?.[1];
+  expect(url, command).to.be.a('string');
+  const headers = option('-H').map((line) => line.split(': ') as [string, string]);
+  const [body] = option('-d');
+  const as = option('-u')[0]?.split(':')[0];
+  const method = option('-X')[0] ?? (body === undefined ? 'GET' : 'POST');
+  return { path: url!.slice(BASE.length), as, method, headers: Object.fromEntries(headers), ...(body && { body }) };
+}
+
+/** The rows of the table below a heading: parameter or field, example, meaning. */
+function rowsBelow(heading: string): [name: string, example: string, meaning: string][] {
+  const section = document.slice(document.indexOf(`\n### ${heading}\n`) + 1).split(/\n##/)[0]!;
+  return [...section.matchAll(/^\| `(\w+)` \| `(.*)` \| (.*) \|$/gm)].map(
+    ([, ...row]) => row as [string, string, string],
+  );
+}
+
+const described = (parameters: readonly Parameter[]) => parameters.map(({ name, description }) => [name, description]);
+
+describe('docs/api.md', () => {
+  it('shows what a gateway answers (WRITE_DOCS=1 updates the file)', async () => {
+    const gateway = await filledGateway();
+    const examples = [...document.matchAll(EXAMPLE)];
+    expect(examples.length).to.be.above(8);
+    let updated = document;
+    for (const [block, begin = '', command = '', status, shown = ''] of examples) {
+      const { path, ...request } = parseCurl(command);
+      const response = await gateway.request(path, request);
+      expect(String(response.status), `${command}\n${response.text}`).to.equal(status);
+      const body = JSON.stringify(response.body, null, 2);
+      if (process.env.WRITE_DOCS) updated = updated.replace(block, () => `${begin}${status}\n${body}\n\`\`\``);
+      else expect(JSON.parse(shown), command).to.deep.equal(response.body);
+    }
+    await gateway.stop();
+    if (updated !== document) writeFileSync(FILE, updated);
+  });
+
+  const LISTS = { Events: 'event', 'Venues and organizers': 'venue', 'Categories and tags': 'category' } as const;
+  for (const [heading, kind] of Object.entries(LISTS)) {
+    it(`has every parameter of the lists: ${heading}`, async () => {
+      const rows = rowsBelow(heading);
+      expect(rows.map(([name, , meaning]) => [name, meaning])).to.deep.equal(described(LIST_PARAMETERS[kind]));
+      const gateway = await filledGateway();
+      const list = { event: '/events', venue: '/venues', category: '/categories' }[kind];
+      for (const [name, example] of rows) {
+        expect(example.startsWith(`${name}=`), example).to.equal(true);
+        const { status, text } = await gateway.request(`${list}?${example}`);
+        expect(status, `${example}: ${text}`).to.equal(200);
+      }
+      await gateway.stop();
+    });
+  }
+
+  const BODIES = { event: 'an event', venue: 'a venue', organizer: 'an organizer', category: 'a category' } as const;
+  for (const [kind, name] of Object.entries(BODIES) as [keyof typeof BODIES, string][]) {
+    it(`has every field of ${name}`, async () => {
+      const rows = rowsBelow(`Fields of ${name}`);
+      expect(rows.map(([field, , meaning]) => [field, meaning])).to.deep.equal(described(bodyParameters(kind)));
+      const gateway = await filledGateway();
+      const json = Object.fromEntries(rows.map(([field, example]) => [field, JSON.parse(example)]));
+      const path = { event: '/events', venue: '/venues', organizer: '/organizers', category: '/categories' }[kind];
+      const { status, text } = await gateway.request(path, { as: 'editor', json });
+      expect(status, text).to.equal(201);
+      await gateway.stop();
+    });
+  }
+
+  it('has every error code', () => {
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'));
+    const codes = sources.flatMap((source) =>
+      [...source.matchAll(/new ApiError\(\s*[^,]+,\s*(?:'([\w-]+)'|`\$\{kind\}([\w-]+)`)/g)].map(
+        ([, code, ending]) => code ?? `event${ending}`,
+      ),
+    );
+    expect(codes).to.include.members(['rest_invalid_param', 'calendar_not_ready', 'event-is-in-trash']);
+    expect([...new Set(codes)].filter((code) => !document.includes(`\`${code}\``))).to.deep.equal([]);
+  });
+});
