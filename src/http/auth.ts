@@ -16,12 +16,12 @@ import type { Middleware } from './state.ts';
 const CACHED_MS = 60_000;
 /** Rejected credentials may become valid at any time. */
 const REJECTED_CACHED_MS = 5000;
-/** A reader whose token the CMS ignores must not count as a guesser: the login limit counts it once in this time. */
-const IGNORED_CACHED_MS = 5 * 60_000;
 const MAX_CACHED = 10_000;
 /** The e-mail address of an account changes rarely. */
 const EMAIL_CACHED_MS = 10 * 60_000;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** The longest wait of a read for the poll after a failed write of the same user. */
 const MAX_POLL_WAIT_MS = 5000;
@@ -31,7 +31,8 @@ export function auth(authenticator: Authenticator, services: Services, clientAdd
   return async function authMiddleware(ctx, next) {
     const nonce = ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined);
     const { authorization } = ctx.headers;
-    const actor = await authenticator.authenticate({ authorization, nonce, address: clientAddress(ctx.req) });
+    const address = clientAddress(ctx.req);
+    const actor = await authenticator.authenticate({ authorization, nonce, address, isRead: READS.has(ctx.method) });
     ctx.state.actor = actor;
     // After that poll the replica has what a failed write of this user left in the CMS.
     const poll = actor.account && services.pendingPolls.get(actor.account.userId);
@@ -46,6 +47,8 @@ export interface Authenticator {
     authorization: string | undefined;
     nonce: string | undefined;
     address: string;
+    /** Of a method that changes nothing: it is anonymous after too many ignored tokens, instead of 429. */
+    isRead: boolean;
   }): Promise<Actor>;
 }
 
@@ -120,7 +123,7 @@ export function createAuthenticator({
   }
 
   return {
-    async authenticate({ authorization, nonce, address }) {
+    async authenticate({ authorization, nonce, address, isRead }) {
       const login = authorization === undefined ? undefined : cms.readLogin(authorization);
       if (!login) return anonymousActor(nonce, address);
       const hash = createHmac('sha256', key).update(authorization!).digest('base64');
@@ -131,8 +134,9 @@ export function createAuthenticator({
       let result = results.get(hash);
       if (!result) {
         const name = userNamesByEmail.get(user.trim().toLowerCase()) ?? user;
-        const decision = await logins.check(address, name);
+        const decision = await logins.check(address, name, login.kind);
         if (!decision.ok) {
+          if (decision.isIgnored && isRead) return anonymousActor(nonce, address);
           throw new ApiError(429, 'rest_too_many_logins', 'Too many failed logins. Try again later.', {
             headers: { 'Retry-After': String(decision.retryAfterS) },
           });
@@ -145,8 +149,8 @@ export function createAuthenticator({
           .then(
             async (auth) => {
               if ('account' in auth && auth.account) return logins.succeeded(address, name);
-              if ('account' in auth) results.set(hash, result!, { ttl: IGNORED_CACHED_MS });
-              else results.set(hash, result!, { ttl: REJECTED_CACHED_MS });
+              if ('account' in auth) return logins.ignored(address, name);
+              results.set(hash, result!, { ttl: REJECTED_CACHED_MS });
               return logins.failed(address, await limitedName(user, networkOf(address)));
             },
             () => {

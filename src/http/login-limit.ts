@@ -7,12 +7,20 @@ import { networkOf } from './client-address.ts';
 import { accountKey } from './login-names.ts';
 import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts';
 
-/** `trusted`: the user has logged in from this address within a day. */
-export type LoginDecision = { ok: true; trusted: boolean } | { ok: false; retryAfterS: number };
+/**
+ * `trusted`: the user has logged in from this address within a day. `isIgnored`: the reason is only that the CMS has ignored too many tokens from
+ * this address.
+ */
+export type LoginDecision = { ok: true; trusted: boolean } | { ok: false; retryAfterS: number; isIgnored: boolean };
+
+/** Tokens have no user name. */
+export type LoginKind = 'password' | 'token';
 
 export interface LoginLimit {
   /** Whether the CMS may check these credentials now. The attempt counts as running until its result is reported, or for 20 s. */
-  check(address: string, user: string): Promise<LoginDecision>;
+  check(address: string, user: string, kind?: LoginKind): Promise<LoginDecision>;
+  /** The CMS ignores this token, as it ignores each that it does not know. Passwords have another counter. */
+  ignored(address: string, user: string): Promise<void>;
   failed(address: string, user: string): Promise<void>;
   succeeded(address: string, user: string): Promise<void>;
   /** The CMS gave no usable response, which says nothing about the password. */
@@ -28,9 +36,9 @@ export interface LoginLimitOptions {
 
 /** A home connection or a rented server has whole networks of IPv6 addresses: failures of these count as well. */
 const NETWORK_WIDTHS = [
-  { name: 'logins-address', factor: 1 },
-  { name: 'logins-network', factor: 4 },
-  { name: 'logins-site', factor: 16 },
+  { name: 'address', factor: 1 },
+  { name: 'network', factor: 4 },
+  { name: 'site', factor: 16 },
 ] as const;
 
 /** The network itself, and the /56 and /48 around an IPv6 network. */
@@ -55,10 +63,13 @@ export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCoun
   const key = shared?.key ?? randomBytes(32);
   const counter = (name: string, points: number): Counter =>
     shared?.count(name, points, duration) ?? new RateLimiterMemory({ points, duration });
-  const byNetwork = NETWORK_WIDTHS.map(({ name, factor }) => {
-    const points = failedLoginsPerAddress * factor;
-    return createFailureCount(points, counter(name, points));
-  });
+  const countByNetwork = (what: 'logins' | 'ignored') =>
+    NETWORK_WIDTHS.map(({ name, factor }) => {
+      const points = failedLoginsPerAddress * factor;
+      return createFailureCount(points, counter(`${what}-${name}`, points));
+    });
+  const byNetwork = countByNetwork('logins');
+  const ignoredByNetwork = countByNetwork('ignored');
   const byUser = createFailureCount(failedLoginsPerUser, counter('logins-user', failedLoginsPerUser));
   const byUserAndNetwork = createFailureCount(failedLoginsPerUser, counter('logins-both', failedLoginsPerUser));
   const sharedTrusted = shared?.count('trusted', 1, TRUSTED_MS / 1000);
@@ -70,7 +81,9 @@ export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCoun
       .update(accountKey(user) ?? user)
       .digest('base64url');
     // An IPv4 address has no wider networks.
-    const networks = widerNetworksOf(network).map((name, i) => ({ name, count: byNetwork[i]! }));
+    const networks = widerNetworksOf(network).map((name, i) => ({
+      ...{ name, count: byNetwork[i]!, ignored: ignoredByNetwork[i]! },
+    }));
     return { networks, userHash, userAndNetwork: `${network} ${userHash}` };
   }
 
@@ -82,7 +95,7 @@ export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCoun
   }
 
   return {
-    async check(address, user) {
+    async check(address, user, kind = 'password') {
       const { networks, userHash, userAndNetwork } = countersOf(address, user);
       // All counters start before the first await, so that concurrent attempts see each other.
       const started = networks.map(({ name, count }) => ({ name, count, running: count.start(name) }));
@@ -95,12 +108,18 @@ export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCoun
             ...started.map(({ name, count, running }) => count.waitS(name, running)),
             byUser.waitS(userHash, runningOfUser),
           ];
-      const retryAfterS = Math.max(...(await Promise.all(waits)));
-      if (retryAfterS > 0) {
-        end(address, user);
-        return { ok: false, retryAfterS };
-      }
-      return { ok: true, trusted: isTrusted };
+      const ignoredWaits =
+        kind === 'token' && !isTrusted ? networks.map(({ name, ignored }) => ignored.waitS(name, 0)) : [];
+      const failedS = Math.max(...(await Promise.all(waits)));
+      const ignoredS = Math.max(0, ...(await Promise.all(ignoredWaits)));
+      if (failedS === 0 && ignoredS === 0) return { ok: true, trusted: isTrusted };
+      end(address, user);
+      return { ok: false, retryAfterS: Math.max(failedS, ignoredS), isIgnored: failedS === 0 };
+    },
+    async ignored(address, user) {
+      end(address, user);
+      const { networks } = countersOf(address, user);
+      await Promise.all(networks.map(({ name, ignored }) => ignored.fail(name)));
     },
     async failed(address, user) {
       const { networks, userHash, userAndNetwork } = countersOf(address, user);

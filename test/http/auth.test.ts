@@ -37,7 +37,12 @@ describe('a rejected login', () => {
 
   /** Guesses, and keeps no reference to the result. */
   async function guess(password: string): Promise<WeakRef<ApiError>> {
-    const request = { authorization: basic('editor', password), nonce: undefined, address: '203.0.113.1' };
+    const request = {
+      authorization: basic('editor', password),
+      nonce: undefined,
+      address: '203.0.113.1',
+      isRead: true,
+    };
     const refused = await identity.authenticate(request).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(ApiError).and.to.include({ status: 401 });
     return new WeakRef(refused as ApiError);
@@ -104,6 +109,7 @@ describe('failed logins by e-mail address', () => {
       authorization: basic(user, `guess ${guesses}`),
       nonce: undefined,
       address: `203.0.113.${guesses}`,
+      isRead: true,
     };
     const refused = (await identity.authenticate(request).catch((error: unknown) => error)) as ApiError;
     // The failure is counted after the response.
@@ -142,8 +148,8 @@ describe('credentials', () => {
     };
     identity = createAuthenticator({ cms: { account, readLogin } as unknown as Cms, logins: limit });
   });
-  const received = (authorization: string, address = '203.0.113.1') =>
-    identity.authenticate({ authorization, nonce: undefined, address }).catch((error: unknown) => error);
+  const received = (authorization: string, address = '203.0.113.1', isRead = true) =>
+    identity.authenticate({ authorization, nonce: undefined, address, isRead }).catch((error: unknown) => error);
   const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64');
 
   for (const [what, authorization] of Object.entries({
@@ -178,16 +184,19 @@ describe('credentials', () => {
   describe('of another scheme', () => {
     const TOKEN = 'Bearer accepted';
     let ofSubscriber: CallOptions[];
+    let passedMs: number;
     beforeEach(() => {
-      ofSubscriber = [];
+      [ofSubscriber, passedMs] = [[], 1];
       const account = async (options: CallOptions) => {
         ofSubscriber.push(options);
-        if (options.credentials === 'Bearer ignored') throw new CmsRejected('unknown-scheme', 'No.');
+        if (options.credentials?.startsWith('Bearer ignored')) throw new CmsRejected('unknown-scheme', 'No.');
+        if (options.credentials === RIGHT) return { userId: 1, roles: [], permissions: new Set(), mayUpload: false };
         if (options.credentials !== TOKEN) throw new CmsRejected('forbidden', 'Expired token');
         return { userId: 7, roles: [], permissions: new Set<string>(), mayUpload: false };
       };
       limit = createLoginLimit({ ...MANY, failedLoginsPerAddress: 3 });
-      identity = createAuthenticator({ cms: { account, readLogin } as unknown as Cms, logins: limit });
+      const cms = { account, readLogin } as unknown as Cms;
+      identity = createAuthenticator({ cms, logins: limit, clockMs: () => passedMs });
     });
 
     it('are those of the account that the CMS names', async () => {
@@ -210,6 +219,69 @@ describe('credentials', () => {
       const statuses = [];
       for (let n = 0; n < 5; n += 1) statuses.push(((await received(`Bearer guess ${n}`)) as ApiError).status);
       expect(statuses).to.deep.equal([401, 401, 401, 429, 429]);
+    });
+
+    describe('that the CMS ignores', () => {
+      const anonymous = { ...ANONYMOUS, network: '203.0.113.1' };
+      const statusOf = async (...request: Parameters<typeof received>) =>
+        ((await received(...request)) as ApiError).status;
+      async function pass(ms: number): Promise<void> {
+        passedMs += ms;
+        // The cache reads its clock at most once per millisecond.
+        await sleep(5);
+      }
+      const ignore = async (from: number, count: number) => {
+        for (let n = from; n < from + count; n += 1)
+          expect(await received(`Bearer ignored ${n}`)).to.deep.equal(anonymous);
+      };
+
+      it('never block public reads, and reach the CMS no more often than the login limit allows', async () => {
+        await ignore(0, 50);
+        expect(ofSubscriber).to.have.length(3);
+      });
+
+      it('block writes by another token, which the CMS is not asked about', async () => {
+        await ignore(0, 3);
+        expect(await received('Bearer ignored write', undefined, false)).to.include({
+          status: 429,
+          code: 'rest_too_many_logins',
+        });
+        expect(ofSubscriber).to.have.length(3);
+      });
+
+      it('leave the logins by password from the address as they are: allowed, and with the same limit', async () => {
+        await ignore(0, 50);
+        expect(await received(RIGHT)).to.have.nested.property('account.userId', 1);
+        const statuses = [];
+        for (let n = 0; n < 5; n += 1) statuses.push(await statusOf(basic(`user${n}`, 'wrong')));
+        expect(statuses).to.deep.equal([401, 401, 401, 429, 429]);
+      });
+
+      it('do not reset what failed logins have counted', async () => {
+        for (let n = 0; n < 2; n += 1) expect(await statusOf(basic(`user${n}`, 'wrong'))).to.equal(401);
+        await ignore(0, 50);
+        expect(await statusOf(basic('user3', 'wrong'))).to.equal(401);
+        expect(await statusOf(basic('user4', 'wrong'))).to.equal(429);
+        expect(await statusOf('Bearer ignored after these')).to.equal(429);
+      });
+
+      it('do not lock out a token that was accepted from the address', async () => {
+        await received(TOKEN);
+        await ignore(0, 50);
+        await pass(61_000);
+        expect(await received(TOKEN)).to.have.nested.property('account.userId', 7);
+        expect(ofSubscriber).to.have.length(5);
+      });
+
+      it('are asked about again after a minute: they may be accepted by then', async () => {
+        await ignore(0, 1);
+        await pass(59_000);
+        await ignore(0, 1);
+        expect(ofSubscriber).to.have.length(1);
+        await pass(2_000);
+        await ignore(0, 1);
+        expect(ofSubscriber).to.have.length(2);
+      });
     });
   });
 
