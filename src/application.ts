@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { createPermissionCache } from './calendar/action-permissions.ts';
 import { createCmsRecords } from './calendar/cms-records.ts';
 import { createEvents } from './calendar/events.ts';
+import { createEventFeeds } from './calendar/feeds/event-feeds.ts';
 import { createLinkedRecords } from './calendar/linked-records.ts';
 import { createPasswordAttempts } from './calendar/password-attempts.ts';
 import { createReferences } from './calendar/references.ts';
@@ -26,7 +27,7 @@ import { createLoginLimit } from './http/login-limit.ts';
 import { pages } from './http/pages/pages.ts';
 import { createRateLimit, type SharedCounters } from './http/rate-limit.ts';
 import { createResponseCache } from './http/response-cache.ts';
-import { createPublicRead, findRoute, type Operations } from './http/routes.ts';
+import { createPublicRead, type Operations } from './http/routes.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
 import { bodyParameters } from './interface/fields.ts';
 import { parseEmbedded } from './interface/validate.ts';
@@ -147,8 +148,10 @@ export function createApplication(options: ApplicationOptions): Application {
     venue: createLinkedRecords(services, 'venue'),
     organizer: createLinkedRecords(services, 'organizer'),
   };
+  const events = createEvents(services, linked);
   const operations: Operations = {
-    event: createEvents(services, linked),
+    event: events,
+    feeds: createEventFeeds(services, events),
     ...linked,
     category: createTerms(services, 'category'),
     tag: createTerms(services, 'tag'),
@@ -180,7 +183,6 @@ export function createApplication(options: ApplicationOptions): Application {
       publicVersion: () => replica.publicVersion,
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
       assertPublic: (id) => assertPublicEvent(services, id),
-      hasCalendarFiles: findRoute('/events.ics') !== undefined && findRoute('/events/1.ics') !== undefined,
     }),
     cache,
     freshness,

@@ -54,11 +54,12 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     visibilities: await visibilitiesFor(services, request),
   });
 
-  async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
+  /** The events of one page of a list, whose size `lists` limits. */
+  async function find(input: Input, request: RequestContext, lists = services.lists) {
     const { values, sent } = input;
     const { baseUrl } = request;
     const scope = await listScope(services, ['event', 'venue', 'organizer'], input, request);
-    const page = pageOf(values, services.lists);
+    const page = pageOf(values, lists);
     // `include` switches the date filters off.
     const hasDates = values.include === undefined;
     const { bounds, effective, validUntilMs } = dateWindow(
@@ -81,7 +82,12 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     const password = exceedsPublic(scope.visibilities.event) ? sent.password : undefined;
     const serialize = await entrySerializer(ids, password, request);
     const listPage = { kind: 'event', name: PLURALS.event, ids, total, page, links, serialize, validUntilMs } as const;
-    return listResponse(services, listPage, scope, baseUrl);
+    return { listPage, scope };
+  }
+
+  async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
+    const { listPage, scope } = await find(input, request);
+    return listResponse(services, listPage, scope, request.baseUrl);
   }
 
   /**
@@ -153,6 +159,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   }
 
   return {
+    find,
     list,
     read,
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {

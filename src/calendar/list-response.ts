@@ -75,6 +75,11 @@ export interface ListPage<K extends PostKind> {
   validUntilMs: number;
 }
 
+/** Throws 404 for a page after the last one. An empty list has one page. */
+export function assertPageExists(kind: PostKind, total: number, { page, perPage }: Page): void {
+  if (page > Math.max(totalPages(total, perPage), 1)) throw pageNotFound(kind);
+}
+
 /**
  * Joins rendered records for the public, or serializes the records for staff. Throws 404 for a page after the
  * last one.
@@ -85,8 +90,8 @@ export function listResponse<K extends PostKind>(
   scope: ListScope,
   baseUrl: string,
 ): ApiResponse {
+  assertPageExists(kind, total, page);
   const pages = totalPages(total, page.perPage);
-  if (page.page > Math.max(pages, 1)) throw pageNotFound(kind);
   const rest: JsonObject = { ...links, total, total_pages: pages };
   const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
   const audience: Audience = { baseUrl, visibilities: scope.visibilities };

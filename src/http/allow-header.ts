@@ -15,8 +15,8 @@ export async function allowHeader(state: State, services: Services): Promise<str
 }
 
 async function methodsOf({ actor, path }: State, services: Services): Promise<string> {
-  const { kind, by } = findRoute(path) ?? {};
-  if (!kind) return 'GET';
+  const { kind, by, addition } = findRoute(path) ?? {};
+  if (!kind || addition) return 'GET';
   const permissions = await permissionsFor(services, kind, actor);
   if (isTermKind(kind)) {
     if (!can(actor, 'manageTerms', permissions)) return 'GET';

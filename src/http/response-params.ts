@@ -45,7 +45,8 @@ export function responseParams(services: Services): Middleware {
       if (!envelope || isUnexpected) throw error;
       state.apiResponse = response;
     }
-    if (!state.apiResponse) return;
+    // Feeds are not JSON.
+    if (!state.apiResponse || state.apiResponse.headers?.['Content-Type'] !== undefined) return;
     const allow = envelope ? await allowHeader(state, services) : '';
     state.apiResponse = applyResponseParams(state.apiResponse, params, allow);
   };

@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import { defaultWindow } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
 import { createRequestImages } from '../calendar/featured-image.ts';
+import type { EventFeeds } from '../calendar/feeds/event-feeds.ts';
 import type { LinkedRecords } from '../calendar/linked-records.ts';
 import type { ApiResponse, RequestContext } from '../calendar/request-context.ts';
 import type { SlugResolver } from '../calendar/resolve-slug.ts';
@@ -32,6 +33,7 @@ export interface Operations {
   organizer: LinkedRecords;
   category: Terms;
   tag: Terms;
+  feeds: EventFeeds;
 }
 
 export interface RouteOptions {
@@ -56,8 +58,10 @@ interface EndpointRequest {
 const PATTERNS = { id: '(\\d+)', slug: '([^/]+)' };
 
 /** `/events/{id}` as a regular expression. Letter case does not matter, as in WordPress. */
-const patternOf = (path: string): RegExp =>
-  new RegExp(`^${path.replace(/\{(id|slug)\}/g, (_, name: 'id' | 'slug') => PATTERNS[name])}/?$`, 'i');
+const patternOf = (path: string): RegExp => {
+  const pattern = path.replaceAll('.', '\\.').replace(/\{(id|slug)\}/g, (_, name: 'id' | 'slug') => PATTERNS[name]);
+  return new RegExp(`^${pattern}/?$`, 'i');
+};
 
 const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)]));
 const LIMITS_OF = new Map(
@@ -167,6 +171,13 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
     if (operation === 'document') return document(state, services);
     rejectLongLists(endpoint, { ...query, ...body }, limits.idsPerParameter);
     const input = await validate(endpoint, { path, query, body }, await checksFor(request, route.kind));
+    if (operation === 'feed') return operations.feeds.atom(input, request);
+    if (operation === 'calendar') {
+      const { id } = input.path;
+      return id === undefined
+        ? operations.feeds.calendar(input, request)
+        : operations.feeds.eventCalendar(id, input, request);
+    }
     const useCases = operations[route.kind as Kind];
     // Before the CMS accepts a write that lists could not show until the replica is writable again.
     if (WRITES.has(operation) && request.actor.account) services.replica.assertWritable();

@@ -20,7 +20,10 @@ export interface NamespaceContext {
 const PLACEHOLDERS: Record<NonNullable<Route['by']>, string> = { id: '(?P<id>\\d+)', slug: '(?P<slug>[^/]+)' };
 
 export function describeNamespace(context: NamespaceContext): object {
-  const routes = ROUTES.map((route) => [routePattern(route, context), describeRoute(route, context)]);
+  const routes = ROUTES.filter(({ addition }) => !addition).map((route) => [
+    routePattern(route, context),
+    describeRoute(route, context),
+  ]);
   return {
     namespace: context.namespace,
     routes: Object.fromEntries(routes),

@@ -30,6 +30,8 @@ const OPERATION_VERBS: Record<Operation, string> = {
   read: 'Read',
   update: 'Change',
   delete: 'Delete',
+  calendar: 'iCalendar file of',
+  feed: 'Atom feed of',
 };
 
 interface Status {
@@ -63,7 +65,7 @@ const STATUSES: Readonly<Record<number, Status>> = {
 /** The paths lack the namespace, which is part of the server's URL. */
 export function openApi(context: OpenApiContext): object {
   const { complete } = context;
-  const routes = ROUTES.filter(({ path }) => path !== '');
+  const routes = ROUTES.filter(({ path, addition }) => path !== '' && (complete || !addition));
   const url = context.serverUrl.replace(/\/$/, '');
   return {
     openapi: '3.0.0',
@@ -124,7 +126,7 @@ function statuses(operation: Operation, kind: Kind | undefined, { complete }: Op
 /** The status codes that the document of The Events Calendar names. It has no creates. */
 function originalStatuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
-  if (operation === 'list') return [200, 400, 404];
+  if (operation === 'list' || operation === 'feed') return [200, 400, 404];
   if (operation === 'create') return [201, 400, 401, 403, 409, 422];
   if (operation === 'delete') return [200, 400, 403, 410, 500];
   if (operation === 'update') return kind === 'organizer' ? [201, 400, 403] : [200, 201, 400, 403];
@@ -140,6 +142,7 @@ function furtherStatuses(operation: Operation, kind: Kind | undefined): number[]
 }
 
 const WRITES: ReadonlySet<Operation> = new Set(['create', 'update', 'delete']);
+const LISTS: ReadonlySet<Operation> = new Set(['list', 'calendar', 'feed']);
 
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
@@ -150,6 +153,8 @@ const IDEMPOTENCY_KEY = {
 };
 
 const JSON_TYPE = 'application/json';
+/** Of the operations whose response is not JSON. */
+const MEDIA_TYPES: Partial<Record<Operation, string>> = { calendar: 'text/calendar', feed: 'application/atom+xml' };
 const BODY_TYPES = [JSON_TYPE, 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /** The document of The Events Calendar lacks creates, and what this gateway adds. */
@@ -172,7 +177,7 @@ function pathItem(route: Route, context: OpenApiContext): JsonObject {
 function operationObject(route: Route, endpoint: Endpoint, context: OpenApiContext): JsonObject {
   const { kind, by } = route;
   const { operation, methods } = endpoint;
-  const noun = kind && (operation === 'list' ? PLURALS[kind] : kind);
+  const noun = kind && (LISTS.has(operation) && !by ? PLURALS[kind] : kind);
   const summary = [OPERATION_VERBS[operation], noun, by && `by ${by}`].filter(Boolean).join(' ');
   const isWrite = operation === 'create' || operation === 'update';
   return {
@@ -194,7 +199,7 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
 
 /** Lists and reads accept credentials, writes require them. */
 function securityOf(operation: Operation, kind: Kind | undefined): object[] {
-  if (operation === 'list' || operation === 'read') return [{}, { password: [] }];
+  if (operation === 'read' || LISTS.has(operation)) return [{}, { password: [] }];
   return kind ? [{ password: [] }] : [{}];
 }
 
@@ -306,10 +311,10 @@ function exampleOf(fields: Parameter[]): JsonObject {
 
 function response(status: number, { kind }: Route, operation: Operation): JsonObject {
   if (status >= 400) return { $ref: `#/components/responses/${STATUSES[status]!.name}` };
-  return {
-    description: STATUSES[status]!.description,
-    content: { [JSON_TYPE]: { schema: responseSchema(kind, operation) } },
-  };
+  const { description } = STATUSES[status]!;
+  const mediaType = MEDIA_TYPES[operation];
+  if (mediaType !== undefined) return { description, content: { [mediaType]: { schema: { type: 'string' } } } };
+  return { description, content: { [JSON_TYPE]: { schema: responseSchema(kind, operation) } } };
 }
 
 function responseSchema(kind: Kind | undefined, operation: Operation): Schema {

@@ -7,7 +7,18 @@ import type { Parameter } from './parameter.ts';
 import { eventSlugToUpdate, idParameters, LIST_PARAMETERS, namespaceParameters, slugParameters } from './parameters.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type Operation = 'describe' | 'document' | 'list' | 'create' | 'read' | 'update' | 'delete';
+export type Operation =
+  | 'describe'
+  | 'document'
+  | 'list'
+  | 'create'
+  | 'read'
+  | 'update'
+  | 'delete'
+  /** The events of a list, or one event, as an iCalendar file. */
+  | 'calendar'
+  /** The events of a list as an Atom feed. */
+  | 'feed';
 
 export interface Endpoint {
   methods: Method[];
@@ -21,6 +32,8 @@ export interface Route {
   kind?: Kind;
   by?: 'id' | 'slug';
   endpoints: Endpoint[];
+  /** The original lacks the route: as `Parameter.addition`. */
+  addition?: true;
 }
 
 export const NAMESPACE = 'calendar/events/v1';
@@ -67,9 +80,22 @@ const postRoutes = (kind: PostKind): Route[] => [
 
 const termRoutes = (kind: TermKind): Route[] => [collectionRoute(kind), itemRoute(kind, 'id', idParameters(kind))];
 
+const eventFeeds: Route[] = [
+  { path: '/events.ics', kind: 'event', endpoints: [get('calendar', LIST_PARAMETERS.event)], addition: true },
+  { path: '/events.atom', kind: 'event', endpoints: [get('feed', LIST_PARAMETERS.event)], addition: true },
+  {
+    path: '/events/{id}.ics',
+    kind: 'event',
+    by: 'id',
+    endpoints: [get('calendar', idParameters('event'))],
+    addition: true,
+  },
+];
+
 export const ROUTES: readonly Route[] = [
   { path: '', endpoints: [get('describe', namespaceParameters)] },
   { path: '/doc', endpoints: [get('document')] },
   ...POST_KINDS.flatMap(postRoutes),
+  ...eventFeeds,
   ...TERM_KINDS.flatMap(termRoutes),
 ];

@@ -70,6 +70,31 @@ export function decodeEntities(text: string): string {
   });
 }
 
+/** Tags that end a line of text. */
+const LINE_TAG = /^<\/?(?:p|div|br|li|ul|ol|h[1-6]|tr|table|blockquote|section|article|figure|hr)\b/i;
+/** Control characters and noncharacters, which neither XML nor iCalendar may contain. */
+const FORBIDDEN = /[^\P{Cc}\n]|[\ufffe\uffff]/gu;
+/** Markup for one character of text: longer HTML is not read. */
+const MARKUP_PER_CHARACTER = 20;
+
+/**
+ * The text of HTML as lines without tags, entities and control characters. At most `maxCharacters`; a longer text ends
+ * with `…`.
+ */
+export function textLines(html: string, maxCharacters: number): string[] {
+  const read = html.slice(0, maxCharacters * MARKUP_PER_CHARACTER).replace(/\s+/g, ' ');
+  const untagged = replaceTags(removeScripts(read), (tag) => (LINE_TAG.test(tag) ? '\n' : ''));
+  const lines = decodeEntities(untagged)
+    .replace(FORBIDDEN, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const text = lines.join('\n');
+  const isCut = text.length > maxCharacters || html.length > maxCharacters * MARKUP_PER_CHARACTER;
+  const kept = isCut ? `${text.slice(0, maxCharacters - 1)}…` : text;
+  return kept.toWellFormed().split('\n');
+}
+
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

@@ -158,19 +158,26 @@ function offsetText(minutes: number, full: boolean): string {
 }
 
 /** A period with one offset. It ends before `untilMs`. */
-type Span = { untilMs: number; offsetMs: number };
+export interface Span {
+  untilMs: number;
+  offsetMs: number;
+}
+
+/** The periods of a UTC year in a zone of the tz database, in order. */
+export function offsetSpans(name: string, year: number): readonly Span[] {
+  const key = `${name} ${year}`;
+  let spans = spansByZoneYear.get(key);
+  if (!spans) {
+    spans = spansOfYear(name, year);
+    spansByZoneYear.set(key, spans);
+  }
+  return spans;
+}
 
 function offsetMs(epochMs: number, zone: Zone): number {
   if (zone.kind !== 'iana') return zone.minutes * MINUTE_MS;
-  const year = new Date(epochMs).getUTCFullYear();
-  const key = `${zone.name} ${year}`;
-  let spans = spansByZoneYear.get(key);
-  if (!spans) {
-    spans = spansOfYear(zone.name, year);
-    spansByZoneYear.set(key, spans);
-  }
   let offset = 0;
-  for (const span of spans) {
+  for (const span of offsetSpans(zone.name, new Date(epochMs).getUTCFullYear())) {
     offset = span.offsetMs;
     if (epochMs < span.untilMs) break;
   }

@@ -1,5 +1,6 @@
 // The landing page: month, list, details, filters and deep links, by mouse, touch, keyboard and screen reader.
 
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';
 import { DEVICES, harness, screenshot, triggerRefresh, until, watchedPages } from './harness.ts';
@@ -71,6 +72,28 @@ describe('the landing page', () => {
     await desktop.getByRole('heading', { name: 'Upcoming events' }).waitFor();
     await desktop.setViewportSize(PHONE.viewport);
     expect(await desktop.locator('.views [aria-current]').textContent()).to.equal('List');
+  });
+
+  it('saves an event as a calendar file, and names the files of the shown events', async () => {
+    const page = await landing(DESKTOP, '?view=list&search=chowder');
+    const subscription = await page.getByRole('link', { name: 'Subscribe' }).getAttribute('href');
+    const addresses = await page.locator('link[rel=alternate]').evaluateAll((all) => all.map((one) => one.href));
+    expect(addresses.map((address) => address.replace(/^.*\/events/, ''))).to.deep.equal([
+      '.ics?search=chowder',
+      '.atom?search=chowder',
+    ]);
+    expect(subscription).to.equal(addresses[0].replace(/^http/, 'webcal').replace('webcals', 'webcal'));
+    for (const address of addresses) {
+      const file = await fetch(address);
+      expect([file.status, await file.text()].join(' '), address).to.match(/^200 .*Chowder/s);
+    }
+    await named(page, 'Chowder Night').first().click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('dialog').getByRole('link', { name: 'Add to calendar' }).click(),
+    ]);
+    expect(download.suggestedFilename()).to.match(/^event-\d+\.ics$/);
+    expect(readFileSync(await download.path(), 'utf8')).to.match(/^BEGIN:VCALENDAR\r\n.*SUMMARY:Chowder Night/s);
   });
 
   it('names a long event once in the list, with its range, and cuts long titles with an ellipsis', async () => {

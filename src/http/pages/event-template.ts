@@ -15,8 +15,8 @@ export interface EventDetails {
   imageOrigins: ReadonlySet<string>;
   /** The absolute address of the event's page. */
   shareUrl: string;
-  /** The address of the event as an iCalendar file, if the API has it. */
-  calendarFile: string | undefined;
+  /** The address of the event as an iCalendar file. */
+  calendarFile: string;
 }
 
 export function eventArticle(details: EventDetails): Html {
@@ -40,7 +40,7 @@ ${picture(details)}
 <h1 id="event-title">${cmsText(event.title)}</h1>
 <dl>${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 <p class="actions">
-${calendarFile !== undefined && html`<a class="button" href="${calendarFile}" download>Add to calendar</a>`}
+<a class="button" href="${calendarFile}" download>Add to calendar</a>
 ${website !== undefined && html`<a class="button" href="${website}" rel="noopener">Website</a>`}
 <button type="button" id="share" data-url="${shareUrl}" hidden>Copy link</button>
 </p>

@@ -55,8 +55,8 @@ export interface EventsView {
   options: FilterOptions;
   /** Names of the filters that have no control. */
   filterNames: Partial<Record<Filter, string>>;
-  /** The `webcal:` address of the list, if the API has calendar files. */
-  subscription: string | undefined;
+  /** The `webcal:` address of the list. */
+  subscription: string;
 }
 
 /** Without JavaScript the filters lead to the list; with it they keep the view. */
@@ -98,7 +98,7 @@ ${viewLinks(query, month, today)}
 </div>
 <div class="in-list list">${list}</div>
 ${grid && html`<div class="in-month month">${grid}</div>`}
-${subscription !== undefined && html`<p class="subscribe"><a class="button" href="${subscription}">Subscribe</a> Your calendar app then shows these events and keeps them current.</p>`}
+<p class="subscribe"><a class="button" href="${subscription}">Subscribe</a> Your calendar app then shows these events and keeps them current.</p>
 </section>`;
 }
 

@@ -32,8 +32,6 @@ export interface LandingOptions {
   publicUrl: string;
   /** The path of the API, without slashes at its ends. */
   mount: string;
-  /** Whether the API has `/events.ics` and `/events/{id}.ics`. */
-  hasCalendarFiles: boolean;
 }
 
 const CACHE_BYTES = 4 * 1024 * 1024;
@@ -62,7 +60,7 @@ export const imageOriginsOf = ({ imageOrigins, logo }: Config['pages'], site: Si
  * 503 until the initial sync is complete.
  */
 export function createLanding(options: LandingOptions): (querystring: string) => Promise<Asset> {
-  const { config, brand, site, today, publicVersion, publicUrl, mount, hasCalendarFiles } = options;
+  const { config, brand, site, today, publicVersion, publicUrl, mount } = options;
   const reader = createEventReader(options.read);
   const locale = brand().locale;
   const dates = createDates(locale);
@@ -126,10 +124,12 @@ export function createLanding(options: LandingOptions): (querystring: string) =>
       total: list.total,
       options,
       filterNames: filterNames(query, list.events),
-      subscription: hasCalendarFiles ? subscriptionUrl(query) : undefined,
+      subscription: subscriptionUrl(query),
     });
     const head = html`<link rel="canonical" href="${urlOf({ ...query, view: undefined })}">
 <meta name="description" content="${`Events of ${name}`}">
+<link rel="alternate" type="text/calendar" title="${name}" href="${base}/events.ics${queryText({ filters: query.filters })}">
+<link rel="alternate" type="application/atom+xml" title="${name}" href="${base}/events.atom${queryText({ filters: query.filters })}">
 ${jsonLdScript(list.events, (event) => urlOf({ event }))}`;
     return frame(query, `${name}: calendar`, head, content);
   }
@@ -140,7 +140,7 @@ ${jsonLdScript(list.events, (event) => urlOf({ event }))}`;
     const imageOrigins = imageOriginsOf(config, site());
     const description = await richText(event.description, { siteUrl: site().url, imageOrigins });
     const shareUrl = urlOf({ event: id });
-    const calendarFile = hasCalendarFiles ? `${mount}/events/${id}.ics` : undefined;
+    const calendarFile = `${mount}/events/${id}.ics`;
     const details = { event, description, query, dates, imageOrigins, shareUrl, calendarFile };
     const title = plainText(event.title);
     const image = event.image && isFrom(imageOrigins, event.image.url) && event.image.url;

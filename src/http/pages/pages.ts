@@ -25,7 +25,6 @@ export interface PagesOptions {
   publicVersion: () => number;
   read: PublicRead;
   assertPublic: (eventId: number) => void;
-  hasCalendarFiles: boolean;
 }
 
 const COMMON_FILES = ['page.css', 'icon.svg'];

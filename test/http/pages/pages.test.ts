@@ -17,7 +17,6 @@ const options: PagesOptions = {
   publicVersion: () => 1,
   read: async (path) => ({ [path.slice(1)]: [], total: 0, total_pages: 0 }),
   assertPublic: () => {},
-  hasCalendarFiles: false,
 };
 
 const EVENT = {
@@ -132,21 +131,27 @@ describe('pages', () => {
     );
   });
 
-  it('offer to subscribe to the shown filters and to save an event, if the API has calendar files', async () => {
+  it('offer to subscribe to the shown filters and to save an event', async () => {
     const read: PagesOptions['read'] = async (path, query) =>
       path === '/events/12'
         ? { ...EVENT, organizer: [], categories: [], tags: [], venue: [] }
         : options.read(path, query);
-    const withFiles = await served({}, { hasCalendarFiles: true, read });
+    const base = await served({}, { read });
     const text = async (url: string) => (await fetch(url)).text();
-    expect(await text(`${withFiles}/?venue=7&search=a%26b&month=2027-03`)).to.include(
+    expect(await text(`${base}/?venue=7&search=a%26b&month=2027-03`)).to.include(
       'href="webcal://calendar.example/calendar/events/v1/events.ics?search=a%26b&amp;venue=7"',
     );
-    expect(await text(`${withFiles}/?event=12`)).to.include('href="calendar/events/v1/events/12.ics" download');
-    server!.closeAllConnections();
-    server!.close();
-    const without = await served({}, { read });
-    for (const query of ['', '?event=12']) expect(await text(`${without}/${query}`)).not.to.match(/webcal|\.ics/);
+    expect(await text(`${base}/?event=12`)).to.include('href="calendar/events/v1/events/12.ics" download');
+  });
+
+  it('name the calendar file and the feed of the shown filters, for apps that are given the address of the page', async () => {
+    const base = await served();
+    const links = (await (await fetch(`${base}/?venue=7&month=2027-03`)).text()).match(/<link rel="alternate"[^>]*>/g);
+    const api = 'https://calendar.example/calendar/events/v1';
+    expect(links).to.deep.equal([
+      `<link rel="alternate" type="text/calendar" title="Town &lt;&amp; Country&gt;" href="${api}/events.ics?venue=7">`,
+      `<link rel="alternate" type="application/atom+xml" title="Town &lt;&amp; Country&gt;" href="${api}/events.atom?venue=7">`,
+    ]);
   });
 
   it('leave everything else to the API', async () => {

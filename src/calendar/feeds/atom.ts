@@ -1,0 +1,54 @@
+// Writes serialized events as an Atom feed (RFC 4287).
+
+import { Feed } from 'feed';
+import { escapeHtml, textLines } from '../../text/html.ts';
+import { type CalendarInfo, type FeedEvent, lastChangeMs, locationOf } from './icalendar.ts';
+
+const MAX_TITLE = 500;
+const MAX_SUMMARY = 1000;
+
+/**
+ * The title of an entry is the event's; its summary begins with date and place, because readers show no other
+ * fields. `host` is that of
+ * the site, for the ids; `link` the page of the calendar.
+ */
+export function atomText(
+  events: readonly FeedEvent[],
+  { name, host, url, link }: CalendarInfo & { host: string; link: string },
+): string {
+  const changes = events.map(lastChangeMs);
+  const feed = new Feed({
+    id: url,
+    title: textLines(name, MAX_TITLE).join(' '),
+    link,
+    feedLinks: { atom: url },
+    // An empty feed has no change, and the same text every time.
+    updated: new Date(Math.max(0, ...changes)),
+    author: { name: textLines(name, MAX_TITLE).join(' ') || host },
+    generator: 'calendar-gateway',
+    copyright: '',
+  });
+  events.forEach((event, i) => {
+    // The library writes both texts as HTML in CDATA sections.
+    const asHtml = (lines: string[]) => lines.map(escapeHtml).join('<br>');
+    feed.addItem({
+      id: `tag:${host},2000:event-${event.id}`,
+      link: URL.canParse(event.url) ? event.url : link,
+      title: asHtml([textLines(event.title, MAX_TITLE).join(' ')]),
+      date: new Date(changes[i]!),
+      description: asHtml([
+        [whenOf(event), locationOf(event)].filter((text) => text !== '').join(', '),
+        ...textLines(event.excerpt || event.description, MAX_SUMMARY),
+      ]),
+    });
+  });
+  return feed.atom1();
+}
+
+/** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`. */
+function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEvent): string {
+  const [firstDay, lastDay] = [start.slice(0, 10), end.slice(0, 10)];
+  if (all_day) return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
+  const until = firstDay === lastDay ? end.slice(11, 16) : end.slice(0, 16);
+  return `${start.slice(0, 16)}${end > start ? ` to ${until}` : ''} (${timezone})`;
+}

@@ -1,0 +1,129 @@
+// The use cases of feeds: the events of a list, or one event, as an iCalendar file or an Atom feed.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Input } from '../../interface/input.ts';
+import { decodeEntities } from '../../text/html.ts';
+import type { Events } from '../events.ts';
+import { assertPageExists } from '../list-response.ts';
+import { contentHash, renderEntries } from '../rendered-records.ts';
+import type { ApiResponse, RequestContext } from '../request-context.ts';
+import type { Audience } from '../serializer.ts';
+import type { ListSettings, Services } from '../services.ts';
+import { atomText } from './atom.ts';
+import { type CalendarEvent, calendarEvent, calendarFile, type FeedEvent } from './icalendar.ts';
+
+/** A calendar app shows one file, and follows no links to further pages. */
+const CALENDAR_LISTS: ListSettings = { perPage: 1000, maxPerPage: 1000 };
+const ATOM_LISTS: ListSettings = { perPage: 50, maxPerPage: 200 };
+
+/** Events that one turn of the event loop reads and writes: a few milliseconds. */
+const EVENTS_PER_TURN = 10;
+/** Written events: a few thousand. */
+const WRITTEN_BYTES = 8 * 1024 * 1024;
+
+/** An event of the list; `etag` identifies its JSON if that is public. */
+interface Entry {
+  etag?: string;
+  read: () => FeedEvent;
+}
+
+export type EventFeeds = ReturnType<typeof createEventFeeds>;
+
+/** Each use case throws `ApiError` and `CmsUnavailable`, as the JSON response with the same events does. */
+export function createEventFeeds(services: Services, events: Pick<Events, 'find' | 'read'>) {
+  const { replica, site } = services;
+  /** By the ETag of the JSON that they are written from. */
+  const written = new LRUCache<string, CalendarEvent>({
+    maxSize: WRITTEN_BYTES,
+    sizeCalculation: ({ bytes }) => bytes.byteLength + 500,
+  });
+
+  const nameOf = (): string => decodeEntities(site().name) || 'Calendar';
+  const hostOf = (): string => new URL(site().url).hostname;
+
+  /**
+   * Writes each event of a list, a few in each turn of the event loop. The JSON is that of the list: a feed
+   * shows nothing else.
+   */
+  async function writeList<T>(
+    input: Input,
+    request: RequestContext,
+    lists: ListSettings,
+    write: (entry: Entry) => T,
+  ): Promise<{ items: T[]; caching: Partial<ApiResponse> }> {
+    const replicaVersion = replica.version;
+    const { listPage, scope } = await events.find(input, request, lists);
+    const { ids, serialize, validUntilMs, total, page } = listPage;
+    assertPageExists('event', total, page);
+    const audience: Audience = { baseUrl: request.baseUrl, visibilities: scope.visibilities };
+    function entriesOf(some: number[]): Entry[] {
+      if (scope.isPublic) {
+        const rendered = renderEntries(services, 'event', some, audience, serialize);
+        return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
+      }
+      const records = replica.getMany('event', some);
+      return some
+        .flatMap((id) => records.get(id) ?? [])
+        .map((record) => ({ read: () => serialize(record, audience) as unknown as FeedEvent }));
+    }
+    const items: T[] = [];
+    for (let from = 0; from < ids.length; from += EVENTS_PER_TURN) {
+      if (from > 0) await nextTurn();
+      items.push(...entriesOf(ids.slice(from, from + EVENTS_PER_TURN)).map(write));
+    }
+    const cacheTags = ['events', ...ids.map((id) => `event-${id}`)];
+    // A change meanwhile makes the response outdated: no cache keeps it.
+    return { items, caching: scope.isPublic ? { validUntilMs, replicaVersion, cacheTags } : {} };
+  }
+
+  function writeOnce({ etag, read }: Entry): CalendarEvent {
+    const known = etag === undefined ? undefined : written.get(etag);
+    if (known) return known;
+    const event = calendarEvent(read(), hostOf());
+    if (etag !== undefined) written.set(etag, event);
+    return event;
+  }
+
+  return {
+    async calendar(input: Input, request: RequestContext): Promise<ApiResponse> {
+      const etags: string[] = [];
+      const { items, caching } = await writeList(input, request, CALENDAR_LISTS, (entry) => {
+        etags.push(entry.etag ?? '');
+        return writeOnce(entry);
+      });
+      const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
+      const etag = `"${contentHash([nameOf(), url, ...etags].join('\n'))}"`;
+      const body = calendarFile(items, { name: nameOf(), url });
+      return { status: 200, body, headers: calendarHeaders('events'), etag, ...caching };
+    },
+
+    async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
+      const { body: json, etag: _, ...response } = await events.read(id, input, request);
+      const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
+      const url = `${request.baseUrl}/events/${id}.ics`;
+      const body = calendarFile([calendarEvent(event, hostOf())], { name: nameOf(), url });
+      return { ...response, body, headers: calendarHeaders(`event-${id}`) };
+    },
+
+    async atom(input: Input, request: RequestContext): Promise<ApiResponse> {
+      const { items, caching } = await writeList(input, request, ATOM_LISTS, ({ read }) => read());
+      const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
+      const body = Buffer.from(atomText(items, { name: nameOf(), host: hostOf(), url, link: site().url }));
+      return { status: 200, body, headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' }, ...caching };
+    },
+  };
+}
+
+const parseEvent = (json: Uint8Array): FeedEvent => JSON.parse(Buffer.from(json).toString());
+
+const calendarHeaders = (name: string): Record<string, string> => ({
+  'Content-Type': 'text/calendar; charset=utf-8',
+  'Content-Disposition': `inline; filename="${name}.ics"`,
+});
+
+/** The declared parameters as sent. */
+function queryOf({ values, sent }: Input): string {
+  const query = new URLSearchParams(Object.keys(values).map((name): [string, string] => [name, String(sent[name])]));
+  return query.size === 0 ? '' : `?${query}`;
+}

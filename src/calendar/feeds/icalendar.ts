@@ -1,0 +1,161 @@
+// Writes serialized events as an iCalendar file (RFC 5545, with the properties of RFC 7986 that apps read).
+
+import ical, {
+  escape as escapeText,
+  foldLines,
+  ICalCalendarMethod,
+  type ICalDayJsStub,
+  type ICalEventData,
+  ICalEventStatus,
+} from 'ical-generator';
+import type { WallTime } from '../../model/records.ts';
+import { textLines } from '../../text/html.ts';
+import { parseWallTime, wallTimeMs } from '../../time/wall-time.ts';
+import { exactTimeZone, type VTimeZone } from './time-zones.ts';
+
+/** What a feed uses of a serialized event. Texts are HTML of the CMS. */
+export interface FeedEvent {
+  id: number;
+  status: string;
+  title: string;
+  description: string;
+  excerpt: string;
+  url: string;
+  modified_utc: WallTime;
+  date_utc: WallTime;
+  /** Null if a password protects the event. */
+  all_day: boolean | null;
+  start_date: WallTime;
+  end_date: WallTime;
+  utc_start_date: WallTime;
+  utc_end_date: WallTime;
+  timezone: string;
+  venue: FeedVenue | FeedVenue[];
+  categories: { name: string }[];
+}
+
+interface FeedVenue {
+  /** A list if a password protects the venue. */
+  venue: string | [];
+  address?: string;
+  zip?: string;
+  city?: string;
+  country?: string;
+}
+
+export interface CalendarInfo {
+  name: string;
+  /** The address of the file. */
+  url: string;
+}
+
+/** How often a calendar app should ask again. */
+const REFRESH_S = 3600;
+const MAX_TITLE = 500;
+const MAX_DESCRIPTION = 2000;
+const DAY_MS = 86_400_000;
+/** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */
+const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
+
+/** A VEVENT with folded lines, and the zone that its times name, if they name one. */
+export interface CalendarEvent {
+  bytes: Buffer;
+  timeZone: VTimeZone | undefined;
+}
+
+export function calendarEvent(event: FeedEvent, host: string): CalendarEvent {
+  const { timeZone, ...times } = timesOf(event);
+  const text = ical()
+    .createEvent({ ...eventData(event, host), ...times })
+    .toString();
+  return { bytes: Buffer.from(foldLines(text)), timeZone };
+}
+
+const END = 'END:VCALENDAR';
+
+/** One VCALENDAR with the events and the time zones that they name, in chunks. */
+export function calendarFile(events: readonly CalendarEvent[], { name, url }: CalendarInfo): Buffer[] {
+  const calendar = ical({
+    prodId: { company: 'calendar-gateway', product: 'events' },
+    // The library does not escape the name.
+    name: escapeText(textLines(name, MAX_TITLE).join(' '), false),
+    method: ICalCalendarMethod.PUBLISH,
+    source: url,
+    ttl: REFRESH_S,
+  });
+  const head = calendar.toString().slice(0, -END.length);
+  const timeZones = new Set(events.flatMap(({ timeZone }) => timeZone?.component ?? []));
+  const components = [...timeZones].map((component) => `${component}\r\n`);
+  return [Buffer.from(head + components.join('')), ...events.map(({ bytes }) => bytes), Buffer.from(`${END}\r\n`)];
+}
+
+const STATUSES: Readonly<Record<string, ICalEventStatus>> = {
+  publish: ICalEventStatus.CONFIRMED,
+  trash: ICalEventStatus.CANCELLED,
+};
+
+function eventData(event: FeedEvent, host: string): Omit<ICalEventData, 'start'> {
+  const changedMs = lastChangeMs(event);
+  const location = locationOf(event);
+  return {
+    id: `event-${event.id}@${host}`,
+    sequence: Math.max(0, Math.floor((changedMs - SEQUENCE_START_MS) / 1000)),
+    // Not the time of the response: an unchanged file keeps its ETag.
+    stamp: new Date(changedMs),
+    lastModified: new Date(changedMs),
+    summary: textLines(event.title, MAX_TITLE).join(' '),
+    description: textLines(event.description || event.excerpt, MAX_DESCRIPTION).join('\n') || null,
+    ...(location === '' ? {} : { location }),
+    url: event.url,
+    categories: event.categories.map(({ name }) => ({ name: textLines(name, MAX_TITLE).join(' ') })),
+    status: STATUSES[event.status] ?? ICalEventStatus.TENTATIVE,
+  };
+}
+
+/** The last change of an event; its publication if the CMS gives no change, 1970 if it gives neither. */
+export const lastChangeMs = ({ modified_utc, date_utc }: FeedEvent): number =>
+  parseWallTime(modified_utc) ?? parseWallTime(date_utc) ?? 0;
+
+/** All-day events have dates, of which the end is excluded. Others have times in their zone, or in UTC. */
+function timesOf(
+  event: FeedEvent,
+): Pick<ICalEventData, 'start' | 'end' | 'allDay' | 'timezone'> & Pick<CalendarEvent, 'timeZone'> {
+  const { start_date: start, end_date: end, utc_start_date: startUtc, utc_end_date: endUtc } = event;
+  if (event.all_day) {
+    const [first, last] = [start, end].map((wall) => wallTimeMs(`${wall.slice(0, 10)} 00:00:00`)) as [number, number];
+    return { allDay: true, start: new Date(first), end: new Date(Math.max(first, last) + DAY_MS), timeZone: undefined };
+  }
+  const timeZone = exactTimeZone(event.timezone, [
+    { wall: start, utc: startUtc },
+    { wall: end, utc: endUtc },
+  ]);
+  const [from, to, timezone] = timeZone ? [start, end, timeZone.tzid] : [startUtc, endUtc, null];
+  // DTEND must be later than DTSTART.
+  const hasEnd = endUtc > startUtc;
+  return { start: wallDate(from), ...(hasEnd ? { end: wallDate(to) } : {}), timezone, timeZone };
+}
+
+/**
+ * A wall time that ical-generator writes as it is: it converts a JavaScript date to the zone of this process.
+ * The library takes any object with these methods of Day.js.
+ */
+function wallDate(wall: WallTime): ICalDayJsStub {
+  const date: ICalDayJsStub = {
+    format: (pattern) => (pattern === 'YYYYMMDD' ? wall.slice(0, 10) : wall.slice(11)).replace(/\D/g, ''),
+    isValid: () => true,
+    toDate: () => new Date(wallTimeMs(wall)),
+    toJSON: () => wall,
+    tz: () => date,
+    utc: () => date,
+  };
+  return date;
+}
+
+/** The names and addresses of the venues whose names no password protects. */
+export function locationOf({ venue }: Pick<FeedEvent, 'venue'>): string {
+  const places = [venue].flat().map(({ venue: name, address, zip, city, country }) => {
+    const town = [zip, city].filter(Boolean).join(' ');
+    return typeof name === 'string' ? [name, address, town, country].filter(Boolean).join(', ') : '';
+  });
+  return textLines(places.filter((place) => place !== '').join('; '), MAX_TITLE).join(' ');
+}
