@@ -1,10 +1,12 @@
 // Node's flags of a gateway. They bound its memory, and `serve` and `init` apply them themselves: however they are started, the figures in
 // docs/internals/performance.md hold.
 
-/** A smaller heap and one worker thread: the defaults take about a hundred megabytes more. */
+/**
+ * A smaller heap and one worker thread: the defaults take about a hundred megabytes more. docs/internals/performance.md compares the sizes.
+ */
 export const NODE_FLAGS: readonly string[] = [
-  '--max-semi-space-size=16',
-  '--heap-growing-percent=25',
+  '--max-semi-space-size=8',
+  '--heap-growing-percent=50',
   '--v8-pool-size=1',
   '--no-parallel-scavenge',
   // node:sqlite works in each supported version; Node 22 still warns about it.

@@ -126,7 +126,12 @@ export function joinRendered(name: string, entries: RenderedRecord[], rest: Json
     Buffer.from(`],${tail.slice(1)}`),
   ];
   const etag = `"${contentHash(entries.map((entry) => entry.etag).join('') + tail)}"`;
-  const tags = new Set([name, ...entries.map((entry) => entry.tags[0])]);
-  for (const entry of entries) for (const tag of entry.tags) tags.add(tag);
-  return { parts, etag, tags: [...tags] };
+  const tags = [name];
+  const linked = new Set<string>();
+  for (const entry of entries) {
+    tags.push(entry.tags[0]);
+    // The first tag is the record's own, which no other entry has.
+    for (let index = 1; index < entry.tags.length; index += 1) linked.add(entry.tags[index]!);
+  }
+  return { parts, etag, tags: [...tags, ...linked] };
 }

@@ -21,8 +21,13 @@ export interface Representation {
 }
 
 export interface CachedResponse {
-  /** The headers of a response without a body: names and values in turn. */
+  /** The headers of a response without a body, but for the purge tags: names and values in turn. */
   headers: readonly string[];
+  /**
+   * The records that it shows. Their headers are thousands of characters: they are built for each representation, and the cache does not
+   * keep them for a response that is requested once.
+   */
+  tags: readonly string[];
   /** What a conditional request is compared with. */
   validators: { etag: string; 'last-modified'?: string };
   contentType: string;
@@ -33,9 +38,11 @@ export interface CachedResponse {
   chunks: readonly Uint8Array[];
   byteLength: number;
   identity?: Representation;
+  /** The headers of a 304, built for the first one. */
+  notModifiedHeaders?: readonly string[];
   /** Compressed representations, each made when a client first accepts it. */
-  compressed: Map<ContentEncoding, Representation>;
-  compressing: Map<ContentEncoding, Promise<Representation>>;
+  compressed?: Partial<Record<ContentEncoding, Representation>>;
+  compressing?: Partial<Record<ContentEncoding, Promise<Representation>>>;
   /** The route's name in log and metrics. */
   route: string;
   /** The response is valid for this version of the replica, and until this time. */
@@ -54,21 +61,20 @@ const COMPRESS: Record<ContentEncoding, (bytes: Uint8Array) => Promise<Buffer>> 
 
 /** Compresses outside the event loop, once per encoding. Resolves with the identity representation if that fails. */
 export function compress(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
-  const { compressed, compressing } = response;
-  let result = compressing.get(encoding);
-  if (!result) {
-    const uncompressed = identity(response);
-    result = COMPRESS[encoding](uncompressed.bytes).then(
-      (bytes) => {
-        const representation = representationOf(response, bytes, encoding);
-        compressed.set(encoding, representation);
-        return representation;
-      },
-      () => uncompressed,
-    );
-    compressing.set(encoding, result);
+  response.compressing ??= {};
+  response.compressing[encoding] ??= compressNow(response, encoding);
+  return response.compressing[encoding];
+}
+
+async function compressNow(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
+  const uncompressed = identity(response);
+  try {
+    const representation = representationOf(response, await COMPRESS[encoding](uncompressed.bytes), encoding);
+    response.compressed = { ...response.compressed, [encoding]: representation };
+    return representation;
+  } catch {
+    return uncompressed;
   }
-  return result;
 }
 
 /** `@types/negotiator` lacks the options of version 1. */
@@ -122,16 +128,14 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
       headers: [
         ...HEADERS,
         ...Object.entries(headers).flat(),
-        ...purgeTagHeaders(response.cacheTags ?? []),
         ...['Link', apiLink(services), 'Allow', 'GET', 'Cache-Control', cacheControl, 'ETag', etag],
         ...(lastModified === undefined ? [] : ['Last-Modified', lastModified]),
       ],
+      tags: response.cacheTags ?? [],
       validators,
       contentType,
       chunks,
       byteLength: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0),
-      compressed: new Map(),
-      compressing: new Map(),
       route,
       replicaVersion: response.replicaVersion ?? services.replica.version,
       validUntilMs: response.validUntilMs,
@@ -173,12 +177,21 @@ export function pooledIdentity(response: CachedResponse): Representation & { rel
 }
 
 function representationOf(
-  { headers, contentType }: CachedResponse,
+  { headers, tags, contentType }: CachedResponse,
   bytes: Uint8Array,
   encoding?: ContentEncoding,
 ): Representation {
   const ofBody = ['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)];
-  return { bytes, headers: [...headers, ...ofBody, ...(encoding ? ['Content-Encoding', encoding] : [])] };
+  return {
+    bytes,
+    headers: headers.concat(purgeTagHeaders(tags), ofBody, encoding ? ['Content-Encoding', encoding] : []),
+  };
+}
+
+/** The headers of a 304, which a CDN stores with the body that it has (RFC 9111, 4.3.4). */
+export function notModifiedHeaders(response: CachedResponse): readonly string[] {
+  response.notModifiedHeaders ??= response.headers.concat(purgeTagHeaders(response.tags));
+  return response.notModifiedHeaders;
 }
 
 const SECOND_MS = 1000;

@@ -4,7 +4,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Services } from '../calendar/services.ts';
 import { allowHeader } from './allow-header.ts';
-import { type CachedResponse, isFresh, pooledIdentity, type Representation, toBuffer } from './cached-response.ts';
+import {
+  type CachedResponse,
+  isFresh,
+  notModifiedHeaders,
+  pooledIdentity,
+  type Representation,
+  toBuffer,
+} from './cached-response.ts';
 import { consistencyHeaders } from './consistency-token.ts';
 import {
   apiLink,
@@ -70,7 +77,7 @@ export function writePublic(
   representation: Representation | undefined,
   ofRequest: string[],
 ): void {
-  res.writeHead(representation ? 200 : 304, (representation ?? cached).headers.concat(ofRequest));
+  res.writeHead(representation ? 200 : 304, (representation?.headers ?? notModifiedHeaders(cached)).concat(ofRequest));
   res.end(method === 'HEAD' ? undefined : representation?.bytes);
 }
 

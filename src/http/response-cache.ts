@@ -32,12 +32,18 @@ const ENTRY_BYTES = 600;
 /** Compression costs more than it saves below this size. */
 const MIN_COMPRESS_BYTES = 1024;
 
+const lengthOf = (texts: readonly string[]) => {
+  let length = 0;
+  for (const text of texts) length += text.length;
+  return length;
+};
+
 /** Keeps up to `maxBytes`, least recently used first out. A body counts twice: once more for its compressed representations. */
 export function createResponseCache(maxBytes: number): ResponseCache {
   const responses = new LRUCache<string, CachedResponse>({
     maxSize: maxBytes,
-    sizeCalculation: ({ byteLength, headers }, url) =>
-      byteLength * 2 + headers.reduce((sum, text) => sum + text.length, url.length + ENTRY_BYTES),
+    sizeCalculation: ({ byteLength, headers, tags }, url) =>
+      byteLength * 2 + lengthOf(headers) + 2 * (lengthOf(tags) + tags.length) + url.length + ENTRY_BYTES,
   });
   /** Clients send one of a few values. */
   const preferences = new LRUCache<string, Preference>({ max: 200 });
@@ -64,7 +70,7 @@ export function createResponseCache(maxBytes: number): ResponseCache {
         return identity(response);
       const { encoding, acceptsIdentity } = preferenceOf(acceptEncoding);
       if (!encoding || (acceptsIdentity && response.byteLength < MIN_COMPRESS_BYTES)) return identity(response);
-      const ready = response.compressed.get(encoding);
+      const ready = response.compressed?.[encoding];
       if (ready) return ready;
       const compressing = compress(response, encoding);
       return acceptsIdentity ? identity(response) : compressing;

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { ReplicaError } from '../errors.ts';
 import { dataDirError } from './data-dir.ts';
 import { bootId, openFile, openTemporary, toReplicaError } from './database-file.ts';
-import { type Sql, sql, type Value } from './sql.ts';
+import { type Sql, sql, toStatement, type Value } from './sql.ts';
 
 export interface DatabaseOptions {
   /** Absent: a temporary database. */
@@ -134,7 +134,10 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
   const runText = (text: string, values: readonly Value[]): void => {
     guarded(() => prepare(text).run(...values));
   };
-  const run = ({ text, values }: Sql): void => runText(text, values);
+  const run = (query: Sql): void => {
+    const { text, values } = toStatement(query);
+    runText(text, values);
+  };
 
   function insertInto(verb: string, table: string, row: Readonly<Record<string, Value>>): void {
     const columns = Object.keys(row);
@@ -243,11 +246,20 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
   return {
     quarantined,
     restrictedPaths,
-    all: <T>({ text, values }: Sql) => guarded(() => prepare(text).all(...values) as T[]),
-    get: <T>({ text, values }: Sql) => guarded(() => prepare(text).get(...values) as T | undefined),
-    numbers: ({ text, values }) =>
+    all<T>(query: Sql) {
+      const { text, values } = toStatement(query);
+      return guarded(() => prepare(text).all(...values) as T[]);
+    },
+    get<T>(query: Sql) {
+      const { text, values } = toStatement(query);
+      return guarded(() => prepare(text).get(...values) as T | undefined);
+    },
+    numbers(query) {
+      const { text, values } = toStatement(query);
       // With `setReturnArrays`, a row is an array, which the types do not know.
-      guarded(() => prepareForArrays(text).all(...values) as unknown[] as number[][]).map(([first]) => first!),
+      const rows = guarded(() => prepareForArrays(text).all(...values) as unknown[] as number[][]);
+      return rows.map((row) => row[0]!);
+    },
     run,
     insert: (table, row) => insertInto('INSERT', table, row),
     replace: (table, row) => insertInto('INSERT OR REPLACE', table, row),

@@ -75,6 +75,7 @@ function totalByDay(db: Database, stats: EventStats, filter: EventFilter): numbe
   const { others, own, userId } = filter.visibility;
   const counts = dayCounts(stats, { ...filter, visibility: { others, own: [], userId } });
   if (counts === undefined) return undefined;
+  if (own.length === 0) return sumOf(db, counts);
   const ownOnly = { others: [], own: own.filter((status) => !others.includes(status)), userId };
   const { scans } = orderedScans(db, stats, { ...filter, visibility: ownOnly }, []);
   return sumOf(db, [...counts, ...scans.map(select('count(*)'))]);

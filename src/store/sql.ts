@@ -6,29 +6,38 @@ import { fold } from './text-folding.ts';
 
 export type Value = SQLInputValue;
 
-/** SQL text with one value for each `?` in it. */
+/**
+ * A piece of SQL: texts, and between each two of them a value or another piece. `toStatement` joins all pieces of a
+ * statement at once, because each list builds dozens of them.
+ */
 export interface Sql {
-  readonly text: string;
-  readonly values: readonly Value[];
+  readonly texts: readonly string[];
+  /** One fewer than texts. */
+  readonly parts: readonly (Value | Sql)[];
 }
 
-const isSql = (part: Value | Sql): part is Sql => typeof part === 'object' && part !== null && 'text' in part;
-
 /** Builds SQL: an interpolated value becomes a placeholder, interpolated SQL is inserted. */
-export function sql(strings: TemplateStringsArray, ...parts: readonly (Value | Sql)[]): Sql {
-  let text = strings[0]!;
+export const sql = (texts: TemplateStringsArray, ...parts: readonly (Value | Sql)[]): Sql => ({ texts, parts });
+
+const isSql = (part: Value | Sql): part is Sql => typeof part === 'object' && part !== null && 'texts' in part;
+
+/** The text of a statement, and one value for each `?` in it. */
+export function toStatement(query: Sql): { text: string; values: Value[] } {
+  let text = '';
   const values: Value[] = [];
-  for (let index = 0; index < parts.length; index += 1) {
-    const part = parts[index]!;
-    if (isSql(part)) {
-      text += part.text;
-      for (const value of part.values) values.push(value);
-    } else {
-      text += '?';
-      values.push(part);
+  function append({ texts, parts }: Sql): void {
+    text += texts[0]!;
+    for (let index = 0; index < parts.length; index += 1) {
+      const part = parts[index]!;
+      if (isSql(part)) append(part);
+      else {
+        text += '?';
+        values.push(part);
+      }
+      text += texts[index + 1]!;
     }
-    text += strings[index + 1]!;
   }
+  append(query);
   return { text, values };
 }
 
@@ -36,15 +45,19 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Value | S
  * SQL from the program's own text, such as a name or a constant that a partial index needs to see. Never pass
  * input from outside: it would be executed.
  */
-export const raw = (text: string | number): Sql => ({ text: String(text), values: [] });
+export const raw = (text: string | number): Sql => ({ texts: [String(text)], parts: [] });
+
+/** `(part, part)`: the parts between `start` and `end`. */
+function joined(parts: readonly (Value | Sql)[], separator: string, start = '', end = ''): Sql {
+  if (parts.length === 0) return raw(start + end);
+  const texts = [start];
+  for (let index = 1; index < parts.length; index += 1) texts.push(separator);
+  texts.push(end);
+  return { texts, parts };
+}
 
 /** Joins pieces of SQL. */
-export function joinSql(pieces: readonly Sql[], separator: string): Sql {
-  return {
-    text: pieces.map(({ text }) => text).join(separator),
-    values: pieces.flatMap(({ values }) => values),
-  };
-}
+export const joinSql = (pieces: readonly Sql[], separator: string): Sql => joined(pieces, separator);
 
 /** True if all conditions are; true without conditions. */
 export const and = (conditions: readonly Sql[]): Sql =>
@@ -66,7 +79,7 @@ export function inList(values: readonly (number | string)[]): Sql {
   if (values.length > MAX_PLACEHOLDERS) return inJson(values);
   const size = 2 ** Math.ceil(Math.log2(values.length));
   const padded = [...values, ...Array<number | string>(size - values.length).fill(last)];
-  return { text: `(${padded.map(() => '?').join(', ')})`, values: padded };
+  return joined(padded, ', ', '(', ')');
 }
 
 /** The right side of `IN` for lists of any length. */

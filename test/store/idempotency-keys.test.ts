@@ -14,6 +14,7 @@ import {
 } from '../../src/store/idempotency-keys.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { TABLES } from '../../src/store/schema.ts';
+import { toStatement } from '../../src/store/sql.ts';
 
 const entry = (startedMs: number): IdempotencyEntry => ({ fingerprint: 'f', state: 'running', startedMs, holder: 'a' });
 
@@ -57,7 +58,8 @@ describe('idempotency keys in the replica', () => {
   it('are pruned without reading their entries: the time of a create does not grow with the number of keys', () => {
     const db = new DatabaseSync(':memory:');
     for (const statement of TABLES.split(';')) if (/ idempotency_key /.test(statement)) db.exec(statement);
-    for (const { text, values } of [pruneUserKeys('user', 1), pruneAllKeys(1)]) {
+    for (const query of [pruneUserKeys('user', 1), pruneAllKeys(1)]) {
+      const { text, values } = toStatement(query);
       const plan = db
         .prepare(`EXPLAIN QUERY PLAN ${text}`)
         .all(...values)
