@@ -1,36 +1,13 @@
-// Sources and defaults of the configuration; every mistake is reported with key, reason and remedy.
+// Sources and defaults of the configuration.
 
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import schema from '../src/config.schema.json' with { type: 'json' };
 import { loadConfig, publicUrlOf, serviceCredentials } from '../src/config.ts';
 import { SETTINGS } from '../src/config-environment.ts';
-import { ConfigError } from '../src/errors.ts';
-
-type Rule = {
-  description?: string;
-  type?: string | string[];
-  properties?: Record<string, Rule>;
-  enum?: unknown[];
-  items?: Rule;
-};
-
-/** The schema of every leaf key: `listen.port` -> its schema. */
-function leaves(rule: Rule, path: string[] = []): [string, Rule][] {
-  if (!rule.properties) return [[path.join('.'), rule]];
-  return Object.entries(rule.properties).flatMap(([key, below]) => leaves(below, [...path, key]));
-}
-const keys = leaves(schema as Rule).filter(([key]) => key !== '$schema');
+import { configFiles, keys, SITE } from './config-fixture.ts';
 
 const at = (object: unknown, key: string): unknown =>
   key.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], object);
-const nested = (key: string, value: unknown): unknown =>
-  key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value);
-
-const SITE = { CALENDAR_UPSTREAM_URL: 'https://site.test' };
 /** Absent unless an operator sets them. */
 const OPTIONAL = [
   'upstream.url',
@@ -48,26 +25,7 @@ const OPTIONAL = [
 ];
 
 describe('configuration', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'calendar-config-'));
-  });
-  after(() => rmSync(folder, { recursive: true }));
-
-  function file(content: unknown): string {
-    const name = join(folder, 'site.json');
-    writeFileSync(name, typeof content === 'string' ? content : JSON.stringify(content));
-    return name;
-  }
-  function loadError(options: { file?: string; env?: Record<string, string> }): ConfigError {
-    try {
-      loadConfig({ ...options, env: { ...SITE, ...options.env } });
-    } catch (error) {
-      expect(error).to.be.instanceOf(ConfigError);
-      return error as ConfigError;
-    }
-    throw new Error('the configuration was accepted');
-  }
+  const { folder, file, loadError } = configFiles();
 
   it('has a description for every key, and a default unless the key is optional', () => {
     const config = loadConfig({ env: SITE });
@@ -240,8 +198,8 @@ describe('configuration', () => {
   it('resolves paths in a file relative to the file, and those of variables relative to the working directory', () => {
     const site = file({ mapping: './mine.json', dataDir: 'data' });
     expect(loadConfig({ file: site, env: SITE })).to.include({
-      mapping: join(folder, 'mine.json'),
-      dataDir: join(folder, 'data'),
+      mapping: join(folder(), 'mine.json'),
+      dataDir: join(folder(), 'data'),
     });
     const env = { ...SITE, CALENDAR_MAPPING: 'other.json', CALENDAR_DATA_DIR: 'other' };
     expect(loadConfig({ file: site, env })).to.include({ mapping: 'other.json', dataDir: 'other' });
@@ -255,7 +213,7 @@ describe('configuration', () => {
     expect(loadConfig({ file: new URL('../config/example.json', import.meta.url).pathname, env }).listen.port).to.equal(
       3000,
     );
-    expect(() => loadConfig({ env: { ...SITE, CALENDAR_CONFIG: join(folder, 'none.json') } })).to.throw(/ENOENT/);
+    expect(() => loadConfig({ env: { ...SITE, CALENDAR_CONFIG: join(folder(), 'none.json') } })).to.throw(/ENOENT/);
   });
 
   it('takes PORT, which platforms set, unless it is no port or something names another', () => {
@@ -320,99 +278,6 @@ describe('configuration', () => {
       });
   });
 
-  describe('a secret in a file', () => {
-    const secret = (path: string, more = {}) =>
-      loadConfig({ env: { ...SITE, CALENDAR_UPSTREAM_USER: 'ada', CALENDAR_UPSTREAM_PASSWORD_FILE: path, ...more } });
-    const secretFile = (content: string | Buffer, mode = 0o600): string => {
-      const path = join(folder, 'secret');
-      rmSync(path, { force: true });
-      writeFileSync(path, content, { mode });
-      return path;
-    };
-    function problem(path: string, more = {}): ConfigError {
-      try {
-        secret(path, more);
-      } catch (error) {
-        expect(error).to.be.instanceOf(ConfigError);
-        expect((error as ConfigError).location).to.equal('CALENDAR_UPSTREAM_PASSWORD_FILE');
-        expect(String((error as ConfigError).stack)).to.not.include('hunter');
-        return error as ConfigError;
-      }
-      throw new Error('the file was accepted');
-    }
-
-    it('may be each of the credentials', () => {
-      const path = secretFile('redis://cache:6379');
-      const variables = SETTINGS.flatMap(({ fileVariable }) => fileVariable ?? []);
-      expect(variables).to.deep.equal([
-        'CALENDAR_UPSTREAM_USER_FILE',
-        'CALENDAR_UPSTREAM_PASSWORD_FILE',
-        'CALENDAR_WEBHOOK_SECRET_FILE',
-        'CALENDAR_REDIS_URL_FILE',
-      ]);
-      writeFileSync(path, 'redis//no-colon');
-      const config = loadConfig({
-        env: { ...SITE, ...Object.fromEntries(variables.slice(0, 3).map((name) => [name, path])) },
-      });
-      expect(config.upstream).to.include({ user: 'redis//no-colon', password: 'redis//no-colon' });
-      expect(config.webhook.secret).to.equal('redis//no-colon');
-      writeFileSync(path, 'redis://cache:6379\n');
-      expect(loadConfig({ env: { ...SITE, CALENDAR_REDIS_URL_FILE: path } }).redisUrl).to.equal('redis://cache:6379');
-    });
-
-    it('is read without the line break at its end and without a byte order mark', () => {
-      for (const text of ['abcd efgh', 'abcd efgh\n', 'abcd efgh\r\n', 'abcd efgh\n\n', '\ufeffabcd efgh\n'])
-        expect(secret(secretFile(text)).upstream.password, JSON.stringify(text)).to.equal('abcd efgh');
-    });
-
-    it('replaces that of the configuration file, and an empty variable does not count', () => {
-      const site = file({ upstream: { url: 'https://site.test', user: 'ada', password: 'old' } });
-      const path = secretFile('new');
-      const env = { CALENDAR_UPSTREAM_PASSWORD: '', CALENDAR_UPSTREAM_PASSWORD_FILE: path };
-      expect(loadConfig({ file: site, env }).upstream.password).to.equal('new');
-      expect(loadConfig({ file: site, env: { CALENDAR_UPSTREAM_PASSWORD_FILE: '' } }).upstream.password).to.equal(
-        'old',
-      );
-    });
-
-    it('is refused beside the variable itself', () => {
-      const { message } = problem(secretFile('hunter2'), { CALENDAR_UPSTREAM_PASSWORD: 'hunter3' });
-      expect(message).to.match(/is set, and CALENDAR_UPSTREAM_PASSWORD too/);
-    });
-
-    it('is refused if it is empty, long, binary or has two lines', () => {
-      for (const [content, reason] of [
-        ['', /is empty/],
-        ['\n', /is empty/],
-        [' \n', /is empty/],
-        ['hunter2\nhunter3\n', /more than one line/],
-        ['CALENDAR_UPSTREAM_USER="x"\nCALENDAR_UPSTREAM_PASSWORD="hunter2"\n', /more than one line/],
-        ['hunter\0', /control characters/],
-        [Buffer.from([0xff, 0xfe, 0x41]), /not UTF-8/],
-        ['hunter'.repeat(1000), /more than 4096 bytes/],
-      ] as const)
-        expect(problem(secretFile(content)).message, JSON.stringify(content)).to.match(reason);
-    });
-
-    it('is refused, without waiting or reading it all, if it is huge, endless, a pipe or a directory', () => {
-      const huge = secretFile('');
-      truncateSync(huge, 2 ** 30);
-      const before = process.memoryUsage().arrayBuffers;
-      expect(problem(huge).message).to.match(/more than 4096 bytes/);
-      expect(process.memoryUsage().arrayBuffers - before).to.be.below(2 ** 20);
-      expect(problem('/dev/zero').message).to.match(/not a regular file/);
-      expect(problem(folder).message).to.match(/not a regular file/);
-      const pipe = join(folder, 'pipe');
-      execFileSync('mkfifo', [pipe]);
-      expect(problem(pipe).message).to.match(/not a regular file/);
-    });
-
-    it('is refused if it is missing, or below a file', () => {
-      expect(problem(join(folder, 'none')).message).to.match(/cannot be read \(ENOENT\)/);
-      expect(problem(`${secretFile('hunter2')}/below`).message).to.match(/cannot be read \(ENOTDIR\)/);
-    });
-  });
-
   it('is deeply frozen', () => {
     const config = loadConfig({ env: SITE });
     expect(() => {
@@ -422,131 +287,6 @@ describe('configuration', () => {
     expect(() => {
       config.limits.sockets = 1;
     }).to.throw(TypeError);
-  });
-
-  describe('rejects, with key, reason and remedy:', () => {
-    for (const [key, rule] of keys) {
-      it(`a wrong type of ${key}`, () => {
-        const wrong = rule.type === 'string' || rule.enum ? 5 : rule.type === 'array' ? 'x' : 'yes';
-        const site = file(nested(key, wrong));
-        const error = loadError({ file: site });
-        expect(error.location).to.equal(`${site}, ${key}`);
-        expect(error.message).to.match(/must be/);
-        expect(error.remedy).to.equal(rule.description);
-        expect(loadError({ file: file(nested(key, null)) }).location).to.equal(`${site}, ${key}`);
-      });
-
-      it(`an unknown key beside ${key}`, () => {
-        const group = key.split('.').slice(0, -1);
-        const unknown = [...group, 'unknown'].join('.');
-        const site = file(nested(unknown, 1));
-        const error = loadError({ file: site });
-        expect(error.location).to.equal(`${site}, ${unknown}`);
-        expect(error.remedy).to.contain(key.split('.').at(-1));
-      });
-
-      if (rule.type === 'integer' || rule.type === 'number') {
-        it(`${key} below its minimum`, () => {
-          const site = file(nested(key, -1));
-          expect(loadError({ file: site }).location).to.equal(`${site}, ${key}`);
-        });
-      }
-    }
-
-    for (const [name, value, reason] of [
-      ['CALENDAR_UPSTREAM_URL', 'site.test', /http:\/\//],
-      ['CALENDAR_UPSTREAM_URL', 'ftp://site.test', /http:\/\//],
-      ['CALENDAR_PORT', 'abc', /whole number/],
-      ['CALENDAR_PORT', '3000x', /whole number/],
-      ['CALENDAR_PORT', '3.5', /whole number/],
-      ['CALENDAR_PORT', '65536', /65535/],
-      ['CALENDAR_ADMIN_PORT', '-1', />= 0/],
-      ['CALENDAR_PUBLIC_URL', 'calendar.test', /http:\/\//],
-      ['CALENDAR_SYNC_INTERVAL', 'often', /number/],
-      ['CALENDAR_SYNC_INTERVAL', '0', />= 0.1/],
-      ['CALENDAR_WEBHOOK_SECRET', 'short', /8 characters/],
-      ['CALENDAR_REDIS_URL', 'cache:6379', /invalid format/],
-      ['CALENDAR_TRUST_PROXIES', '1', /an address such as/],
-      ['CALENDAR_TRUST_PROXIES', 'yes', /an address such as/],
-      ['CALENDAR_TRUST_PROXIES', 'true, 10.0.0.0/8', /an address such as/],
-      ['CALENDAR_LOG_LEVEL', 'verbose', /one of debug/],
-      ['CALENDAR_LOG_REQUESTS', 'no', /true or false/],
-      ['CALENDAR_LIMITS_DRAIN_MS', '99999999999', /<= 2147483647/],
-      ['CALENDAR_LIMITS_SOCKETS', '1e9', /whole number/],
-      // The start waits for one call to the CMS, retries included.
-      ['CALENDAR_UPSTREAM_LIMITS_RETRY_DELAY_MS', '60001', /<= 60000/],
-      ['CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS', '2147483647', /<= 600000/],
-      ['CALENDAR_COST_POSITION', 'left', /one of prefix, postfix/],
-    ] as const) {
-      it(`${name}=${value}`, () => {
-        const error = loadError({ env: { [name]: value } });
-        expect(error.location).to.equal(name);
-        expect(error.message).to.match(reason);
-        expect(error.remedy).not.to.equal('');
-      });
-    }
-
-    for (const network of ['10.0.0.0/33', '10.0.0', 'proxy.internal', '::1/129', '10.0.0.0/8/8', '']) {
-      it(`the proxy ${JSON.stringify(network)}`, () => {
-        const error = loadError({ file: file({ listen: { trustProxies: ['10.0.0.0/8', network] } }) });
-        expect(error.location).to.contain('listen.trustProxies.1');
-        expect(error.message).to.match(/network such as/);
-      });
-    }
-
-    for (const mount of ['calendar', '/', '/a/', '//a', '/a b', '/-/x', '/../x', '/docs', '/a?b']) {
-      it(`the mount ${mount}`, () =>
-        expect(loadError({ env: { CALENDAR_MOUNTS: mount } }).location).to.equal('CALENDAR_MOUNTS'));
-    }
-
-    it('a missing site URL', () => {
-      expect(() => loadConfig({ env: {} })).to.throw(ConfigError, /CALENDAR_UPSTREAM_URL: is missing/);
-    });
-
-    for (const [what, change, key] of [
-      ['a service account without a password', { upstream: { user: 'x' } }, 'CALENDAR_UPSTREAM_PASSWORD'],
-      ['a service account without a user name', { upstream: { password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
-      ['a user name with a colon', { upstream: { user: 'a:b', password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
-      ['a default page size above the maximum', { lists: { perPage: 51 } }, 'lists.perPage'],
-      ['the same port twice', { listen: { adminPort: 3000 } }, 'listen.adminPort'],
-      ['a public URL with a query', { publicUrl: 'https://a.test/?b' }, 'publicUrl'],
-    ] as const) {
-      it(what, () => expect(loadError({ file: file(change) }).location).to.contain(key));
-    }
-
-    it('a site URL with credentials, a query or a fragment', () => {
-      for (const url of ['https://u:s3cret@site.test', 'https://site.test/?a=b', 'https://site.test/#a']) {
-        const error = loadError({ env: { CALENDAR_UPSTREAM_URL: url } });
-        expect(error.location).to.contain('CALENDAR_UPSTREAM_URL');
-        expect(error.message).not.to.contain('s3cret');
-      }
-    });
-
-    it('keys that would pollute a prototype', () => {
-      expect(loadError({ file: file('{"__proto__": {"polluted": 1}}') }).message).to.contain('no such key');
-      expect(loadError({ file: file('{"listen": {"__proto__": {"polluted": 1}}}') }).message).to.contain('no such key');
-      expect({}).not.to.have.property('polluted');
-    });
-
-    it('a file that is missing, malformed or not an object', () => {
-      expect(loadError({ file: join(folder, 'none.json') }).message).to.contain('ENOENT');
-      expect(loadError({ file: file('[]') }).message).to.contain('not a JSON object');
-      expect(loadError({ file: file('{"mapping": ') }).message).to.contain('not JSON');
-    });
-
-    it('without quoting a secret', () => {
-      for (const broken of [
-        '{"upstream": {"password": "hunter2secret" "user": "x"}}',
-        '{"upstream": {"password": hunter2secret}}',
-        'hunter2secret',
-        '{"upstream": {"password": ["hunter2secret"]}}',
-        '{"webhook": {"secret": "hunter"}}',
-      ]) {
-        const error = loadError({ file: file(broken) });
-        expect(`${error.message} ${error.stack} ${error.cause}`).not.to.contain('hunter');
-      }
-      expect(loadError({ env: { CALENDAR_REDIS_URL: 'http://:hunter@x' } }).message).not.to.contain('hunter');
-    });
   });
 
   it('accepts config/example.json', () => {

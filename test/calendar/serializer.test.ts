@@ -1,60 +1,20 @@
-// Records in responses: properties, types and `json_ld` of events, venues, organizers, categories and tags.
+// Records in responses: properties and types of events, venues, organizers, categories and tags.
 
 import { expect } from 'chai';
-import { decodeCost, serializeCost } from '../../src/calendar/cost.ts';
-import { eventJsonLd } from '../../src/calendar/json-ld.ts';
-import type { CalendarRecord, ImageRecord } from '../../src/model/records.ts';
 import { BARE_ORGANIZER_KEYS, BARE_VENUE_KEYS, EVENT_KEYS, ZERO_DATE } from '../record/expectations.ts';
-import { BASE, type Json, type TestGateway } from '../start-gateway.ts';
+import { BASE, type Json } from '../start-gateway.ts';
 import { event, organizer, term, venue } from '../store/sample-records.ts';
-import { seededGateway } from './seeded-gateway.ts';
-
-const NEW_YORK = {
-  start: '2027-01-10 10:00:00',
-  end: '2027-01-10 12:00:00',
-  timezone: 'America/New_York',
-  startUtc: '2027-01-10 15:00:00',
-  endUtc: '2027-01-10 17:00:00',
-};
-const big: ImageRecord = {
-  id: 90,
-  url: 'https://cms.example/big.png',
-  extension: 'png',
-  width: 800,
-  height: 600,
-  filesizeBytes: 3236,
-  sizes: {
-    medium: { width: 300, height: 225, mimeType: 'image/png', filesizeBytes: 845, url: 'https://cms.example/m.png' },
-  },
-};
-const small: ImageRecord = { ...big, id: 91, sizes: {} };
-const CITY = {
-  address: '1 A & "B"',
-  city: 'C',
-  country: 'United States',
-  province: 'P',
-  state: 'NY',
-  stateprovince: 'N<Y',
-  zip: '10001',
-  phone: '5"5',
-};
+import { big, CITY, NEW_YORK, serializerFixture } from './serializer-fixture.ts';
 
 describe('the serializer', () => {
-  let gateway: TestGateway;
-  afterEach(() => gateway.stop());
-
-  async function one(path: string, records: CalendarRecord[], as?: string): Promise<Json> {
-    gateway = await seededGateway(records, { images: [big, small] });
-    const { status, body } = await gateway.request(path, { as });
-    expect(status, JSON.stringify(body)).to.equal(200);
-    return body;
-  }
+  const fixture = serializerFixture();
+  const { one } = fixture;
 
   describe('event', () => {
     it('has forty properties, and json_ld only in a single read', async () => {
       const single = await one('/events/1', [event(1, NEW_YORK)]);
       expect(Object.keys(single)).to.have.members([...EVENT_KEYS, 'json_ld']);
-      const { events } = (await gateway.request('/events')).body;
+      const { events } = (await fixture.gateway.request('/events')).body;
       expect(Object.keys(events[0])).to.have.members(EVENT_KEYS);
     });
 
@@ -98,8 +58,8 @@ describe('the serializer', () => {
       expect(body).to.include({ title: 'To be announced', start_date: '', utc_end_date: '', timezone_abbr: '' });
       expect(body.start_date_details).to.include({ year: '', seconds: '' });
       expect(body.json_ld).to.not.have.any.keys('startDate', 'endDate');
-      expect((await gateway.request('/events?include=1')).body.total).to.equal(1);
-      expect((await gateway.request('/events?start_date=0001-01-01')).body.total).to.equal(0);
+      expect((await fixture.gateway.request('/events?include=1')).body.total).to.equal(1);
+      expect((await fixture.gateway.request('/events?start_date=0001-01-01')).body.total).to.equal(0);
     });
 
     for (const [timezone, start, wanted] of [
@@ -127,7 +87,6 @@ describe('the serializer', () => {
       const body = await one('/events/1', [...records, event(1, { venues: [7], organizers: [9, 8] })]);
       expect(body.venue.id).to.equal(7);
       expect(body.organizer.map(({ id }: Json) => id)).to.deep.equal([9, 8]);
-      await gateway.stop();
       const several = await one('/events/1', [...records, event(1, { venues: [7, 6], organizers: [8] })]);
       expect(several.venue.map(({ id }: Json) => id)).to.deep.equal([7, 6]);
       expect(several.organizer).to.have.length(1);
@@ -152,7 +111,7 @@ describe('the serializer', () => {
           },
         },
       });
-      expect((await gateway.request('/events/2')).body.image).to.not.have.property('sizes');
+      expect((await fixture.gateway.request('/events/2')).body.image).to.not.have.property('sizes');
     });
 
     it('has terms with the properties of The Events Calendar', async () => {
@@ -188,11 +147,11 @@ describe('the serializer', () => {
     it('omit empty values and "0"', async () => {
       const single = await one('/venues/6', [venue(6, { zip: '0', city: '' }), organizer(8, { phone: '0' })]);
       expect(Object.keys(single)).to.have.members([...BARE_VENUE_KEYS, 'json_ld']);
-      expect(Object.keys((await gateway.request('/organizers/8')).body)).to.have.members([
+      expect(Object.keys((await fixture.gateway.request('/organizers/8')).body)).to.have.members([
         ...BARE_ORGANIZER_KEYS,
         'json_ld',
       ]);
-      expect(Object.keys((await gateway.request('/venues')).body.venues[0])).to.have.members(BARE_VENUE_KEYS);
+      expect(Object.keys((await fixture.gateway.request('/venues')).body.venues[0])).to.have.members(BARE_VENUE_KEYS);
     });
 
     it('have values that are not HTML-escaped', async () => {
@@ -223,165 +182,8 @@ describe('the serializer', () => {
       expect(body).to.not.have.property('parent');
       expect(body._links.self[0].href).to.contain('/wp-json/wp/v2/');
       expect(body._links).to.include.keys('self', 'collection', 'curies').and.not.have.property('up');
-      const [entry] = (await gateway.request('/tags?hide_empty=false')).body.tags;
+      const [entry] = (await fixture.gateway.request('/tags?hide_empty=false')).body.tags;
       expect(entry).to.not.have.property('_links');
-    });
-  });
-
-  describe('json_ld', () => {
-    const WORDS = Array.from({ length: 35 }, (_, i) => `w${i + 1}`);
-    const ld = async (more: object, others: CalendarRecord[] = []) =>
-      (await one('/events/1', [...others, event(1, { ...NEW_YORK, url: 'https://cms.example/event/a/', ...more })]))
-        .json_ld;
-
-    it('of an event without optional fields', async () => {
-      expect(await ld({ title: 'A &#038; b' })).to.deep.equal({
-        ...{
-          '@context': 'http://schema.org',
-          '@type': 'Event',
-          name: 'A &#038; b',
-          description: '',
-          url: 'https://cms.example/event/a/',
-        },
-        eventAttendanceMode: 'https://schema.org/OfflineEventAttendanceMode',
-        eventStatus: 'https://schema.org/EventScheduled',
-        startDate: '2027-01-10T10:00:00-05:00',
-        endDate: '2027-01-10T12:00:00-05:00',
-        performer: 'Organization',
-      });
-    });
-
-    it('has thirty words of the description, or the whole excerpt', async () => {
-      expect((await ld({ description: `<p>${WORDS.join('\n')}</p>` })).description).to.equal(
-        `&lt;p&gt;${WORDS.slice(0, 30).join(' ')} [&hellip;]&lt;/p&gt;\\n`,
-      );
-      await gateway.stop();
-      expect((await ld({ description: `<p>${WORDS.slice(0, 30).join(' ')}</p>` })).description).to.not.contain(
-        'hellip',
-      );
-      await gateway.stop();
-      const { description } = await ld({ excerpt: `<p>He said "it's" ${WORDS.join('  ')}</p>`, description: 'other' });
-      expect(description).to.equal(`&lt;p&gt;He said &quot;it\\'s&quot; ${WORDS.join(' ')}&lt;/p&gt;\\n`);
-    });
-
-    it("has the text as typed, without WordPress's typography", async () => {
-      const rendered = '<p>&#8220;Tom&#8221; &#038; Ann&#8217;s 2&#215;4 &#8212; a\\b &#8230;</p>';
-      expect((await ld({ description: rendered })).description).to.equal(
-        "&lt;p&gt;&quot;Tom&quot; &amp; Ann\\'s 2x4 -- a\\\\b ...&lt;/p&gt;\\n",
-      );
-    });
-
-    it('has the URL of the image', async () => expect((await ld({ image: 90 })).image).to.equal(big.url));
-
-    it('marks a private event, and escapes tags in its title', async () => {
-      gateway = await seededGateway();
-      const record = event(1, { ...NEW_YORK, status: 'private', title: 'T <b>x</b>' });
-      const cost = serializeCost(decodeCost(''), { symbol: '$', position: 'prefix' });
-      const { name } = eventJsonLd(record, { venue: undefined, organizer: undefined, image: undefined, cost });
-      expect(name).to.equal('Private: T &lt;b&gt;x&lt;/b&gt;');
-    });
-
-    for (const [cost, price] of [
-      ['$10', '10'],
-      ['10-20', '10 – 20'],
-      ['Donation', 'Donation'],
-      ['$0', '0'],
-      ['€10', '10'],
-      ['10,50', '10,50'],
-    ]) {
-      it(`has the price ${price} for the cost ${cost}`, async () => {
-        expect((await ld({ cost, date: '2026-11-20 21:44:08' })).offers).to.deep.equal({
-          ...{
-            '@type': 'Offer',
-            price,
-            priceCurrency: 'USD',
-            url: 'https://cms.example/event/a/',
-            category: 'primary',
-          },
-          availability: 'inStock',
-          validFrom: '2026-11-20T00:00:00+00:00',
-        });
-      });
-    }
-
-    it('of a venue is escaped, except the region', async () => {
-      const { location } = await ld({ venues: [6] }, [venue(6, { title: 'H', ...CITY, website: 'http://v.example/' })]);
-      expect(location).to.deep.equal({
-        '@type': 'Place',
-        name: 'H',
-        description: '',
-        url: '',
-        address: {
-          ...{
-            '@type': 'PostalAddress',
-            streetAddress: '1 A &amp; &quot;B&quot;',
-            addressLocality: 'C',
-            addressRegion: 'N<Y',
-          },
-          postalCode: '10001',
-          addressCountry: 'United States',
-        },
-        telephone: '5&quot;5',
-        sameAs: 'http://v.example/',
-      });
-    });
-
-    it('of a venue with only a name', async () => {
-      const { location } = await ld({ venues: [6] }, [venue(6, { title: 'H' })]);
-      expect(location).to.deep.equal({
-        ...{
-          '@type': 'Place',
-          name: 'H',
-          description: '',
-          url: '',
-          address: { '@type': 'PostalAddress' },
-          telephone: '',
-          sameAs: '',
-        },
-      });
-    });
-
-    it('has the first organizer, with the e-mail address obfuscated the same way each time', async () => {
-      const people = [organizer(8, { title: 'O', email: 'a@b.example', website: 'http://o.example/' }), organizer(9)];
-      const body = await ld({ organizers: [8, 9] }, people);
-      expect(body.organizer).to.include({
-        '@type': 'Person',
-        name: 'O',
-        url: 'http://o.example/',
-        sameAs: 'http://o.example/',
-      });
-      const plain = body.organizer.email.replace(/&#(\d+);/g, (_: string, code: string) =>
-        String.fromCodePoint(Number(code)),
-      );
-      expect(plain).to.equal('a@b.example');
-      expect(body.organizer.email).to.not.equal('a@b.example');
-      expect((await gateway.request('/organizers/8')).body.json_ld).to.deep.equal(body.organizer);
-      expect(body.organizer).to.not.have.property('@context');
-    });
-
-    it('is on the linked records of a single event too, and nowhere in lists', async () => {
-      const body = await one('/events/1', [
-        venue(6),
-        organizer(8),
-        event(1, { ...NEW_YORK, venues: [6], organizers: [8] }),
-      ]);
-      expect(body.venue).to.have.property('json_ld');
-      expect(body.organizer[0]).to.have.property('json_ld');
-      expect((await gateway.request('/events')).text).to.not.contain('json_ld');
-    });
-
-    it('of an all-day event runs from midnight to one second before midnight', async () => {
-      const days = {
-        allDay: true,
-        start: '2027-01-10 00:00:00',
-        end: '2027-01-11 23:59:59',
-        startUtc: '2027-01-10 05:00:00',
-        endUtc: '2027-01-12 04:59:59',
-      };
-      expect(await ld(days)).to.include({
-        startDate: '2027-01-10T00:00:00-05:00',
-        endDate: '2027-01-11T23:59:59-05:00',
-      });
     });
   });
 });

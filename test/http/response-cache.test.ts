@@ -1,6 +1,5 @@
-// Caching of responses: validators, Cache-Control, cache tags and compression.
+// Caching of responses: validators, Cache-Control and cache tags.
 
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import { NOW_MS, seededGateway } from '../calendar/seeded-gateway.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
@@ -278,98 +277,6 @@ describe('response cache', () => {
       const { headers } = await send('/events/2');
       const known = await send('/events/2', { 'if-none-match': headers.etag! });
       expect(known.headers['cache-tag']).to.equal(headers['cache-tag']);
-    });
-  });
-
-  describe('compression', () => {
-    const UNPACK: Record<string, (bytes: Buffer) => Buffer> = {
-      ...{ gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync },
-    };
-    const LONG = '/events/2';
-
-    beforeEach(() => {
-      const description = '<p>Longer than a letter, and quick to say again.</p>'.repeat(60);
-      gateway.services.replica.upsert([event(2, { ...DRESSED, description })]);
-    });
-
-    /** The compressed response: the first client to accept an encoding does not wait for it. */
-    async function compressed(accepted: string, path = LONG): Promise<TestResponse> {
-      for (let tries = 0; tries < 100; tries += 1) {
-        const reply = await send(path, { 'accept-encoding': accepted });
-        if (reply.headers['content-encoding'] !== undefined) return reply;
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-      throw new Error(`no compressed form for ${accepted}`);
-    }
-
-    for (const encoding of Object.keys(UNPACK)) {
-      it(`${encoding} contains the same bytes`, async () => {
-        const plain = await send(LONG);
-        const { headers, bytes } = await compressed(encoding);
-        expect(headers['content-encoding']).to.equal(encoding);
-        expect(Number(headers['content-length'])).to.equal(bytes.length);
-        expect(bytes.length).to.be.below(plain.bytes.length / 2);
-        expect(UNPACK[encoding]!(bytes).equals(plain.bytes)).to.equal(true);
-        expect(headers.etag).to.equal(plain.headers.etag);
-        expect((await send(LONG, { 'accept-encoding': encoding, 'if-none-match': headers.etag! })).status).to.equal(
-          304,
-        );
-      });
-    }
-
-    it('happens once per encoding', async () => {
-      const [first, second] = [await compressed('br'), await compressed('br')];
-      expect(second.bytes.equals(first.bytes)).to.equal(true);
-    });
-
-    const WANTED: [accepted: string, encoding: string][] = [
-      ['gzip, deflate, br, zstd', 'zstd'],
-      ['gzip, deflate, br', 'br'],
-      ['gzip;q=1.0, br;q=0.5', 'gzip'],
-      ['zstd;q=0.1, br;q=0.9, gzip;q=0.8', 'br'],
-      ['zstd;q=0, br;q=0.000, gzip', 'gzip'],
-      ['GZIP', 'gzip'],
-      ['gzip ; q=0.5', 'gzip'],
-      ['br;q=0, *', 'zstd'],
-      ['*;q=0, gzip', 'gzip'],
-      ['gzip;q=0.5, identity;q=0.5', 'gzip'],
-    ];
-    for (const [accepted, encoding] of WANTED) {
-      it(`Accept-Encoding: ${accepted}`, async () =>
-        expect((await compressed(accepted)).headers['content-encoding']).to.equal(encoding));
-    }
-
-    it('is omitted if the client does not accept or prefer it', async () => {
-      for (const encoding of Object.keys(UNPACK)) await compressed(encoding);
-      for (const accepted of ['', 'identity', 'deflate', 'gzip;q=0', 'identity, gzip;q=0.5', 'gzip;q=0, br;q=0']) {
-        const { headers, body } = await send(LONG, { 'accept-encoding': accepted });
-        expect(headers, accepted).to.not.have.property('content-encoding');
-        expect(body.id).to.equal(2);
-      }
-      expect((await send(LONG)).headers).to.not.have.property('content-encoding');
-    });
-
-    it('happens immediately for a client that rejects the identity encoding', async () => {
-      for (const [path, accepted] of [
-        [LONG, 'br, identity;q=0'],
-        [LONG, 'gzip, *;q=0'],
-        ['/tags/4', 'zstd, identity;q=0'],
-      ] as const) {
-        const { headers, bytes } = await send(path, { 'accept-encoding': accepted });
-        const unpack = UNPACK[headers['content-encoding'] ?? 'none']!;
-        expect(JSON.parse(unpack(bytes).toString('utf8')).id, accepted).to.be.greaterThan(0);
-      }
-    });
-
-    it('is omitted for short responses, and HEAD has the length of GET', async () => {
-      const accepted = { 'accept-encoding': 'gzip' };
-      for (let tries = 0; tries < 3; tries += 1)
-        expect((await send('/tags/4', accepted)).headers).to.not.have.property('content-encoding');
-      const get = await compressed('gzip');
-      const head = await send(LONG, accepted, { method: 'HEAD' });
-      expect(head.text).to.equal('');
-      for (const name of ['content-encoding', 'content-length', 'etag'])
-        expect(head.headers[name]).to.equal(get.headers[name]);
     });
   });
 });

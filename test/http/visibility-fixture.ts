@@ -1,6 +1,9 @@
-// A site with records of every kind and status, with and without passwords, of several authors, and a unique word in each text.
+// A site with records of every kind and status, with and without passwords, of several authors, and a unique word
+// in each text; and what each account may see of it.
 
-import { type FakeWordPress, type Post, startFakeWordPress } from '../faults/fake-wordpress.ts';
+import { expect } from 'chai';
+import { authorization, type FakeWordPress, type Post, startFakeWordPress } from '../faults/fake-wordpress.ts';
+import type { SocketGateway } from '../start-gateway.ts';
 
 const GENERAL = ['edit_posts', 'publish_posts', 'edit_published_posts', 'edit_others_posts', 'edit_private_posts'];
 const ALL = [...GENERAL, 'read_private_posts'];
@@ -134,4 +137,75 @@ export async function startVisibilityFixture(): Promise<VisibilityFixture> {
       return has('edit_others_posts') || (has('edit_posts') && author === NAMES.indexOf(account) + 1);
     },
   };
+}
+
+type Json = Record<string, unknown>;
+
+/** What single reads show one account: lists, searches and counts may show no more. */
+export interface Seen {
+  account: string | undefined;
+  headers: Record<string, string>;
+  /** Records of successful single reads, by id. */
+  shown: Map<number, Json>;
+  /** Password-protected events: lists show them without their content. */
+  locked: Set<number>;
+}
+
+export const idsIn = (value: unknown): number[] =>
+  [value].flat().flatMap((item) => (item && typeof item === 'object' ? [(item as { id: number }).id] : []));
+
+/** Reads every record by its id as this account. */
+export async function readEach(
+  gateway: SocketGateway,
+  posts: readonly FixturePost[],
+  account: string | undefined,
+): Promise<Seen> {
+  const observed: Seen = {
+    account,
+    headers: account ? { authorization: authorization(account) } : {},
+    shown: new Map(),
+    locked: new Set(),
+  };
+  for (const { id, base } of posts) {
+    const { status, text } = await gateway.request(`/${base}/${id}`, { headers: observed.headers });
+    const body = JSON.parse(text) as Json;
+    if (status === 200) observed.shown.set(id, body);
+    else if (body.code === 'event-password-protected') observed.locked.add(id);
+  }
+  return observed;
+}
+
+const allowedWords = new WeakMap<Seen, Set<string>>();
+
+/** Words that this account may see: those of its single reads, and title and slug of protected events. */
+export function wordsFor(observed: Seen): Set<string> {
+  const words = [...observed.shown.values()].flatMap((record) =>
+    wordsIn(JSON.stringify(record)).map(({ word }) => word),
+  );
+  return new Set([...words, ...[...observed.locked].flatMap((id) => [wordOf(id, 'title'), wordOf(id, 'slug')])]);
+}
+
+/** Ids of all pages of a list. Checks the total, the caching headers, and that the list shows nothing that single reads hide. */
+export async function readList(gateway: SocketGateway, observed: Seen, path: string): Promise<number[]> {
+  const { account, headers } = observed;
+  const ids: number[] = [];
+  for (let page = 1; ; page += 1) {
+    const reply = await gateway.request(`${path}${path.includes('?') ? '&' : '?'}per_page=50&page=${page}`, {
+      headers,
+    });
+    expect(reply.status, `${account} ${path}`).to.equal(200);
+    const allowed = allowedWords.get(observed) ?? wordsFor(observed);
+    allowedWords.set(observed, allowed);
+    const requested = decodeURIComponent(path);
+    for (const { word } of wordsIn(reply.text + JSON.stringify(reply.headers)))
+      expect(allowed.has(word) || requested.includes(word), `${account} ${path} tells ${word}`).to.equal(true);
+    expect(reply.headers['cache-control'], `${account} ${path}`).to.match(account ? /no-store, private$/ : /^public/);
+    const body = JSON.parse(reply.text) as Json;
+    ids.push(...idsIn(Object.values(body).find(Array.isArray)));
+    if (ids.length >= (body.total as number)) {
+      expect(ids.length, `${account} ${path}`).to.equal(body.total);
+      expect(reply.headers['x-tec-total']).to.equal(String(body.total));
+      return ids.sort((a, b) => a - b);
+    }
+  }
 }

@@ -15,7 +15,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       what: 'queued calls to the CMS',
       function: 'createBulkheads.canQueue',
       code: 'if (_1.queued.size >= _1.queue) return false;',
-      test: 'test/faults/cms-client.test.ts',
+      test: 'test/faults/cms-client-load.test.ts',
       title: 'the queue',
     },
     {
@@ -105,6 +105,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       function: 'createCmsClient.policiesOf',
       code: "({ bulkhead = 'sync' }: CmsRequest)",
       replacement: "(_: CmsRequest, bulkhead: BulkheadName = 'sync')",
+      test: 'test/faults/cms-client-load.test.ts',
       title: 'stops no other bulkhead',
     },
     {
@@ -119,6 +120,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       what: 'a write is never retried',
       function: 'createCmsClient.requestWithRetries',
       code: 'RETRYABLE_METHODS.has(_1.method) &&',
+      test: 'test/faults/cms-client-load.test.ts',
       title: 'neither a write nor a read with Retry-After',
     },
     {
@@ -133,6 +135,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       function: 'createCmsClient.requestWithRetries',
       code: 'if (!_1 || !_2.tryRetry())',
       replacement: 'if (!_1)',
+      test: 'test/faults/cms-client-load.test.ts',
       title: 'at most a fifth of the requests, or three',
     },
     {

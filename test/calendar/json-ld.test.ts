@@ -1,0 +1,163 @@
+// `json_ld` of events, venues and organizers in single reads.
+
+import { expect } from 'chai';
+import { decodeCost, serializeCost } from '../../src/calendar/cost.ts';
+import { eventJsonLd } from '../../src/calendar/json-ld.ts';
+import type { CalendarRecord } from '../../src/model/records.ts';
+import { event, organizer, venue } from '../store/sample-records.ts';
+import { big, CITY, NEW_YORK, serializerFixture } from './serializer-fixture.ts';
+
+describe('json_ld', () => {
+  const fixture = serializerFixture();
+  const { one } = fixture;
+
+  const WORDS = Array.from({ length: 35 }, (_, i) => `w${i + 1}`);
+  const ld = async (more: object, others: CalendarRecord[] = []) =>
+    (await one('/events/1', [...others, event(1, { ...NEW_YORK, url: 'https://cms.example/event/a/', ...more })]))
+      .json_ld;
+
+  it('of an event without optional fields', async () => {
+    expect(await ld({ title: 'A &#038; b' })).to.deep.equal({
+      ...{
+        '@context': 'http://schema.org',
+        '@type': 'Event',
+        name: 'A &#038; b',
+        description: '',
+        url: 'https://cms.example/event/a/',
+      },
+      eventAttendanceMode: 'https://schema.org/OfflineEventAttendanceMode',
+      eventStatus: 'https://schema.org/EventScheduled',
+      startDate: '2027-01-10T10:00:00-05:00',
+      endDate: '2027-01-10T12:00:00-05:00',
+      performer: 'Organization',
+    });
+  });
+
+  it('has thirty words of the description, or the whole excerpt', async () => {
+    expect((await ld({ description: `<p>${WORDS.join('\n')}</p>` })).description).to.equal(
+      `&lt;p&gt;${WORDS.slice(0, 30).join(' ')} [&hellip;]&lt;/p&gt;\\n`,
+    );
+    expect((await ld({ description: `<p>${WORDS.slice(0, 30).join(' ')}</p>` })).description).to.not.contain('hellip');
+    const { description } = await ld({ excerpt: `<p>He said "it's" ${WORDS.join('  ')}</p>`, description: 'other' });
+    expect(description).to.equal(`&lt;p&gt;He said &quot;it\\'s&quot; ${WORDS.join(' ')}&lt;/p&gt;\\n`);
+  });
+
+  it("has the text as typed, without WordPress's typography", async () => {
+    const rendered = '<p>&#8220;Tom&#8221; &#038; Ann&#8217;s 2&#215;4 &#8212; a\\b &#8230;</p>';
+    expect((await ld({ description: rendered })).description).to.equal(
+      "&lt;p&gt;&quot;Tom&quot; &amp; Ann\\'s 2x4 -- a\\\\b ...&lt;/p&gt;\\n",
+    );
+  });
+
+  it('has the URL of the image', async () => expect((await ld({ image: 90 })).image).to.equal(big.url));
+
+  it('marks a private event, and escapes tags in its title', async () => {
+    const record = event(1, { ...NEW_YORK, status: 'private', title: 'T <b>x</b>' });
+    const cost = serializeCost(decodeCost(''), { symbol: '$', position: 'prefix' });
+    const { name } = eventJsonLd(record, { venue: undefined, organizer: undefined, image: undefined, cost });
+    expect(name).to.equal('Private: T &lt;b&gt;x&lt;/b&gt;');
+  });
+
+  for (const [cost, price] of [
+    ['$10', '10'],
+    ['10-20', '10 – 20'],
+    ['Donation', 'Donation'],
+    ['$0', '0'],
+    ['€10', '10'],
+    ['10,50', '10,50'],
+  ]) {
+    it(`has the price ${price} for the cost ${cost}`, async () => {
+      expect((await ld({ cost, date: '2026-11-20 21:44:08' })).offers).to.deep.equal({
+        ...{
+          '@type': 'Offer',
+          price,
+          priceCurrency: 'USD',
+          url: 'https://cms.example/event/a/',
+          category: 'primary',
+        },
+        availability: 'inStock',
+        validFrom: '2026-11-20T00:00:00+00:00',
+      });
+    });
+  }
+
+  it('of a venue is escaped, except the region', async () => {
+    const { location } = await ld({ venues: [6] }, [venue(6, { title: 'H', ...CITY, website: 'http://v.example/' })]);
+    expect(location).to.deep.equal({
+      '@type': 'Place',
+      name: 'H',
+      description: '',
+      url: '',
+      address: {
+        ...{
+          '@type': 'PostalAddress',
+          streetAddress: '1 A &amp; &quot;B&quot;',
+          addressLocality: 'C',
+          addressRegion: 'N<Y',
+        },
+        postalCode: '10001',
+        addressCountry: 'United States',
+      },
+      telephone: '5&quot;5',
+      sameAs: 'http://v.example/',
+    });
+  });
+
+  it('of a venue with only a name', async () => {
+    const { location } = await ld({ venues: [6] }, [venue(6, { title: 'H' })]);
+    expect(location).to.deep.equal({
+      ...{
+        '@type': 'Place',
+        name: 'H',
+        description: '',
+        url: '',
+        address: { '@type': 'PostalAddress' },
+        telephone: '',
+        sameAs: '',
+      },
+    });
+  });
+
+  it('has the first organizer, with the e-mail address obfuscated the same way each time', async () => {
+    const people = [organizer(8, { title: 'O', email: 'a@b.example', website: 'http://o.example/' }), organizer(9)];
+    const body = await ld({ organizers: [8, 9] }, people);
+    expect(body.organizer).to.include({
+      '@type': 'Person',
+      name: 'O',
+      url: 'http://o.example/',
+      sameAs: 'http://o.example/',
+    });
+    const plain = body.organizer.email.replace(/&#(\d+);/g, (_: string, code: string) =>
+      String.fromCodePoint(Number(code)),
+    );
+    expect(plain).to.equal('a@b.example');
+    expect(body.organizer.email).to.not.equal('a@b.example');
+    expect((await fixture.gateway.request('/organizers/8')).body.json_ld).to.deep.equal(body.organizer);
+    expect(body.organizer).to.not.have.property('@context');
+  });
+
+  it('is on the linked records of a single event too, and nowhere in lists', async () => {
+    const body = await one('/events/1', [
+      venue(6),
+      organizer(8),
+      event(1, { ...NEW_YORK, venues: [6], organizers: [8] }),
+    ]);
+    expect(body.venue).to.have.property('json_ld');
+    expect(body.organizer[0]).to.have.property('json_ld');
+    expect((await fixture.gateway.request('/events')).text).to.not.contain('json_ld');
+  });
+
+  it('of an all-day event runs from midnight to one second before midnight', async () => {
+    const days = {
+      allDay: true,
+      start: '2027-01-10 00:00:00',
+      end: '2027-01-11 23:59:59',
+      startUtc: '2027-01-10 05:00:00',
+      endUtc: '2027-01-12 04:59:59',
+    };
+    expect(await ld(days)).to.include({
+      startDate: '2027-01-10T00:00:00-05:00',
+      endDate: '2027-01-11T23:59:59-05:00',
+    });
+  });
+});

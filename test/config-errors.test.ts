@@ -1,0 +1,137 @@
+// Every mistake in the configuration is reported with key, reason and remedy.
+
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { loadConfig } from '../src/config.ts';
+import { ConfigError } from '../src/errors.ts';
+import { configFiles, keys } from './config-fixture.ts';
+
+const nested = (key: string, value: unknown): unknown =>
+  key.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value);
+
+describe('the configuration rejects, with key, reason and remedy:', () => {
+  const { folder, file, loadError } = configFiles();
+
+  for (const [key, rule] of keys) {
+    it(`a wrong type of ${key}`, () => {
+      const wrong = rule.type === 'string' || rule.enum ? 5 : rule.type === 'array' ? 'x' : 'yes';
+      const site = file(nested(key, wrong));
+      const error = loadError({ file: site });
+      expect(error.location).to.equal(`${site}, ${key}`);
+      expect(error.message).to.match(/must be/);
+      expect(error.remedy).to.equal(rule.description);
+      expect(loadError({ file: file(nested(key, null)) }).location).to.equal(`${site}, ${key}`);
+    });
+
+    it(`an unknown key beside ${key}`, () => {
+      const group = key.split('.').slice(0, -1);
+      const unknown = [...group, 'unknown'].join('.');
+      const site = file(nested(unknown, 1));
+      const error = loadError({ file: site });
+      expect(error.location).to.equal(`${site}, ${unknown}`);
+      expect(error.remedy).to.contain(key.split('.').at(-1));
+    });
+
+    if (rule.type === 'integer' || rule.type === 'number') {
+      it(`${key} below its minimum`, () => {
+        const site = file(nested(key, -1));
+        expect(loadError({ file: site }).location).to.equal(`${site}, ${key}`);
+      });
+    }
+  }
+
+  for (const [name, value, reason] of [
+    ['CALENDAR_UPSTREAM_URL', 'site.test', /http:\/\//],
+    ['CALENDAR_UPSTREAM_URL', 'ftp://site.test', /http:\/\//],
+    ['CALENDAR_PORT', 'abc', /whole number/],
+    ['CALENDAR_PORT', '3000x', /whole number/],
+    ['CALENDAR_PORT', '3.5', /whole number/],
+    ['CALENDAR_PORT', '65536', /65535/],
+    ['CALENDAR_ADMIN_PORT', '-1', />= 0/],
+    ['CALENDAR_PUBLIC_URL', 'calendar.test', /http:\/\//],
+    ['CALENDAR_SYNC_INTERVAL', 'often', /number/],
+    ['CALENDAR_SYNC_INTERVAL', '0', />= 0.1/],
+    ['CALENDAR_WEBHOOK_SECRET', 'short', /8 characters/],
+    ['CALENDAR_REDIS_URL', 'cache:6379', /invalid format/],
+    ['CALENDAR_TRUST_PROXIES', '1', /an address such as/],
+    ['CALENDAR_TRUST_PROXIES', 'yes', /an address such as/],
+    ['CALENDAR_TRUST_PROXIES', 'true, 10.0.0.0/8', /an address such as/],
+    ['CALENDAR_LOG_LEVEL', 'verbose', /one of debug/],
+    ['CALENDAR_LOG_REQUESTS', 'no', /true or false/],
+    ['CALENDAR_LIMITS_DRAIN_MS', '99999999999', /<= 2147483647/],
+    ['CALENDAR_LIMITS_SOCKETS', '1e9', /whole number/],
+    // The start waits for one call to the CMS, retries included.
+    ['CALENDAR_UPSTREAM_LIMITS_RETRY_DELAY_MS', '60001', /<= 60000/],
+    ['CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS', '2147483647', /<= 600000/],
+    ['CALENDAR_COST_POSITION', 'left', /one of prefix, postfix/],
+  ] as const) {
+    it(`${name}=${value}`, () => {
+      const error = loadError({ env: { [name]: value } });
+      expect(error.location).to.equal(name);
+      expect(error.message).to.match(reason);
+      expect(error.remedy).not.to.equal('');
+    });
+  }
+
+  for (const network of ['10.0.0.0/33', '10.0.0', 'proxy.internal', '::1/129', '10.0.0.0/8/8', '']) {
+    it(`the proxy ${JSON.stringify(network)}`, () => {
+      const error = loadError({ file: file({ listen: { trustProxies: ['10.0.0.0/8', network] } }) });
+      expect(error.location).to.contain('listen.trustProxies.1');
+      expect(error.message).to.match(/network such as/);
+    });
+  }
+
+  for (const mount of ['calendar', '/', '/a/', '//a', '/a b', '/-/x', '/../x', '/docs', '/a?b']) {
+    it(`the mount ${mount}`, () =>
+      expect(loadError({ env: { CALENDAR_MOUNTS: mount } }).location).to.equal('CALENDAR_MOUNTS'));
+  }
+
+  it('a missing site URL', () => {
+    expect(() => loadConfig({ env: {} })).to.throw(ConfigError, /CALENDAR_UPSTREAM_URL: is missing/);
+  });
+
+  for (const [what, change, key] of [
+    ['a service account without a password', { upstream: { user: 'x' } }, 'CALENDAR_UPSTREAM_PASSWORD'],
+    ['a service account without a user name', { upstream: { password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
+    ['a user name with a colon', { upstream: { user: 'a:b', password: 'x' } }, 'CALENDAR_UPSTREAM_USER'],
+    ['a default page size above the maximum', { lists: { perPage: 51 } }, 'lists.perPage'],
+    ['the same port twice', { listen: { adminPort: 3000 } }, 'listen.adminPort'],
+    ['a public URL with a query', { publicUrl: 'https://a.test/?b' }, 'publicUrl'],
+  ] as const) {
+    it(what, () => expect(loadError({ file: file(change) }).location).to.contain(key));
+  }
+
+  it('a site URL with credentials, a query or a fragment', () => {
+    for (const url of ['https://u:s3cret@site.test', 'https://site.test/?a=b', 'https://site.test/#a']) {
+      const error = loadError({ env: { CALENDAR_UPSTREAM_URL: url } });
+      expect(error.location).to.contain('CALENDAR_UPSTREAM_URL');
+      expect(error.message).not.to.contain('s3cret');
+    }
+  });
+
+  it('keys that would pollute a prototype', () => {
+    expect(loadError({ file: file('{"__proto__": {"polluted": 1}}') }).message).to.contain('no such key');
+    expect(loadError({ file: file('{"listen": {"__proto__": {"polluted": 1}}}') }).message).to.contain('no such key');
+    expect({}).not.to.have.property('polluted');
+  });
+
+  it('a file that is missing, malformed or not an object', () => {
+    expect(loadError({ file: join(folder(), 'none.json') }).message).to.contain('ENOENT');
+    expect(loadError({ file: file('[]') }).message).to.contain('not a JSON object');
+    expect(loadError({ file: file('{"mapping": ') }).message).to.contain('not JSON');
+  });
+
+  it('without quoting a secret', () => {
+    for (const broken of [
+      '{"upstream": {"password": "hunter2secret" "user": "x"}}',
+      '{"upstream": {"password": hunter2secret}}',
+      'hunter2secret',
+      '{"upstream": {"password": ["hunter2secret"]}}',
+      '{"webhook": {"secret": "hunter"}}',
+    ]) {
+      const error = loadError({ file: file(broken) });
+      expect(`${error.message} ${error.stack} ${error.cause}`).not.to.contain('hunter');
+    }
+    expect(loadError({ env: { CALENDAR_REDIS_URL: 'http://:hunter@x' } }).message).not.to.contain('hunter');
+  });
+});

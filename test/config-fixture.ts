@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import schema from '../src/config.schema.json' with { type: 'json' };
+import { loadConfig } from '../src/config.ts';
+import { ConfigError } from '../src/errors.ts';
+
+type Rule = {
+  description?: string;
+  type?: string | string[];
+  properties?: Record<string, Rule>;
+  enum?: unknown[];
+  items?: Rule;
+};
+
+/** The schema of every leaf key: `listen.port` -> its schema. */
+function leaves(rule: Rule, path: string[] = []): [string, Rule][] {
+  if (!rule.properties) return [[path.join('.'), rule]];
+  return Object.entries(rule.properties).flatMap(([key, below]) => leaves(below, [...path, key]));
+}
+/** Every setting with its schema. */
+export const keys = leaves(schema as Rule).filter(([key]) => key !== '$schema');
+
+export const SITE = { CALENDAR_UPSTREAM_URL: 'https://site.test' };
+
+/** Creates a folder before the tests of the suite, and deletes it afterwards. */
+export function configFiles() {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'calendar-config-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  function file(content: unknown): string {
+    const name = join(folder, 'site.json');
+    writeFileSync(name, typeof content === 'string' ? content : JSON.stringify(content));
+    return name;
+  }
+  function loadError(options: { file?: string; env?: Record<string, string> }): ConfigError {
+    try {
+      loadConfig({ ...options, env: { ...SITE, ...options.env } });
+    } catch (error) {
+      expect(error).to.be.instanceOf(ConfigError);
+      return error as ConfigError;
+    }
+    throw new Error('the configuration was accepted');
+  }
+
+  return { folder: () => folder, file, loadError };
+}

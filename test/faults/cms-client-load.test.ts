@@ -1,0 +1,136 @@
+// How the CMS client protects the CMS and its callers: retries, circuit breaker, queue.
+
+import { expect } from 'chai';
+import type { BulkheadName } from '../../src/cms/port.ts';
+import type { CmsUnavailable } from '../../src/errors.ts';
+import { until } from '../until.ts';
+import { clientFixture } from './client-fixture.ts';
+import { sendJson, sendText } from './stub-cms.ts';
+
+describe('CMS client under load and failures', () => {
+  const fixture = clientFixture();
+  const { failure, fresh } = fixture;
+
+  describe('retries', () => {
+    it('a read after a transient failure', async () => {
+      await fresh({ retries: 2 });
+      let calls = 0;
+      fixture.cms.respond = (_request, response) => {
+        calls += 1;
+        if (calls < 3) response.destroy();
+        else sendJson(response, 200, { ok: true });
+      };
+      expect((await fixture.client.request({ method: 'GET', path: '/x' })).status).to.equal(200);
+      expect(calls).to.equal(3);
+    });
+
+    it('neither a write nor a read with Retry-After', async () => {
+      await fresh({ retries: 2 });
+      fixture.cms.respond = (_request, response) => sendText(response, 503, '', { 'retry-after': '1' });
+      await failure();
+      fixture.cms.respond = (_request, response) => void response.destroy();
+      await failure('POST');
+      expect(fixture.cms.requests).to.have.length(2);
+    });
+
+    it('at most a fifth of the requests, or three', async () => {
+      await fresh({ retries: 2, connections: 1 });
+      // Alternating failures and successes keep the circuit breaker closed.
+      fixture.cms.respond = ({ url = '' }, response) => {
+        if (url.startsWith('/good')) sendJson(response, 200, { ok: true });
+        else sendText(response, 500, '<html>');
+      };
+      for (let n = 0; n < 9; n += 1) {
+        await fixture.client.request({ method: 'GET', path: '/good' });
+        await fixture.client.request({ method: 'GET', path: '/good' });
+        await failure();
+      }
+      const received = fixture.cms.requests.filter(({ url }) => url.startsWith('/x')).length;
+      // 18 good + 9 bad calls; the budget allows max(3, 20 %).
+      expect(received)
+        .to.be.at.least(9 + 3)
+        .and.at.most(9 + Math.ceil(0.2 * 36));
+    });
+  });
+
+  describe('the circuit breaker', () => {
+    const states = () =>
+      fixture.observed.flatMap((observation) => (observation.type === 'breaker' ? [observation.state] : []));
+
+    it('opens after five failures: the client then does not call the CMS', async () => {
+      await fixture.proxy.set({ kind: 'reset', afterBytes: 0 });
+      for (let call = 0; call < 5; call += 1) expect((await failure()).reason).to.equal('reset');
+      const { connections } = fixture.proxy;
+      expect(await failure('POST')).to.include({ reason: 'breaker-open', outcomeUnknown: false, retryAfterS: 5 });
+      expect(fixture.proxy.connections).to.equal(connections);
+      expect(states()).to.deep.equal(['open']);
+    });
+
+    it('ignores errors of the CMS, malformed responses and client aborts', async () => {
+      fixture.cms.respond = (_request, response) => sendText(response, 403, '<html>');
+      for (let call = 0; call < 10; call += 1) await failure();
+      fixture.cms.respond = () => {};
+      for (let call = 0; call < 10; call += 1) {
+        const clientAbort = new AbortController();
+        const aborted = fixture.client
+          .request({ method: 'GET', path: '/x', signal: clientAbort.signal })
+          .catch((error: unknown) => error);
+        clientAbort.abort(new Error('gone'));
+        expect(await aborted).to.have.property('message', 'gone');
+      }
+      expect(states()).to.deep.equal([]);
+    });
+
+    it('stops no other bulkhead', async () => {
+      await fresh({});
+      fixture.cms.respond = ({ url = '' }, response) => {
+        if (url.startsWith('/bad')) sendText(response, 500, '<html>');
+        else sendJson(response, 200, { ok: true });
+      };
+      const get = (path: string, bulkhead: BulkheadName) =>
+        fixture.client.request({ method: 'GET', path, bulkhead }).then(
+          ({ status }) => status,
+          ({ reason }: CmsUnavailable) => reason,
+        );
+      for (let call = 0; call < 5; call += 1) expect(await get('/bad', 'anonymous')).to.equal('status');
+      expect(await get('/good', 'anonymous')).to.equal('breaker-open');
+      for (const bulkhead of ['logins', 'callers', 'sync'] as const) expect(await get('/good', bulkhead)).to.equal(200);
+    });
+  });
+
+  describe('the queue', () => {
+    it('is bounded and rejects further calls immediately', async () => {
+      await fresh({ connections: 2, queue: 3, deadlineMs: 5_000, headersTimeoutMs: 5_000 });
+      const held: (() => void)[] = [];
+      fixture.cms.respond = (_request, response) => void held.push(() => sendJson(response, 200, { ok: true }));
+      const calls = Array.from({ length: 8 }, () =>
+        fixture.client.request({ method: 'GET', path: '/x' }).catch((error: unknown) => error),
+      );
+      const away = await Promise.all(calls.slice(5));
+      for (const error of away) expect(error).to.include({ reason: 'busy', outcomeUnknown: false });
+      await until(() => held.length >= 2, 'two calls at the CMS');
+      fixture.cms.respond = (_request, response) => sendJson(response, 200, { ok: true });
+      for (const release of held) release();
+      for (const response of await Promise.all(calls.slice(0, 5))) expect(response).to.include({ status: 200 });
+      const queueSizes = fixture.observed.flatMap((observation) => (observation.type === 'queue' ? [observation] : []));
+      expect(Math.max(...queueSizes.map(({ running }) => running))).to.equal(2);
+      expect(Math.max(...queueSizes.map(({ waiting }) => waiting))).to.equal(3);
+      expect(queueSizes.at(-1)).to.include({ running: 0, waiting: 0 });
+    });
+
+    it('is left at the deadline and by a client abort', async () => {
+      await fresh({ connections: 1, queue: 3 });
+      fixture.cms.respond = () => {};
+      const holder = failure();
+      const clientAbort = new AbortController();
+      const waiter = fixture.client
+        .request({ method: 'POST', path: '/x', signal: clientAbort.signal })
+        .catch((error: unknown) => error);
+      const late = failure('POST');
+      clientAbort.abort(new Error('gone'));
+      expect(await waiter).to.have.property('message', 'gone');
+      expect((await holder).reason).to.equal('timeout');
+      await late;
+    });
+  });
+});
