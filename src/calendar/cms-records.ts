@@ -122,10 +122,11 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     const { readMark, isWritten = false, call } = origin;
     const kindMapping = mappingOf(kind);
     const record = toRecord(kind, cmsRecord, isWritten);
-    // The sync stores a series with all its occurrences.
+    // The sync stores a series with all its occurrences, unless the replica has it as it is.
     if (kindMapping.occurrences) {
       const isListed = service !== undefined || cmsRecord.status === 'publish';
-      if (isListed) void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);
+      const isNew = !hasSameVersion(replica.get(kind, record.id), record);
+      if (isListed && isNew) void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);
       return record;
     }
     // Without this, other actors would see a written record as it was before the write.
@@ -294,6 +295,13 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     },
   };
 }
+
+/** Terms have no versions. */
+const hasSameVersion = (stored: CalendarRecord | undefined, record: CalendarRecord): boolean =>
+  stored !== undefined &&
+  'modifiedUtc' in stored &&
+  'modifiedUtc' in record &&
+  stored.modifiedUtc === record.modifiedUtc;
 
 /** The parts of a request body at these dotted paths. */
 function pickPaths(body: CmsRecord, paths: string[]): CmsRecord {

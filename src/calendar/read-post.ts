@@ -4,6 +4,7 @@
 import type { ActionPermissions, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
+import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
 import { FIRST_EMBEDDED_ID, type PostKind, type RecordOf } from '../model/records.ts';
 import { permissionsFor, visibilityFor } from './action-permissions.ts';
 import { mapCmsError, unknownId } from './cms-errors.ts';
@@ -43,11 +44,19 @@ export async function readPost<K extends PostKind>(
   if (!stored && services.replica.kindOf(id) !== undefined) throw kind === 'event' ? notAnEvent() : unknownId(kind, id);
   if (kind === 'event' && stored?.status === 'trash') throw noLongerAvailable();
   if (stored && !request.actor.account) throw notAccessible(kind);
+  if (!stored && isUnknownOccurrence(services, kind, id)) throw unknownId(kind, id);
   const record = await lookUpPost(services, kind, id, request);
   if (kind === 'event' && record.status === 'trash') throw noLongerAvailable();
   if (record.protected) return unlock(services, kind, record, request, options);
   return { record, unlocked: false };
 }
+
+/** The replica has every occurrence of a public series: the CMS would have to send all of them to say the same. */
+const isUnknownOccurrence = ({ replica, sync }: Services, kind: PostKind, id: number): boolean =>
+  kind === 'event' &&
+  isOccurrenceId(id) &&
+  sync.state().complete &&
+  replica.get('event', seriesIdOf(id))?.status === 'publish';
 
 /**
  * Reads a protected post in full with the correct password, or for its editor with `context=edit`. Otherwise
@@ -175,6 +184,7 @@ export async function postExists(
   if (storedKind !== undefined) return storedKind === kind && (await mayKnow(services, kind, id, request));
   const name = `${kind} ${id}`;
   if (!services.mapping.kinds[kind] || unknownRecords.isMissing(name)) return false;
+  if (isUnknownOccurrence(services, kind, id)) return false;
   const found = await unknownRecords.lookUp(request.actor, kind, async () => {
     try {
       await services.cmsRecords.read(kind, id, request);

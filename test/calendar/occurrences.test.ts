@@ -19,8 +19,10 @@ describe('an occurrence of a series', () => {
   let cms: FakeCms;
   let gateway: TestGateway;
   let series: number;
+  let nowMs: number;
   beforeEach(() => {
-    cms = createFakeCms(() => NOW_MS);
+    nowMs = NOW_MS;
+    cms = createFakeCms(() => nowMs);
   });
   afterEach(() => gateway.stop());
 
@@ -117,6 +119,33 @@ describe('an occurrence of a series', () => {
         ]);
       }
     expect([cms.writes.length, cms.deletes.length]).to.deep.equal([1, 0]);
+  });
+
+  it('that its public series does not have is 404 without a CMS call', async () => {
+    await start();
+    cms.requests.length = 0;
+    for (const day of ['1999-01-01', '2027-01-04', '2199-01-01']) {
+      expect((await gateway.request(`/events/${idOn(day)}`)).status, day).to.equal(404);
+      expect((await gateway.request(`/events/${idOn(day)}`, { as: 'editor' })).status, day).to.equal(404);
+    }
+    expect(cms.requests.filter(({ base, view }) => base === 'events' && view !== undefined)).to.deep.equal([]);
+  });
+
+  it('of a draft is read by its editors without another read of the whole series by the sync, until it changes', async () => {
+    await start({ status: 'draft' });
+    const path = `/events/${idOn('2027-01-10')}`;
+    const fetched: number[] = [];
+    const { fetchChanged } = gateway.sync;
+    gateway.sync.fetchChanged = (changes) => {
+      fetched.push(...changes.map(({ id }) => id));
+      return fetchChanged(changes);
+    };
+    for (let n = 0; n < 3; n += 1) expect((await gateway.request(path, { as: 'editor' })).status).to.equal(200);
+    expect(fetched).to.deep.equal([]);
+    nowMs += 60_000;
+    cms.edit(series, { title: 'Yoga for all' });
+    expect((await gateway.request(path, { as: 'editor' })).body.title).to.equal('Yoga for all');
+    expect(fetched).to.deep.equal([series]);
   });
 
   it('that is deleted while it is read is 404, and the others stay', async () => {
