@@ -3,12 +3,14 @@
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { createApplication } from './application.ts';
+import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
+import type { Cms, Credentials } from './cms/port.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { type Config, publicUrlOf, serviceCredentials } from './config.ts';
 import { createAdmin } from './http/admin.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { loadMapping } from './mapping/load.ts';
-import { collectionSpec, mappingFingerprint } from './mapping/mapping.ts';
+import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
 import { combineObservers, type Observe } from './observability/events.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openReplica, type Replica, type ReplicaOptions } from './store/replica.ts';
@@ -38,6 +40,25 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
   return createGateway(config, log, { createCluster, openRedisRateLimit, openRedisIdempotencyStore });
 }
 
+/** Opens the CMS that the mapping names. `service`: the service account; undefined without one. */
+export function openCms(
+  config: Config,
+  { upstream, source, kinds }: Mapping,
+  observe: Observe,
+): { cms: Cms; service: Credentials } {
+  const { url, limits, user, password = '' } = config.upstream;
+  if (upstream === 'wordpress')
+    return { cms: createWordPress({ url, observe, limits }), service: serviceCredentials(config) };
+  const cms = createPayload({
+    url,
+    ...(source.payload && { site: source.payload }),
+    specs: Object.values(kinds),
+    observe,
+    limits,
+  });
+  return { cms, service: user === undefined ? undefined : apiKeyLogin(user, password) };
+}
+
 /**
  * Creates the gateway without opening a port.
  * @param log receives every observation, as the metrics do
@@ -48,8 +69,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   const observe = combineObservers(log, metrics.observe);
   const { upstream: site, limits, listen } = config;
   const mapping = loadMapping(config.mapping);
-  const service = serviceCredentials(config);
-  const cms = createWordPress({ url: site.url, observe, limits: site.limits });
+  const { cms, service } = openCms(config, mapping, observe);
   const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
   const intervalMs = config.sync.intervalS * 1000;
   const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: site.url };

@@ -36,10 +36,11 @@ export const isStaff = (actor: Actor, permissions: ActionPermissions | undefined
 /** The rule by which the CMS lets the actor read posts of one collection. */
 export function visibilityOf(actor: Actor, permissions: ActionPermissions | undefined): Visibility {
   if (!actor.account || !isStaff(actor, permissions)) return PUBLIC_VISIBILITY;
-  const editsOthers = can(actor, 'editOthers', permissions);
+  const readsOthers = can(actor, 'readOthers', permissions);
   const readsPrivate = can(actor, 'readPrivate', permissions);
-  const others = HIDDEN_STATUSES.filter((status) => (status === 'private' ? readsPrivate : editsOthers));
-  return { others: ['publish', ...others], own: HIDDEN_STATUSES, userId: actor.account.userId };
+  const others = HIDDEN_STATUSES.filter((status) => (status === 'private' ? readsPrivate : readsOthers));
+  const own = can(actor, 'readOwn', permissions) ? HIDDEN_STATUSES : [];
+  return { others: ['publish', ...others], own, userId: actor.account.userId };
 }
 
 /** Whether a visibility shows more than the public sees. */

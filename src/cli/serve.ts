@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { NoRestApi } from '../cms/wordpress/no-rest-api.ts';
-import { createWordPress } from '../cms/wordpress/wordpress.ts';
-import { type Config, loadConfig, serviceCredentials } from '../config.ts';
+import { type Config, loadConfig } from '../config.ts';
 import { CmsUnavailable, type ConfigError } from '../errors.ts';
-import { type Gateway, openGateway } from '../gateway.ts';
+import { type Gateway, openCms, openGateway } from '../gateway.ts';
+import { loadMapping } from '../mapping/load.ts';
 import type { Observe } from '../observability/events.ts';
 import { createLog } from '../observability/log.ts';
 import { VERSION } from '../version.ts';
@@ -72,12 +72,7 @@ const hasReplica = ({ dataDir }: Config): boolean =>
  * @throws ConfigError if the site is no WordPress, or rejects the service account
  */
 async function checkSite(config: Config, log: Observe): Promise<void> {
-  const cms = createWordPress({
-    url: config.upstream.url,
-    observe: () => undefined,
-    limits: config.upstream.limits,
-  });
-  const credentials = serviceCredentials(config);
+  const { cms, service: credentials } = openCms(config, loadMapping(config.mapping), () => undefined);
   try {
     await readSite({ cms, credentials });
     if (credentials) await cms.account({ credentials });

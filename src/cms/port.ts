@@ -39,6 +39,9 @@ export type Action =
   | 'editOthers'
   | 'editPrivate'
   | 'editPublished'
+  /** To see their own records in every status, those of others, and those with the status `private`. */
+  | 'readOwn'
+  | 'readOthers'
   | 'readPrivate'
   | 'publish'
   | 'delete'
@@ -66,6 +69,8 @@ export interface CollectionSpec {
   context: 'view' | 'edit' | undefined;
   /** The CMS's list repeats records and its totals are unreliable: duplicates are dropped and totals ignored. */
   dedupe: boolean;
+  /** Where each field of the record is that has a single path, by the CMS's own names: `start` -> `meta.start`. */
+  paths: ReadonlyMap<string, string>;
   /** The fields that the mapping reads, by the CMS's own names. */
   selectedFields: string;
   /** Those of them without which a record cannot be read. */
@@ -77,7 +82,7 @@ export interface CollectionSpec {
 /** A collection that serves no kind. */
 export const plainCollection = (collection: string, storedAs: CollectionSpec['storedAs']): CollectionSpec => ({
   ...{ collection, storedAs, listParams: {}, statuses: [], context: undefined, dedupe: false },
-  ...{ selectedFields: 'id', requiredPaths: [], termFields: [] },
+  ...{ paths: new Map(), selectedFields: 'id', requiredPaths: [], termFields: [] },
 });
 
 /** The media library. Its records have an id and a modification time; `Cms.images` reads the rest. */

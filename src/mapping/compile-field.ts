@@ -58,12 +58,13 @@ function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor
 }
 
 /**
- * The accessor of a field that the mapping does not name, because WordPress has it for every post or term.
+ * The accessor of a field that the mapping does not name, because the CMS has it for every post or term.
  */
-export function compileCoreField(field: Field, { read, write }: CoreLocation): FieldAccessor {
-  const reader = compileLocation(read, field, '');
+export function compileCoreField(field: Field, { read, write, as }: CoreLocation): FieldAccessor {
+  const locationOf = (at: string): LocationSpec => ({ at, ...(as !== undefined && { as }) });
+  const reader = compileLocation(locationOf(read), field, '');
   if (write === undefined) return readOnly(reader);
-  return { ...compileLocation(write, field, ''), read: reader.read, selectedPaths: reader.selectedPaths };
+  return { ...compileLocation(locationOf(write), field, ''), read: reader.read, selectedPaths: reader.selectedPaths };
 }
 
 function readOnly({ read, selectedPaths, location }: FieldAccessor): FieldAccessor {

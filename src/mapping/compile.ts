@@ -3,8 +3,9 @@
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { isTermKind } from '../model/kinds.ts';
 import { KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
+import { parseZone } from '../time/zones.ts';
 import { type CompiledField, compileCoreField, compileField } from './compile-field.ts';
-import { CORE_LOCATIONS } from './core-locations.ts';
+import { CORE_LOCATIONS, type CoreLocation } from './core-locations.ts';
 import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
 import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
@@ -21,6 +22,9 @@ import { createWriter } from './write-record.ts';
  */
 export function compileMapping(json: unknown, file: string): Mapping {
   const source = validateMappingFile(json, file);
+  const zone = source.payload?.timezone;
+  if (zone !== undefined && !parseZone(zone))
+    throw mappingError(file, '/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
   const kinds: Partial<Record<Kind, KindMapping<Kind>>> = {};
   for (const kind of KINDS) if (source[kind]) kinds[kind] = compileKind(kind, source[kind], source, file);
   return {
@@ -36,7 +40,7 @@ export function compileMapping(json: unknown, file: string): Mapping {
 function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: string): KindMapping<Kind> {
   const { fields, embedded, linkFields } = compileFields(kind, spec, mapping, file);
   const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
-  const storedAs = spec.terms === undefined ? 'posts' : 'terms';
+  const storedAs = storedAsOf(kind, spec);
   const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
   const { occurrences } = spec;
   if (occurrences && (kind !== 'event' || !spec.readOnly))
@@ -55,7 +59,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
   const read = occurrences ? hidingSeries(readOne as KindMapping<'event'>['read']) : readOne;
   return {
     kind,
-    collection: spec.posts ?? spec.terms ?? '',
+    collection: collectionOf(spec),
     storedAs,
     readOnly: spec.readOnly ?? false,
     context: spec.context,
@@ -63,6 +67,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     statuses: spec.statuses ?? [],
     dedupe: spec.dedupe ?? false,
+    paths: new Map(fields.flatMap(({ field, accessor }) => pathsOf(field, accessor))),
     selectedFields: selectedFields(kind, storedAs, fields, mapping),
     ...(occurrences && { occurrences: createOccurrenceReader(readOne as KindMapping<'event'>['read']) }),
     requiredPaths: fields.flatMap(requiredPaths),
@@ -79,6 +84,15 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     ...createWriter(fields, writable, read, linkFields),
   } as KindMapping<Kind>;
 }
+
+const collectionOf = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
+
+/** A CMS whose collections are all alike has categories and tags as terms, and the other kinds as posts. */
+const storedAsOf = (kind: Kind, { terms, collection }: KindSpec): 'posts' | 'terms' =>
+  terms !== undefined || (collection !== undefined && isTermKind(kind)) ? 'terms' : 'posts';
+
+const pathsOf = ({ key }: Field, { selectedPaths }: FieldAccessor): [string, string][] =>
+  selectedPaths.length === 1 ? [[key, selectedPaths[0]!]] : [];
 
 /** WordPress names the terms of a post by the last segment of their collection. */
 const termFieldsOf = (mapping: MappingFile): string[] =>
@@ -114,7 +128,7 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: s
     try {
       const accessor = field.references
         ? compileReference(field.references, field, spec.fields?.[name], mapping, compiled)
-        : compileOwnField(field, spec.fields?.[name], spec);
+        : compileOwnField(field, spec.fields?.[name], CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)]);
       if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, spec.fields?.[name]) });
     } catch (error) {
       if (!(error instanceof MappingFieldError)) throw error;
@@ -136,11 +150,11 @@ function sentWith(kind: Kind, spec: string | FieldSpec | undefined): readonly st
 function compileOwnField(
   field: Field,
   spec: string | FieldSpec | undefined,
-  { terms }: KindSpec,
+  coreLocations: Readonly<Record<string, CoreLocation>>,
 ): FieldAccessor | undefined {
   if (typeof spec === 'object') refuseReferenceKeys(spec);
   if (spec !== undefined) return compileField(spec, field);
-  const core = CORE_LOCATIONS[terms === undefined ? 'posts' : 'terms'][field.key];
+  const core = coreLocations[field.key];
   if (core) return compileCoreField(field, core);
   if (field.required) throw new MappingFieldError('', 'is required: say where it is');
   return undefined;
@@ -193,7 +207,7 @@ function withIdOffset(accessor: FieldAccessor): FieldAccessor {
 
 const withArticle = (kind: Kind): string => `${/^[aeo]/.test(kind) ? 'an' : 'a'} ${kind}`;
 
-/** For the search text and for the recognition of generated excerpts. */
+/** Of WordPress: for the search text and for the recognition of generated excerpts. */
 const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
 /** The public view compares the raw texts with these. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
@@ -204,6 +218,8 @@ function selectedFields(
   fields: CompiledField[],
   mapping: MappingFile,
 ): string {
+  if (mapping.upstream === 'payload')
+    return [...new Set(['id', ...fields.flatMap(({ accessor }) => accessor.selectedPaths)])].join(',');
   const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
   const basePaths = storedAs === 'posts' ? POST_PATHS : termPaths;
   // Link tables need the key by which events refer to records of this kind.

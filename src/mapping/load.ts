@@ -6,14 +6,20 @@ import { isMappingPath } from '../config.ts';
 import { ConfigError, unreadableFile } from '../errors.ts';
 import { compileMapping } from './compile.ts';
 import type { Mapping } from './mapping.ts';
+import type { Upstream } from './mapping-file.ts';
 
 // The compiled file lies one folder deeper than its source.
 const FOLDERS = ['../../mappings/', '../../../mappings/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 const mappingsFolder = FOLDERS.find((folder) => existsSync(folder)) ?? (FOLDERS[0] as string);
 
-/** Names of the bundled mappings. */
-export function mappingNames(): string[] {
+/** Names of the bundled mappings, or of those for one CMS. */
+export function mappingNames(upstream?: Upstream): string[] {
+  const names = bundledNames();
+  return upstream === undefined ? names : names.filter((name) => loadMapping(name).upstream === upstream);
+}
+
+function bundledNames(): string[] {
   return existsSync(mappingsFolder)
     ? readdirSync(mappingsFolder)
         .filter((file) => file.endsWith('.json'))

@@ -52,8 +52,11 @@ export interface OccurrenceWindow {
 }
 
 export interface KindSpec {
+  /** Of WordPress: the collection of posts, or of terms. */
   posts?: string;
   terms?: string;
+  /** Of Payload: the collection's slug. */
+  collection?: string;
   readOnly?: boolean;
   context?: 'view' | 'edit';
   listParams?: Record<string, string | number | boolean>;
@@ -93,15 +96,34 @@ export interface PresetSpec {
   note?: string;
 }
 
+/** What Payload does not tell about a site. */
+export interface PayloadSpec {
+  /** The site's name. Default: its host. */
+  name?: string;
+  /** The address of Payload for browsers, if it is not the one that the gateway calls. */
+  url?: string;
+  /** The site's zone. Default: UTC. */
+  timezone?: string;
+  /** Of a localized site: the locale that the gateway serves. */
+  locale?: string;
+  /** Slugs of the collections of images and of accounts. Default: `media` and `users`. */
+  media?: string;
+  users?: string;
+}
+
+/** The CMS of a mapping. */
+export type Upstream = 'wordpress' | 'payload';
+
 export type MappingFile = {
   name: string;
   description?: string;
-  upstream: 'wordpress';
+  upstream: Upstream;
   preset?: PresetSpec;
   /** The site needs the companion plugin. */
   requiresCompanionPlugin?: boolean;
   /** What the companion plugin has: post types and taxonomies that it registers or opens, and hooks for a plugin (src/cli/plugin/hooks/). */
   wordpress?: { posts?: Record<string, PostTypeSpec>; terms?: Record<string, TaxonomySpec>; hooks?: string };
+  payload?: PayloadSpec;
 } & { event: KindSpec } & { [K in Kind]?: KindSpec };
 
 /** The codec part of the file is for editors only; the registry is authoritative. */

@@ -6,7 +6,7 @@ import { type CmsRecord, type CollectionSpec, plainCollection } from '../cms/por
 import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
 import type { EmbeddedReader } from './embedded.ts';
 import type { LinkField, LinkTables } from './link-fields.ts';
-import type { MappingFile } from './mapping-file.ts';
+import type { MappingFile, Upstream } from './mapping-file.ts';
 import type { OccurrenceReader } from './occurrences.ts';
 
 export interface WriteContext {
@@ -55,7 +55,7 @@ export type Kinds = { [K in Kind]?: KindMapping<K> } & { event: KindMapping<'eve
 
 export interface Mapping {
   name: string;
-  upstream: 'wordpress';
+  upstream: Upstream;
   requiresCompanionPlugin: boolean;
   /** The mapping file, for the commands `plugin` and `check`. */
   source: MappingFile;

@@ -106,6 +106,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** Escapes a text for HTML as PHP's `htmlspecialchars` does. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 
+/** Escapes a text for HTML outside attributes: quotes stay. */
+export const escapeMarkup = (text: string): string => text.replace(/[&<>]/g, (character) => ESCAPES[character]!);
+
 /** Escapes a text for HTML that may contain entities already, as WordPress's `esc_html` does. */
 export const escapeHtmlOnce = (text: string): string =>
   text.replace(/&(?!#?\w+;)|[<>"']/g, (character) => ESCAPES[character]!);

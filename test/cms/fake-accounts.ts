@@ -9,15 +9,15 @@ export const ROLES = ['subscriber', 'contributor', 'author', 'editor', 'admin'] 
 export type Role = (typeof ROLES)[number];
 
 const ACTIONS: readonly Action[] = [
-  ...(['edit', 'publish', 'editPublished', 'manageTerms', 'deleteTerms'] as const),
-  ...(['editOthers', 'editPrivate', 'readPrivate', 'delete'] as const),
+  ...(['edit', 'readOwn', 'publish', 'editPublished', 'manageTerms', 'deleteTerms'] as const),
+  ...(['editOthers', 'readOthers', 'editPrivate', 'readPrivate', 'delete'] as const),
 ];
 /** Every action needs the permission of its own name, in every collection. */
 export const SAME_NAMES = Object.fromEntries(ACTIONS.map((action) => [action, action])) as ActionPermissions & object;
 export const PERMISSIONS: Record<Role, readonly Action[]> = {
   subscriber: [],
-  contributor: ['edit'],
-  author: ACTIONS.slice(0, 5),
+  contributor: ['edit', 'readOwn'],
+  author: ACTIONS.slice(0, 6),
   editor: ACTIONS,
   admin: ACTIONS,
 };

@@ -40,12 +40,14 @@ describe('codec registry', () => {
   });
 
   it('refuses an unknown codec, and one that does not fit the field', () => {
-    expect(() => mappingWith({ cost: { at: 'meta.c', as: 'money' } })).to.throw(/must be one of text, html/);
+    expect(() => mappingWith({ cost: { at: 'meta.c', as: 'money' } })).to.throw(
+      /must be one of text, html, plain-text/,
+    );
     expect(() => mappingWith({ cost: { at: 'meta.c', as: 'ids' } })).to.throw(
-      /"ids" does not fit this field; fitting are text, number, currency/,
+      /"ids" does not fit this field; fitting are text, plain-text, number, currency/,
     );
     expect(() =>
       mappingWith({ website: { at: 'meta.w', as: { currency: { symbol: 'meta.s', position: 'meta.p' } } } }),
-    ).to.throw(/"currency" does not fit this field; fitting are text, number$/m);
+    ).to.throw(/"currency" does not fit this field; fitting are text, plain-text, number$/m);
   });
 });

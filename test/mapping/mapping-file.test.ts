@@ -41,7 +41,7 @@ const cases: [string, unknown, string, RegExp][] = [
     'a codec that does not fit',
     sourceWith({ cost: { at: 'meta.c', as: 'unix' } }),
     '/event/fields/cost/as',
-    /fitting are text, number/,
+    /fitting are text, plain-text, number/,
   ],
   ['a bad path', sourceWith({ cost: 'meta..c' }), '/event/fields/cost', /is no path/],
   ['a path into the prototype', sourceWith({ cost: '__proto__.c' }), '/event/fields/cost', /is no path/],

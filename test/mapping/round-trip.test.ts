@@ -7,6 +7,7 @@ import { FIELDS } from '../../src/interface/fields.ts';
 import { loadMapping, mappingNames } from '../../src/mapping/load.ts';
 import type { KindMapping } from '../../src/mapping/mapping.ts';
 import type { EventFields, EventRecord, Kind } from '../../src/model/records.ts';
+import { escapeMarkup } from '../../src/text/html.ts';
 import { formatWallTime } from '../../src/time/wall-time.ts';
 import { mappingWith, site } from './samples.ts';
 
@@ -18,7 +19,7 @@ const zone = fc.constantFrom('America/New_York', 'Europe/Paris', 'Asia/Kathmandu
 const ids = fc.uniqueArray(fc.integer({ min: 1, max: 1e9 }), { maxLength: 5 });
 const words = fc.string({ unit: 'binary', maxLength: 40 });
 
-/** The CMS's response to a write: the body, with the names and rendered texts of a read. */
+/** WordPress's response to a write: the body, with the names and rendered texts of a read. */
 function responseTo(body: CmsRecord): CmsRecord {
   const cmsRecord: CmsRecord = { id: 1, ...body };
   for (const key of ['title', 'content', 'excerpt'])
@@ -182,13 +183,15 @@ describe('a mapping reads back what it has written', () => {
   });
 
   for (const name of mappingNames()) {
-    const kinds = loadMapping(name).kinds as Partial<Record<Kind, KindMapping<Kind>>>;
+    const { kinds: all, upstream } = loadMapping(name);
+    const kinds = all as Partial<Record<Kind, KindMapping<Kind>>>;
     for (const [kind, mapping] of Object.entries(kinds) as [Kind, KindMapping<Kind>][])
       if (!mapping.readOnly && mapping.linkFields.length === 0)
         it(`whole records: ${name}, ${kind}`, () => {
           fc.assert(
             fc.property(valuesOf(kind, mapping), (values) => {
-              const cmsRecord = responseTo(mapping.write(values as never, { site }));
+              const body = mapping.write(values as never, { site });
+              const cmsRecord = upstream === 'wordpress' ? responseTo(body) : { id: 1, ...body };
               const derived = withDerivedKeys(cmsRecord);
               expect(mapping.read(derived, site)).to.deep.include(values);
             }),
@@ -203,14 +206,19 @@ function valuesOf(kind: Kind, mapping: KindMapping<Kind>): fc.Arbitrary<Record<s
   const arbitraries: Record<string, fc.Arbitrary<unknown>> = {};
   for (const info of Object.values(FIELDS[kind])) {
     if (!(mapping.writable as ReadonlySet<string>).has(info.key)) continue;
+    // A CMS may have one instant for both.
+    if (info.key === 'date' && mapping.locations.get('date' as never) === mapping.locations.get('dateUtc' as never))
+      continue;
     arbitraries[info.key] = {
       text:
         info.key === 'status'
           ? fc.constantFrom('publish', 'private', 'future')
           : info.key === 'website'
             ? fc.webUrl()
-            : words,
-      html: words.map((text) => text.trim()),
+            : info.key === 'name'
+              ? words.map(escapeMarkup)
+              : words,
+      html: words.map((text) => escapeMarkup(text.trim())),
       boolean: info.key === 'allDay' ? fc.constant(false) : fc.boolean(),
       number: fc.integer({ min: 0, max: 1e9 }),
       // Each is a place together with every other.

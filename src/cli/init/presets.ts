@@ -37,7 +37,7 @@ const GENERIC_COLLECTIONS = new Set([
 
 /** The shipped mappings that fit the site: readable ones first, then those of which the site has more. */
 export function matchPresets(site: ProbedSite): PresetMatch[] {
-  return mappingNames()
+  return mappingNames('wordpress')
     .flatMap((name) => matchPreset(name, site) ?? [])
     .sort(
       (a, b) =>
@@ -84,7 +84,9 @@ function isFolder(folder: string, pattern: string): boolean {
 
 /** List parameters of the shipped mappings by collection: some plugins hide records from lists without them. */
 export function presetListParams(): Record<string, KindSpec['listParams']> {
-  const kinds = mappingNames().flatMap((name) => KINDS.flatMap((kind) => loadMapping(name).source[kind] ?? []));
+  const kinds = mappingNames('wordpress').flatMap((name) =>
+    KINDS.flatMap((kind) => loadMapping(name).source[kind] ?? []),
+  );
   return Object.fromEntries(
     kinds.flatMap(({ posts, listParams }) => (posts !== undefined && listParams ? [[posts, listParams]] : [])),
   );

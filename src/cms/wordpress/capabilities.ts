@@ -8,6 +8,8 @@ export const GENERAL_PERMISSIONS: ActionPermissions = {
   editOthers: 'edit_others_posts',
   editPrivate: 'edit_private_posts',
   editPublished: 'edit_published_posts',
+  readOwn: 'edit_posts',
+  readOthers: 'edit_others_posts',
   readPrivate: 'read_private_posts',
   publish: 'publish_posts',
   delete: 'delete_posts',

@@ -11,7 +11,7 @@ export function eventZone({ event, site }: Zones): Zone {
   return parseZone(event) ?? siteZone(site);
 }
 
-function siteZone(site: string): Zone {
+export function siteZone(site: string): Zone {
   return parseZone(site) ?? utcZone;
 }
 

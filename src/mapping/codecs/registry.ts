@@ -11,7 +11,9 @@ import { currency } from './currency.ts';
 import { localDateTime, siteDateTime, utcDateTime } from './datetime.ts';
 import { html } from './html.ts';
 import { ids, terms } from './ids.ts';
+import { instant } from './instant.ts';
 import { number } from './number.ts';
+import { plainText } from './plain-text.ts';
 import { text } from './text.ts';
 import { ticket } from './ticket.ts';
 import { unix } from './unix.ts';
@@ -20,6 +22,7 @@ import { zone } from './zone.ts';
 export const CODECS: readonly CodecDefinition[] = [
   text,
   html,
+  plainText,
   number,
   coordinate,
   boolean,
@@ -31,6 +34,7 @@ export const CODECS: readonly CodecDefinition[] = [
   utcDateTime,
   unix,
   cmsDate,
+  instant,
   currency,
   ticket,
 ];

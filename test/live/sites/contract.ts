@@ -56,7 +56,7 @@ async function runContract({ mapping, plugin, contract }: ContractRun): Promise<
 }
 
 const runs: ContractRun[] = [
-  ...mappingNames().map((mapping) => ({ mapping })),
+  ...mappingNames('wordpress').map((mapping) => ({ mapping })),
   { mapping: 'tribe-events-native', plugin: 'classic-theme+tribe-events-native' },
   { mapping: 'test/live/sites/term-venues.json', plugin: 'modern-events-calendar' },
   { mapping: writeDocumentedMapping(), plugin: DOCUMENTED_MAPPING },

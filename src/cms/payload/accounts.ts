@@ -1,0 +1,153 @@
+// Who calls: reads Payload's accounts and their access, and names the permissions of each collection.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { CmsRejected } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import type { Account, Action, ActionPermissions, CallOptions, Cms, CmsRecord, CollectionSpec } from '../port.ts';
+import type { Ids } from './ids.ts';
+import { objectOf, type RestCall } from './rest-calls.ts';
+
+export interface AccountOptions {
+  ids: Ids;
+  /** The collections of accounts and of images. */
+  users: string;
+  media: string;
+  /** What the mapping says about the site's collections. */
+  specs: readonly CollectionSpec[];
+}
+
+export interface Accounts extends Pick<Cms, 'readLogin' | 'account' | 'accountExists' | 'collectionInfo'> {
+  /**
+   * Throws `CmsRejected` `forbidden` unless the caller has the permission. Payload refuses no list, it leaves records
+   * out, and it takes a caller with an invalid key for an anonymous one.
+   */
+  assertMay(action: Action, spec: CollectionSpec, options: CallOptions): Promise<void>;
+}
+
+/** A list of the sync needs no request for its permission each time. */
+const CHECKED_MS = 60_000;
+const MAX_CHECKED = 1000;
+
+const ACTIONS: readonly Action[] = [
+  ...(['edit', 'editOthers', 'editPrivate', 'editPublished', 'readOwn', 'readOthers', 'readPrivate'] as const),
+  ...(['publish', 'delete', 'manageTerms', 'deleteTerms'] as const),
+];
+const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
+
+export function createAccounts(call: RestCall, { ids, users, media, specs }: AccountOptions): Accounts {
+  const key = randomBytes(32);
+  const checked = new LRUCache<string, Account>({ max: MAX_CHECKED, ttl: CHECKED_MS });
+
+  async function account(options: CallOptions): Promise<Account> {
+    const [me, access] = await Promise.all([
+      call('GET', `${users}/me`, { query: { depth: 0 } }, options).then(objectOf),
+      call('GET', 'access', {}, options).then(objectOf),
+    ]);
+    const user = isObject(me.user) ? me.user : undefined;
+    const userId = ids.toGateway('account', user?.id);
+    // Payload takes a caller whose credentials it does not know for an anonymous one.
+    if (user === undefined || userId === undefined)
+      throw new CmsRejected(
+        isOwnScheme(options.credentials ?? '') ? 'unauthenticated' : 'unknown-scheme',
+        `The CMS knows no account of "${users}" with these credentials.`,
+      );
+    const collections = isObject(access.collections) ? access.collections : {};
+    const granted = specs.flatMap(({ collection, paths }) => {
+      const own = isObject(collections[collection]) ? collections[collection] : {};
+      return grantedActions(own, { author: paths.get('author'), userId: user.id }).map((action) =>
+        permissionName(collection, action),
+      );
+    });
+    const ofMedia = isObject(collections[media]) ? collections[media] : {};
+    return {
+      userId,
+      roles: [user.role, user.roles].flat().filter((role) => typeof role === 'string'),
+      permissions: new Set(granted),
+      mayUpload: isGranted(ofMedia.create),
+    };
+  }
+
+  return {
+    readLogin: (authorization) => (/^\S+\s+\S/.test(authorization) ? { kind: 'token' } : undefined),
+    account,
+
+    async accountExists(id, options) {
+      const ownId = ids.toOwn('account', id);
+      if (ownId === undefined) return false;
+      try {
+        await call('GET', `${users}/${ownId}`, { query: { depth: 0, 'select[id]': true } }, options);
+        return true;
+      } catch (error) {
+        if (error instanceof CmsRejected) return error.kind !== 'not-found';
+        throw error;
+      }
+    },
+
+    collectionInfo: async ({ collection }) => ({
+      statuses: ['publish', 'draft'],
+      permissions: Object.fromEntries(
+        ACTIONS.map((action) => [action, permissionName(collection, action)]),
+      ) as ActionPermissions,
+      // Payload does not show its schema.
+      writableFields: undefined,
+    }),
+
+    async assertMay(action, { collection }, options) {
+      const { credentials } = options;
+      if (credentials === undefined) throw forbidden(collection);
+      const hash = createHmac('sha256', key).update(credentials).digest('base64');
+      const known = checked.get(hash) ?? (await account(options));
+      checked.set(hash, known);
+      if (!known.permissions.has(permissionName(collection, action))) throw forbidden(collection);
+    },
+  };
+}
+
+const forbidden = (collection: string): CmsRejected =>
+  new CmsRejected('forbidden', `This account may not do that with "${collection}".`);
+
+/** `users API-Key ...`, and the two schemes of a JSON Web Token. */
+const isOwnScheme = (credentials: string): boolean => /^(?:Bearer |JWT |\S+ API-Key )/.test(credentials);
+
+/** An operation of `/access`: `true`, `{permission, where}` if it is limited to some records, or absent. */
+const isGranted = (operation: unknown): boolean =>
+  operation === true || (isObject(operation) && operation.permission === true);
+
+/**
+ * The actions that the site's access functions allow. An access function may limit an operation to records that match a
+ * condition: then the gateway relies on the one condition that it understands, the account's own records.
+ */
+function grantedActions(
+  { create, read, update, delete: remove }: CmsRecord,
+  { author, userId }: { author: string | undefined; userId: unknown },
+): Action[] {
+  const isEditor = isGranted(create) || isGranted(update);
+  const readsOwn = read === true || (author !== undefined && coversOwn(read, author, userId));
+  const granted: Partial<Record<Action, boolean>> = {
+    edit: isEditor,
+    publish: isEditor,
+    editPublished: isGranted(update),
+    editOthers: update === true,
+    editPrivate: update === true,
+    readOwn: readsOwn,
+    readOthers: read === true,
+    readPrivate: read === true,
+    delete: isGranted(remove),
+    manageTerms: create === true && update === true,
+    deleteTerms: remove === true,
+  };
+  return ACTIONS.filter((action) => granted[action]);
+}
+
+/** True for `{author: {equals: 7}}`, and for an `or` with it. */
+function coversOwn(operation: unknown, author: string, userId: unknown): boolean {
+  const where = isObject(operation) && operation.permission === true ? operation.where : undefined;
+  const isOwn = (condition: unknown): boolean => {
+    if (!isObject(condition) || Object.keys(condition).length !== 1) return false;
+    const rule = condition[author];
+    return isObject(rule) && Object.keys(rule).length === 1 && rule.equals === userId;
+  };
+  if (isOwn(where)) return true;
+  return isObject(where) && Object.keys(where).length === 1 && Array.isArray(where.or) && where.or.some(isOwn);
+}

@@ -1,0 +1,228 @@
+// The collections of Payload that hold events, venues, organizers, categories and tags: lists, reads and writes.
+
+import { CmsRejected } from '../../errors.ts';
+import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
+import type { CmsResponse } from '../response.ts';
+import type { Accounts } from './accounts.ts';
+import type { Ids, OwnId } from './ids.ts';
+import { type Features, listQuery, selectOf } from './list-query.ts';
+import { idSpaceOf, isPostCollection, referencesOf, toGatewayRecord, toOwnBody } from './records.ts';
+import { listOf, objectOf, type RestCall, writtenOf } from './rest-calls.ts';
+import { creatingUniqueSlugs } from './slugs.ts';
+
+type Collections = Pick<
+  Cms,
+  | ('maxPageSize' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
+  | ('hasCollection' | 'isUnusedTerm' | 'findCreated' | 'exists')
+>;
+
+export interface CollectionOptions {
+  ids: Ids;
+  accounts: Accounts;
+  /** The address of the REST API for browsers. */
+  apiUrl: string;
+  /** The name of the collection in Payload. */
+  slugOf(spec: CollectionSpec): string;
+  /** Added to every request for records. */
+  recordQuery: Query;
+  /** What the mapping says about the site's collections. */
+  specs: readonly CollectionSpec[];
+}
+
+/** The sync's page size. Payload itself has no greatest one. */
+const MAX_PAGE_SIZE = 100;
+
+export function createCollections(call: RestCall, options: CollectionOptions): Collections {
+  const { ids, accounts, apiUrl, slugOf, recordQuery, specs } = options;
+  const featuresOf = createFeatures(call, slugOf);
+  const createUnique = creatingUniqueSlugs(call, slugOf);
+  const toRecord = (spec: CollectionSpec, doc: CmsRecord): CmsRecord => toGatewayRecord(ids, spec, doc);
+
+  /** Throws `not-found` for an id that no record of Payload has, which Payload would answer with 500. */
+  function routeOf(spec: CollectionSpec, id: number): string {
+    const ownId = ids.toOwn(idSpaceOf(spec), id);
+    if (ownId === undefined) throw new CmsRejected('not-found', `"${spec.collection}" has no record ${id}.`);
+    return `${slugOf(spec)}/${ownId}`;
+  }
+
+  async function query(spec: CollectionSpec, parts: Query, call_: CallOptions | undefined): Promise<CmsResponse> {
+    return call('GET', slugOf(spec), { query: { ...recordQuery, ...parts } }, call_);
+  }
+
+  /** Sends a write of one record. Trashed ones can be changed and deleted too. */
+  async function write(
+    method: 'PATCH' | 'DELETE',
+    spec: CollectionSpec,
+    id: number,
+    json: CmsRecord | undefined,
+    callOptions: CallOptions,
+    isTrash = true,
+  ): Promise<CmsRecord> {
+    const writeQuery = { ...recordQuery, depth: 0, ...(isTrash && { trash: true }) };
+    return writtenOf(await call(method, routeOf(spec, id), { query: writeQuery, ...(json && { json }) }, callOptions));
+  }
+
+  const collections: Collections = {
+    maxPageSize: MAX_PAGE_SIZE,
+    gatewayId: (spec, ownId) => ids.toGateway(idSpaceOf(spec), ownId) ?? 0,
+    apiUrl: (_site, spec, id) => `${apiUrl}/${id === undefined ? slugOf(spec) : routeOf(spec, id)}`,
+
+    async list(spec, request, callOptions = {}): Promise<CmsPage> {
+      const isPosts = isPostCollection(spec);
+      if (isPosts && (request.view === 'editor' || (request.statuses && callOptions.credentials === undefined)))
+        await accounts.assertMay('edit', spec, callOptions);
+      const features = isPosts ? await featuresOf(spec, callOptions) : NO_FEATURES;
+      const found = listQuery(ids, spec, isPosts ? request : { ...request, statuses: 'any' }, features);
+      if (!found) return { records: [], total: 0, cmsTimeMs: Date.now() };
+      const response = await query(spec, found.query, callOptions);
+      const { docs, total } = listOf(response);
+      return {
+        records: docs
+          .slice(found.skip, found.skip + found.take)
+          .map((doc) => toGatewayRecord(ids, spec, doc, request.detail)),
+        total,
+        cmsTimeMs: Date.parse(response.headers.date ?? '') || Date.now(),
+      };
+    },
+
+    async read(spec, id, { view, detail }, callOptions = {}) {
+      const isEditor = view === 'editor' && isPostCollection(spec);
+      if (isEditor) await accounts.assertMay('edit', spec, callOptions);
+      const readQuery = {
+        ...recordQuery,
+        ...spec.recordParams,
+        depth: 0,
+        ...(isEditor && { trash: true }),
+        ...selectOf(spec, detail),
+      };
+      const doc = objectOf(await call('GET', routeOf(spec, id), { query: readQuery }, callOptions));
+      return toGatewayRecord(ids, spec, doc, detail);
+    },
+
+    async create(spec, body, callOptions) {
+      const json = toOwnBody(ids, spec, body);
+      if (isPostCollection(spec)) await assertStatus(spec, body, callOptions);
+      else await assertNewTerm(spec, json, callOptions);
+      const createQuery = { ...recordQuery, depth: 0 };
+      return toRecord(
+        spec,
+        await createUnique(spec, json, callOptions, async (unique) =>
+          writtenOf(await call('POST', slugOf(spec), { query: createQuery, json: unique }, callOptions)),
+        ),
+      );
+    },
+
+    async update(spec, id, body, callOptions) {
+      const json = toOwnBody(ids, spec, body);
+      if (isPostCollection(spec)) await assertStatus(spec, body, callOptions);
+      return toRecord(spec, await write('PATCH', spec, id, json, callOptions));
+    },
+
+    async trash(spec, id, callOptions) {
+      const hasTrash = isPostCollection(spec) && (await featuresOf(spec, callOptions)).trash;
+      if (!hasTrash) throw new CmsRejected('no-trash', `"${spec.collection}" has no trash.`);
+      try {
+        const json = { deletedAt: new Date().toISOString() };
+        return toRecord(spec, await write('PATCH', spec, id, json, callOptions, false));
+      } catch (error) {
+        if (!(error instanceof CmsRejected) || error.kind !== 'not-found') throw error;
+        // Payload finds no trashed record unless it is asked for one.
+        const { status } = await collections.read(spec, id, { view: 'editor' }, callOptions);
+        throw status === 'trash' ? new CmsRejected('gone', 'The record is in the trash.') : error;
+      }
+    },
+
+    async delete(spec, id, callOptions) {
+      await write('DELETE', spec, id, undefined, callOptions);
+    },
+
+    async hasCollection(spec, callOptions) {
+      try {
+        await query(spec, { limit: 1, 'select[id]': true }, callOptions);
+        return true;
+      } catch (error) {
+        if (error instanceof CmsRejected) return error.kind !== 'no-collection';
+        throw error;
+      }
+    },
+
+    async isUnusedTerm(spec, id, callOptions) {
+      const ownId = ids.toOwn(idSpaceOf(spec), id);
+      if (ownId === undefined) return false;
+      for (const referring of specs) {
+        for (const { path } of referencesOf(referring).filter(({ space }) => space === spec.kind)) {
+          if (isPostCollection(referring)) {
+            const mayRead = await accounts.assertMay('readOthers', referring, callOptions).then(
+              () => true,
+              (error: unknown) => {
+                if (error instanceof CmsRejected) return false;
+                throw error;
+              },
+            );
+            if (!mayRead) return false;
+          }
+          const response = await query(referring, { [`where[${path}][in]`]: ownId, limit: 1, depth: 0 }, callOptions);
+          if (listOf(response).total > 0) return false;
+        }
+      }
+      return true;
+    },
+
+    // Payload does not keep the key of a create.
+    findCreated: async () => undefined,
+    exists: async () => false,
+  };
+
+  /** Payload stores any text as a status, and ignores the status of a collection without drafts, which publishes it. */
+  async function assertStatus(spec: CollectionSpec, { status }: CmsRecord, callOptions: CallOptions): Promise<void> {
+    if (status === undefined || status === 'publish' || (await featuresOf(spec, callOptions)).drafts) return;
+    throw new CmsRejected('invalid', `"${spec.collection}" has no drafts.`, { fields: ['status'] });
+  }
+
+  /** Terms have unique names, below one parent. Payload has no such rule. */
+  async function assertNewTerm(spec: CollectionSpec, json: CmsRecord, callOptions: CallOptions): Promise<void> {
+    const [name, parent] = [spec.paths.get('name') ?? '', spec.paths.get('parent')];
+    if (typeof json[name] !== 'string') return;
+    const ownParent = parent === undefined ? undefined : (json[parent] as OwnId | null | undefined);
+    const ofParent =
+      parent === undefined
+        ? {}
+        : ownParent
+          ? { [`where[${parent}][equals]`]: ownParent }
+          : { [`where[${parent}][exists]`]: false };
+    const sameName = { [`where[${name}][equals]`]: json[name], ...ofParent, limit: 1, depth: 0 };
+    const [same] = listOf(await query(spec, sameName, callOptions)).docs;
+    const existingId = same && ids.toGateway(idSpaceOf(spec), same.id);
+    if (existingId !== undefined)
+      throw new CmsRejected('conflict', 'A term with this name exists.', { fields: [name], existingId });
+  }
+
+  return collections;
+}
+
+const NO_FEATURES: Features = { drafts: false, trash: false };
+
+/** Asks once per collection: Payload refuses (`QueryError`) to filter by the field of a feature that it lacks. */
+function createFeatures(call: RestCall, slugOf: (spec: CollectionSpec) => string) {
+  const known = new Map<string, Features>();
+  return async (spec: CollectionSpec, options: CallOptions): Promise<Features> => {
+    const found = known.get(spec.collection);
+    if (found) return found;
+    const has = async (condition: Query): Promise<boolean> => {
+      try {
+        await call('GET', slugOf(spec), { query: { ...condition, limit: 1, depth: 0, 'select[id]': true } }, options);
+        return true;
+      } catch (error) {
+        if (error instanceof CmsRejected && error.code === 'QueryError') return false;
+        throw error;
+      }
+    };
+    const [drafts, trash] = await Promise.all([
+      has({ 'where[_status][equals]': 'draft' }),
+      has({ 'where[deletedAt][exists]': true, trash: true }),
+    ]);
+    const features = { drafts, trash };
+    known.set(spec.collection, features);
+    return features;
+  };
+}

@@ -1,0 +1,137 @@
+// Translates a list request into Payload's query: conditions, order, fields and page.
+
+import type { CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
+import type { Ids } from './ids.ts';
+import { DETAIL_FIELDS, idSpaceOf, ownStatusOf } from './records.ts';
+
+/** What a collection has: Payload refuses to filter by the field of a feature that it lacks. */
+export interface Features {
+  drafts: boolean;
+  trash: boolean;
+}
+
+export interface ListQuery {
+  query: Query;
+  /** Records to leave out at the beginning of the page, and records to keep after these. */
+  skip: number;
+  take: number;
+}
+
+const DEFAULT_LIMIT = 10;
+
+const SORTS: Readonly<Record<NonNullable<ListRequest['order']>, string>> = {
+  ...{ id: 'id', '-id': '-id', date: 'createdAt', '-date': '-createdAt', '-modified': '-updatedAt' },
+};
+
+/** Undefined if no record can match: Payload would answer some of these requests with 500. */
+export function listQuery(
+  ids: Ids,
+  spec: CollectionSpec,
+  request: ListRequest,
+  features: Features,
+): ListQuery | undefined {
+  const { statuses, detail, order, ids: wanted, slug, author, modifiedAfterUtc } = request;
+  const { conditions, add } = createConditions();
+  const ofStatus = addStatuses(statuses, features, add);
+  if (!ofStatus) return undefined;
+  if (wanted !== undefined) {
+    const ownIds = wanted.flatMap((id) => ids.toOwn(idSpaceOf(spec), id) ?? []);
+    if (ownIds.length === 0) return undefined;
+    add({ '[id][in]': ownIds.join(',') });
+  }
+  if (slug !== undefined) {
+    const path = spec.paths.get('slug');
+    if (path === undefined) return undefined;
+    add({ [`[${path}][equals]`]: decodeSlug(slug) });
+  }
+  if (author !== undefined) {
+    const [path, ownId] = [spec.paths.get('author'), ids.toOwn('account', author)];
+    if (path === undefined || ownId === undefined) return undefined;
+    add({ [`[${path}][equals]`]: ownId });
+  }
+  if (modifiedAfterUtc !== undefined) add({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
+  const { limit, page, skip, take } = pageOf(request);
+  const query: Query = {
+    ...{ depth: 0, limit, page },
+    ...spec.listParams,
+    ...spec.recordParams,
+    ...conditions,
+    ...ofStatus,
+    ...(order !== undefined && { sort: SORTS[order] }),
+    ...selectOf(spec, detail),
+  };
+  return { query, skip, take };
+}
+
+/** The parameters that limit the fields to a detail. HTML that Payload makes of another field needs both: then all come. */
+export function selectOf({ paths }: CollectionSpec, detail: Detail | undefined): Query {
+  if (detail === undefined || detail === 'mapped') return {};
+  const fields = detail === 'slug' ? [paths.get('slug') ?? 'slug'] : DETAIL_FIELDS[detail];
+  return Object.fromEntries(fields.map((field) => [`select[${field.replaceAll('.', '][')}]`, true]));
+}
+
+/** Each condition has an index of its own, since two may be about the same field. */
+function createConditions() {
+  const conditions: Query = {};
+  let count = 0;
+  return {
+    conditions,
+    add(rules: Query): void {
+      for (const [path, value] of Object.entries(rules)) conditions[`where[and][${count}]${path}`] = value;
+      count += 1;
+    },
+  };
+}
+
+/** Adds the conditions; returns further parameters, or undefined if the collection has none of these statuses. */
+function addStatuses(
+  statuses: ListRequest['statuses'],
+  { drafts, trash }: Features,
+  add: (rules: Query) => void,
+): Query | undefined {
+  if (statuses === 'any') return {};
+  if (statuses === 'all') return trash ? { trash: true } : {};
+  const wanted = statuses ?? ['publish'];
+  const ownStatuses = wanted.flatMap((status) => ownStatusOf(status) ?? []);
+  const hasUntrashed = drafts ? ownStatuses.length > 0 : wanted.includes('publish');
+  const hasTrashed = trash && wanted.includes('trash');
+  if (!hasUntrashed && !hasTrashed) return undefined;
+  if (!hasTrashed) {
+    if (drafts) add({ '[_status][in]': ownStatuses.join(',') });
+    return {};
+  }
+  const untrashed = { '[or][1][deletedAt][exists]': false };
+  add({
+    '[or][0][deletedAt][exists]': true,
+    ...(hasUntrashed && (drafts ? { ...untrashed, '[or][1][_status][in]': ownStatuses.join(',') } : untrashed)),
+  });
+  return { trash: true };
+}
+
+/**
+ * Payload knows pages only. For an offset that is no multiple of the limit, this finds the smallest page that contains
+ * the wanted part: one request, so that no change of the list comes between two.
+ */
+export function pageOf({ limit = DEFAULT_LIMIT, offset, page = 1 }: Pick<ListRequest, 'limit' | 'offset' | 'page'>): {
+  limit: number;
+  page: number;
+  skip: number;
+  take: number;
+} {
+  if (offset === undefined) return { limit, page, skip: 0, take: limit };
+  let size = limit;
+  while ((offset % size) + limit > size) size += 1;
+  return { limit: size, page: Math.floor(offset / size) + 1, skip: offset % size, take: limit };
+}
+
+/** `2027-01-10 15:00:00` -> `2027-01-10T15:00:01.000Z`: the filter excludes its own second. */
+const nextSecond = (utc: string): string => new Date(Date.parse(`${utc.replace(' ', 'T')}Z`) + 1000).toISOString();
+
+/** The API percent-encodes letters beyond ASCII in slugs. */
+function decodeSlug(slug: string): string {
+  try {
+    return decodeURIComponent(slug);
+  } catch {
+    return slug;
+  }
+}

@@ -1,0 +1,107 @@
+// Images in Payload's upload collection: reads them in bulk and uploads them.
+
+import { randomBytes } from 'node:crypto';
+import { basename } from 'node:path';
+import { CmsRejected } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import type { ImageRecord } from '../../model/records.ts';
+import type { Cms, CmsRecord } from '../port.ts';
+import type { Ids } from './ids.ts';
+import { listOf, type RestCall, writtenOf } from './rest-calls.ts';
+
+const CHUNK = 100;
+
+export interface MediaOptions {
+  ids: Ids;
+  /** The collection of images. */
+  media: string;
+  /** The address of Payload for browsers, to which the addresses of files are relative. */
+  siteUrl: string;
+}
+
+/** Calls to the upload collection. `images` omits uploads that are no images. */
+export function createMedia(
+  call: RestCall,
+  { ids, media, siteUrl }: MediaOptions,
+): Pick<Cms, 'images' | 'findImage' | 'upload'> {
+  /** Undefined for an upload that is no image. */
+  function imageOf(doc: CmsRecord): ImageRecord | undefined {
+    const id = ids.toGateway('image', doc.id);
+    if (id === undefined || !text(doc.mimeType).startsWith('image/')) return undefined;
+    const url = absoluteUrl(doc.url, siteUrl);
+    const sizes: ImageRecord['sizes'] = {};
+    for (const [name, size] of Object.entries(isObject(doc.sizes) ? doc.sizes : {})) {
+      // Payload has all sizes in every record, with null for those that the image is too small for.
+      if (!isObject(size) || typeof size.url !== 'string') continue;
+      const { width, height, mimeType, filesize } = size;
+      sizes[name] = {
+        ...{ width: number(width), height: number(height), mimeType: text(mimeType), filesizeBytes: number(filesize) },
+        url: absoluteUrl(size.url, siteUrl),
+      };
+    }
+    const extension = /\.([a-z0-9]+)$/i.exec(text(doc.filename))?.[1] ?? '';
+    const [width, height, filesizeBytes] = [number(doc.width), number(doc.height), number(doc.filesize)];
+    return { id, url, extension, width, height, filesizeBytes, sizes };
+  }
+
+  return {
+    async images(wanted, options) {
+      const ownIds = [...new Set(wanted)].flatMap((id) => ids.toOwn('image', id) ?? []);
+      const found = new Map<number, ImageRecord>();
+      for (let from = 0; from < ownIds.length; from += CHUNK) {
+        const query = { 'where[id][in]': ownIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
+        for (const doc of listOf(await call('GET', media, { query }, options)).docs) {
+          const image = imageOf(doc);
+          if (image) found.set(image.id, image);
+        }
+      }
+      return [...new Set(wanted)].flatMap((id) => found.get(id) ?? []);
+    },
+
+    async findImage(url, options) {
+      const filename = decodeUri(basename(new URL(url).pathname));
+      const query = { 'where[filename][equals]': filename, limit: 1, depth: 0 };
+      const [doc] = listOf(await call('GET', media, { query }, options)).docs;
+      const image = doc && imageOf(doc);
+      return image?.url === url ? image.id : undefined;
+    },
+
+    async upload({ bytes, mimeType, filename }, options) {
+      if (!mimeType.startsWith('image/')) throw new CmsRejected('invalid', 'Only images can be uploaded.');
+      const form = multipart(bytes, mimeType, filename);
+      const image = imageOf(writtenOf(await call('POST', media, { ...form, query: { depth: 0 } }, options)));
+      if (!image)
+        throw new CmsRejected('failed', 'Payload stored the image as another kind of file.', { written: 'yes' });
+      return image;
+    },
+  };
+}
+
+/** A form with the file and, as Payload expects it, the other fields as JSON. Many sites require the field `alt`. */
+function multipart(bytes: Uint8Array, mimeType: string, filename: string): { bytes: Buffer; contentType: string } {
+  const boundary = `calendar-gateway-${randomBytes(16).toString('hex')}`;
+  const name = filename.replace(/[^A-Za-z0-9._-]+/g, '-').slice(-100);
+  const fields = JSON.stringify({ alt: name.replace(/\.[^.]*$/, '') });
+  const head = [
+    `--${boundary}\r\nContent-Disposition: form-data; name="_payload"\r\n\r\n${fields}\r\n`,
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n`,
+    `Content-Type: ${mimeType}\r\n\r\n`,
+  ];
+  const parts = [Buffer.from(head.join('')), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)];
+  return { bytes: Buffer.concat(parts), contentType: `multipart/form-data; boundary=${boundary}` };
+}
+
+function decodeUri(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const absoluteUrl = (url: unknown, base: string): string =>
+  typeof url === 'string' && URL.canParse(url, base) ? new URL(url, base).href : '';
+
+const number = (value: unknown): number => Number(value) || 0;
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');

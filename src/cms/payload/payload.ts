@@ -1,0 +1,78 @@
+// Payload as a CMS: implements the port by its REST API (Payload 3).
+
+import type { Dispatcher } from 'undici';
+import { CmsUnavailable } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import type { Observe } from '../../observability/events.ts';
+import { trimCharactersEnd } from '../../text/trim.ts';
+import { type CmsClientLimits, createCmsClient } from '../client.ts';
+import { type Cms, type CollectionSpec, MEDIA } from '../port.ts';
+import { createAccounts } from './accounts.ts';
+import { createCollections } from './collections.ts';
+import { integerIds } from './ids.ts';
+import { createMedia } from './media.ts';
+import { PAYLOAD_RECORDS } from './records.ts';
+import { createRestCall, objectOf } from './rest-calls.ts';
+
+export interface PayloadOptions {
+  /** Payload's address, or that of its REST API if that is not at `/api`. */
+  url: string | URL;
+  /** What Payload does not tell about the site; the keys are those of `payload` in a mapping. */
+  site?: {
+    name?: string;
+    url?: string;
+    timezone?: string;
+    locale?: string;
+    media?: string;
+    users?: string;
+  };
+  /** What the mapping says about the site's collections. */
+  specs: readonly CollectionSpec[];
+  observe: Observe;
+  limits?: Partial<CmsClientLimits> | undefined;
+  /** Replaces the client's own connections. */
+  dispatcher?: Dispatcher | undefined;
+}
+
+/** The `Authorization` header of an account of the collection `users` with an API key. */
+export const apiKeyLogin = (users: string, key: string): string => `${users} API-Key ${key}`;
+
+/** Creates the adapter. It calls the site only when used, so that the gateway can start while the site is down. */
+export function createPayload({ url, site = {}, specs, observe, limits = {}, dispatcher }: PayloadOptions): Cms {
+  const address = new URL(url);
+  const apiPath = apiPathOf(address);
+  const { media = 'media', users = 'users', timezone = 'UTC', name = address.host, locale } = site;
+  const siteUrl = trimCharactersEnd(site.url ?? `${address.origin}${apiPath.replace(/\/api$/, '')}`, '/');
+  const client = createCmsClient({ origin: address, observe, limits, dispatcher });
+  const call = createRestCall(client, apiPath);
+  const ids = integerIds;
+  const accounts = createAccounts(call, { ids, users, media, specs });
+  const { assertMay: _ownUse, ...publicAccounts } = accounts;
+  const isMedia = (spec: CollectionSpec) => spec.kind === undefined && spec.collection === MEDIA.collection;
+  return {
+    recordForm: PAYLOAD_RECORDS,
+    ...publicAccounts,
+    ...createCollections(call, {
+      ...{ ids, accounts, specs },
+      apiUrl: `${siteUrl}/api`,
+      slugOf: (spec) => (isMedia(spec) ? media : spec.collection),
+      recordQuery: locale === undefined ? {} : { locale },
+    }),
+    ...createMedia(call, { ids, media, siteUrl }),
+
+    async site(options) {
+      const access = objectOf(await call('GET', 'access', {}, options));
+      if (!isObject(access.collections))
+        throw new CmsUnavailable('not-json', `${address.origin}${apiPath}/access is not that of a Payload site.`);
+      return { url: siteUrl, name, timezone };
+    },
+
+    close: () => client.close(),
+  };
+}
+
+/** `https://cms.example` -> `/api`; an address with a path that ends in `/api` is the API's own. */
+function apiPathOf({ pathname }: URL): string {
+  const path = trimCharactersEnd(pathname, '/');
+  return path.endsWith('/api') ? path : `${path}/api`;
+}

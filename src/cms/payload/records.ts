@@ -1,0 +1,108 @@
+// The form of Payload's records: their ids, status and modification time in the gateway's terms, and back.
+
+import { CmsRejected } from '../../errors.ts';
+import { isObject } from '../../model/json.ts';
+import { isPostKind } from '../../model/kinds.ts';
+import type { CmsRecord, CollectionSpec, Detail, RecordForm } from '../port.ts';
+import type { IdSpace, Ids } from './ids.ts';
+
+/** The fields of each detail. Payload adds the id. */
+export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, readonly string[]>> = {
+  id: ['id'],
+  time: ['updatedAt'],
+  stamp: ['updatedAt', '_status', 'deletedAt'],
+  slug: [],
+};
+
+/** Fields of the gateway's records that hold ids of others. */
+const REFERENCES: Readonly<Record<string, IdSpace>> = {
+  ...{ venues: 'venue', organizers: 'organizer', categories: 'category', tags: 'tag' },
+  ...{ image: 'image', author: 'account' },
+};
+
+/** Payload's word for each status that it has. Absent ones cannot be stored. */
+const OWN_STATUSES: Readonly<Record<string, string>> = { publish: 'published', draft: 'draft' };
+
+export const idSpaceOf = ({ kind }: CollectionSpec): IdSpace => kind ?? 'image';
+
+export const isPostCollection = ({ kind }: CollectionSpec): boolean => kind !== undefined && isPostKind(kind);
+
+export const PAYLOAD_RECORDS: RecordForm = {
+  requestedPaths: (spec, detail) => (detail === 'id' || detail === 'slug' ? ['id'] : certainPaths(spec)),
+  certainPaths,
+  hasPath: (_spec, record, path) => {
+    const value = record[path];
+    return path === 'id' ? Number.isSafeInteger(value) : typeof value === 'string' && value !== '';
+  },
+  isDescribed: () => true,
+  // Payload leaves out, for each reader, what the site does not show them. The poller compares the account's stamps.
+  publicView: (_spec, { id, status, modifiedUtc }, ofPublic) => ({ ...ofPublic, id, status, modifiedUtc }),
+};
+
+/** Which fields a record has is the site's own business, except these. */
+function certainPaths(spec: CollectionSpec): string[] {
+  if (spec.storedAs === 'terms') return ['id'];
+  return isPostCollection(spec) ? ['id', 'modifiedUtc', 'status'] : ['id', 'modifiedUtc'];
+}
+
+/** A record of Payload with the gateway's ids, status and modification time. */
+export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, detail?: Detail): CmsRecord {
+  let record: CmsRecord = { ...doc, id: ids.toGateway(idSpaceOf(spec), doc.id) };
+  for (const { path, space } of referencesOf(spec))
+    record = replaceAt(record, path, (value) => readIds(value, (ownId) => ids.toGateway(space, ownId)));
+  if (spec.storedAs === 'posts' && typeof doc.updatedAt === 'string')
+    record.modifiedUtc = doc.updatedAt.slice(0, 19).replace('T', ' ');
+  const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
+  if (isPostCollection(spec) && hasStatus) record.status = statusOf(doc);
+  return record;
+}
+
+/** A collection without drafts has no `_status`. A word that is none of Payload's own is not public. */
+function statusOf({ _status, deletedAt }: CmsRecord): string {
+  if (typeof deletedAt === 'string') return 'trash';
+  return _status === undefined || _status === null || _status === 'published' ? 'publish' : 'draft';
+}
+
+/**
+ * The body of a write as Payload takes it.
+ * @throws CmsRejected `invalid` for a status or an id that Payload does not have: it would answer 500, or store it
+ */
+export function toOwnBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): CmsRecord {
+  let own: CmsRecord = { ...body };
+  for (const { path, space } of referencesOf(spec))
+    own = replaceAt(own, path, (value) => {
+      const toOwn = (id: unknown) => ids.toOwn(space, Number(id)) ?? invalid(path, `has no record ${String(id)}`);
+      if (Array.isArray(value)) return value.map(toOwn);
+      return value === null || value === 0 ? null : toOwn(value);
+    });
+  if (!isPostCollection(spec) || body.status === undefined) return own;
+  const { status, ...rest } = own;
+  return { ...rest, _status: OWN_STATUSES[String(status)] ?? invalid('status', `has no status "${String(status)}"`) };
+}
+
+export const ownStatusOf = (status: string): string | undefined => OWN_STATUSES[status];
+
+function invalid(path: string, reason: string): never {
+  throw new CmsRejected('invalid', `The CMS ${reason}.`, { fields: [path] });
+}
+
+export function referencesOf({ kind, paths }: CollectionSpec): { path: string; space: IdSpace }[] {
+  const spaces: Record<string, IdSpace> = { ...REFERENCES, ...(kind && { parent: kind }) };
+  return [...paths].flatMap(([key, path]) => (spaces[key] ? [{ path, space: spaces[key] }] : []));
+}
+
+/** A relation is an id, a record, or `{relationTo, value}`; or a list of these. */
+function readIds(value: unknown, toGateway: (ownId: unknown) => number | undefined): number | number[] | null {
+  if (Array.isArray(value)) return value.flatMap((item) => readIds(item, toGateway) ?? []);
+  if (isObject(value)) return readIds('value' in value ? value.value : value.id, toGateway);
+  return toGateway(value) ?? null;
+}
+
+/** A copy of the record with another value at a dotted path, if there is one. */
+function replaceAt(record: CmsRecord, path: string, replace: (value: unknown) => unknown): CmsRecord {
+  const [key = '', ...rest] = path.split('.');
+  if (!Object.hasOwn(record, key) || record[key] === undefined) return record;
+  const value = record[key];
+  if (rest.length === 0) return { ...record, [key]: replace(value) };
+  return isObject(value) ? { ...record, [key]: replaceAt(value, rest.join('.'), replace) } : record;
+}

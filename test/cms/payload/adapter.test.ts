@@ -1,0 +1,156 @@
+// The parts of the Payload adapter that decide without the site: pages, ids, bodies, errors and permissions. The JSON
+// is what Payload 3.90 answered.
+
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createAccounts } from '../../../src/cms/payload/accounts.ts';
+import { integerIds } from '../../../src/cms/payload/ids.ts';
+import { listQuery, pageOf } from '../../../src/cms/payload/list-query.ts';
+import { toGatewayRecord, toOwnBody } from '../../../src/cms/payload/records.ts';
+import { rejection } from '../../../src/cms/payload/rejections.ts';
+import type { RestCall } from '../../../src/cms/payload/rest-calls.ts';
+import type { CmsResponse } from '../../../src/cms/response.ts';
+import { CmsRejected } from '../../../src/errors.ts';
+import { loadMapping } from '../../../src/mapping/load.ts';
+
+const { event, venue, category } = loadMapping('payload').kinds;
+const responseOf = (json: unknown, status = 200): CmsResponse => ({
+  ...{ status, json, headers: {}, bytes: Buffer.alloc(0) },
+});
+
+describe('a page of Payload', () => {
+  it('contains the wanted part of the list, and is not much longer', () => {
+    fc.assert(
+      fc.property(fc.nat(200_000), fc.integer({ min: 1, max: 100 }), (offset, limit) => {
+        const page = pageOf({ limit, offset });
+        const first = (page.page - 1) * page.limit + page.skip;
+        expect([first, page.take]).to.deep.equal([offset, limit]);
+        expect(page.skip + page.take).to.be.at.most(page.limit);
+        expect(page.limit).to.be.at.most(limit * 3);
+      }),
+    );
+  });
+});
+
+describe('a list of Payload', () => {
+  const features = { drafts: true, trash: true };
+
+  it('without statuses has published records only, if the collection has drafts', () => {
+    const conditions = (drafts: boolean) =>
+      Object.keys(listQuery(integerIds, event, { view: 'public' }, { drafts, trash: false })!.query);
+    expect(conditions(true)).to.include('where[and][0][_status][in]');
+    expect(conditions(false).filter((name) => name.startsWith('where'))).to.deep.equal([]);
+  });
+
+  it('is not asked for ids and statuses that no record has', () => {
+    expect(listQuery(integerIds, event, { view: 'public', ids: [2 ** 40] }, features)).to.equal(undefined);
+    expect(listQuery(integerIds, event, { view: 'editor', statuses: ['private'] }, features)).to.equal(undefined);
+  });
+
+  it('of the trash asks for trashed records', () => {
+    const { query } = listQuery(integerIds, event, { view: 'editor', statuses: ['draft', 'trash'] }, features)!;
+    expect(query).to.include({
+      ...{ trash: true, 'where[and][0][or][0][deletedAt][exists]': true },
+      ...{ 'where[and][0][or][1][_status][in]': 'draft', 'where[and][0][or][1][deletedAt][exists]': false },
+    });
+  });
+});
+
+describe('a record of Payload', () => {
+  const doc = { id: 7, title: 'A', venue: 3, organizers: [3, 4], image: null, updatedAt: '2027-01-10T15:00:00.123Z' };
+
+  it('has ids of one id space, a status and a modification time', () => {
+    const record = toGatewayRecord(integerIds, event, { ...doc, _status: 'published', deletedAt: null });
+    expect(record).to.deep.include({ id: 7, status: 'publish', modifiedUtc: '2027-01-10 15:00:00' });
+    expect(record.venue)
+      .to.equal(toGatewayRecord(integerIds, venue!, { id: 3 }).id)
+      .and.to.be.above(2 ** 31);
+    expect(record.organizers).to.deep.equal([2_000_000_000_003, 2_000_000_000_004]);
+    expect(toOwnBody(integerIds, event, { venue: record.venue, organizers: record.organizers })).to.deep.equal({
+      venue: 3,
+      organizers: [3, 4],
+    });
+  });
+
+  it('is public only with the word of Payload, or in a collection without drafts', () => {
+    const statusOf = (more: object) => toGatewayRecord(integerIds, event, { ...doc, ...more }).status;
+    expect(statusOf({})).to.equal('publish');
+    expect(statusOf({ _status: 'draft' })).to.equal('draft');
+    expect(statusOf({ _status: 'nope' })).to.equal('draft');
+    expect(statusOf({ _status: 'published', deletedAt: '2027-01-10T15:00:00.123Z' })).to.equal('trash');
+  });
+
+  it('has relations as ids, records, or names of a collection with an id', () => {
+    const categoriesOf = (categories: unknown) => toGatewayRecord(integerIds, event, { ...doc, categories }).categories;
+    expect(categoriesOf([1, { id: 2 }, { relationTo: 'categories', value: 3 }, 'x'])).to.deep.equal([1, 2, 3]);
+    expect(categoriesOf(null)).to.equal(null);
+  });
+
+  it('is written with no status and no id that Payload would store or answer with 500', () => {
+    expect(toOwnBody(integerIds, event, { status: 'publish', image: 0 })).to.deep.equal({
+      ...{ _status: 'published', image: null },
+    });
+    for (const body of [{ status: 'pending' }, { venue: 3 }, { author: 2 ** 40 }])
+      expect(() => toOwnBody(integerIds, event, body))
+        .to.throw(CmsRejected)
+        .and.to.deep.include({ kind: 'invalid', fields: Object.keys(body), written: 'no' });
+  });
+});
+
+describe('an error of Payload', () => {
+  const reject = (status: number, json: unknown) => rejection(responseOf(json, status), true);
+
+  it('tells a missing record from a missing collection and from an answer of something else', () => {
+    expect(reject(404, { errors: [{ message: 'Not Found' }] }).kind).to.equal('not-found');
+    expect(reject(404, { message: 'Route not found "/api/nope"' }).kind).to.equal('no-collection');
+    expect(reject(404, { message: 'no such host' })).to.include({ kind: 'failed', written: 'no' });
+  });
+
+  it('names the invalid fields; only checks before the write have written nothing', () => {
+    const errors = [{ label: 'Start Date', message: 'This field is required.', path: 'startDate' }];
+    const invalid = { name: 'ValidationError', data: { collection: 'events', errors }, message: 'Invalid: Start Date' };
+    expect(reject(400, { errors: [invalid] })).to.deep.include({
+      ...{ kind: 'invalid', fields: ['startDate'], written: 'no' },
+    });
+    expect(reject(403, { errors: [{ message: 'Not allowed.' }] })).to.include({ kind: 'forbidden', written: 'no' });
+    expect(reject(400, { errors: [{ message: 'A hook of the site' }] })).to.include({
+      ...{ kind: 'invalid', written: 'unknown' },
+    });
+  });
+});
+
+describe('an account of Payload', () => {
+  /** The actions that an account may do with events. */
+  async function actionsOf(access: object): Promise<string[]> {
+    const call: RestCall = async (_method, route) =>
+      responseOf(route === 'access' ? { collections: { events: access } } : { user: { id: 7, role: 'author' } });
+    const options = { ids: integerIds, users: 'users', media: 'media', specs: [event, category!] };
+    const { account } = createAccounts(call, options);
+    const { permissions } = await account({ credentials: 'users API-Key x' });
+    return [...permissions].map((name) => name.replace('events:', ''));
+  }
+
+  const own = { author: { equals: 7 } };
+  const published = { _status: { equals: 'published' } };
+
+  it('sees the drafts of all only if Payload limits nothing', async () => {
+    const all = await actionsOf({ create: true, read: true, update: true, delete: true });
+    expect(all).to.include.members(['edit', 'editOthers', 'readOthers', 'readOwn', 'delete']);
+  });
+
+  it('sees its own drafts if Payload says so', async () => {
+    for (const where of [own, { or: [published, own] }]) {
+      const limited = { permission: true, where };
+      const actions = await actionsOf({ create: true, read: limited, update: limited });
+      expect(actions).to.include.members(['edit', 'editPublished', 'readOwn']);
+      expect(actions).to.not.include.members(['editOthers', 'readOthers']);
+    }
+  });
+
+  it('sees public records only if the gateway does not understand the condition', async () => {
+    for (const where of [published, { author: { equals: 8 } }, { and: [own] }, { or: [published], and: [own] }]) {
+      const actions = await actionsOf({ create: true, read: { permission: true, where } });
+      expect(actions, JSON.stringify(where)).to.deep.equal(['edit', 'publish']);
+    }
+  });
+});
