@@ -120,6 +120,24 @@ function strictBound(name: string, text: string, { nowMs, zone }: Clock): WallTi
   return wallAt(seconds !== undefined ? seconds * SECOND_MS : readDate(name, text, { nowMs, zone }).epochMs, zone);
 }
 
+export interface InstantBound {
+  /** Undefined if the client did not send the parameter. */
+  utc: WallTime | undefined;
+  /** The same text means the same instant until then, in milliseconds since 1970. */
+  validUntilMs: number;
+}
+
+/**
+ * The instant that `modified_after` names: a text without a zone is in UTC, as `modified_utc` is.
+ * @throws ApiError `rest_invalid_param` for an instant outside the years 0000 to 9999
+ */
+export function instantBound(name: string, text: unknown, nowMs: number): InstantBound {
+  if (text === undefined) return { utc: undefined, validUntilMs: Number.POSITIVE_INFINITY };
+  const utc = strictBound(name, String(text), { nowMs, zone: utcZone });
+  const isAbsolute = ABSOLUTE.test(String(text)) || parseUnixSeconds(String(text)) !== undefined;
+  return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
+}
+
 function nextUtcMidnight(nowMs: number): number {
   const dayMs = 86_400_000;
   return (Math.floor(nowMs / dayMs) + 1) * dayMs;

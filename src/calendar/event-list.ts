@@ -1,8 +1,9 @@
 // The list of events: its parameters become a replica filter and the parameters of its links.
 
 import type { Input } from '../interface/input.ts';
+import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { PostKind } from '../model/records.ts';
-import { columnFilter, type EventFilter } from '../store/event-filter.ts';
+import { columnFilter, type EventFilter, type EventOrder } from '../store/event-filter.ts';
 import type { Visibilities } from '../store/filters.ts';
 import type { DateWindow } from './dates.ts';
 import { venueConditions } from './geolocation.ts';
@@ -30,7 +31,7 @@ export function eventFilter(
     values[name] === undefined ? undefined : from(values[name] as T);
   return {
     ...columnFilter(values),
-    order: values.include === undefined ? 'start' : 'date',
+    ...orderOf(values),
     words: condition('search', (text) => searchWords(String(text))),
     categories: condition('categories', (ids: number[]) => replica.withDescendants(ids)),
     tags: condition('tags', (ids: number[]) => ids),
@@ -45,6 +46,17 @@ export function eventFilter(
     // If the actor may not see the parent, 0 matches no event.
     parent: condition('post_parent', (id) => visibleIds('event', [Number(id)])[0] ?? 0),
   };
+}
+
+const ORDERS = { start_date: 'start', modified: 'modified', title: 'title' } as const satisfies Record<
+  (typeof EVENT_ORDERS)[number],
+  EventOrder
+>;
+
+function orderOf({ order, orderby, include }: Record<string, unknown>): Pick<EventFilter, 'order' | 'descending'> {
+  const byDefault = include === undefined ? 'start' : 'date';
+  const by = ORDERS[orderby as (typeof EVENT_ORDERS)[number]] ?? byDefault;
+  return order === 'desc' ? { order: by, descending: true } : { order: by };
 }
 
 /**
@@ -91,6 +103,9 @@ export function eventLinks({ sent, values }: Input, context: LinkContext): Recor
     venue: values.venue,
     organizer: values.organizer,
     featured: values.featured === undefined ? undefined : Number(values.featured),
+    // A value without effect may come from a client of the original, whose links lack it.
+    order: values.order === 'desc' ? 'desc' : undefined,
+    orderby: values.orderby,
   };
   const params: LinkParam[] = LINK_ORDER.flatMap((name) => {
     const value = name in converted ? converted[name] : sent[name];

@@ -7,7 +7,7 @@ import type { JsonObject } from '../model/json.ts';
 import { PLURALS } from '../model/kinds.ts';
 import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
 import { visibilitiesFor } from './action-permissions.ts';
-import { type DateParameter, dateWindow } from './dates.ts';
+import { type DateParameter, dateWindow, instantBound } from './dates.ts';
 import { createEventFields } from './event-fields.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
 import type { LinkedRecords } from './linked-records.ts';
@@ -62,7 +62,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     const page = pageOf(values, lists);
     // `include` switches the date filters off.
     const hasDates = values.include === undefined;
-    const { bounds, effective, validUntilMs } = dateWindow(
+    const { bounds, effective, ...window } = dateWindow(
       hasDates ? (values as Partial<Record<DateParameter, string>>) : {},
       {
         strict: values.strict_dates === true,
@@ -71,8 +71,10 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
         withDefaults: hasDates,
       },
     );
+    const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
     const { ids, total } = replica.listEvents({
       ...eventFilter(services, values, scope.visibilities),
+      modifiedAfter: modifiedAfter.utc,
       visibility: scope.visibility,
       bounds,
       limit: page.limit,
@@ -81,6 +83,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     const links = eventLinks(input, { status: scope.status, effective, page, total, baseUrl });
     const password = exceedsPublic(scope.visibilities.event) ? sent.password : undefined;
     const serialize = await entrySerializer(ids, password, request);
+    const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
     const listPage = { kind: 'event', name: PLURALS.event, ids, total, page, links, serialize, validUntilMs } as const;
     return { listPage, scope };
   }

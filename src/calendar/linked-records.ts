@@ -10,6 +10,7 @@ import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../
 import { PUBLIC_VISIBILITIES } from '../store/filters.ts';
 import { removeScripts } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
+import { instantBound } from './dates.ts';
 import { findDuplicate, LINKED_FIELDS } from './find-duplicate.ts';
 import { listResponse, listScope } from './list-response.ts';
 import { linkOrder, pageLinks, pageOf } from './pagination.ts';
@@ -61,6 +62,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     const scope = await listScope(services, [kind, 'event'], input, request);
     const page = pageOf(values, services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
+    const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
     const { ids, total } = replica.listLinked(kind, {
       visibility: scope.visibility,
       eventVisibility: scope.eventVisibility,
@@ -69,6 +71,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       words: values.search === undefined ? undefined : linkedSearchWords(String(values.search)),
       event: values.event === undefined ? undefined : Number(values.event),
       hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
+      modifiedAfter: modifiedAfter.utc,
       upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
     });
     const effective: Record<string, unknown> = {
@@ -79,7 +82,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     };
     const params = LINK_ORDER.flatMap((name) => (name in effective ? [{ name, value: String(effective[name]) }] : []));
     const links = pageLinks(`${request.baseUrl}/${collection}/`, params, { ...page, total });
-    const validUntilMs = onlyUpcoming ? nowMs() + 1000 : Number.POSITIVE_INFINITY;
+    const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
     const listPage = { kind, name: collection, ids, total, page, links, serialize: serializeEntry, validUntilMs };
     return listResponse(services, listPage, scope, request.baseUrl);
   }

@@ -121,6 +121,17 @@ export function oneOf(words: readonly string[]): ParamType {
 }
 
 /**
+ * One of these lower-case words, in any letter case. Any other value has no effect: clients of the original may send
+ * it, which ignores the parameter.
+ */
+export function knownWord(words: readonly string[]): ParamType {
+  return {
+    schema: { type: 'string', enum: words },
+    parse: (value) => words.find((word) => typeof value === 'string' && word === value.toLowerCase()),
+  };
+}
+
+/**
  * Website of an event: a URL, or an empty value for none. The text `0` stays, because an update stores it.
  */
 export const website: ParamType = {
@@ -166,6 +177,14 @@ export const dateBound: ParamType = {
     'first day of next month',
   ],
   accepts: (value) => isReadableDate(value) || value === '0' || value === 0,
+  parse: String,
+};
+
+/** An instant: text that PHP's `strtotime` reads, in UTC without a zone, or Unix seconds. */
+export const instant: ParamType = {
+  schema: { type: 'string' },
+  examples: ['2027-05-01 19:00:00', '2027-05-01T19:00:00+02:00', '1809190800', '-1 day'],
+  accepts: isReadableDate,
   parse: String,
 };
 

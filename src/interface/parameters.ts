@@ -11,6 +11,17 @@ const paging = (plural: string): Parameter[] => [
   parameter('per_page', types.count, SIZES.number, `How many ${plural} a page holds`, { default: 'computed' }),
 ];
 
+const modifiedAfter = (plural: string): Parameter =>
+  parameter(
+    'modified_after',
+    types.instant,
+    SIZES.date,
+    `${plural} that changed after this time, in UTC unless it names a zone`,
+    { addition: true },
+  );
+
+export const EVENT_ORDERS = ['start_date', 'modified', 'title'] as const;
+
 const eventList: Parameter[] = [
   ...paging('events'),
   parameter('start_date', types.dateBound, SIZES.date, 'Events that start on this date or later', {
@@ -55,6 +66,9 @@ const eventList: Parameter[] = [
   parameter('include', types.uncheckedIds, SIZES.terms, 'Only these events, by id; dates are not looked at'),
   parameter('post_parent', types.existingId('event'), SIZES.number, 'Events below this event'),
   parameter('ticketed', types.tickets, SIZES.flag, 'Events with tickets: belongs to an extension of the original'),
+  parameter('order', types.knownWord(['asc', 'desc']), SIZES.flag, 'Ascending or descending', { addition: true }),
+  parameter('orderby', types.knownWord(EVENT_ORDERS), SIZES.flag, 'What to sort by', { addition: true }),
+  modifiedAfter('Events'),
 ];
 
 const linkedList = (plural: string): Parameter[] => [
@@ -66,6 +80,7 @@ const linkedList = (plural: string): Parameter[] => [
     default: false,
   }),
   parameter('status', types.listedStatus, SIZES.status, `${plural} in these statuses`),
+  modifiedAfter(plural),
 ];
 
 export const TERM_ORDERS = [

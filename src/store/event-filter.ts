@@ -1,8 +1,10 @@
 // The filter of an event list, and the SQL of every condition that compares a column.
 
+import type { WallTime } from '../model/records.ts';
 import type { DateBound, PageWindow, SearchWord, Visibility } from './filters.ts';
 import { LISTED, TARGET_KIND } from './schema.ts';
 import { inJson, raw, type Sql, sql } from './sql.ts';
+import { wallNumber } from './wall-number.ts';
 
 /**
  * Conditions on columns of the scanned row `e`, which is of `event` or of `event_link`. A new filter on a
@@ -11,6 +13,8 @@ import { inJson, raw, type Sql, sql } from './sql.ts';
  */
 const COLUMN_CONDITIONS = {
   featured: (featured: boolean) => sql`e.featured = ${raw(featured ? 1 : 0)}`,
+  /** Changed after this UTC time. */
+  modifiedAfter: (utc: WallTime) => sql`e.modified > ${wallNumber(utc)}`,
   parent: (id: number) => sql`e.id IN (SELECT id FROM event WHERE parent = ${id} AND parent <> 0)`,
   /** Events that link to none of these venues. */
   notVenues: (ids: number[]) => sql`e.id NOT IN (
@@ -36,12 +40,23 @@ export interface EventFilter extends PageWindow, ColumnFilter {
   venues?: number[] | undefined;
   organizers?: number[] | undefined;
   include?: number[] | undefined;
-  /** `start`: start, publication date, id, all ascending. `date`: publication date, id, ascending. */
-  order: 'start' | 'date';
+  order: EventOrder;
+  /** Reverses the order; ties too. */
+  descending?: boolean | undefined;
 }
 
+/** The columns of `event` that each order compares, ascending. */
+export const EVENT_ORDERS = {
+  start: ['starts', 'published', 'id'],
+  date: ['published', 'id'],
+  modified: ['modified', 'id'],
+  title: ['title', 'id'],
+} as const;
+
+export type EventOrder = keyof typeof EVENT_ORDERS;
+
 /** The fields of `EventFilter` that restrict the list. */
-export type EventCondition = Exclude<keyof EventFilter, keyof PageWindow | 'order'>;
+export type EventCondition = Exclude<keyof EventFilter, keyof PageWindow | 'order' | 'descending'>;
 
 /** event-plan.ts builds the SQL of these conditions, because it depends on the index that is scanned. */
 const PLANNED = undefined;
@@ -63,7 +78,7 @@ const COLUMN_NAMES = Object.keys(COLUMN_CONDITIONS) as (keyof ColumnFilter)[];
 const CONDITION_NAMES = Object.keys(CONDITIONS) as EventCondition[];
 
 /** Column conditions without a parameter of the same name in the API. */
-const INTERNAL: readonly (keyof ColumnFilter)[] = ['parent', 'notVenues'];
+const INTERNAL: readonly (keyof ColumnFilter)[] = ['parent', 'notVenues', 'modifiedAfter'];
 
 const COLUMN_PARAMETERS = COLUMN_NAMES.filter((name) => !INTERNAL.includes(name));
 

@@ -262,13 +262,21 @@ export function orderedScans(
 
 /** One scan of the events for each status. */
 function eventScans(
-  { visibility, featured }: EventFilter,
+  { visibility, featured, modifiedAfter }: EventFilter,
   words: readonly SearchWord[],
   conditions: readonly Sql[],
 ): Scan[] {
-  const index = raw(featured === true ? 'event_featured' : 'event_start');
-  const from = joinText(sql`event e INDEXED BY ${index}`, words);
+  // Few events changed lately.
+  const index = modifiedAfter !== undefined ? 'event_modified' : featured === true ? 'event_featured' : 'event_start';
+  const from = joinText(sql`event e INDEXED BY ${raw(index)}`, words);
   return statusScopes(visibility).map((scope) => ({ from, where: and([...isInScope(scope), ...conditions]) }));
+}
+
+/** One scan of the events in the order of an index for each status, for a filter without words and `include`. */
+export function indexScans(filter: EventFilter, index: 'event_modified' | 'event_title'): Scan[] {
+  const from = sql`event e INDEXED BY ${raw(index)}`;
+  const conditions = allConditions(filter, timeRange(filter.bounds));
+  return statusScopes(filter.visibility).map((scope) => ({ from, where: and([...isInScope(scope), ...conditions]) }));
 }
 
 /** One scan of the links for each target and status, or one for all if they are too many. */

@@ -2,10 +2,11 @@
 
 import type { Database } from './database.ts';
 import { dayCounts } from './event-day-count.ts';
-import type { EventFilter } from './event-filter.ts';
+import { EVENT_ORDERS, type EventFilter } from './event-filter.ts';
 import {
   type EventStats,
   fullTextScan,
+  indexScans,
   type LinkCondition,
   linkConditions,
   MAX_ROW_TESTS,
@@ -88,14 +89,31 @@ function exceedsTextLimit(db: Database, { scans }: ScanPlan): boolean {
   return db.get<{ n: number }>(sql`SELECT count(*) AS n FROM (${rows} LIMIT ${limit})`)?.n === limit;
 }
 
+const orderBy = ({ order, descending }: EventFilter): Sql =>
+  raw(EVENT_ORDERS[order].map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', '));
+
+/** A page in the order of a column that only `event` has. Reads the index of that order, or else sorts the whole list. */
+function pageByColumn(db: Database, filter: EventFilter, plan: ScanPlan, total: number): number[] {
+  const { order, words = [], include, limit, offset } = filter;
+  const index = order === 'title' ? 'event_title' : 'event_modified';
+  const rowsReadInOrder = ((offset + limit) * countEvents(db)) / total;
+  if (words.length === 0 && include === undefined && rowsReadInOrder < total) {
+    const rows = indexScans(filter, index).map(select(`e.id AS id, e.${order} AS ${order}`));
+    return db.numbers(sql`${joinSql(rows, ' UNION ALL ')} ORDER BY ${orderBy(filter)} ${limitOffset(filter)}`);
+  }
+  const ids = joinSql(plan.scans.map(select('e.id')), ' UNION ALL ');
+  return db.numbers(sql`SELECT id FROM event WHERE id IN (${ids}) ORDER BY ${orderBy(filter)} ${limitOffset(filter)}`);
+}
+
+const countEvents = (db: Database): number => Number(db.get<{ n: number }>(sql`SELECT count(*) AS n FROM event`)?.n);
+
 function pageOfScans(db: Database, filter: EventFilter, { scans, duplicatesBy }: ScanPlan): number[] {
-  const order = raw(filter.order === 'start' ? 'starts, published, id' : 'published, id');
   const distinct = duplicatesBy && scans.length === 1 ? 'DISTINCT ' : '';
   // SQLite merges several scans by the columns that they are sorted by.
   const columns =
     scans.length === 1 && !duplicatesBy ? 'e.id AS id' : 'e.id AS id, e.starts AS starts, e.published AS published';
   const rows = joinSql(scans.map(select(`${distinct}${columns}`)), duplicatesBy ? ' UNION ' : ' UNION ALL ');
-  return db.numbers(sql`${rows} ORDER BY ${order} ${limitOffset(filter)}`);
+  return db.numbers(sql`${rows} ORDER BY ${orderBy(filter)} ${limitOffset(filter)}`);
 }
 
 interface EventPlan {
@@ -128,8 +146,9 @@ export function queryEvents(db: Database, stats: EventStats, filter: EventFilter
   const total = knownTotal ?? totalByDay(db, stats, filter) ?? countOf(db, fullText ?? inOrder);
   const { limit, offset, order } = filter;
   if (limit === 0 || offset >= total) return { ids: [], total };
+  if (order === 'modified' || order === 'title')
+    return { ids: pageByColumn(db, filter, fullText ?? inOrder, total), total };
   if (fullText === undefined || order !== 'start') return { ids: pageOfScans(db, filter, fullText ?? inOrder), total };
-  const events = Number(db.get<{ n: number }>(sql`SELECT count(*) AS n FROM event`)?.n);
-  const textsReadInOrder = ((offset + limit) * events) / total;
+  const textsReadInOrder = ((offset + limit) * countEvents(db)) / total;
   return { ids: pageOfScans(db, filter, textsReadInOrder > MAX_TEXTS_READ ? fullText : inOrder), total };
 }

@@ -61,6 +61,8 @@ export interface LinkedFilter extends PageWindow {
    * true: linked to a published or private event, whether or not the actor may see it; false: linked to none.
    */
   hasEvents?: boolean | undefined;
+  /** Changed after this UTC time. */
+  modifiedAfter?: WallTime | undefined;
   /** Linked to an event that lists show and that starts at or after this UTC time. */
   upcomingFromUtc?: WallTime | undefined;
 }

@@ -111,6 +111,7 @@ export function listLinked(db: Database, kind: LinkedKind, filter: LinkedFilter)
     embeddedInListed(kind, filter),
     ...containsWords(words, 'r.folded'),
   ];
+  if (filter.modifiedAfter !== undefined) conditions.push(sql`r.modified > ${wallNumber(filter.modifiedAfter)}`);
   if (event !== undefined) conditions.push(isNamedBy(kind, event, eventVisibility));
   if (filter.hasEvents !== undefined) conditions.push(filter.hasEvents ? hasEvents(kind) : sql`NOT ${hasEvents(kind)}`);
   if (upcomingFromUtc !== undefined) conditions.push(hasUpcomingEvents(kind, eventVisibility, upcomingFromUtc));

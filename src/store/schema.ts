@@ -4,7 +4,7 @@
 /**
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -49,7 +49,7 @@ export function linkBit(targetKind: number, targetId: number): number {
 /*
  * Wall-clock times are wall numbers (20270312100000): half the size of text, in the same order.
  *
- * `event_link` repeats every column that event lists filter and sort by. So "events of this category in this
+ * `event_link` repeats every column that event lists filter by, and those that the default order compares. So "events of this category in this
  * date range" is one scan of its primary key, and for lists without links one of `event_start`: 70 to 190
  * times faster than joining. `link_tokens` names all links of the event (`linkToken`): a second link
  * condition is a test of the scanned row, five times faster than a lookup. `link_bits` (`linkBit`) spares
@@ -100,10 +100,12 @@ CREATE INDEX idempotency_key_age ON idempotency_key (started_ms);
 CREATE TABLE event (
   id INTEGER PRIMARY KEY, hidden INTEGER NOT NULL, status TEXT NOT NULL, starts INTEGER NOT NULL,
   published INTEGER NOT NULL, ends INTEGER NOT NULL, author INTEGER NOT NULL, featured INTEGER NOT NULL,
-  parent INTEGER NOT NULL, irregular INTEGER NOT NULL
+  parent INTEGER NOT NULL, irregular INTEGER NOT NULL, modified INTEGER NOT NULL, title TEXT NOT NULL
 ) STRICT;
 CREATE INDEX event_start ON event (hidden, status, starts, published, id, ends, featured, author);
 CREATE INDEX event_featured ON event (hidden, status, starts, published, id, ends, author) WHERE featured = 1;
+CREATE INDEX event_modified ON event (hidden, status, modified, id, starts, ends, published, featured, author);
+CREATE INDEX event_title ON event (hidden, status, title, id, starts, ends, published, featured, author);
 CREATE INDEX event_parent ON event (parent) WHERE parent <> 0;
 CREATE INDEX event_irregular ON event (hidden, status, starts, published, id, ends, featured, author)
   WHERE irregular = 1;
@@ -116,7 +118,7 @@ CREATE TABLE event_link (
   target_kind INTEGER NOT NULL, target_id INTEGER NOT NULL, hidden INTEGER NOT NULL, status TEXT NOT NULL,
   starts INTEGER NOT NULL, published INTEGER NOT NULL, id INTEGER NOT NULL, ends INTEGER NOT NULL,
   link_bits INTEGER NOT NULL, link_tokens TEXT NOT NULL, starts_utc INTEGER NOT NULL, author INTEGER NOT NULL,
-  featured INTEGER NOT NULL,
+  featured INTEGER NOT NULL, modified INTEGER NOT NULL,
   PRIMARY KEY (target_kind, target_id, hidden, status, starts, published, id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE event_count (
@@ -134,7 +136,7 @@ INSERT INTO event_fts (event_fts, rank) VALUES ('automerge', 0), ('usermerge', 8
 
 CREATE TABLE linked_record (
   kind TEXT NOT NULL, id INTEGER NOT NULL, status TEXT NOT NULL, author INTEGER NOT NULL, published INTEGER NOT NULL,
-  folded TEXT NOT NULL, latitude REAL, longitude REAL,
+  modified INTEGER NOT NULL, folded TEXT NOT NULL, latitude REAL, longitude REAL,
   PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX linked_record_published ON linked_record (kind, status, published DESC, id, author);

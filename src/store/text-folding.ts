@@ -1,6 +1,6 @@
 // Folds text for the replica's tables, so that plain comparison finds what people search for.
 
-import { decodeEntities } from '../text/html.ts';
+import { decodeEntities, textLines } from '../text/html.ts';
 import { normalizeUnicode } from '../text/unicode.ts';
 
 const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ħ: 'h', ı: 'i', ς: 'σ' };
@@ -30,4 +30,12 @@ export function foldForSort(text: string): string {
 /** Folds a term's name as people write it: WordPress stores `Food &amp; Drink`. */
 export function foldName(name: string): string {
   return fold(decodeEntities(name).trim());
+}
+
+/** Characters of a title that the order by title compares. */
+const SORTED_CHARACTERS = 100;
+
+/** Folds a title, which is HTML, for sorting. */
+export function foldTitle(title: string): string {
+  return foldForSort(textLines(title, SORTED_CHARACTERS).join(' '));
 }

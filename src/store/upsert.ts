@@ -20,7 +20,7 @@ import type { FullTextIndex } from './full-text-index.ts';
 import { isTermRecord } from './rendered-cache.ts';
 import { HIDDEN, LISTED, linkBit, linkToken, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { sql } from './sql.ts';
-import { fold, foldForSort, foldName } from './text-folding.ts';
+import { fold, foldForSort, foldName, foldTitle } from './text-folding.ts';
 import { wallNumber } from './wall-number.ts';
 
 /** A batch of changes inside one transaction. `finish` writes the counters and must be the last call. */
@@ -86,10 +86,12 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
       ends: wallNumber(event.end),
       author: event.author,
       featured: featuredColumn(event),
+      modified: wallNumber(event.modifiedUtc),
     };
     db.insert('event', {
       ...shared,
       hidden: event.hidden ? HIDDEN : LISTED,
+      title: foldTitle(event.title),
       // No filter finds what a password hides.
       parent: event.protected ? 0 : event.parent,
       irregular: counters.countDay(event, 1) ? 1 : 0,
@@ -133,6 +135,7 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
       status,
       author,
       published: wallNumber(date),
+      modified: wallNumber(record.modifiedUtc),
       folded: fold(searchText),
       latitude: isLocated ? record.latitude : null,
       longitude: isLocated ? record.longitude : null,

@@ -64,9 +64,10 @@ const SAMPLES: Record<string, string> = {
   orderby: 'name',
   hide_empty: 'true',
   parent: '30',
+  modified_after: '0',
 };
 const SAMPLES_OF: Partial<Record<Kind, Record<string, string>>> = {
-  event: { include: '1,2' },
+  event: { include: '1,2', order: 'desc', orderby: 'title' },
   category: { include: '31,32', exclude: '30' },
   tag: { include: '41,42', exclude: '43' },
 };

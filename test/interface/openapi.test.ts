@@ -243,6 +243,7 @@ describe('OpenAPI document', () => {
       'starts_after',
       'ends_before',
       'ends_after',
+      'modified_after',
     ]);
     for (const { name, examples } of withExamples)
       for (const { value } of Object.values<Document>(examples))

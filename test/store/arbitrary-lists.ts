@@ -61,7 +61,12 @@ export function anyFilter<T>(
 }
 
 export const eventFilter = anyFilter<EventFilter>(
-  { ...page, visibility, order: fc.constantFrom('start', 'date') },
+  {
+    ...page,
+    visibility,
+    order: fc.constantFrom('start', 'date', 'modified', 'title'),
+    descending: fc.constantFrom(undefined, false, true),
+  },
   {
     bounds: fc.array(bound, { maxLength: 3 }),
     words,
@@ -73,12 +78,19 @@ export const eventFilter = anyFilter<EventFilter>(
     featured: fc.boolean(),
     include: fc.array(fc.integer({ min: 100, max: 130 }), { maxLength: 20 }),
     parent: fc.constantFrom(101, 102),
+    modifiedAfter: wall,
   },
 );
 
 export const linkedFilter = anyFilter<LinkedFilter>(
   { ...page, visibility, eventVisibility: visibility },
-  { words, event: fc.constantFrom(100, 101, 104, 999), hasEvents: fc.boolean(), upcomingFromUtc: wall },
+  {
+    words,
+    event: fc.constantFrom(100, 101, 104, 999),
+    hasEvents: fc.boolean(),
+    upcomingFromUtc: wall,
+    modifiedAfter: wall,
+  },
 );
 
 const ORDERS = [

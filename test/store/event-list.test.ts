@@ -77,6 +77,8 @@ describe('the event list', () => {
           date: at(Date.UTC(2025, 0, 1) + (n % 3) * 1000),
           hidden: n % 41 === 0,
           featured: n % 5 === 0,
+          modifiedUtc: at(Date.UTC(2026, 5, 1) + ((n * 31) % 700) * 60_000),
+          title: cycle(['Zoo', 'été', '<b>Apple</b>', 'apple &amp; pear', 'ete'], n),
           categories: n % 2 === 0 ? [1] : n % 3 === 0 ? [2, 1] : [2 + (n % 5)],
           tags: [1 + (n % 6)],
           searchText: `Straße ${cycle(WORDS, n)} ${n % 400 === 0 ? 'zebra' : ''} ${n}`,
@@ -108,7 +110,8 @@ describe('the event list', () => {
       {
         limit: fc.constantFrom(5, 50),
         offset: fc.constantFrom(0, 0, 7, 1500),
-        order: fc.constantFrom('start', 'start', 'date'),
+        order: fc.constantFrom('start', 'start', 'date', 'modified', 'title'),
+        descending: fc.constantFrom(undefined, true),
         visibility: fc.oneof(visibility, fc.constant({ others: ['publish', 'draft'], own: [], userId: 0 })),
       },
       {
@@ -124,6 +127,7 @@ describe('the event list', () => {
         categories: fc.subarray(CATEGORIES, { minLength: 1 }),
         tags: someIds,
         featured: fc.boolean(),
+        modifiedAfter: fc.constantFrom('2026-05-01 00:00:00', '2026-06-01 05:00:00', '2026-06-01 11:30:00'),
       },
     );
 

@@ -47,18 +47,26 @@ const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) 
   organizers: (event, { organizers }) => hasAny(organizers, event.organizers),
   featured: (event, { featured }) => featured === undefined || event.featured === featured,
   include: ({ id }, { include }) => include === undefined || include.includes(id),
+  modifiedAfter: ({ modifiedUtc }, { modifiedAfter }) => modifiedAfter === undefined || modifiedUtc > modifiedAfter,
   parent: (event, { parent }) => parent === undefined || event.parent === parent,
   notVenues: (event, { notVenues }) => notVenues === undefined || !hasAny(notVenues, event.venues),
 };
+
+/** The titles of `anyEvent`: one entity and one tag. */
+const plainTitle = ({ title }: EventRecord) => title.replace('&amp;', '&').replace(/<\/?b>/g, '');
 
 export function expectedEvents(events: EventRecord[], filter: EventFilter) {
   const matches = events
     .map(withoutProtected)
     .filter((event) => !event.hidden && Object.values(MATCHES).every((isMatch) => isMatch(event, filter)));
-  matches.sort(
-    (a, b) =>
-      (filter.order === 'start' ? compare(a.start, b.start) : 0) || compare(a.date, b.date) || compare(a.id, b.id),
-  );
+  const byDate = (a: EventRecord, b: EventRecord) => compare(a.date, b.date);
+  const orders: Record<EventFilter['order'], (a: EventRecord, b: EventRecord) => number> = {
+    start: (a, b) => compare(a.start, b.start) || byDate(a, b),
+    date: byDate,
+    modified: (a, b) => compare(a.modifiedUtc, b.modifiedUtc),
+    title: (a, b) => compareText(foldForSort(plainTitle(a)), foldForSort(plainTitle(b))),
+  };
+  matches.sort((a, b) => (filter.descending ? -1 : 1) * (orders[filter.order](a, b) || compare(a.id, b.id)));
   return pageOf(
     matches.map(({ id }) => id),
     filter,
@@ -72,6 +80,7 @@ export function expectedLinked(records: LinkedRecord[], events: EventRecord[], f
     (record) =>
       sees(filter.visibility, record) &&
       hasWords(filter.words, record.searchText) &&
+      (filter.modifiedAfter === undefined || record.modifiedUtc > filter.modifiedAfter) &&
       (filter.event === undefined ||
         linkedTo(record).some(({ id, status }) => id === filter.event && status !== 'trash')) &&
       (filter.hasEvents === undefined ||

@@ -157,6 +157,8 @@ export const anyEvent = (id: number) =>
       protected: fc.constantFrom(false, false, false, true),
       parent: fc.constantFrom(0, 0, 101, 102),
       image: fc.constantFrom(0, 71, 72),
+      modifiedUtc: wall,
+      title: fc.constantFrom('Été', 'ete', 'Zoo', 'apple &amp; pear', '<b>Apple</b>', '_x'),
       categories: ids,
       tags: ids,
       venues: ids,
@@ -172,6 +174,7 @@ export const anyLinked = (kind: 'venue' | 'organizer', id: number) =>
       author: fc.constantFrom(0, 1, 2),
       date: wall,
       image: fc.constantFrom(0, 71, 72),
+      modifiedUtc: wall,
       searchText: text,
     })
     .map((fields) => (kind === 'venue' ? venue(id, fields) : organizer(id, fields)));
