@@ -27,6 +27,24 @@ const BRACKETS = {
 export const parseQuery = (querystring: string): Record<string, unknown> =>
   qs.parse(querystring, BRACKETS) as Record<string, unknown>;
 
+/**
+ * Joins the values of repeated names with commas: `tags=a&tags=b` means `tags=a,b`, where PHP takes the last value
+ * (docs/differences.md). Only for these names, and only without brackets.
+ */
+export function combineRepeated(
+  query: Record<string, unknown>,
+  querystring: string,
+  names: readonly string[],
+): Record<string, unknown> {
+  const params = new URLSearchParams(querystring);
+  const repeated = names
+    .map((name) => [name, params.getAll(name)] as const)
+    .filter(([name, values]) => values.length > 1 && typeof query[name] === 'string');
+  return repeated.length === 0
+    ? query
+    : { ...query, ...Object.fromEntries(repeated.map(([name, values]) => [name, values.join(',')])) };
+}
+
 /** PHP's codes and messages for errors of `json_decode`. */
 const JSON_ERRORS = {
   depth: { json_error_code: 1, json_error_message: 'Maximum stack depth exceeded' },

@@ -15,7 +15,7 @@ import type { Input } from '../interface/input.ts';
 import { checkLengths } from '../interface/limits.ts';
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
 import { openApi } from '../interface/openapi.ts';
-import { limitsOf } from '../interface/parameter.ts';
+import { limitsOf, type Parameter } from '../interface/parameter.ts';
 import { isTruthy, parseList } from '../interface/parse-values.ts';
 import { type Endpoint, NAMESPACE, ROUTES, type Route } from '../interface/routes.ts';
 import { validate } from '../interface/validate.ts';
@@ -24,7 +24,7 @@ import { toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
 import type { CreateOnce } from './idempotency.ts';
 import { createReferenceChecks } from './reference-checks.ts';
-import { type BodyLimits, createBodyReader } from './request-body.ts';
+import { type BodyLimits, combineRepeated, createBodyReader } from './request-body.ts';
 import { type Middleware, newState, type State } from './state.ts';
 
 export interface Operations {
@@ -67,6 +67,13 @@ const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)])
 const LIMITS_OF = new Map(
   ROUTES.flatMap(({ endpoints }) => endpoints).map((endpoint) => [endpoint, limitsOf(endpoint.parameters)]),
 );
+/** Parameters that accept several values. */
+const isListOfValues = ({ type }: Parameter): boolean => type.schema.oneOf !== undefined;
+const LIST_FILTERS_OF = new Map(
+  ROUTES.flatMap(({ endpoints }) => endpoints)
+    .filter(({ methods }) => methods.includes('GET'))
+    .map((endpoint) => [endpoint, endpoint.parameters.filter(isListOfValues).map(({ name }) => name)]),
+);
 const WRITES: ReadonlySet<Endpoint['operation']> = new Set(['create', 'update', 'delete']);
 
 /** The first route that matches a path below the mount, whatever the method. */
@@ -87,6 +94,8 @@ export function routes(options: RouteOptions): Middleware {
         async (ctx) => {
           const { state } = ctx;
           state.route = `${endpoint.operation} ${route.path || '/'}`;
+          const listFilters = LIST_FILTERS_OF.get(endpoint) ?? [];
+          if (listFilters.length > 0) state.query = combineRepeated(state.query, ctx.querystring, listFilters);
           const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
           const body = await readBody(ctx);
           state.apiResponse = await run({ route, endpoint, key: ctx.captures?.[0], state, body, idempotencyKey });
@@ -251,6 +260,8 @@ function decodeSlug(text: string): string {
 
 /** Every element of a list costs a lookup: rejects lists of more than `limit` elements before the first. */
 function rejectLongLists({ parameters }: Endpoint, values: Record<string, unknown>, limit: number): void {
-  const long = parameters.filter(({ name, type }) => type.schema.oneOf && parseList(values[name]).length > limit);
+  const long = parameters.filter(
+    (parameter) => isListOfValues(parameter) && parseList(values[parameter.name]).length > limit,
+  );
   if (long.length > 0) throw invalidParams(long.map(({ name }) => ({ name, message: `More than ${limit} values.` })));
 }

@@ -35,6 +35,7 @@ export interface MemoryOptions {
   isRecorded?: boolean;
   /** Default page size: 10, as on a fresh site with The Events Calendar. */
   perPage?: number;
+  maxPerPage?: number;
   /** HTML pages; default: none. */
   pages?: Partial<Config['pages']>;
   /** Overrides the default caching. */
@@ -103,7 +104,7 @@ const NEVER_MS = 2 ** 29;
 const NO_PAGES = { landing: false, documentation: false };
 
 /** The default configuration with larger pages, no rate limit and no HTML pages. */
-function configOf({ perPage = 10, cache, limits, pages = NO_PAGES }: MemoryOptions): Config {
+function configOf({ perPage = 10, maxPerPage = 50, cache, limits, pages = NO_PAGES }: MemoryOptions): Config {
   const config = loadConfig({
     env: {
       CALENDAR_UPSTREAM_URL: 'https://cms.example',
@@ -113,7 +114,7 @@ function configOf({ perPage = 10, cache, limits, pages = NO_PAGES }: MemoryOptio
   });
   return {
     ...config,
-    lists: { perPage, maxPerPage: 50 },
+    lists: { perPage, maxPerPage },
     cache: { ...config.cache, ...cache },
     // Without a network, all requests arrive in the event-loop turn by which load shedding measures overload.
     limits: { ...config.limits, requestsPerMinute: 1_000_000, overloadMs: NEVER_MS, ...limits },

@@ -1,0 +1,102 @@
+// `npm run bench:additions`: the CPU time of requests that the original API lacks (docs/extensions.md), beside that
+// of a plain list.
+
+import { parseArgs } from 'node:util';
+import { seededGateway } from '../test/calendar/seeded-gateway.ts';
+import { MOUNT } from '../test/start-gateway.ts';
+import { event, venue } from '../test/store/sample-records.ts';
+import { measure, median, startLoad } from './processes.ts';
+
+const HELP = `npm run bench:additions
+
+Sends uncached lists of 50 events to a gateway in this process, each addition in turns with a plain list, and prints the CPU time of
+this process for each request and its ratio to that of the plain list in the same turn (median). Takes two minutes.
+
+  --events N    number of events (5000)
+  --turns N     turns of each row (15)
+`;
+
+const { values: options } = parseArgs({
+  options: {
+    events: { type: 'string', default: '5000' },
+    turns: { type: 'string', default: '15' },
+    help: { type: 'boolean', short: 'h' },
+  },
+});
+if (options.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+
+const EVENTS = Number(options.events);
+const VENUES = 500;
+const NOW_MS = Date.UTC(2026, 10, 21);
+const HOUR_MS = 3_600_000;
+const wall = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+const PARAGRAPH = '<p>Music from six countries, and soup at noon. Please bring your own cup.</p>\n';
+
+/** In a country of 500 km, nine of ten with coordinates. */
+const venues = Array.from({ length: VENUES }, (_, n) =>
+  venue(n + 1, n % 10 === 0 ? {} : { latitude: 48 + (n % 45) / 10, longitude: 8 + (n % 71) / 10 }),
+);
+/** Spread over two years. */
+const events = Array.from({ length: EVENTS }, (_, n) => {
+  const startMs = NOW_MS + Math.floor((n * 2 * 365 * 24) / EVENTS) * HOUR_MS;
+  const [start, end] = [wall(startMs), wall(startMs + 2 * HOUR_MS)];
+  const times = { start, end, startUtc: start, endUtc: end, timezone: 'UTC' };
+  return event(10_000 + n, { ...times, venues: [1 + (n % VENUES)], description: PARAGRAPH.repeat(20) });
+});
+
+/** Parameters beside `per_page` and the dates. */
+const ADDITIONS: [name: string, parameters: string][] = [
+  ['within 25 km', 'per_page=50&geoloc_lat=50&geoloc_lng=10'],
+  ['within 250 km', 'per_page=50&geoloc_lat=50&geoloc_lng=10&geoloc_distance=250'],
+  ['at venues with coordinates', 'per_page=50&geoloc=true'],
+  ['at venues without coordinates', 'per_page=50&geoloc=false'],
+  ['two venues by a repeated name', 'per_page=50&venue=1&venue=2'],
+  ['a page of 100', 'per_page=100'],
+  ['a page of 200', 'per_page=200'],
+  ['a page of 500', 'per_page=500'],
+];
+
+const REQUESTS = 100;
+let requests = 0;
+/** Lists that are in no cache, and whose totals are not: each ends at another second. */
+const uncached = (parameters: string): string[] =>
+  Array.from({ length: REQUESTS }, () => {
+    requests += 1;
+    const end = new Date(NOW_MS + 729 * 24 * HOUR_MS + requests * 1000).toISOString();
+    return `${MOUNT}/events?${parameters}&strict_dates=true&end_date=${end}`;
+  });
+
+const gateway = await seededGateway([], { nowMs: NOW_MS, maxPerPage: 500 });
+gateway.replica.upsert(venues);
+for (let from = 0; from < EVENTS; from += 500) gateway.replica.upsert(events.slice(from, from + 500));
+const { url } = await gateway.listen();
+const server = { name: 'gateway', port: Number(new URL(url).port), pids: [process.pid], stop: gateway.stop };
+const load = startLoad();
+
+const run = async (parameters: string): Promise<number> =>
+  (await measure(load, server, { path: '', paths: uncached(parameters), connections: 4, requests: REQUESTS }, 200))
+    .cpuUs;
+
+const PLAIN = 'per_page=50';
+// V8 compiles the code of lists, and the rendered records are cached.
+for (let turn = 0; turn < 8; turn += 1) for (const [, parameters] of ADDITIONS) await run(parameters);
+const rows = [];
+for (const [name, parameters] of ADDITIONS) {
+  const turns = [];
+  for (let turn = 0; turn < Number(options.turns); turn += 1) {
+    const [plain, addition] = [await run(PLAIN), await run(parameters)];
+    turns.push({ plain, addition, ratio: addition / plain });
+  }
+  rows.push({
+    list: name,
+    'CPU, us': Math.round(median(turns.map(({ addition }) => addition))),
+    'plain list of 50, us': Math.round(median(turns.map(({ plain }) => plain))),
+    'ratio to the plain list': median(turns.map(({ ratio }) => ratio)).toFixed(2),
+  });
+}
+console.table(rows);
+await load.stop();
+await gateway.stop();
