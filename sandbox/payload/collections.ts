@@ -53,8 +53,11 @@ const author: Field = {
   defaultValue: ({ user }: { user?: { id?: unknown } | null }) => user?.id,
 };
 
-const checkboxes = (...names: string[]): Field[] =>
-  names.map((name) => ({ name, type: 'checkbox', defaultValue: false }));
+/** What an unpublished record is, if it is not a draft. Payload itself has drafts only. */
+const workflow: Field = { name: 'workflow', type: 'select', options: ['pending', 'private'] };
+
+const checkboxes = (defaultValue: boolean, ...names: string[]): Field[] =>
+  names.map((name) => ({ name, type: 'checkbox', defaultValue }));
 const texts = (...names: string[]): Field[] => names.map((name) => ({ name, type: 'text' }));
 
 /** Drafts, a trash and an author. */
@@ -91,9 +94,10 @@ const events: CollectionConfig = {
     { name: 'categories', type: 'relationship', relationTo: 'categories', hasMany: true },
     { name: 'tags', type: 'relationship', relationTo: 'tags', hasMany: true },
     ...texts('cost', 'website'),
-    ...checkboxes('allDay', 'featured', 'sticky', 'hideFromListings', 'showMap', 'showMapLink'),
+    ...checkboxes(false, 'allDay', 'featured', 'sticky', 'hideFromListings', 'showMap', 'showMapLink'),
     image,
     { name: 'publishedAt', type: 'date' },
+    workflow,
     author,
   ],
 };
@@ -107,9 +111,10 @@ const venues: CollectionConfig = {
     slug('name'),
     ...description,
     ...texts('address', 'city', 'state', 'province', 'zip', 'country', 'phone', 'website'),
-    ...checkboxes('showMap', 'showMapLink'),
+    ...checkboxes(true, 'showMap', 'showMapLink'),
     image,
     { name: 'publishedAt', type: 'date' },
+    workflow,
     author,
   ],
 };
@@ -125,6 +130,7 @@ const organizers: CollectionConfig = {
     ...texts('phone', 'email', 'website'),
     image,
     { name: 'publishedAt', type: 'date' },
+    workflow,
     author,
   ],
 };
@@ -147,7 +153,7 @@ const tags: CollectionConfig = { slug: 'tags', admin: { useAsTitle: 'name' }, ..
 const media = (dir: string): CollectionConfig => ({
   slug: 'media',
   access: { read: everybody, create: writers, update: editors, delete: editors },
-  upload: { staticDir: dir, mimeTypes: ['image/*'] },
+  upload: { staticDir: dir },
   fields: [{ name: 'alt', type: 'text' }],
 });
 

@@ -6,6 +6,7 @@ import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CmsRecord, CollectionSpec } from '../port.ts';
 import type { Ids } from './ids.ts';
+import { statusesOf } from './records.ts';
 import { objectOf, type RestCall } from './rest-calls.ts';
 
 export interface AccountOptions {
@@ -84,10 +85,10 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Acc
       }
     },
 
-    collectionInfo: async ({ collection }) => ({
-      statuses: ['publish', 'draft'],
+    collectionInfo: async (spec) => ({
+      statuses: statusesOf(spec),
       permissions: Object.fromEntries(
-        ACTIONS.map((action) => [action, permissionName(collection, action)]),
+        ACTIONS.map((action) => [action, permissionName(spec.collection, action)]),
       ) as ActionPermissions,
       // Payload does not show its schema.
       writableFields: undefined,

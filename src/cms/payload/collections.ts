@@ -6,7 +6,7 @@ import type { CmsResponse } from '../response.ts';
 import type { Accounts } from './accounts.ts';
 import type { Ids, OwnId } from './ids.ts';
 import { type Features, listQuery, selectOf } from './list-query.ts';
-import { idSpaceOf, isPostCollection, referencesOf, toGatewayRecord, toOwnBody } from './records.ts';
+import { idSpaceOf, isPostCollection, referencesOf, statusIn, toGatewayRecord, toOwnBody } from './records.ts';
 import { listOf, objectOf, type RestCall, writtenOf } from './rest-calls.ts';
 import { creatingUniqueSlugs } from './slugs.ts';
 
@@ -174,7 +174,8 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   };
 
   /** Payload stores any text as a status, and ignores the status of a collection without drafts, which publishes it. */
-  async function assertStatus(spec: CollectionSpec, { status }: CmsRecord, callOptions: CallOptions): Promise<void> {
+  async function assertStatus(spec: CollectionSpec, body: CmsRecord, callOptions: CallOptions): Promise<void> {
+    const status = statusIn(spec, body);
     if (status === undefined || status === 'publish' || (await featuresOf(spec, callOptions)).drafts) return;
     throw new CmsRejected('invalid', `"${spec.collection}" has no drafts.`, { fields: ['status'] });
   }

@@ -2,7 +2,7 @@
 
 import type { CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import type { Ids } from './ids.ts';
-import { DETAIL_FIELDS, idSpaceOf, ownStatusOf } from './records.ts';
+import { DETAIL_FIELDS, idSpaceOf, ownStatusOf, statusFieldOf, UNPUBLISHED_STATUSES } from './records.ts';
 
 /** What a collection has: Payload refuses to filter by the field of a feature that it lacks. */
 export interface Features {
@@ -32,7 +32,7 @@ export function listQuery(
 ): ListQuery | undefined {
   const { statuses, detail, order, ids: wanted, slug, author, modifiedAfterUtc } = request;
   const { conditions, add } = createConditions();
-  const ofStatus = addStatuses(statuses, features, add);
+  const ofStatus = addStatuses(statuses, statusFieldOf(spec), features, add);
   if (!ofStatus) return undefined;
   if (wanted !== undefined) {
     const ownIds = wanted.flatMap((id) => ids.toOwn(idSpaceOf(spec), id) ?? []);
@@ -64,9 +64,11 @@ export function listQuery(
 }
 
 /** The parameters that limit the fields to a detail. HTML that Payload makes of another field needs both: then all come. */
-export function selectOf({ paths }: CollectionSpec, detail: Detail | undefined): Query {
+export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Query {
   if (detail === undefined || detail === 'mapped') return {};
-  const fields = detail === 'slug' ? [paths.get('slug') ?? 'slug'] : DETAIL_FIELDS[detail];
+  const ofMapping = detail === 'slug' ? [spec.paths.get('slug') ?? 'slug'] : [];
+  const ofStatus = detail === 'stamp' ? [statusFieldOf(spec) ?? []].flat() : [];
+  const fields = [...DETAIL_FIELDS[detail], ...ofMapping, ...ofStatus];
   return Object.fromEntries(fields.map((field) => [`select[${field.replaceAll('.', '][')}]`, true]));
 }
 
@@ -86,27 +88,55 @@ function createConditions() {
 /** Adds the conditions; returns further parameters, or undefined if the collection has none of these statuses. */
 function addStatuses(
   statuses: ListRequest['statuses'],
+  field: string | undefined,
   { drafts, trash }: Features,
   add: (rules: Query) => void,
 ): Query | undefined {
   if (statuses === 'any') return {};
   if (statuses === 'all') return trash ? { trash: true } : {};
   const wanted = statuses ?? ['publish'];
-  const ownStatuses = wanted.flatMap((status) => ownStatusOf(status) ?? []);
-  const hasUntrashed = drafts ? ownStatuses.length > 0 : wanted.includes('publish');
+  const untrashed = drafts ? statusRules(wanted, field) : wanted.includes('publish') ? {} : undefined;
   const hasTrashed = trash && wanted.includes('trash');
-  if (!hasUntrashed && !hasTrashed) return undefined;
+  if (!untrashed && !hasTrashed) return undefined;
   if (!hasTrashed) {
-    if (drafts) add({ '[_status][in]': ownStatuses.join(',') });
+    if (drafts) add(untrashed!);
     return {};
   }
-  const untrashed = { '[or][1][deletedAt][exists]': false };
   add({
     '[or][0][deletedAt][exists]': true,
-    ...(hasUntrashed && (drafts ? { ...untrashed, '[or][1][_status][in]': ownStatuses.join(',') } : untrashed)),
+    ...(untrashed && {
+      '[or][1][and][0][deletedAt][exists]': false,
+      ...below('[or][1][and][1]', untrashed),
+    }),
   });
   return { trash: true };
 }
+
+/** The condition that a record has one of the API's statuses; undefined if none of these can be stored. */
+function statusRules(wanted: readonly string[], field: string | undefined): Query | undefined {
+  const ownStatuses = wanted.flatMap((status) => ownStatusOf(status) ?? []);
+  const ofSite = field === undefined ? [] : UNPUBLISHED_STATUSES.filter((status) => wanted.includes(status));
+  const isAll = ofSite.length === UNPUBLISHED_STATUSES.length && wanted.includes('draft');
+  const isPublished = ofSite.length === 0 && !wanted.includes('draft');
+  if (field === undefined || isAll || isPublished)
+    return ownStatuses.length > 0 ? { '[_status][in]': ownStatuses.join(',') } : undefined;
+  const alternatives: Query[] = ofSite.map((status) => draftsWith({ [`[${field}][equals]`]: status }));
+  if (wanted.includes('publish')) alternatives.push({ '[_status][equals]': 'published' });
+  // `not_in` would leave out the records without a value.
+  if (wanted.includes('draft'))
+    alternatives.push(
+      draftsWith({
+        [`[or][0][${field}][exists]`]: false,
+        [`[or][1][${field}][not_in]`]: UNPUBLISHED_STATUSES.join(','),
+      }),
+    );
+  return Object.assign({}, ...alternatives.map((rules, n) => below(`[or][${n}]`, rules)));
+}
+
+const draftsWith = (rules: Query): Query => ({ '[and][0][_status][equals]': 'draft', ...below('[and][1]', rules) });
+
+const below = (prefix: string, rules: Query): Query =>
+  Object.fromEntries(Object.entries(rules).map(([path, value]) => [prefix + path, value]));
 
 /**
  * Payload knows pages only. For an offset that is no multiple of the limit, this finds the smallest page that contains

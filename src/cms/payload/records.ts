@@ -20,8 +20,24 @@ const REFERENCES: Readonly<Record<string, IdSpace>> = {
   ...{ image: 'image', author: 'account' },
 };
 
-/** Payload's word for each status that it has. Absent ones cannot be stored. */
+/** Payload's word for each status that it has. */
 const OWN_STATUSES: Readonly<Record<string, string>> = { publish: 'published', draft: 'draft' };
+
+/** Payload has one word for what is not published. A site may have a field that tells these apart from drafts. */
+export const UNPUBLISHED_STATUSES: readonly string[] = ['pending', 'private'];
+const CORE_STATUS = 'status';
+
+/** The path of that field, if the mapping names one as the status. */
+export function statusFieldOf({ paths }: CollectionSpec): string | undefined {
+  const path = paths.get('status');
+  return path === CORE_STATUS ? undefined : path;
+}
+
+/** The API's statuses that a collection with drafts can store. */
+export const statusesOf = (spec: CollectionSpec): string[] => [
+  ...Object.keys(OWN_STATUSES),
+  ...(statusFieldOf(spec) === undefined ? [] : UNPUBLISHED_STATUSES),
+];
 
 export const idSpaceOf = ({ kind }: CollectionSpec): IdSpace => kind ?? 'image';
 
@@ -53,14 +69,17 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, 
   if (spec.storedAs === 'posts' && typeof doc.updatedAt === 'string')
     record.modifiedUtc = doc.updatedAt.slice(0, 19).replace('T', ' ');
   const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
-  if (isPostCollection(spec) && hasStatus) record.status = statusOf(doc);
-  return record;
+  if (!isPostCollection(spec) || !hasStatus) return record;
+  const field = statusFieldOf(spec);
+  const status = statusOf(doc, field === undefined ? undefined : doc[field]);
+  return { ...record, status, ...(field !== undefined && { [field]: status }) };
 }
 
 /** A collection without drafts has no `_status`. A word that is none of Payload's own is not public. */
-function statusOf({ _status, deletedAt }: CmsRecord): string {
+function statusOf({ _status, deletedAt }: CmsRecord, ofSite: unknown): string {
   if (typeof deletedAt === 'string') return 'trash';
-  return _status === undefined || _status === null || _status === 'published' ? 'publish' : 'draft';
+  if (_status === undefined || _status === null || _status === 'published') return 'publish';
+  return UNPUBLISHED_STATUSES.find((status) => status === ofSite) ?? 'draft';
 }
 
 /**
@@ -75,9 +94,20 @@ export function toOwnBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): CmsR
       if (Array.isArray(value)) return value.map(toOwn);
       return value === null || value === 0 ? null : toOwn(value);
     });
-  if (!isPostCollection(spec) || body.status === undefined) return own;
-  const { status, ...rest } = own;
-  return { ...rest, _status: OWN_STATUSES[String(status)] ?? invalid('status', `has no status "${String(status)}"`) };
+  const status = statusIn(spec, body);
+  if (status === undefined) return own;
+  const field = statusFieldOf(spec);
+  const { [field ?? CORE_STATUS]: _, ...rest } = own;
+  if (!statusesOf(spec).includes(status)) invalid('status', `has no status "${status}"`);
+  if (field === undefined) return { ...rest, _status: OWN_STATUSES[status] };
+  const isOwn = status in OWN_STATUSES;
+  return { ...rest, _status: OWN_STATUSES[status] ?? 'draft', [field]: isOwn ? null : status };
+}
+
+/** The API's status in the body of a write. */
+export function statusIn(spec: CollectionSpec, body: CmsRecord): string | undefined {
+  const status = isPostCollection(spec) ? body[statusFieldOf(spec) ?? CORE_STATUS] : undefined;
+  return status === undefined ? undefined : String(status);
 }
 
 export const ownStatusOf = (status: string): string | undefined => OWN_STATUSES[status];

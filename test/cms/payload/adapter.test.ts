@@ -13,7 +13,12 @@ import type { CmsResponse } from '../../../src/cms/response.ts';
 import { CmsRejected } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
 
-const { event, venue, category } = loadMapping('payload').kinds;
+const { event: eventWithStatuses, venue, category } = loadMapping('payload').kinds;
+/** Without a field of the site that tells unpublished records apart. */
+const event = {
+  ...eventWithStatuses,
+  paths: new Map([...eventWithStatuses.paths].filter(([key]) => key !== 'status')),
+};
 const responseOf = (json: unknown, status = 200): CmsResponse => ({
   ...{ status, json, headers: {}, bytes: Buffer.alloc(0) },
 });
@@ -51,8 +56,27 @@ describe('a list of Payload', () => {
     const { query } = listQuery(integerIds, event, { view: 'editor', statuses: ['draft', 'trash'] }, features)!;
     expect(query).to.include({
       ...{ trash: true, 'where[and][0][or][0][deletedAt][exists]': true },
-      ...{ 'where[and][0][or][1][_status][in]': 'draft', 'where[and][0][or][1][deletedAt][exists]': false },
+      'where[and][0][or][1][and][0][deletedAt][exists]': false,
+      'where[and][0][or][1][and][1][_status][in]': 'draft',
     });
+  });
+
+  it('of one unpublished status asks for the field of the site that tells them apart', () => {
+    const conditions = (statuses: string[]) => {
+      const { query } = listQuery(integerIds, eventWithStatuses, { view: 'editor', statuses }, features)!;
+      return Object.fromEntries(Object.entries(query).filter(([name]) => name.startsWith('where')));
+    };
+    expect(conditions(['private'])).to.deep.equal({
+      'where[and][0][or][0][and][0][_status][equals]': 'draft',
+      'where[and][0][or][0][and][1][workflow][equals]': 'private',
+    });
+    expect(conditions(['draft'])).to.deep.equal({
+      'where[and][0][or][0][and][0][_status][equals]': 'draft',
+      'where[and][0][or][0][and][1][or][0][workflow][exists]': false,
+      'where[and][0][or][0][and][1][or][1][workflow][not_in]': 'pending,private',
+    });
+    expect(conditions(['publish'])).to.deep.equal({ 'where[and][0][_status][in]': 'published' });
+    expect(conditions(['draft', 'pending', 'private'])).to.deep.equal({ 'where[and][0][_status][in]': 'draft' });
   });
 });
 
@@ -78,6 +102,20 @@ describe('a record of Payload', () => {
     expect(statusOf({ _status: 'draft' })).to.equal('draft');
     expect(statusOf({ _status: 'nope' })).to.equal('draft');
     expect(statusOf({ _status: 'published', deletedAt: '2027-01-10T15:00:00.123Z' })).to.equal('trash');
+  });
+
+  it('that is not published has the status of the field that tells these apart', () => {
+    const read = (more: object) => toGatewayRecord(integerIds, eventWithStatuses, { ...doc, ...more });
+    expect(read({ _status: 'draft', workflow: 'private' })).to.include({ status: 'private', workflow: 'private' });
+    expect(read({ _status: 'draft', workflow: 'other' }).status).to.equal('draft');
+    expect(read({ _status: 'published', workflow: 'private' }).status).to.equal('publish');
+    const write = (status: string) => toOwnBody(integerIds, eventWithStatuses, { workflow: status });
+    expect(write('private')).to.deep.equal({ _status: 'draft', workflow: 'private' });
+    expect(write('draft')).to.deep.equal({ _status: 'draft', workflow: null });
+    expect(write('publish')).to.deep.equal({ _status: 'published', workflow: null });
+    expect(() => write('future'))
+      .to.throw(CmsRejected)
+      .and.to.deep.include({ kind: 'invalid', written: 'no' });
   });
 
   it('has relations as ids, records, or names of a collection with an id', () => {
