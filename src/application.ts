@@ -182,6 +182,7 @@ export function createApplication(options: ApplicationOptions): Application {
       today: () => formatWallTime(epochToWallMs(nowMs(), zoneOf(services))).slice(0, 10),
       publicVersion: () => replica.publicVersion,
       read: createPublicRead(routeOptions, { mount: mounts[0]!, baseUrl: publicUrl + mounts[0]! }),
+      charge: (req, requests) => rateLimit.charge(clientAddress(req), requests),
       assertPublic: (id) => assertPublicEvent(services, id),
     }),
     cache,

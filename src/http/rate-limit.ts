@@ -21,6 +21,8 @@ export interface RateLimit {
    * @param nowMs `performance.now()`
    */
   tryConsume(address: string, nowMs?: number): boolean;
+  /** Counts what a request costs beyond one: it is not rejected for it, but a later one is the earlier. */
+  charge(address: string, requests: number): void;
   /** Counts a request. Throws `ApiError` 429 with `Retry-After` if the address has used up its minute. */
   consume(address: string): void;
 }
@@ -78,18 +80,26 @@ export function createRateLimit(
     return window;
   }
 
+  function add(network: string, window: Window, requests: number): void {
+    window.requests += requests;
+    if (changed && window.requests >= minShared) changed.set(network, window);
+  }
+
   // Not a limiter of rate-limiter-flexible: those are asynchronous, and this runs before every cache hit.
   function tryConsume(address: string, nowMs = performance.now()): boolean {
     const network = networkOf(address);
     const window = windowOf(network, nowMs);
     if (window.requests >= requestsPerMinute) return false;
-    window.requests += 1;
-    if (changed && window.requests >= minShared) changed.set(network, window);
+    add(network, window, 1);
     return true;
   }
 
   return {
     tryConsume,
+    charge(address, requests) {
+      const network = networkOf(address);
+      add(network, windowOf(network, performance.now()), requests);
+    },
     consume(address) {
       const nowMs = performance.now();
       if (tryConsume(address, nowMs)) return;

@@ -35,6 +35,17 @@ describe('rate limit', () => {
     expect(errorOf(limit, '192.0.2.1')).to.be.instanceOf(ApiError);
   });
 
+  it('counts what a request cost, also beyond the limit, against the later ones', () => {
+    const limit = createRateLimit({ requestsPerMinute: 10 });
+    limit.consume('192.0.2.1');
+    limit.charge('192.0.2.1', 8);
+    expect(limit.tryConsume('192.0.2.1')).to.equal(true);
+    expect(limit.tryConsume('192.0.2.1')).to.equal(false);
+    limit.charge('192.0.2.2', 20);
+    expect(limit.tryConsume('192.0.2.2')).to.equal(false);
+    expect(limit.tryConsume('192.0.2.3')).to.equal(true);
+  });
+
   it('starts again after a minute', () => {
     const limit = createRateLimit({ requestsPerMinute: 1 });
     expect(limit.tryConsume('192.0.2.1', 0)).to.equal(true);

@@ -7,6 +7,8 @@ namespace CalendarGateway\Site;
 
 // Of one series: those that are nearest to today.
 \define(__NAMESPACE__ . '\\MAX_OCCURRENCES', 1000);
+// Before today, and after it. A mapping may name no more.
+\define(__NAMESPACE__ . '\\MAX_OCCURRENCE_DAYS', 3660);
 
 /** The rows of a query. Throws if it fails: without its occurrences, a series would look as if it had none. */
 function rows_of($query) {
@@ -18,10 +20,35 @@ function rows_of($query) {
     return $rows;
 }
 
-// The parameter is the number of days before and after today. A request without it gets the same record as without this file.
+/** The days before and after today that the request asks for; null for any other value than two such numbers. */
+function requested_days() {
+    $value = $_GET['calendar_occurrences'] ?? null;
+    $is_valid = \is_string($value) && \preg_match('/^(\d{1,4}),(\d{1,4})$/D', $value, $days)
+        && \max((int) $days[1], (int) $days[2]) <= MAX_OCCURRENCE_DAYS;
+    return $is_valid ? $days : null;
+}
+
+// Another value is an error, as WordPress's own parameters are. Anybody may send it.
+\add_filter('rest_pre_dispatch', function ($result, $server, $request) {
+    if ($result !== null || !isset($_GET['calendar_occurrences']) || requested_days()) {
+        return $result;
+    }
+    foreach (TYPES as $definition) {
+        if ($definition['kind'] === 'event' && \strpos("{$request->get_route()}/", "/wp/v2/{$definition['base']}/") === 0) {
+            $reason = 'calendar_occurrences must be two numbers between 0 and ' . MAX_OCCURRENCE_DAYS . ', such as 180,366.';
+            return new \WP_Error('rest_invalid_param', 'Invalid parameter(s): calendar_occurrences', [
+                'status' => 400,
+                'params' => ['calendar_occurrences' => $reason],
+            ]);
+        }
+    }
+    return $result;
+}, 10, 3);
+
+// A request without the parameter gets the same record as without this file.
 \add_action('rest_api_init', function () {
-    $window = isset($_GET['calendar_occurrences']) && \is_string($_GET['calendar_occurrences']) ? $_GET['calendar_occurrences'] : '';
-    if (!\preg_match('/^(\d{1,4}),(\d{1,4})$/D', $window, $days)) {
+    $days = requested_days();
+    if (!$days) {
         return;
     }
     $today = \current_datetime();

@@ -15,7 +15,13 @@ import { eventsView, landingPage } from './landing-template.ts';
 import { eventList } from './list-template.ts';
 import { monthGrid, monthRange } from './month-template.ts';
 import type { Brand } from './page-template.ts';
-import { createEventReader, type DayRange, type FilterOptions, type PublicEvent } from './read-events.ts';
+import {
+  createEventReader,
+  type DayRange,
+  type EventReader,
+  type FilterOptions,
+  type PublicEvent,
+} from './read-events.ts';
 import { isFrom, richText } from './rich-text.ts';
 
 export interface LandingOptions {
@@ -32,6 +38,11 @@ export interface LandingOptions {
   publicUrl: string;
   /** The path of the API, without slashes at its ends. */
   mount: string;
+}
+
+interface Rendering {
+  query: LandingQuery;
+  charge: () => void;
 }
 
 const CACHE_BYTES = 4 * 1024 * 1024;
@@ -57,18 +68,17 @@ export const imageOriginsOf = ({ imageOrigins, logo }: Config['pages'], site: Si
 
 /**
  * Returns a function that renders the page for a query string. It throws LandingError: 404 for an event that the public does not see,
- * 503 until the initial sync is complete.
+ * 503 until the initial sync is complete. It calls `charge` for each read of the API that the page takes; a page that is kept takes none.
  */
-export function createLanding(options: LandingOptions): (querystring: string) => Promise<Asset> {
+export function createLanding(options: LandingOptions): (querystring: string, charge: () => void) => Promise<Asset> {
   const { config, brand, site, today, publicVersion, publicUrl, mount } = options;
-  const reader = createEventReader(options.read);
   const locale = brand().locale;
   const dates = createDates(locale);
   const weekStart = firstWeekday(locale);
   const base = `${publicUrl}/${mount}`;
   const urlOf = (query: Partial<LandingQuery>): string => `${publicUrl}/${queryText({ filters: {}, ...query })}`;
   /** Concurrent requests for a page share one rendering. */
-  const pages = new LRUCache<string, Asset, LandingQuery>({
+  const pages = new LRUCache<string, Asset, Rendering>({
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ byteLength = 0 }) => byteLength * 2 + 1000,
@@ -77,7 +87,7 @@ export function createLanding(options: LandingOptions): (querystring: string) =>
   /** Read once per version of the records, not with every page. */
   let filterOptions: { version: number; options: Promise<FilterOptions> } | undefined;
 
-  function readFilterOptions(): Promise<FilterOptions> {
+  function readFilterOptions(reader: EventReader): Promise<FilterOptions> {
     const version = publicVersion();
     if (filterOptions?.version === version) return filterOptions.options;
     const reading = reader.filterOptions();
@@ -93,19 +103,24 @@ export function createLanding(options: LandingOptions): (querystring: string) =>
     return landingPage({ brand: brand(), query, title, head, content, base, hasDocumentation: config.documentation });
   }
 
-  async function render(query: LandingQuery): Promise<Asset> {
-    const page = query.event === undefined ? await renderEvents(query) : await renderEvent(query, query.event);
+  async function render({ query, charge }: Rendering): Promise<Asset> {
+    const reader = createEventReader((path, parameters) => {
+      charge();
+      return options.read(path, parameters);
+    });
+    const page =
+      query.event === undefined ? await renderEvents(reader, query) : await renderEvent(reader, query, query.event);
     return textAsset('.html', page.text);
   }
 
-  async function renderEvents(query: LandingQuery): Promise<Html> {
+  async function renderEvents(reader: EventReader, query: LandingQuery): Promise<Html> {
     const { name } = brand();
     const day = today();
     const month = query.month ?? (query.day ?? day).slice(0, 7);
     const imageOrigins = imageOriginsOf(config, site());
     const range = listRange(query, day);
     const list = await reader.list(range, query);
-    const options = await readFilterOptions();
+    const options = await readFilterOptions(reader);
     const shared = { query, today: day, dates, colorClass: colorsOf(options) };
     const grid =
       viewOf(query) === 'list'
@@ -134,7 +149,7 @@ ${jsonLdScript(list.events, (event) => urlOf({ event }))}`;
     return frame(query, `${name}: calendar`, head, content);
   }
 
-  async function renderEvent(query: LandingQuery, id: number): Promise<Html> {
+  async function renderEvent(reader: EventReader, query: LandingQuery, id: number): Promise<Html> {
     options.assertPublic(id);
     const event = await reader.event(id);
     const imageOrigins = imageOriginsOf(config, site());
@@ -174,11 +189,11 @@ ${jsonLdScript([event], () => shareUrl)}`;
     );
   }
 
-  return async function landing(querystring) {
+  return async function landing(querystring, charge) {
     const query = parseLandingQuery(querystring);
     const key = [publicVersion(), today(), JSON.stringify(site()), queryText(query)].join(' ');
     try {
-      return (await pages.fetch(key, { context: query }))!;
+      return (await pages.fetch(key, { context: { query, charge } }))!;
     } catch (error) {
       throw errorPage(error, query);
     }

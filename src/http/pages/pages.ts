@@ -1,5 +1,6 @@
 // The landing page and the documentation page, with all of their assets: browsers load nothing from hosts that the operator does not know.
 
+import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import type { Config } from '../../config.ts';
 import { NAMESPACE } from '../../interface/routes.ts';
@@ -24,6 +25,8 @@ export interface PagesOptions {
   today: () => string;
   publicVersion: () => number;
   read: PublicRead;
+  /** Counts in the rate limit what a request costs beyond one. */
+  charge: (req: IncomingMessage, requests: number) => void;
   assertPublic: (eventId: number) => void;
 }
 
@@ -83,7 +86,7 @@ function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {
 const withoutSlashes = (mount: string | undefined) => trimCharacters(mount ?? NAMESPACE, '/');
 
 function landingHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
-  const { config, mounts, freshness, site } = options;
+  const { config, mounts, freshness, site, charge } = options;
   const publicUrl = options.publicUrl.replace(/\/$/, '');
   const render = createLanding({
     ...options,
@@ -98,7 +101,8 @@ function landingHandlers(options: PagesOptions, assets: Assets): [string, Handle
       async (ctx) => {
         setPageHeaders(ctx, imageOriginsOf(config, site()));
         try {
-          await sendAsset(ctx, await render(ctx.querystring), cacheControl);
+          const page = await render(ctx.querystring, () => charge(ctx.req, 1));
+          await sendAsset(ctx, page, cacheControl);
         } catch (error) {
           if (!(error instanceof LandingError)) throw error;
           ctx.set({ ...error.headers, 'Cache-Control': 'no-store' });

@@ -16,6 +16,7 @@ const options: PagesOptions = {
   today: () => '2027-03-10',
   publicVersion: () => 1,
   read: async (path) => ({ [path.slice(1)]: [], total: 0, total_pages: 0 }),
+  charge: () => {},
   assertPublic: () => {},
 };
 
@@ -78,6 +79,31 @@ describe('pages', () => {
       }
     });
   }
+
+  it('charge each read of the API to the client whose request renders the page, and nothing for a kept page', async () => {
+    let reads = 0;
+    let charged = 0;
+    const event = { ...EVENT, venue: [], organizer: [], categories: [], tags: [] };
+    const base = await served(
+      {},
+      {
+        read: async (path) => {
+          reads += 1;
+          return {
+            [path.slice(1)]: path === '/events' ? [event] : [],
+            total: 120,
+            total_pages: path === '/events' ? 3 : 1,
+          };
+        },
+        charge: (_req, requests) => {
+          charged += requests;
+        },
+      },
+    );
+    for (let n = 0; n < 2; n += 1) expect((await fetch(`${base}/?view=month`)).status).to.equal(200);
+    // The list, venues, categories, and three pages of the month.
+    expect([charged, reads]).to.deep.equal([6, 6]);
+  });
 
   it('show the public URL and mount in the examples', async () => {
     const html = await (await fetch(await served())).text();
