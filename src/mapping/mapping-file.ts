@@ -70,8 +70,8 @@ export interface KindSpec {
 
 export interface PostTypeSpec {
   type: string;
-  singular: string;
-  plural: string;
+  singular?: string;
+  plural?: string;
   rewrite?: string;
   icon?: string;
   existing?: boolean;
