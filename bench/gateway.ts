@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { townCalendar, townToday } from '../sandbox/town/content.ts';
-import { fillTown } from '../sandbox/town/fill.ts';
+import { fillTown, wordPressUpload } from '../sandbox/town/fill.ts';
 import { NODE_FLAGS } from '../src/node-flags.ts';
 import { freePort } from '../test/free-port.ts';
 import { endProcess, SERVER_CORE, type Server } from './processes.ts';
@@ -77,10 +77,10 @@ export async function filledSandbox(dir: string, log: (text: string) => void): P
     })),
   );
   const { user, applicationPassword } = sandbox.credentials.admin;
+  const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
   await fillTown(town, {
     calendar: `http://127.0.0.1:${gateway.port}/calendar/events/v1`,
-    siteUrl: sandbox.url,
-    ...{ user, applicationPassword },
+    ...{ authorization, upload: wordPressUpload(sandbox.url, authorization) },
     parallel: 4,
     onProgress: (phase, done, total) => {
       if (done === total) log(`filled in ${total} ${phase}`);

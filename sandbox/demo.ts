@@ -1,43 +1,34 @@
-// `npm run demo`: starts a real WordPress with a town's calendar and the gateway in front of it.
+// `npm run demo`: starts a real CMS with a town's calendar and the gateway in front of it.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { DEMO_CMS, type DemoCms, type DemoSite, startDemoSite } from './demo-sites.ts';
 import { PROJECT_ROOT } from './paths.ts';
-import { run } from './processes.ts';
 import { printProgress } from './progress.ts';
-import { type PhpRuntime, type Sandbox, startSandbox } from './start.ts';
-import { townCalendar, townToday } from './town/content.ts';
+import type { PhpRuntime } from './start.ts';
 import { freePortFrom, logTail, startDemoGateway } from './town/gateway.ts';
-import { seedOf } from './town/seed.ts';
 
 const HELP = `npm run demo -- [options]
 
-Starts a real WordPress with a town's calendar (about a hundred events, with pictures, venues and organizers), and the gateway in front of it;
+Starts a real CMS with a town's calendar (about a hundred events, with pictures, venues and organizers), and the gateway in front of it;
 then prints their addresses, passwords and requests to try. The first start downloads WordPress from npm (64 MB, and 200 MB more for PHP as
-WebAssembly, if this machine has no suitable php) and fills the calendar; later starts keep the data and take seconds. Everything listens on
-127.0.0.1 only and lives in the data folder and in .cache/. Ctrl-C stops it.
+WebAssembly, if this machine has no suitable php), or Payload (350 MB on disk), and fills the calendar; later starts keep the data and take
+seconds. Everything listens on 127.0.0.1 only and lives in the data folder, in .cache/ and in sandbox/. Ctrl-C stops it.
 
+  --cms NAME  wordpress (default) or payload
   --fresh     start over: remove what an earlier start left
   --native    run WordPress with the php of this machine: 8.1 or newer with pdo_sqlite (the default if it is there)
   --wasm      run it with PHP as WebAssembly, which needs only npm and is slower
   --port N    the gateway's port (default: the last one, or 3000, or the next free one)
-  --dir DIR   the data folder (default: .demo)
+  --dir DIR   the data folder (default: .demo or .demo-payload)
   --help      this
 `;
 
 const NATIVE_PATH = '/calendar/events/v1';
 const SECOND_MOUNT = '/wp-json/tribe/events/v1';
-/** Webhooks tell the gateway of changes; polls only find what they miss. On WebAssembly each poll costs seconds of CPU time. */
-const POLL_INTERVAL_S: Record<PhpRuntime, string> = { native: '10', wasm: '300' };
-/** WordPress on WebAssembly answers one request at a time, each in about a second. */
-const WASM_CONFIG = {
-  upstream: { limits: { connections: 2, headersTimeoutMs: 60_000, deadlineMs: 90_000 } },
-  limits: { requestTimeoutMs: 120_000 },
-};
-
-const RESTART_HINT = 'npm run demo starts both again with the same data; npm run demo -- --fresh starts over.';
+const RESTART_HINT = 'The same command starts both again with the same data; with --fresh it starts over.';
 
 /** What the demo keeps between starts, in the site's folder. */
 interface DemoState {
@@ -49,6 +40,7 @@ interface DemoState {
 }
 
 interface Options {
+  cms: DemoCms;
   dir: string;
   fresh: boolean;
   phpRuntime: PhpRuntime | undefined;
@@ -59,22 +51,27 @@ function optionsFrom(argv: readonly string[]): Options | 'help' {
   const { values } = parseArgs({
     args: [...argv],
     options: {
+      cms: { type: 'string', default: 'wordpress' },
       fresh: { type: 'boolean', default: false },
       native: { type: 'boolean', default: false },
       wasm: { type: 'boolean', default: false },
       port: { type: 'string' },
-      dir: { type: 'string', default: join(PROJECT_ROOT, '.demo') },
+      dir: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return 'help';
+  const cms = DEMO_CMS.find((name) => name === values.cms);
+  if (cms === undefined) throw new Error(`--cms is ${DEMO_CMS.join(' or ')}, not "${values.cms}"`);
+  if (cms === 'payload' && (values.native || values.wasm)) throw new Error('--native and --wasm are for WordPress');
   if (values.native && values.wasm) throw new Error('--native and --wasm exclude each other');
   const port = values.port === undefined ? undefined : Number(values.port);
   if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65536)) {
     throw new Error(`--port must be a number from 1 to 65535, not "${values.port}"`);
   }
   return {
-    dir: values.dir,
+    cms,
+    dir: values.dir ?? join(PROJECT_ROOT, cms === 'payload' ? '.demo-payload' : '.demo'),
     fresh: values.fresh,
     phpRuntime: values.native ? 'native' : values.wasm ? 'wasm' : undefined,
     port,
@@ -93,10 +90,8 @@ const writeDemoState = (dir: string, state: DemoState): void =>
 
 const progress = printProgress(process.stderr, 'demo');
 
-function startupText(sandbox: Sandbox, url: string, adminUrl: string): string {
-  const { admin, editor } = sandbox.credentials;
+function startupText(site: DemoSite, url: string, adminUrl: string): string {
   const calendar = `${url}${NATIVE_PATH}`;
-  const login = `'${editor.user}:${editor.applicationPassword}'`; // letters, digits and blanks
   return `
   API                  ${calendar}/events
   Documentation        ${url}/docs
@@ -104,8 +99,7 @@ function startupText(sandbox: Sandbox, url: string, adminUrl: string): string {
   Second mount         ${url}${SECOND_MOUNT}/events
   For operators        ${adminUrl}/status
 
-  wp-admin             ${sandbox.url}/wp-admin/
-                       user ${admin.user}, password ${admin.password}
+${site.loginLines.map((line) => `  ${line}`).join('\n')}
 
 Try:
 
@@ -113,61 +107,53 @@ curl '${calendar}/events?per_page=5'
 
 curl '${calendar}/events?categories=concerts&start_date=today&end_date=%2B6+months'
 
-curl -u ${login} '${calendar}/events' -d title='Soup on the pier' -d status=publish -d start_date='tomorrow 18:00' -d end_date='tomorrow 20:00'
+curl ${site.curlLogin} '${calendar}/events' -d title='Soup on the pier' -d status=publish -d start_date='tomorrow 18:00' -d end_date='tomorrow 20:00'
 
-PHP runs ${sandbox.phpRuntime === 'native' ? 'natively' : 'as WebAssembly: the first responses are slow'}; the data folder is ${sandbox.dataDir}
-Ctrl-C stops it; npm run demo starts it again with the same data, npm run demo -- --fresh starts over.
+${site.note}; the data folder is ${site.dataDir}
+Ctrl-C stops it. ${RESTART_HINT}
 
 `;
 }
 
 async function demo(options: Options, stops: (() => Promise<void>)[]): Promise<void> {
-  const previous = options.fresh ? undefined : readDemoState(options.dir);
+  const { cms, dir, fresh, phpRuntime } = options;
+  const previous = fresh ? undefined : readDemoState(dir);
   const port = await freePortFrom(options.port ?? previous?.port ?? 3000);
   if (options.port !== undefined && port !== options.port) throw new Error(`port ${options.port} is in use`);
   const adminPort = await freePortFrom(previous?.adminPort ?? port + 1, port);
   const [url, adminUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`];
   const webhookSecret = previous?.webhookSecret ?? randomBytes(24).toString('base64url');
-  const webhook = ['--webhook-url', `${adminUrl}/-/changes`, '--webhook-secret', webhookSecret];
-  const main = join(PROJECT_ROOT, 'src/main.ts');
-  const companionPlugin = await run([process.execPath, main, 'plugin', '--mapping', 'wordpress-meta', ...webhook]);
+  const webhook = { url: `${adminUrl}/-/changes`, secret: webhookSecret };
 
-  const sandbox = await startSandbox({
-    dir: options.dir,
-    fresh: options.fresh,
-    seed: seedOf(townCalendar(townToday())),
-    mapping: false, // installed below, with webhooks
-    muPlugins: { 'calendar-gateway-companion.php': companionPlugin },
-    onProgress: progress,
-    ...(options.phpRuntime === undefined ? {} : { phpRuntime: options.phpRuntime }),
-  });
-  stops.unshift(() => sandbox.stop());
-  const { dataDir } = sandbox;
+  const site = await startDemoSite(cms, { dir, fresh, phpRuntime, webhook, onProgress: progress });
+  stops.unshift(() => site.stop());
+  const { dataDir } = site;
   const replicaDir = join(dataDir, 'gateway');
-  if (previous?.siteUrl !== sandbox.url) rmSync(replicaDir, { recursive: true, force: true });
-  writeDemoState(dataDir, { port, adminPort, webhookSecret, siteUrl: sandbox.url });
+  if (previous?.siteUrl !== site.url) rmSync(replicaDir, { recursive: true, force: true });
+  writeDemoState(dataDir, { port, adminPort, webhookSecret, siteUrl: site.url });
 
   progress('starting the gateway');
   const configFile = join(dataDir, 'gateway.json');
-  writeFileSync(configFile, JSON.stringify(sandbox.phpRuntime === 'wasm' ? WASM_CONFIG : {}));
+  writeFileSync(configFile, JSON.stringify(site.config));
   const log = join(dataDir, 'gateway.log');
   const gateway = await startDemoGateway(
-    sandbox,
+    site,
     { port, adminPort, configFile, logFile: log },
     {
       CALENDAR_DATA_DIR: replicaDir,
       CALENDAR_MOUNTS: SECOND_MOUNT,
-      CALENDAR_SYNC_INTERVAL: POLL_INTERVAL_S[sandbox.phpRuntime],
+      CALENDAR_SYNC_INTERVAL: String(site.pollIntervalS),
       CALENDAR_WEBHOOK_SECRET: webhookSecret,
     },
     (percent) => progress('initial sync', Math.min(percent, 99) / 100),
   );
   progress('initial sync', 1);
   stops.unshift(() => gateway.stop());
+  await site.fill(`${url}${NATIVE_PATH}`);
 
-  process.stdout.write(startupText(sandbox, url, adminUrl));
+  process.stdout.write(startupText(site, url, adminUrl));
   const reason = await Promise.race([
-    sandbox.ended.then(() => `WordPress exited:\n${logTail(join(dataDir, 'server.log'))}`),
+    site.ended.then(() => `${site.name} exited:\n${logTail(join(dataDir, 'server.log'))}`),
     gateway.ended.then(() => `the gateway exited:\n${logTail(log)}`),
   ]);
   throw new Error(`${reason}\n${RESTART_HINT}`);

@@ -1,5 +1,5 @@
-// Fills an empty site with the demo calendar through a gateway, for benchmarks and the tests in a browser; the demo itself uses seed.ts.
-// Uploads the images to WordPress, and creates everything else through the API.
+// Fills an empty site with the demo calendar through a gateway: for the demo with Payload, benchmarks and the tests in a browser. The demo with
+// WordPress uses seed.ts. Uploads the images to the CMS, and creates everything else through the API.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Entry, Town } from './content.ts';
@@ -8,20 +8,22 @@ import { drawPicture, PICTURES } from './pictures.ts';
 export interface FillOptions {
   /** The API, such as `http://127.0.0.1:3000/calendar/events/v1`. */
   calendar: string;
-  /** The WordPress site, for uploads. */
-  siteUrl: string;
-  /** May write everything. */
-  user: string;
-  applicationPassword: string;
+  /** The `Authorization` header of an account that may write everything. */
+  authorization: string;
+  /** Of the CMS. */
+  upload: Upload;
   /** Concurrent requests. */
   parallel: number;
   /** Called before the first and after each request of a phase. */
   onProgress: (phase: string, done: number, total: number) => void;
 }
 
+/** Uploads a picture and resolves with its id. */
+export type Upload = (filename: string, png: Uint8Array<ArrayBuffer>) => Promise<number>;
+
 interface RequestBody {
   headers: Record<string, string>;
-  body: string | Uint8Array<ArrayBuffer>;
+  body: string | Uint8Array<ArrayBuffer> | FormData;
 }
 
 const TRIES = 4;
@@ -29,10 +31,7 @@ const TIMEOUT_MS = 120_000;
 
 /** @throws Error with the record, the response and advice */
 export async function fillTown(town: Town, options: FillOptions): Promise<void> {
-  const { calendar, siteUrl } = options;
-  const headers = {
-    authorization: `Basic ${Buffer.from(`${options.user}:${options.applicationPassword}`).toString('base64')}`,
-  };
+  const { calendar, authorization } = options;
   const ids = new Map<string, number>();
   const idOf = (kind: string, key: string): number => {
     const id = ids.get(`${kind} ${key}`);
@@ -76,21 +75,14 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
     };
     const title = `${kind}, "${String(body.title ?? body.venue ?? body.organizer ?? body.name)}"`;
     const id = await create(title, `${calendar}/${kind}`, {
-      headers: { ...headers, 'content-type': 'application/json' },
+      headers: { authorization, 'content-type': 'application/json' },
       body: JSON.stringify(json),
     });
     if (key !== undefined) ids.set(`${kind} ${key}`, id);
   }
 
   const upload = async (name: (typeof PICTURES)[number]): Promise<void> => {
-    const id = await create(`media, ${name}.png`, `${siteUrl}/?rest_route=/wp/v2/media`, {
-      headers: {
-        ...headers,
-        'content-type': 'image/png',
-        'content-disposition': `attachment; filename="gullhaven-${name}.png"`,
-      },
-      body: new Uint8Array(drawPicture(name)),
-    });
+    const id = await options.upload(`gullhaven-${name}.png`, new Uint8Array(drawPicture(name)));
     ids.set(`pictures ${name}`, id);
   };
   // Sequentially: two concurrent uploads both create the month's folder, and WordPress rejects the second.
@@ -105,18 +97,41 @@ export async function fillTown(town: Town, options: FillOptions): Promise<void> 
   await phase('events', town.events, (entry) => createRecord('events', entry));
 }
 
+export function wordPressUpload(siteUrl: string, authorization: string): Upload {
+  return (filename, png) =>
+    create(`media, ${filename}`, `${siteUrl}/?rest_route=/wp/v2/media`, {
+      headers: {
+        authorization,
+        'content-type': 'image/png',
+        'content-disposition': `attachment; filename="${filename}"`,
+      },
+      body: png,
+    });
+}
+
+export function payloadUpload(siteUrl: string, authorization: string): Upload {
+  return (filename, png) => {
+    const body = new FormData();
+    body.set('file', new Blob([png], { type: 'image/png' }), filename);
+    return create(`media, ${filename}`, `${siteUrl}/api/media`, { headers: { authorization }, body });
+  };
+}
+
 /** Sends a create request, again if the server is busy. */
 async function create(title: string, url: string, request: RequestBody): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     const { status, text, retryAfterS } = await post(url, request);
-    if (status === 201) return Number((JSON.parse(text) as { id: number }).id);
+    if (status === 201) {
+      const { id, doc } = JSON.parse(text) as { id?: number; doc?: { id: number } };
+      return Number(doc?.id ?? id); // Payload answers with the record as `doc`
+    }
     if (attempt < TRIES && (status === 429 || status === 503)) {
       await pause(Math.min(retryAfterS, 10) * 1000);
       continue;
     }
     throw new Error(
       `creating one of the ${title} failed with status ${status}: ${text.slice(0, 400)}\n` +
-        'See the logs in the data folder (gateway.log, php.log); npm run demo -- --fresh starts over.',
+        'See the logs in the data folder (gateway.log, and php.log or server.log); npm run demo -- --fresh starts over.',
     );
   }
 }

@@ -5,7 +5,6 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PROJECT_ROOT } from '../paths.ts';
-import type { Sandbox } from '../start.ts';
 
 export interface DemoGateway {
   /** Settles when the process has exited, for whatever reason. */
@@ -14,8 +13,13 @@ export interface DemoGateway {
   stop(): Promise<void>;
 }
 
-/** The administrator is the service account. */
-type Site = Pick<Sandbox, 'url' | 'credentials'>;
+interface Site {
+  url: string;
+  /** The service account. */
+  service: { user: string; password: string };
+  /** Default: wordpress-meta. */
+  mapping?: string;
+}
 
 interface GatewayAddresses {
   port: number;
@@ -50,12 +54,11 @@ export async function startDemoGateway(
   settings: Record<string, string>,
   onProgress: (percent: number) => void,
 ): Promise<DemoGateway> {
-  const { user, applicationPassword } = site.credentials.admin;
   const own = {
     CALENDAR_UPSTREAM_URL: site.url,
-    CALENDAR_UPSTREAM_USER: user,
-    CALENDAR_UPSTREAM_PASSWORD: applicationPassword,
-    CALENDAR_MAPPING: 'wordpress-meta',
+    CALENDAR_UPSTREAM_USER: site.service.user,
+    CALENDAR_UPSTREAM_PASSWORD: site.service.password,
+    CALENDAR_MAPPING: site.mapping ?? 'wordpress-meta',
     CALENDAR_HOST: '127.0.0.1',
     CALENDAR_PORT: String(port),
     CALENDAR_ADMIN_PORT: String(adminPort),

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { townCalendar, townToday } from '../../sandbox/town/content.ts';
-import { fillTown } from '../../sandbox/town/fill.ts';
+import { fillTown, wordPressUpload } from '../../sandbox/town/fill.ts';
 import { startDemoGateway } from '../../sandbox/town/gateway.ts';
 import { freePort } from '../free-port.ts';
 
@@ -69,8 +69,9 @@ export async function openHarness(dir: string, log: (text: string) => void): Pro
     ends.unshift(() => sandbox.stop());
     const gateway = await startBrowserGateway(sandbox).then(({ ready }) => ready);
     const { user, applicationPassword } = sandbox.credentials.editor;
+    const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
     await fillTown(townCalendar(townToday()), {
-      ...{ calendar: gateway.calendar, siteUrl: sandbox.url, user, applicationPassword },
+      ...{ calendar: gateway.calendar, authorization, upload: wordPressUpload(sandbox.url, authorization) },
       parallel: sandbox.phpRuntime === 'native' ? 4 : 1,
       onProgress: () => {},
     });
@@ -97,8 +98,9 @@ export async function startBrowserGateway(
   const configFile = join(dir, 'config.json');
   writeFileSync(configFile, JSON.stringify(settings.config ?? {}));
   const { cmsUrl } = settings;
+  const { user, applicationPassword: password } = sandbox.credentials.admin;
   const started = startDemoGateway(
-    sandbox,
+    { url: sandbox.url, service: { user, password } },
     { port, adminPort, configFile, logFile: join(dir, 'gateway.log') },
     {
       ...(cmsUrl === undefined ? {} : { CALENDAR_UPSTREAM_URL: cmsUrl }),
