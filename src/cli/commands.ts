@@ -1,6 +1,7 @@
 // The operator's commands: the options and the help of each, and the function that runs it.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { SETTINGS } from '../config-environment.ts';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
 import { INIT_HELP, INIT_OPTIONS, parseInitOptions } from './init/options.ts';
@@ -25,6 +26,23 @@ export function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(
 }
 
 const mappingList = (indent: number): string => wrapText(mappingNames().join(', '), 90).join(`\n${' '.repeat(indent)}`);
+
+/** The settings that most gateways need. Their texts are those of the schema, as in docs/configuration.md. */
+const MAIN_SETTINGS = [
+  ...['upstream.url', 'upstream.user', 'upstream.password', 'mapping', 'publicUrl', 'mounts', 'dataDir'],
+  ...['listen.host', 'listen.port', 'listen.adminHost', 'listen.adminPort', 'listen.trustProxies'],
+  ...['sync.intervalS', 'webhook.secret', 'redisUrl', 'log.level'],
+];
+const HELP_INDENT = 31;
+
+function settingsHelp(): string {
+  return SETTINGS.filter(({ key }) => MAIN_SETTINGS.includes(key))
+    .flatMap(({ variable, description }) => {
+      const [first, ...rest] = wrapText(description, 100);
+      return [`  ${variable.padEnd(HELP_INDENT - 2)}${first}`, ...rest.map((line) => ' '.repeat(HELP_INDENT) + line)];
+    })
+    .join('\n');
+}
 
 export const CHECK_OPTIONS = {
   config: { type: 'string' },
@@ -72,20 +90,7 @@ configuration, or a site that does not answer.
 Serves calendar/events/v1 in front of the site in the configuration. Settings come from config/default.json, then from FILE (or
 CALENDAR_CONFIG), then from the environment; the last one wins. Every setting has a variable: docs/configuration.md lists them all.
 
-  CALENDAR_UPSTREAM_URL        the site's address, such as https://example.org
-  CALENDAR_UPSTREAM_USER       a service account, so that the replica has non-public records too
-  CALENDAR_UPSTREAM_PASSWORD   its application password
-  CALENDAR_MAPPING             a name in mappings/ or a path
-  CALENDAR_HOST, CALENDAR_PORT             where to listen (port 3000)
-  CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT /live, /ready, /metrics, /status, webhooks (127.0.0.1, port 3001)
-  CALENDAR_TRUST_PROXIES                   proxies that tell the client's address: true, or addresses and networks
-  CALENDAR_PUBLIC_URL                      the address in the links of responses
-  CALENDAR_MOUNTS                          further prefixes, separated by commas
-  CALENDAR_DATA_DIR                        keep the replica in a file here, to start without an initial sync
-  CALENDAR_SYNC_INTERVAL                   seconds between two polls of the site (10)
-  CALENDAR_WEBHOOK_SECRET                  shared with the companion plugin, which signs its webhooks
-  CALENDAR_REDIS_URL                       a Redis or Valkey, for several gateways in front of one site
-  CALENDAR_LOG_LEVEL                       debug, info, warn, error or silent
+${settingsHelp()}
 
 User, password, webhook secret and Redis URL may each be in a file: CALENDAR_UPSTREAM_PASSWORD_FILE names it.
 
