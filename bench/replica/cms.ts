@@ -126,17 +126,31 @@ function pickFields(record: CmsRecord, fields: string | null): CmsRecord {
   return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
 }
 
-function numbersOf({ first, rows }: Collection, query: URLSearchParams): { page: number[]; total: number } {
+/** The first record that was modified after this time: ids and modifications have the same order. */
+function firstAfter({ rows, modifiedMs }: Collection, afterMs: number): number {
+  let [low, high] = [0, rows];
+  while (modifiedMs && low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (modifiedMs(middle) > afterMs) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function numbersOf(collection: Collection, query: URLSearchParams): { page: number[]; total: number } {
+  const { first, rows } = collection;
+  const after = query.get('modified_after');
+  const start = after === null ? 0 : firstAfter(collection, Date.parse(after));
   const perPage = Number(query.get('per_page') ?? 10);
   const include = query.get('include');
   const included = include?.split(',').map((id) => Number(id) - first) ?? [];
   const all = include === null ? undefined : included.filter((n) => n >= 0 && n < rows);
-  const total = all?.length ?? rows;
+  const total = all?.length ?? rows - start;
   const from = Number(query.get('offset') ?? (Number(query.get('page') ?? 1) - 1) * perPage);
   const page = Array.from({ length: Math.max(0, Math.min(perPage, total - from)) }, (_, n) => from + n);
   // Ids, dates of publication and of modification have the same order.
   const isDescending = query.get('order') !== 'asc';
-  return { page: page.map((n) => all?.[n] ?? (isDescending ? rows - 1 - n : n)), total };
+  return { page: page.map((n) => all?.[n] ?? (isDescending ? rows - 1 - n : start + n)), total };
 }
 
 function respond(path: string, query: URLSearchParams): { body: unknown; total?: number; perPage?: number } {
