@@ -118,6 +118,8 @@ export interface ListRequest {
   author?: number;
   /** `YYYY-MM-DD HH:MM:SS`. Excludes its own second. A CMS that cannot filter by it lists everything. */
   modifiedAfterUtc?: string;
+  /** The same for the end of a range. */
+  modifiedBeforeUtc?: string;
 }
 
 export interface ReadRequest {

@@ -28,9 +28,15 @@ export interface ModifiedSinceOptions {
  * before it.
  */
 const LATE_COMMIT_MS = 30_000;
+/**
+ * Records whose modification lies further ahead are not listed again at every poll: a CMS such as WordPress
+ * gives a new record its publication date as modification. Longer than the hour that clocks show twice.
+ */
+const AHEAD_MS = 2 * 3_600_000;
 const UTC_TEXT = /^[1-9]\d{3}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
-const subtract = (utc: string, ms: number): string => formatWallTime(Date.parse(`${utc.replace(' ', 'T')}Z`) - ms);
+const utcMs = (utc: string): number => Date.parse(`${utc.replace(' ', 'T')}Z`);
+const subtract = (utc: string, ms: number): string => formatWallTime(utcMs(utc) - ms);
 
 /**
  * Modifications may still appear from this time on if `watermarkUtc` is the newest that is known; `''` if
@@ -66,8 +72,9 @@ export function settleWatermark(
  * does), so that pages ordered by time would miss some records. Records repeat. The first page's total is
  * that of the whole collection. Throws what `readPage` throws.
  *
- * A CMS that cannot filter by the modification time lists the whole collection, which takes
- * longer and is as correct.
+ * Modifications far ahead of the CMS's clock are on the first page only: changes of such records are dated
+ * now, and new and deleted ones change the total. A CMS that cannot filter by the modification time lists the
+ * whole collection, which takes longer and is as correct.
  */
 export async function* modifiedSince(
   readPage: (request: PageRequest) => Promise<MarkedPage>,
@@ -78,7 +85,7 @@ export async function* modifiedSince(
   const oldest = first.records.at(-1);
   if (!oldest || first.total <= pageSize) return;
 
-  let modifiedAfterUtc: string | undefined;
+  const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
   if (UTC_TEXT.test(watermarkUtc)) {
     const zone = parseZone(site.timezone) ?? utcZone;
     const wall = (utc: string) => (UTC_TEXT.test(utc) ? utcToWall(utc, zone) : '');
@@ -89,10 +96,11 @@ export async function* modifiedSince(
     const [oldestWall, fromWall] = [wall(stampOf(oldest).modifiedUtc), wall(fromUtc)];
     if (oldestWall < fromWall || (isSettled && setBackMs === 0 && oldestWall === fromWall)) return;
     // The filter excludes its own second.
-    modifiedAfterUtc = isSettled ? fromUtc : subtract(fromUtc, 1000);
+    range.modifiedAfterUtc = isSettled ? fromUtc : subtract(fromUtc, 1000);
+    const aheadUtc = subtract(nowUtc, -AHEAD_MS);
+    if (stampOf(first.records[0]!).modifiedUtc > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
   }
-  const since = modifiedAfterUtc === undefined ? {} : { modifiedAfterUtc };
-  yield* paginate((position) => readPage({ order: 'id', detail, ...since, ...position }), {
+  yield* paginate((position) => readPage({ order: 'id', detail, ...range, ...position }), {
     ...{ by: 'offset', concurrency: 1, pageSize },
   });
 }

@@ -16,8 +16,9 @@ interface Row {
   tie: number;
 }
 
-const isAfter = ({ modifiedS }: { modifiedS: number }, { modifiedAfterUtc }: ListRequest) =>
-  modifiedAfterUtc === undefined || utc(modifiedS) > modifiedAfterUtc;
+const isWithin = ({ modifiedS }: { modifiedS: number }, { modifiedAfterUtc, modifiedBeforeUtc }: ListRequest) =>
+  (modifiedAfterUtc === undefined || utc(modifiedS) > modifiedAfterUtc) &&
+  (modifiedBeforeUtc === undefined || utc(modifiedS) < modifiedBeforeUtc);
 
 const withTotal = (rows: Row[]) => ({ rows, total: rows.length });
 
@@ -48,7 +49,7 @@ export function createFakeLists(
         (!ids || ids.includes(post.id)) &&
         (slug === undefined || post.slug === slug) &&
         (author === undefined || post.author === author) &&
-        isAfter(post, request) &&
+        isWithin(post, request) &&
         (role !== undefined || !post.hiddenFromPublic) &&
         !(base === 'events' && cms.omitted?.(post.id)),
     );
@@ -79,7 +80,7 @@ export function createFakeLists(
   function listMedia(request: ListRequest): Row[] {
     const byId = request.order === 'id';
     return [...cms.media.values()]
-      .filter((item) => isAfter(item, request))
+      .filter((item) => isWithin(item, request))
       .map((item) => ({ record: item, key: byId ? item.id : item.modifiedS, tie: byId ? 0 : randomOrder() }));
   }
 

@@ -20,6 +20,8 @@ interface FakeResponse {
   headers?: Record<string, string>;
 }
 
+const toUtc = (param: string): string => param.slice(0, 19).replace('T', ' ');
+
 /** What the adapter made this query of. */
 function listRequest(query: Record<string, string>): ListRequest {
   const numberOf = (name: string) => (query[name] === undefined ? {} : { [name]: Number(query[name]) });
@@ -27,9 +29,8 @@ function listRequest(query: Record<string, string>): ListRequest {
     ...{ view: query.context === 'edit' ? 'editor' : 'public', detail: 'mapped', limit: Number(query.per_page) },
     ...(query.status !== undefined && { statuses: query.status.split(',') }),
     ...(query.include !== undefined && { ids: query.include.split(',').map(Number) }),
-    ...(query.modified_after !== undefined && {
-      modifiedAfterUtc: query.modified_after.slice(0, 19).replace('T', ' '),
-    }),
+    ...(query.modified_after !== undefined && { modifiedAfterUtc: toUtc(query.modified_after) }),
+    ...(query.modified_before !== undefined && { modifiedBeforeUtc: toUtc(query.modified_before) }),
     order: `${query.order === 'desc' ? '-' : ''}${query.orderby ?? 'id'}` as NonNullable<ListRequest['order']>,
     ...{ ...numberOf('offset'), ...numberOf('page'), ...numberOf('author') },
   };

@@ -19,11 +19,12 @@ function fakeList(records: { id: number; utc: string }[], nowUtc: string) {
   const wall = (utc: string) => utcToWall(utc, zone);
   const requests: PageRequest[] = [];
   const readPage = async (request: PageRequest) => {
-    const { modifiedAfterUtc, order, limit, offset: from = 0 } = request;
+    const { modifiedAfterUtc, modifiedBeforeUtc, order, limit, offset: from = 0 } = request;
     requests.push(request);
     const after = modifiedAfterUtc === undefined ? undefined : wall(modifiedAfterUtc);
     const matching = records
       .filter(({ utc }) => after === undefined || wall(utc) > after)
+      .filter(({ utc }) => modifiedBeforeUtc === undefined || wall(utc) < wall(modifiedBeforeUtc))
       .map((row) => ({ ...row, tie: (row.id * 7919 * requests.length) % 31 }));
     if (order === 'id') matching.sort((a, b) => a.id - b.id);
     else matching.sort((a, b) => wall(b.utc).localeCompare(wall(a.utc)) || a.tie - b.tie);
@@ -83,6 +84,20 @@ describe('modifications since a watermark', () => {
     const mass = fakeList(records(23, '2026-03-01 12:00:00'), '2026-03-01 13:00:05');
     await listIds(mass, '2026-03-01 12:00:00', true);
     expect(mass.requests).to.have.length(1);
+  });
+
+  it('cost two requests however many records are dated ahead, also in the hour that clocks show twice', async () => {
+    const ahead = records(400, '2031-01-01 10:00:00', 100);
+    const list = fakeList([...ahead, ...records(3, '2026-03-01 12:00:03')], '2026-03-01 12:00:05');
+    expect(await listIds(list, '2026-03-01 12:00:00')).to.include.members([1, 2, 3]);
+    expect(list.requests).to.have.length(2);
+    // 02:55 summer time is later on the wall than now, 02:10 winter time.
+    const repeated = fakeList(
+      [...ahead, ...records(3, '2026-10-25 00:55:00'), ...records(2, '2026-10-25 01:10:00', 4)],
+      '2026-10-25 01:10:05',
+    );
+    expect(await listIds(repeated, '2026-10-25 00:50:00')).to.include.members([1, 2, 3, 4, 5]);
+    expect(repeated.requests).to.have.length(2);
   });
 
   it('are complete in the hour that the clocks of the site show twice', async () => {

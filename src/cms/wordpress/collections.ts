@@ -132,7 +132,8 @@ const routeOf = (spec: CollectionSpec, id?: number): string =>
 
 /** The parameters of a list request. */
 function listQuery(spec: CollectionSpec, request: ListRequest): Query {
-  const { view, statuses, detail, order, limit, offset, page, ids, slug, author, modifiedAfterUtc } = request;
+  const { view, statuses, detail, order, limit, offset, page, ids, slug, author } = request;
+  const { modifiedAfterUtc, modifiedBeforeUtc } = request;
   return {
     ...spec.listParams,
     ...spec.recordParams,
@@ -141,7 +142,8 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
     ...(author !== undefined && { author }),
     ...(slug !== undefined && { slug }),
     ...(ids !== undefined && { include: ids.map((id) => nativeId(spec, id)).join(',') }),
-    ...(modifiedAfterUtc !== undefined && { modified_after: `${modifiedAfterUtc.replace(' ', 'T')}Z` }),
+    ...(modifiedAfterUtc !== undefined && { modified_after: toParam(modifiedAfterUtc) }),
+    ...(modifiedBeforeUtc !== undefined && { modified_before: toParam(modifiedBeforeUtc) }),
     ...(order !== undefined && {
       orderby: order.replace('-', ''),
       order: order.startsWith('-') ? 'desc' : 'asc',
@@ -152,6 +154,8 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
     ...fieldsOf(spec, detail),
   };
 }
+
+const toParam = (utc: string): string => `${utc.replace(' ', 'T')}Z`;
 
 /**
  * WordPress answers wrong credentials as it answers no credentials, unless the context is `edit`: then it
