@@ -32,7 +32,7 @@ export interface CmsResult<K extends Kind> {
  * the actor. The replica gets the public view. Each method throws `CmsUnavailable` and `CmsRejected`.
  */
 export interface CmsRecords {
-  /** Deletes the record from the replica if the CMS says that it does not exist. */
+  /** The replica forgets a record of which the CMS says that it does not exist. */
   read<K extends Kind>(kind: K, id: number, request: Caller, how?: ReadRequest): Promise<RecordOf[K]>;
   /** The record as its editor sees it. Does not store it. */
   readForEditing<K extends Kind>(kind: K, id: number, request: Caller): Promise<CmsResult<K>>;
@@ -171,6 +171,17 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     return sync.linkTables();
   }
 
+  /**
+   * Deletes a record that the CMS says it does not have. Some CMSs say so too of records that this caller may not see:
+   * one that is not public is read again by the sync.
+   */
+  async function forget(kind: Kind, id: number, readMark: number): Promise<void> {
+    const held = replica.get(kind, id);
+    const isHidden = held !== undefined && 'status' in held && held.status !== 'publish';
+    if (isHidden && service !== undefined) await writeThrough.reread(kind, seriesIdOf(id));
+    else await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
+  }
+
   return {
     async read(kind, id, request, how = { view: 'public' }) {
       const call = callOptions(request);
@@ -179,8 +190,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
         const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, call);
         return pickOccurrence(kind, id, cmsRecord, await store(kind, cmsRecord, { readMark, call }));
       } catch (error) {
-        if (error instanceof CmsRejected && error.kind === 'not-found')
-          await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
+        if (error instanceof CmsRejected && error.kind === 'not-found') await forget(kind, id, readMark);
         throw error;
       }
     },

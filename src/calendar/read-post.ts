@@ -96,7 +96,7 @@ async function lookUpPost<K extends PostKind>(
   request: RequestContext,
 ): Promise<RecordOf[K]> {
   const { unknownRecords, replica } = services;
-  if (unknownRecords.isMissing(`${kind} ${id}`)) throw unknownId(kind, id);
+  if (unknownRecords.isMissing(nameOf(services, kind, id, request))) throw unknownId(kind, id);
   const found = await unknownRecords.lookUp(request.actor, kind, () => fetchPost(services, kind, id, request));
   if (found) return found.result;
   const record = replica.get(kind, id);
@@ -104,6 +104,13 @@ async function lookUpPost<K extends PostKind>(
   if (record.status !== 'publish') throw notAccessible(kind);
   return record;
 }
+
+/**
+ * A CMS may say of a record that this caller may not see that there is none. With a service account the replica has
+ * it, otherwise the look-up counts for this caller only.
+ */
+const nameOf = ({ service }: Services, kind: PostKind, id: number, { actor }: RequestContext): string =>
+  service === undefined ? `${kind} ${id} ${actor.account?.userId ?? ''}` : `${kind} ${id}`;
 
 async function fetchPost<K extends PostKind>(
   services: Services,
@@ -120,7 +127,9 @@ async function fetchPost<K extends PostKind>(
     if (error.status === 401 || error.status === 403) throw notAccessible(kind);
     if (error.status !== 404 || error.kind === 'no-collection')
       throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
-    if (kind !== 'event') services.unknownRecords.markMissing(`${kind} ${id}`);
+    // The service account sees it: the CMS only hides it from this caller.
+    if (services.replica.get(kind, id)) throw notAccessible(kind);
+    if (kind !== 'event') services.unknownRecords.markMissing(nameOf(services, kind, id, request));
     else if (await isOfAnotherType(services, id, request)) throw notAnEvent();
     throw unknownId(kind, id);
   }
@@ -152,7 +161,7 @@ async function isOfAnotherType(services: Services, id: number, request: RequestC
   if (services.replica.getImage(id)) return true;
   if (!services.unknownRecords.mayCall(request.actor, EXISTS_CALLS)) return false;
   if (await services.cms.exists(id, callOptions(request))) return true;
-  services.unknownRecords.markMissing(`event ${id}`);
+  services.unknownRecords.markMissing(nameOf(services, 'event', id, request));
   return false;
 }
 
@@ -182,7 +191,7 @@ export async function postExists(
   const { replica, unknownRecords } = services;
   const storedKind = replica.kindOf(id);
   if (storedKind !== undefined) return storedKind === kind && (await mayKnow(services, kind, id, request));
-  const name = `${kind} ${id}`;
+  const name = nameOf(services, kind, id, request);
   if (!services.mapping.kinds[kind] || unknownRecords.isMissing(name)) return false;
   if (isUnknownOccurrence(services, kind, id)) return false;
   const found = await unknownRecords.lookUp(request.actor, kind, async () => {

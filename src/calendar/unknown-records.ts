@@ -8,9 +8,9 @@ import type { Kind } from '../model/records.ts';
 import type { Actor } from './permissions.ts';
 
 export interface UnknownRecords {
-  /** Whether the CMS lacked the record within the last five seconds. `name`: `event 12`. */
+  /** Whether the CMS lacked the record within the last five seconds. `name`: of record and caller, `event 12 7`. */
   isMissing(name: string): boolean;
-  /** The CMS lacks the record, whatever the actor's rights. */
+  /** The CMS lacks the record, or does not show it to this caller. */
   markMissing(name: string): void;
   /**
    * Calls the CMS for a record that the replica lacks. An account always may. Resolves with undefined if an

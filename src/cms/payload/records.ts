@@ -44,7 +44,10 @@ export const idSpaceOf = ({ kind }: CollectionSpec): IdSpace => kind ?? 'image';
 export const isPostCollection = ({ kind }: CollectionSpec): boolean => kind !== undefined && isPostKind(kind);
 
 export const PAYLOAD_RECORDS: RecordForm = {
-  requestedPaths: (spec, detail) => (detail === 'id' || detail === 'slug' ? ['id'] : certainPaths(spec)),
+  requestedPaths(spec, detail) {
+    const withheld = { id: ['modifiedUtc', 'status'], slug: ['modifiedUtc', 'status'], time: ['status'] };
+    return certainPaths(spec).filter((path) => !withheld[detail as keyof typeof withheld]?.includes(path));
+  },
   certainPaths,
   hasPath: (_spec, record, path) => {
     const value = record[path];

@@ -12,6 +12,7 @@ import { localDateTime, siteDateTime, utcDateTime } from './datetime.ts';
 import { html } from './html.ts';
 import { ids, terms } from './ids.ts';
 import { instant } from './instant.ts';
+import { lexical } from './lexical.ts';
 import { number } from './number.ts';
 import { plainText } from './plain-text.ts';
 import { text } from './text.ts';
@@ -23,6 +24,7 @@ export const CODECS: readonly CodecDefinition[] = [
   text,
   html,
   plainText,
+  lexical,
   number,
   coordinate,
   boolean,

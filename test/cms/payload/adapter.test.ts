@@ -6,9 +6,10 @@ import fc from 'fast-check';
 import { createAccounts } from '../../../src/cms/payload/accounts.ts';
 import { integerIds } from '../../../src/cms/payload/ids.ts';
 import { listQuery, pageOf } from '../../../src/cms/payload/list-query.ts';
-import { toGatewayRecord, toOwnBody } from '../../../src/cms/payload/records.ts';
+import { PAYLOAD_RECORDS, toGatewayRecord, toOwnBody } from '../../../src/cms/payload/records.ts';
 import { rejection } from '../../../src/cms/payload/rejections.ts';
 import type { RestCall } from '../../../src/cms/payload/rest-calls.ts';
+import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.ts';
 import type { CmsResponse } from '../../../src/cms/response.ts';
 import { CmsRejected } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
@@ -132,6 +133,17 @@ describe('a record of Payload', () => {
       expect(() => toOwnBody(integerIds, event, body))
         .to.throw(CmsRejected)
         .and.to.deep.include({ kind: 'invalid', fields: Object.keys(body), written: 'no' });
+  });
+});
+
+describe('the form of records of Payload', () => {
+  it('promises of each detail only what Payload sends with it', () => {
+    const requested = (spec: CollectionSpec, detail: Detail) => PAYLOAD_RECORDS.requestedPaths(spec, detail);
+    expect(requested(event, 'id')).to.deep.equal(['id']);
+    expect(requested(event, 'time')).to.deep.equal(['id', 'modifiedUtc']);
+    expect(requested(event, 'stamp')).to.deep.equal(['id', 'modifiedUtc', 'status']);
+    expect(requested(MEDIA, 'time')).to.deep.equal(['id', 'modifiedUtc']);
+    expect(requested(category!, 'mapped')).to.deep.equal(['id']);
   });
 });
 

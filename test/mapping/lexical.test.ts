@@ -1,0 +1,74 @@
+// HTML as rich text of Payload's editor. The expected nodes are those that Payload 3.90 renders as this HTML again
+// (`npm run test:contract`).
+
+import { expect } from 'chai';
+import { htmlToLexical } from '../../src/mapping/codecs/html-to-lexical.ts';
+import { mappingWith } from './samples.ts';
+
+interface Node {
+  type: string;
+  text?: string;
+  format?: number | string;
+  tag?: string;
+  fields?: { url: string };
+  children?: Node[];
+}
+
+/** `paragraph("a" "b"/1)`: type, tag or address, and the texts with their format. */
+function outline({ type, text, format, tag, fields, children = [] }: Node): string {
+  if (type === 'text') return `"${text}"${format ? `/${format}` : ''}`;
+  const more = tag ?? fields?.url;
+  return `${type}${more ? `:${more}` : ''}${children.length > 0 ? `(${children.map(outline).join(' ')})` : ''}`;
+}
+
+const outlineOf = (html: string): string =>
+  ((htmlToLexical(html) as { root: Node } | null)?.root.children ?? []).map(outline).join(' ');
+
+describe('HTML as rich text of Lexical', () => {
+  for (const [name, html, expected] of [
+    [
+      'paragraphs, formats and line breaks',
+      '<p>A <b>bold <i>both</i></b> end </p>\n<p>two<br>lines</p>',
+      'paragraph("A " "bold "/1 "both"/3 " end") paragraph("two" linebreak "lines")',
+    ],
+    [
+      'typed text: blank lines separate paragraphs',
+      'one\nline\n\ntwo',
+      'paragraph("one" linebreak "line") paragraph("two")',
+    ],
+    [
+      'lists in lists',
+      '<ul><li>a<ol><li>b</li></ol></li><li><p>c</p><p>d</p></li></ul>e',
+      'list:ul(listitem("a") listitem(list:ol(listitem("b"))) listitem("c" linebreak "d")) paragraph("e")',
+    ],
+    [
+      'headings, quotes, rules and preformatted text',
+      '<h2>T</h2><blockquote><p>q</p></blockquote><hr><pre>a\n b</pre>',
+      'heading:h2("T") quote("q") horizontalrule paragraph("a" linebreak " b")',
+    ],
+    [
+      'links of the web only, and no scripts',
+      '<a href="https://x.test/?a=1&amp;b=2">x</a> <a href="javascript:y">y</a><script>z</script>',
+      'paragraph(link:https://x.test/?a=1&b=2("x") " y")',
+    ],
+    ['other elements by their text', '<table><tr><td>1</td><td>2</td></tr></table>', 'paragraph("1") paragraph("2")'],
+    ['no text as nothing', ' <p> </p>\n', ''],
+  ] as const)
+    it(name, () => {
+      expect(outlineOf(html)).to.equal(expected);
+    });
+
+  it('is not deeper than lists of ten levels', () => {
+    const deep = outlineOf(`${'<ul><li>x'.repeat(1000)}`);
+    expect(deep.split('list:ul')).to.have.length(11);
+    expect(deep.split('"x"')).to.have.length(1001);
+  });
+
+  it('takes time linear in the length', () => {
+    expect(outlineOf('<p><b>'.repeat(50_000)).length + outlineOf('a\n \n'.repeat(50_000)).length).to.be.above(0);
+  });
+
+  it('is for writing only', () => {
+    expect(() => mappingWith({ description: { at: 'text', as: 'lexical' } })).to.throw(/"write" only/);
+  });
+});
