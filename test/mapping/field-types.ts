@@ -101,7 +101,14 @@ const podsNumber =
   };
 
 export const PODS_TYPES: readonly FieldType[] = [
-  { type: 'text', field: 'cost', source: 'cost', stored: texts, afterWrite: String },
+  // It removes tags.
+  {
+    type: 'text',
+    field: 'cost',
+    source: 'cost',
+    stored: texts.filter((text) => !text.includes('<')),
+    afterWrite: String,
+  },
   {
     type: 'currency',
     field: 'cost',
