@@ -1,5 +1,5 @@
-// Owns what a webhook starts: fetching the records that it names, and those that the CMS changed along with
-// them.
+// Owns what webhooks start: fetching the records that they name, and those that the CMS changed along with
+// them, one batch at a time.
 
 import { MEDIA } from '../cms/port.ts';
 import type { SyncContext } from './context.ts';
@@ -35,4 +35,29 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
   await fetchMissingImages(context);
   // The CMS removes a deleted term or image from its posts.
   for (const collection of collections) await fetchDirty(context, collection);
+}
+
+/**
+ * Calls `fetch`, which never rejects, for one batch at a time. Records that are reported meanwhile wait, each
+ * once, and are the next batch: a burst of webhooks costs the CMS two batches. Resolves with what `fetch`
+ * resolves with for the batch that has the records.
+ */
+export function inBatches(
+  fetch: (changes: readonly ChangedRecord[]) => Promise<boolean>,
+): (changes: readonly ChangedRecord[]) => Promise<boolean> {
+  let running: Promise<boolean> = Promise.resolve(true);
+  let next: { records: Map<string, ChangedRecord>; done: Promise<boolean> } | undefined;
+  return (changes) => {
+    if (next === undefined) {
+      const records = new Map<string, ChangedRecord>();
+      const done = running.then(() => {
+        next = undefined;
+        return fetch([...records.values()]);
+      });
+      next = { records, done };
+      running = done;
+    }
+    for (const change of changes) next.records.set(`${change.collection} ${change.id}`, change);
+    return next.done;
+  };
 }

@@ -12,7 +12,7 @@ import { collectionsOf, idOf } from './collections.ts';
 import { missingFields } from './complete-records.ts';
 import { collectionOf, type SyncContext, siteOf } from './context.ts';
 import { isOutdated, markChangedByPeer, markWritten, nextReadMark, retainReadMarks } from './dirty-records.ts';
-import { type ChangedRecord, fetchChanged } from './fetch-changed.ts';
+import { type ChangedRecord, fetchChanged, inBatches } from './fetch-changed.ts';
 import { fetchPrivate, type PrivateReader } from './fetch-private.ts';
 import { continueResync } from './full-resync.ts';
 import { runInitialSync } from './initial-sync.ts';
@@ -237,12 +237,13 @@ export function createSync(options: SyncOptions): Sync {
       loop.wake();
       return false;
     },
-    fetchChanged: (changes) =>
+    fetchChanged: inBatches((changes) =>
       withReadMarks((own) => fetchChanged(own, changes)).then(
         () => true,
         // The next poll fetches the records, and reports the failure if it lasts.
         () => false,
       ),
+    ),
     async fetchPrivate(reader, kinds) {
       if (service !== undefined || reader.credentials === undefined) return;
       await withReadMarks((own) => fetchPrivate(own, reader, kinds));

@@ -6,7 +6,8 @@ import { ACF_TYPES } from '../mapping/field-types.ts';
 import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 
-const WEBHOOK_MS = 10_000;
+/** The gateway does not poll: only the webhook can bring the change. */
+const WEBHOOK_MS = 30_000;
 
 /** A field as the plugin's own function returns it, without its display format. */
 const field = (site: PluginSite, id: number | undefined, name: string): Promise<unknown> =>

@@ -5,7 +5,8 @@ import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
 
-const WEBHOOK_MS = 5000;
+/** The gateway does not poll: only the webhook can bring the change. */
+const WEBHOOK_MS = 30_000;
 
 /** The times that the plugin shows for each repeat. */
 const repeatsOf = (site: PluginSite, postId: number): Promise<{ start: string; end: string }[]> =>

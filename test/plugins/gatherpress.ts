@@ -7,7 +7,8 @@ import type { Json } from '../live/json-client.ts';
 import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 
-const WEBHOOK_MS = 5000;
+/** The gateway does not poll: only the webhook can bring the change. */
+const WEBHOOK_MS = 30_000;
 const DATES = { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00', timezone: 'Europe/Paris' };
 
 async function write(site: PluginSite, path: string, json: Json, status: number): Promise<Json> {

@@ -91,6 +91,7 @@ export async function startPluginSite(
     cpSync(source, folder, { recursive: true });
     plugin.prepare?.(folder);
     await wp(['plugin', 'activate', slug]);
+    for (const command of plugin.setup ?? []) await wp([...command]);
     const ids = await runPhpFile<Record<string, number>>(fillFile);
     await wp(['rewrite', 'flush']);
 

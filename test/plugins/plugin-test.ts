@@ -24,6 +24,8 @@ export interface PluginTest {
   sites?: readonly SiteOptions[];
   /** Changes the copy of the plugin before its activation, such as files that its build would make. */
   prepare?(pluginFolder: string): void;
+  /** WP-CLI commands after the activation, such as what its first page in wp-admin does. */
+  setup?: readonly (readonly string[])[];
   /** Checks by title, or the reason why the column does not apply (n.a.). */
   columns: Readonly<Record<Column, Checks | string>>;
 }

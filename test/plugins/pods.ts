@@ -6,7 +6,8 @@ import { PODS_TYPES } from '../mapping/field-types.ts';
 import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 
-const WEBHOOK_MS = 5000;
+/** The gateway does not poll: only the webhook can bring the change. */
+const WEBHOOK_MS = 30_000;
 
 /** A field as the plugin's own function returns it; of related posts the ids. */
 const field = (site: PluginSite, pod: string, id: unknown, name: string): Promise<unknown> =>

@@ -29,9 +29,9 @@ foreach ( array( 'enable_event_organizer', 'enable_event_venue', 'event_manager_
 	update_option( $option, 1 );
 }
 
-$hall    = $post( 'event_venue', 'Quay Hall', array( '_venue_website' => 'https://quay.example/', '_venue_location' => '1 Quay Street', '_venue_zipcode' => 'H91 X5' ) );
-$players = $post( 'event_organizer', 'The Players', array( '_organizer_email' => 'hello@players.example', '_organizer_website' => 'https://players.example/' ) );
-$council = $post( 'event_organizer', 'Town Council', array() );
+$hall    = $post( 'event_venue', 'Quay Hall', array( '_venue_name' => 'Quay Hall', '_venue_website' => 'https://quay.example/', '_venue_location' => '1 Quay Street', '_venue_zipcode' => 'H91 X5' ) );
+$players = $post( 'event_organizer', 'The Players', array( '_organizer_name' => 'The Players', '_organizer_email' => 'hello@players.example', '_organizer_website' => 'https://players.example/' ) );
+$council = $post( 'event_organizer', 'Town Council', array( '_organizer_name' => 'Town Council' ) );
 $ids     = array(
 	'hall'    => $hall,
 	'players' => $players,

@@ -5,7 +5,8 @@ import type { Json } from '../live/json-client.ts';
 import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 
-const WEBHOOK_MS = 10_000;
+/** The gateway does not poll: only the webhook can bring the change. */
+const WEBHOOK_MS = 30_000;
 
 const rowOf = async (site: PluginSite, id: number, key: string): Promise<string | undefined> =>
   (await site.rows(id)).find(([name]) => name === key)?.[1];
@@ -112,13 +113,22 @@ export const plugin: PluginTest = {
       },
     },
     shown: {
-      async 'the price on the page of the event'(site) {
-        const id = await create(site, { title: 'Shown event', cost: '$15' });
+      async 'the price on the page of the event, with the venue and the organizers'(site) {
+        const venue = { venue: 'The Loft', address: '2 Lane' };
+        const organizer = [site.ids.players, { organizer: 'New "Troupe" & Co' }];
+        const id = await create(site, { title: 'Shown event', cost: '$15', venue, organizer });
         await site.php(`update_option( 'event_manager_enable_event_ticket_prices_filter', 1 ); return 1;`);
         const { body } = await site.wordpress(`wp/v2/event_listing/${id}`);
-        const { status, text } = await site.page(new URL(String(body.link)).pathname);
+        const page = () => site.page(new URL(String(body.link)).pathname);
+        const { status, text } = await page();
         expect(status).to.equal(200);
-        for (const shown of ['Shown event', '$15']) expect(text).to.include(shown);
+        for (const shown of ['Shown event', '$15', 'The Loft', 'The Players', 'New "Troupe" & Co'])
+          expect(text).to.include(shown);
+        const made = (await site.request(`events/${id}`)).body.venue as Json;
+        await change(site, `venues/${made.id}`, { venue: 'The Attic' });
+        expect((await page()).text)
+          .to.include('The Attic')
+          .and.not.include('The Loft');
       },
     },
     webhook: {

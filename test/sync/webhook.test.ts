@@ -41,6 +41,40 @@ describe('webhooks', () => {
       expectInSync(site);
     });
 
+    it('is fetched in one of two batches, if it comes in a burst', async () => {
+      await synced();
+      const events = Array.from({ length: 500 }, () => site.cms.createPost('events'));
+      const requestsFor = async (fetch: () => Promise<unknown>) => {
+        const before = site.cms.requests.length;
+        await fetch();
+        return site.cms.requests.length - before;
+      };
+      const webhook = ({ id }: { id: number }) => site.sync.fetchChanged([{ collection: 'events', id }]);
+      // An import saves each of its 500 events twice, each time with a webhook of its own.
+      const inBurst = await requestsFor(() => Promise.all([...events, ...events].map(webhook)));
+      expectInSync(site);
+      for (const { id } of events) site.cms.editSilently(id, { title: 'Imported again' });
+      const changes = events.map(({ id }) => ({ collection: 'events', id }));
+      const inOne = await requestsFor(() => site.sync.fetchChanged(changes));
+      expectInSync(site);
+      expect(inBurst).to.be.at.most(2 * inOne);
+    });
+
+    it('is not lost if the CMS is being asked for the same record', async () => {
+      await synced();
+      site.cms.editSilently(10, { title: 'First' });
+      const change = [{ collection: 'events', id: 10 }];
+      let second: Promise<boolean> | undefined;
+      site.cms.afterRequest = () => {
+        site.cms.afterRequest = undefined;
+        site.cms.editSilently(10, { title: 'Second' });
+        second = site.sync.fetchChanged(change);
+      };
+      await site.sync.fetchChanged(change);
+      expect(await second).to.equal(true);
+      expect(titleOf(site.replica, 'event', 10)).to.equal('Second');
+    });
+
     it('leaves the records to the next poll when the CMS is unavailable', async () => {
       await synced();
       site.cms.editSilently(10, { title: 'Reported' });

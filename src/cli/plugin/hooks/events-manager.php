@@ -1,7 +1,14 @@
 <?php
-// Reads the recurrences that Events Manager keeps in tables of its own. Repeating events are posts of their own instead.
+// Reads the recurrences that Events Manager keeps in tables of its own, and hides cancelled events if the plugin does.
+//
+// Repeating events are posts of their own instead.
 
 namespace CalendarGateway\Site;
+
+/** Whether the lists of the plugin leave out cancelled events. */
+function hides_cancelled() {
+    return \get_option('dbem_event_status_enabled') && !\get_option('dbem_events_include_status_cancelled');
+}
 
 /** The occurrences that start on these days; null if the event is no series. */
 function occurrences_of($id, $from, $to, $today) {
@@ -13,10 +20,11 @@ function occurrences_of($id, $from, $to, $today) {
     }
     $rows = rows_of($wpdb->prepare(
         "SELECT event_start_date, event_start_time, event_end_date, event_end_time, event_all_day, event_timezone
-        FROM $events WHERE event_type = 'recurrence' AND event_status = 1 AND event_start_date BETWEEN %s AND %s
+        FROM $events WHERE event_type = 'recurrence' AND event_status = 1 AND (event_active_status <> 0 OR %d)
+        AND event_start_date BETWEEN %s AND %s
         AND recurrence_set_id IN (SELECT recurrence_set_id FROM {$wpdb->prefix}em_event_recurrences WHERE event_id = %d)
         ORDER BY ABS(DATEDIFF(event_start_date, %s)), event_start_date, event_start_time LIMIT %d",
-        $from, $to, $series[0]->event_id, $today, MAX_OCCURRENCES
+        !hides_cancelled(), $from, $to, $series[0]->event_id, $today, MAX_OCCURRENCES
     ));
     return \array_map(function ($row) {
         $own = \array_filter(['all_day' => $row->event_all_day, 'timezone' => $row->event_timezone], 'is_string');
@@ -30,12 +38,29 @@ function occurrences_of($id, $from, $to, $today) {
     }, $rows);
 }
 
-// The plugin changes and deletes single occurrences in its own tables only. Without webhooks there is nothing to report.
-foreach (['em_event_save_meta', 'em_event_delete'] as $hook) {
-    \add_filter($hook, function ($result, $event) {
-        if (\defined(__NAMESPACE__ . '\\WEBHOOK_URL') && \is_callable([$event, 'get_post_id'])) {
-            post_changed($event->get_post_id());
-        }
-        return $result;
-    }, 10, 2);
+\add_action('rest_api_init', function () {
+    if (!is_gateway_request()) {
+        return;
+    }
+    \register_rest_field('event', 'calendar_hidden', [
+        'get_callback' => function ($record) {
+            return hides_cancelled() && \get_post_meta((int) $record['id'], '_event_active_status', true) === '0';
+        },
+        'schema' => ['type' => 'boolean', 'readonly' => true],
+    ]);
+});
+
+// The plugin changes, cancels and deletes single occurrences in its own tables only, and cancels an event without a hook of WordPress.
+// Without webhooks there is nothing to report.
+function event_changed($result, $event) {
+    if (\defined(__NAMESPACE__ . '\\WEBHOOK_URL') && \is_callable([$event, 'get_post_id'])) {
+        post_changed($event->get_post_id());
+    }
+    return $result;
 }
+foreach (['em_event_save_meta', 'em_event_delete'] as $hook) {
+    \add_filter($hook, __NAMESPACE__ . '\\event_changed', 10, 2);
+}
+\add_filter('em_event_set_active_status', function ($result, $status, $event) {
+    return event_changed($result, $event);
+}, 10, 3);

@@ -1,5 +1,5 @@
 <?php
-// WP Event Manager: an event that the gateway moves expires after its new date.
+// WP Event Manager: an event that the gateway moves expires after its new date, and its pages show the names of venues and organizers.
 //
 // The plugin's hourly task takes events off its pages after `_event_expiry_date`. Its own form for visitors recomputes this date with
 // every change of an event's dates, by the rule in the plugin's settings; the REST API knows nothing of it.
@@ -14,3 +14,12 @@ namespace CalendarGateway\Site;
         \update_post_meta($post->ID, '_event_expiry_date', \get_event_expiry_date($post->ID));
     }
 }, 10, 2);
+
+// The plugin's pages show the name from a key, which its own screens set to the title with every save.
+foreach (['event_venue' => '_venue_name', 'event_organizer' => '_organizer_name'] as $type => $key) {
+    \add_action("rest_after_insert_$type", function ($post) use ($key) {
+        if (is_gateway_request()) {
+            \update_post_meta($post->ID, $key, \wp_slash(\sanitize_text_field($post->post_title)));
+        }
+    });
+}
