@@ -4,7 +4,7 @@
 import type { CallOptions, CmsRecord, Credentials, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
-import type { KindMapping } from '../mapping/mapping.ts';
+import { type KindMapping, kindMappingOf } from '../mapping/mapping.ts';
 import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
 import {
   type CalendarRecord,
@@ -97,8 +97,8 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   const { cms, mapping, replica, service, site, sync, writeThrough } = dependencies;
 
   /** The kind's mapping; the caller has checked that there is one. */
-  const mappingOf = <K extends Kind>(kind: K) => mapping.kinds[kind] as unknown as KindMapping<K>;
-  const writable = <K extends Kind>(kind: K) => writableMapping(dependencies, kind) as unknown as KindMapping<K>;
+  const mappingOf = <K extends Kind>(kind: K) => kindMappingOf(mapping, kind)!;
+  const writable = <K extends Kind>(kind: K) => writableMapping(dependencies, kind);
 
   function toRecord<K extends Kind>(kind: K, cmsRecord: CmsRecord, isWritten = false): RecordOf[K] {
     return mappingOf(kind).read(assertComplete(dependencies, kind, cmsRecord, isWritten), site(), sync.linkTables());

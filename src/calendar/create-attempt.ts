@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { LRUCache } from 'lru-cache';
 import { type Cms, MEDIA } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
-import type { KindMapping, Mapping } from '../mapping/mapping.ts';
+import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type Site } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
@@ -65,7 +65,7 @@ export function startCreate(
     if (collection === MEDIA.collection) return rollback.created('image', cmsId);
     const insertedKind = KINDS.find((name) => mapping.kinds[name]?.collection === collection);
     if (!insertedKind) return;
-    const kindMapping = mapping.kinds[insertedKind] as unknown as KindMapping<Kind>;
+    const kindMapping = mapping.kinds[insertedKind]!;
     const id = cms.gatewayId(kindMapping, cmsId);
     const record = await cms
       .read(kindMapping, id, { view: 'editor' }, call)

@@ -3,7 +3,7 @@
 
 import type { CmsRecord } from '../cms/port.ts';
 import { noSuchKind, readOnly } from '../interface/errors.ts';
-import type { Kinds, Mapping } from '../mapping/mapping.ts';
+import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import type { Kind } from '../model/records.ts';
 import { incompleteError } from '../sync/complete-records.ts';
 import type { Sync } from '../sync/sync.ts';
@@ -26,9 +26,9 @@ export function assertComplete(
 }
 
 /** The kind's mapping for a write. Throws 403 if the mapping does not have the kind or maps it read-only. */
-export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K): NonNullable<Kinds[K]> {
-  const mapping = services.mapping.kinds[kind];
+export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K): KindMapping<K> {
+  const mapping = kindMappingOf(services.mapping, kind);
   if (!mapping) throw noSuchKind(kind);
   if (mapping.readOnly) throw readOnly(kind);
-  return mapping as NonNullable<Kinds[K]>;
+  return mapping;
 }

@@ -71,7 +71,7 @@ export function createAuthenticator({
   logins,
   clockMs = () => performance.now(),
 }: {
-  cms: Cms;
+  cms: Pick<Cms, 'account' | 'readLogin' | 'findUserName'>;
   /** The service account, which finds the user of an e-mail address; without it, failures count under the address. */
   service?: Credentials | undefined;
   logins: LoginLimit;

@@ -76,7 +76,8 @@ export function parseDateFormat(text: string): DateFormat | string {
     hasTime: includesAny(parts, 'hour', 'hour12'),
     writeOnly: writeOnlyReason(parts),
     write(wall) {
-      const numbers = (wall.match(/\d+/g) ?? []).map(Number) as unknown as DateTimeParts;
+      const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (wall.match(/\d+/g) ?? []).map(Number);
+      const numbers: DateTimeParts = [year, month, day, hour, minute, second];
       return tokens.map((token) => ('letter' in token ? token.letter.write(numbers) : token.literal)).join('');
     },
     read(stored) {

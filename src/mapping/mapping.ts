@@ -51,7 +51,8 @@ export interface KindMapping<K extends Kind> extends CollectionSpec {
 }
 
 /** A kind that the CMS lacks is absent: its lists are empty, and it cannot be written. */
-export type Kinds = { [K in Kind]?: KindMapping<K> } & { event: KindMapping<'event'> };
+export type Kinds = OptionalKinds & { event: KindMapping<'event'> };
+type OptionalKinds = { [K in Kind]?: KindMapping<K> };
 
 export interface Mapping {
   name: string;
@@ -60,6 +61,12 @@ export interface Mapping {
   /** The mapping file, for the commands `plugin` and `check`. */
   source: MappingFile;
   kinds: Kinds;
+}
+
+/** The mapping of a kind that only a type parameter names. */
+export function kindMappingOf<K extends Kind>({ kinds }: Pick<Mapping, 'kinds'>, kind: K): KindMapping<K> | undefined {
+  const optional: OptionalKinds = kinds;
+  return optional[kind];
 }
 
 /** The kind with this collection, or a collection without one, such as the media library. */

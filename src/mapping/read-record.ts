@@ -4,7 +4,6 @@ import type { CmsRecord } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
 import { isPostKind } from '../model/kinds.ts';
 import {
-  type CalendarRecord,
   type EventRecord,
   type Kind,
   NO_TIME,
@@ -55,7 +54,7 @@ export function createReader(
     const record = values as unknown as RecordOf[Kind];
     if (record.kind === 'event') completeEvent(record, site);
     if (record.kind === 'venue') completeVenue(record);
-    if (isPostKind(kind)) values.searchText = searchTextOf(kind, record, cmsRecord);
+    if (isPostKind(kind)) values.searchText = searchTextOf(kind, values, cmsRecord);
     return record;
   };
 }
@@ -108,8 +107,7 @@ const toUtc = (wall: WallTime, zones: Zones): WallTime =>
  * reveal the rest word by word. That is the title of an event, and the slug of a venue or organizer, whose
  * name is blanked too.
  */
-function searchTextOf(kind: Kind, record: CalendarRecord, cmsRecord: CmsRecord): string {
-  const values = record as unknown as Record<string, unknown>;
+function searchTextOf(kind: Kind, values: Record<string, unknown>, cmsRecord: CmsRecord): string {
   if (values.protected === true) {
     return kind === 'event'
       ? protectedTitle(String(values.title ?? ''), cmsRecord)

@@ -47,7 +47,7 @@ export function createWriter(
   function storedCompanions(changed: object, site: Site, current: CmsRecord | undefined): Values {
     const companions = companionsOf(changed);
     if (companions.length === 0 || !current) return {};
-    const record = read(current, site) as unknown as Values;
+    const record: Values = { ...read(current, site) };
     const stored = companions.map(({ field: { key } }) => [key, record[key]] as const);
     return Object.fromEntries(stored.filter(([, value]) => value !== undefined && value !== ''));
   }
@@ -67,7 +67,7 @@ export function createWriter(
       if ('timezone' in values && current) {
         // The wall time stays when the zone changes, so dates that are stored as instants must be written
         // again.
-        const record = read(current, site) as unknown as Values;
+        const record: Values = { ...read(current, site) };
         for (const { field } of zoneDependent) if (!(field.key in values)) values[field.key] = record[field.key];
       }
       return { event: requested, site: site.timezone };

@@ -14,7 +14,7 @@ const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:0
 const permissionsOf = (collection: string) =>
   Object.fromEntries(
     Object.keys(SAME_NAMES).map((action) => [action, `${action} ${collection}`]),
-  ) as unknown as ActionPermissions;
+  ) as ActionPermissions & object;
 const collectionInfoOf = (permissions: ActionPermissions | undefined): CollectionInfo => ({
   permissions,
   statuses: [],

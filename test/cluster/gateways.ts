@@ -14,13 +14,11 @@ import { createSync, type Sync } from '../../src/sync/sync.ts';
 import { type CmsLink, linkTo } from '../cms/cms-link.ts';
 import { type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
+import type { Json } from '../start-gateway.ts';
 import { until as wait } from '../until.ts';
 
 export const MOUNT = '/calendar/events/v1';
 export const INTERVAL_MS = 450;
-
-// biome-ignore lint/suspicious/noExplicitAny: tests state what they expect in a response body.
-type Json = any;
 
 export interface TestResponse {
   status: number;

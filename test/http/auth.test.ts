@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { ANONYMOUS } from '../../src/calendar/permissions.ts';
-import type { CallOptions, Cms } from '../../src/cms/port.ts';
+import type { CallOptions } from '../../src/cms/port.ts';
 import { readLogin } from '../../src/cms/wordpress/login.ts';
 import { ApiError, CmsRejected } from '../../src/errors.ts';
 import { type Authenticator, createAuthenticator } from '../../src/http/auth.ts';
@@ -29,7 +29,7 @@ describe('a rejected login', () => {
       requested += 1;
       throw new CmsRejected('unauthenticated', 'No.');
     };
-    identity = createAuthenticator({ cms: { account, readLogin } as unknown as Cms, logins: createLoginLimit(MANY) });
+    identity = createAuthenticator({ cms: { account, readLogin }, logins: createLoginLimit(MANY) });
   });
   afterEach(() => {
     performance.now = now;
@@ -98,7 +98,7 @@ describe('failed logins by e-mail address', () => {
       },
     };
     const logins = createLoginLimit({ ...MANY, failedLoginsPerUser: PER_USER });
-    identity = createAuthenticator({ cms: upstream as unknown as Cms, service: SERVICE, logins });
+    identity = createAuthenticator({ cms: upstream, service: SERVICE, logins });
   });
 
   /** The status of a guess, each from a new address and with a new password. */
@@ -146,7 +146,7 @@ describe('credentials', () => {
       if (options.credentials !== RIGHT) throw new CmsRejected('unauthenticated', 'No.');
       return { userId: 1, roles: [], permissions: new Set<string>(), mayUpload: false };
     };
-    identity = createAuthenticator({ cms: { account, readLogin } as unknown as Cms, logins: limit });
+    identity = createAuthenticator({ cms: { account, readLogin }, logins: limit });
   });
   const received = (authorization: string, address = '203.0.113.1', isRead = true) =>
     identity.authenticate({ authorization, nonce: undefined, address, isRead }).catch((error: unknown) => error);
@@ -190,12 +190,13 @@ describe('credentials', () => {
       const account = async (options: CallOptions) => {
         ofSubscriber.push(options);
         if (options.credentials?.startsWith('Bearer ignored')) throw new CmsRejected('unknown-scheme', 'No.');
-        if (options.credentials === RIGHT) return { userId: 1, roles: [], permissions: new Set(), mayUpload: false };
+        if (options.credentials === RIGHT)
+          return { userId: 1, roles: [], permissions: new Set<string>(), mayUpload: false };
         if (options.credentials !== TOKEN) throw new CmsRejected('forbidden', 'Expired token');
         return { userId: 7, roles: [], permissions: new Set<string>(), mayUpload: false };
       };
       limit = createLoginLimit({ ...MANY, failedLoginsPerAddress: 3 });
-      const cms = { account, readLogin } as unknown as Cms;
+      const cms = { account, readLogin };
       identity = createAuthenticator({ cms, logins: limit, clockMs: () => passedMs });
     });
 
@@ -306,7 +307,7 @@ describe('credentials', () => {
       const account = async () => {
         throw new CmsRejected('unauthenticated', 'No.');
       };
-      identity = createAuthenticator({ cms: { account, readLogin } as unknown as Cms, logins });
+      identity = createAuthenticator({ cms: { account, readLogin }, logins });
       expect(await received(basic('editor', 'wrong'))).to.include({ status: 401 });
       await sleep(5);
       expect(unhandled).to.deep.equal([]);

@@ -30,7 +30,7 @@ describe('docs/mapping.md', () => {
     const fields = example.split('\n').filter((line) => line.startsWith('"'));
     it(`reads and writes as shown: ${fields[0]}`, () => {
       const event = mappingWith(JSON.parse(`{${fields.join(',')}}`)).kinds.event;
-      const record = event.read({ id: 1, ...jsonAfter(example, 'in') }, site) as unknown as Record<string, unknown>;
+      const record: Record<string, unknown> = { ...event.read({ id: 1, ...jsonAfter(example, 'in') }, site) };
       const values: Record<string, unknown> = {};
       for (const [name, value] of Object.entries(jsonAfter(example, 'is') ?? {})) {
         const key = FIELDS.event[name]?.key ?? '';

@@ -12,15 +12,14 @@ import {
 } from '../../src/calendar/cost.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
-import type { KindMapping } from '../../src/mapping/mapping.ts';
+import { type KindMapping, kindMappingOf } from '../../src/mapping/mapping.ts';
 import { parsePath, setAt, valueAt } from '../../src/mapping/paths.ts';
-import type { Kind } from '../../src/model/records.ts';
 import { decodeEntities } from '../../src/text/html.ts';
 import { ACF_EMAIL, ACF_TYPES, type FieldType, PODS_TYPES } from './field-types.ts';
 import { mappingWith, site } from './samples.ts';
 
 interface Subject {
-  mapping: KindMapping<Kind>;
+  mapping: KindMapping<'event' | 'organizer'>;
   key: string;
   path: readonly (string | number)[];
 }
@@ -29,7 +28,7 @@ function subjectOf({ field, source }: FieldType, kind: 'event' | 'organizer'): S
   const fields = { [field]: source };
   const mapping = kind === 'event' ? mappingWith(fields) : mappingWith({}, { organizer: { posts: 'o', fields } });
   const path = parsePath(typeof source === 'string' ? source : source.at!)!;
-  return { mapping: mapping.kinds[kind] as unknown as KindMapping<Kind>, key: FIELDS[kind][field]!.key, path };
+  return { mapping: kindMappingOf(mapping, kind)!, key: FIELDS[kind][field]!.key, path };
 }
 
 function read({ mapping, key, path }: Subject, stored: unknown): unknown {
