@@ -75,6 +75,13 @@ export interface ListPage<K extends PostKind> {
   validUntilMs: number;
 }
 
+/** As how many requests more than one a list of so many records counts in the rate limit. */
+export const extraRequests = (records: number, recordsPerRequest: number): number =>
+  Math.max(0, Math.ceil(records / recordsPerRequest) - 1);
+
+/** Records of a JSON list that cost about as much as one request. */
+const RECORDS_PER_REQUEST = 50;
+
 /** Throws 404 for a page after the last one. An empty list has one page. */
 export function assertPageExists(kind: PostKind, total: number, { page, perPage }: Page): void {
   if (page > Math.max(totalPages(total, perPage), 1)) throw pageNotFound(kind);
@@ -95,15 +102,16 @@ export function listResponse<K extends PostKind>(
   const rest: JsonObject = { ...links, total, total_pages: pages };
   const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
   const audience: Audience = { baseUrl, visibilities: scope.visibilities };
+  const cost = { extraRequests: extraRequests(ids.length, RECORDS_PER_REQUEST) };
   if (scope.isPublic) {
     const { parts, etag, tags } = joinRendered(name, renderEntries(services, kind, ids, audience, serialize), rest);
     const replicaVersion = services.replica.version;
-    return { status: 200, body: parts, etag, headers, cacheTags: tags, validUntilMs, replicaVersion };
+    return { status: 200, body: parts, etag, headers, cacheTags: tags, validUntilMs, replicaVersion, ...cost };
   }
   const records = services.replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
   const entries = ids.flatMap((id) => {
     const record = records.get(id);
     return record ? [serialize(record, audience)] : [];
   });
-  return { status: 200, body: { [name]: entries, ...rest }, headers };
+  return { status: 200, body: { [name]: entries, ...rest }, headers, ...cost };
 }

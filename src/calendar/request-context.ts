@@ -80,6 +80,8 @@ export interface ApiResponse {
   etag?: string;
   /** For single records: the last change of the record and the records in it, if known. */
   modifiedUtc?: WallTime | undefined;
+  /** As how many requests more than one it counts in the rate limit if it was built for this one. Default 0. */
+  extraRequests?: number;
   /** The replica version that the response shows. The default is the version at the end of the request. */
   replicaVersion?: number;
 }

@@ -109,11 +109,16 @@ export function createRateLimit(
   };
 }
 
-/** Rejects requests of a client beyond its limit. The fast path counts the hits that it serves. */
+/**
+ * Rejects requests of a client beyond its limit, and counts what a long response cost. The fast path counts the hits that it serves.
+ */
 export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress): Middleware {
-  return function rateLimitMiddleware(ctx, next) {
-    rateLimit.consume(clientAddress(ctx.req));
-    return next();
+  return async function rateLimitMiddleware(ctx, next) {
+    const address = clientAddress(ctx.req);
+    rateLimit.consume(address);
+    await next();
+    const { apiResponse, cache } = ctx.state;
+    if (apiResponse?.extraRequests && cache !== 'shared') rateLimit.charge(address, apiResponse.extraRequests);
   };
 }
 

@@ -73,6 +73,10 @@ export const notAccessible = (kind: PostKind): ApiError =>
 export const noLongerAvailable = (): ApiError =>
   new ApiError(403, 'event-no-longer-available', 'This event is no longer available');
 
+/** An event without a start cannot be in a calendar file. */
+export const eventWithoutDate = (): ApiError =>
+  new ApiError(404, 'event-without-date', 'The requested event has no date');
+
 /** The event's password is missing or wrong. */
 export const passwordProtected = (): ApiError =>
   new ApiError(403, 'event-password-protected', 'The requested event is not accessible without a password');

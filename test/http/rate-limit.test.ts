@@ -3,6 +3,8 @@
 import { expect } from 'chai';
 import { ApiError } from '../../src/errors.ts';
 import { createRateLimit, type RateLimit } from '../../src/http/rate-limit.ts';
+import { seededGateway } from '../calendar/seeded-gateway.ts';
+import { event } from '../store/sample-records.ts';
 
 describe('rate limit', () => {
   const errorOf = (limit: RateLimit, address: string): unknown => {
@@ -45,6 +47,26 @@ describe('rate limit', () => {
     expect(limit.tryConsume('192.0.2.2')).to.equal(false);
     expect(limit.tryConsume('192.0.2.3')).to.equal(true);
   });
+
+  for (const [path, requests] of [
+    ['/events?per_page=50', 1],
+    ['/events?per_page=120', 3],
+    ['/events?per_page=120&_envelope=1', 3],
+    ['/events.ics?per_page=120', 6],
+    ['/events.atom?per_page=120', 6],
+  ] as const)
+    it(`counts a long list as several requests when it is built, and as one when it is cached: ${path}`, async () => {
+      const events = Array.from({ length: 120 }, (_, n) => event(n + 1, { start: '2027-03-12 10:00:00' }));
+      const limits = { requestsPerMinute: requests + 1 };
+      const gateway = await seededGateway(events, { limits, maxPerPage: 500 });
+      try {
+        const statuses = [];
+        for (let n = 0; n < 3; n += 1) statuses.push((await gateway.request(path)).status);
+        expect(statuses).to.deep.equal([200, 200, 429]);
+      } finally {
+        await gateway.stop();
+      }
+    });
 
   it('starts again after a minute', () => {
     const limit = createRateLimit({ requestsPerMinute: 1 });

@@ -2,6 +2,7 @@
 
 import { Feed } from 'feed';
 import { escapeHtml, textLines } from '../../text/html.ts';
+import { webAddress } from '../../text/web-address.ts';
 import { type CalendarInfo, type FeedEvent, lastChangeMs, locationOf } from './icalendar.ts';
 
 const MAX_TITLE = 500;
@@ -33,7 +34,7 @@ export function atomText(
     const asHtml = (lines: string[]) => lines.map(escapeHtml).join('<br>');
     feed.addItem({
       id: `tag:${host},2000:event-${event.id}`,
-      link: URL.canParse(event.url) ? event.url : link,
+      link: webAddress(event.url) ?? link,
       title: asHtml([textLines(event.title, MAX_TITLE).join(' ')]),
       date: new Date(changes[i]!),
       description: asHtml([
@@ -45,10 +46,12 @@ export function atomText(
   return feed.atom1();
 }
 
-/** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`. */
+/** `2027-03-12`, `2027-03-12 to 2027-03-14` or `2027-03-12 19:00 to 21:00 (Europe/Berlin)`; empty without a date. */
 function whenOf({ start_date: start, end_date: end, all_day, timezone }: FeedEvent): string {
+  if (start === '') return '';
   const [firstDay, lastDay] = [start.slice(0, 10), end.slice(0, 10)];
   if (all_day) return firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`;
   const until = firstDay === lastDay ? end.slice(11, 16) : end.slice(0, 16);
-  return `${start.slice(0, 16)}${end > start ? ` to ${until}` : ''} (${timezone})`;
+  const zone = textLines(timezone, MAX_TITLE).join(' ');
+  return `${start.slice(0, 16)}${end > start ? ` to ${until}` : ''} (${zone})`;
 }

@@ -2,10 +2,11 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/input.ts';
 import { decodeEntities } from '../../text/html.ts';
 import type { Events } from '../events.ts';
-import { assertPageExists } from '../list-response.ts';
+import { assertPageExists, extraRequests } from '../list-response.ts';
 import { contentHash, renderEntries } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request-context.ts';
 import type { Audience } from '../serializer.ts';
@@ -17,6 +18,8 @@ import { type CalendarEvent, calendarEvent, calendarFile, type FeedEvent } from 
 const CALENDAR_LISTS: ListSettings = { perPage: 1000, maxPerPage: 1000 };
 const ATOM_LISTS: ListSettings = { perPage: 50, maxPerPage: 200 };
 
+/** Events of a feed that cost about as much as one request, if they were not written before. */
+const EVENTS_PER_REQUEST = 20;
 /** Events that one turn of the event loop reads and writes: a few milliseconds. */
 const EVENTS_PER_TURN = 10;
 /** Written events: a few thousand. */
@@ -74,14 +77,15 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
     }
     const cacheTags = ['events', ...ids.map((id) => `event-${id}`)];
     // A change meanwhile makes the response outdated: no cache keeps it.
-    return { items, caching: scope.isPublic ? { validUntilMs, replicaVersion, cacheTags } : {} };
+    const cost = { extraRequests: extraRequests(ids.length, EVENTS_PER_REQUEST) };
+    return { items, caching: { ...cost, ...(scope.isPublic ? { validUntilMs, replicaVersion, cacheTags } : {}) } };
   }
 
-  function writeOnce({ etag, read }: Entry): CalendarEvent {
+  function writeOnce({ etag, read }: Entry): CalendarEvent | undefined {
     const known = etag === undefined ? undefined : written.get(etag);
     if (known) return known;
     const event = calendarEvent(read(), hostOf());
-    if (etag !== undefined) written.set(etag, event);
+    if (event && etag !== undefined) written.set(etag, event);
     return event;
   }
 
@@ -94,7 +98,8 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       });
       const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
       const etag = `"${contentHash([nameOf(), url, ...etags].join('\n'))}"`;
-      const body = calendarFile(items, { name: nameOf(), url });
+      const dated = items.filter((item) => item !== undefined);
+      const body = calendarFile(dated, { name: nameOf(), url });
       return { status: 200, body, headers: calendarHeaders('events'), etag, ...caching };
     },
 
@@ -102,7 +107,9 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       const { body: json, etag: _, ...response } = await events.read(id, input, request);
       const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
       const url = `${request.baseUrl}/events/${id}.ics`;
-      const body = calendarFile([calendarEvent(event, hostOf())], { name: nameOf(), url });
+      const written = calendarEvent(event, hostOf());
+      if (!written) throw eventWithoutDate();
+      const body = calendarFile([written], { name: nameOf(), url });
       return { ...response, body, headers: calendarHeaders(`event-${id}`) };
     },
 

@@ -63,7 +63,9 @@ export interface CalendarEvent {
   timeZone: VTimeZone | undefined;
 }
 
-export function calendarEvent(event: FeedEvent, host: string): CalendarEvent {
+/** Undefined for an event without dates: a VEVENT must have a start. */
+export function calendarEvent(event: FeedEvent, host: string): CalendarEvent | undefined {
+  if (parseWallTime(event.start_date) === undefined) return undefined;
   const { timeZone, ...times } = timesOf(event);
   const text = ical()
     .createEvent({ ...eventData(event, host), ...times })

@@ -1,7 +1,8 @@
 // The details of one event, in the dialog and on a page of its own.
 
+import { webAddress } from '../../text/web-address.ts';
 import type { Dates } from './dates.ts';
-import { cmsText, type Html, html, webAddress } from './html.ts';
+import { cmsText, type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 import { isFrom } from './rich-text.ts';

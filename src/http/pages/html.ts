@@ -33,10 +33,3 @@ export const cmsText = (cmsHtml: string): Html => new Html(escapeHtmlOnce(withou
 
 /** The same as plain text, at most 500 characters. */
 export const plainText = (cmsHtml: string): string => decodeEntities(withoutTags(cmsHtml)).replace(/\s+/g, ' ').trim();
-
-/** The address if it is one of the web, otherwise undefined: the CMS may have `javascript:` or a text. */
-export function webAddress(text: unknown): string | undefined {
-  if (typeof text !== 'string' || !URL.canParse(text)) return undefined;
-  const { protocol, href } = new URL(text);
-  return protocol === 'https:' || protocol === 'http:' ? href : undefined;
-}

@@ -2,7 +2,8 @@
 
 import type { IOptions } from 'sanitize-html';
 import { escapeHtmlOnce, removeScripts, replaceTags } from '../../text/html.ts';
-import { Html, webAddress } from './html.ts';
+import { webAddress } from '../../text/web-address.ts';
+import { Html } from './html.ts';
 
 const TAGS =
   'p br hr a strong b em i u s small sub sup code pre blockquote ul ol li dl dt dd h3 h4 h5 h6 figure figcaption img table caption thead tbody tr th td';

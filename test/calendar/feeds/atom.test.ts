@@ -28,6 +28,18 @@ describe('the Atom feed', () => {
     return (xml2js(text, { compact: true, alwaysArray: ['entry'] }) as Xml).feed;
   };
 
+  it('links to addresses of the web only, and is well-formed whatever the zone is', async () => {
+    gateway = await seededGateway([
+      evening(1, { url: 'javascript:alert(1)' }),
+      evening(2, { url: 'https://x.example/"\u0001x', timezone: 'Mars\u0001 & Venus' }),
+    ]);
+    const { entry } = await feedOf('?start_date=2027-03-01');
+    const links = entry.map(({ link }: Xml) => link._attributes.href);
+    expect(links).to.have.members(['https://cms.example/', 'https://x.example/%22%01x']);
+    const { text } = await gateway.request('/events.atom?start_date=2027-03-01');
+    expect(text).to.include('(Mars &amp; Venus)').and.not.include('\u0001');
+  });
+
   it('has the upcoming events with date, place and text', async () => {
     gateway = await seededGateway([
       evening(1, {

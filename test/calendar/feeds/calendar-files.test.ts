@@ -31,6 +31,19 @@ describe('calendar files', () => {
   };
   afterEach(() => gateway.stop());
 
+  it('leave out events without a date, alone and in lists', async () => {
+    const undated = { start: '', end: '', startUtc: '', endUtc: '', timezone: 'Europe/Berlin' };
+    await given([event(1, undated), event(2, { ...undated, allDay: true }), event(3)]);
+    for (const id of [1, 2]) {
+      const { status, body } = await gateway.request(`/events/${id}.ics`);
+      expect([status, body.code]).to.deep.equal([404, 'event-without-date']);
+      expect((await gateway.request(`/events.atom?include=${id}`)).status).to.equal(200);
+    }
+    expect(parseWithIcalJs(await text('/events.ics?include=1,2,3')).map(({ uid }) => uid)).to.deep.equal([
+      'event-3@cms.example',
+    ]);
+  });
+
   for (const [name, parse] of Object.entries(PARSERS)) {
     describe(`as ${name} reads them`, () => {
       const parsed = async (path: string): Promise<Map<string, ParsedEvent>> =>
