@@ -1,26 +1,27 @@
-// `npm run test:contract`: checks every implementation of the CMS port, a new WordPress among them, and prints a
-// table of implementations and promises. With `--in-memory`, only those that need no site.
+// `npm run test:contract`: checks every implementation of the CMS port, a new WordPress and a new Payload among them,
+// and prints a table of implementations and promises. With `--in-memory`, only those that need no site.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import nock from 'nock';
+import { startPayload } from '../../sandbox/payload-site.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import { checkContract } from './contract.ts';
 import type { ContractSubject } from './contract-context.ts';
-import { fakeCms, liveWordPress, recordedWordPress } from './implementations.ts';
+import { fakeCms, livePayload, liveWordPress, recordedPayload, recordedWordPress } from './implementations.ts';
 import { PROMISES } from './promises.ts';
 
 type Results = readonly (Error | undefined)[];
 
-async function checkRecorded(): Promise<Results> {
+async function checkRecorded(open: () => ContractSubject): Promise<Results> {
   nock.activate();
   nock.disableNetConnect();
   try {
-    return await checkContract(recordedWordPress());
+    return await checkContract(open());
   } finally {
     nock.cleanAll();
     nock.enableNetConnect();
@@ -28,7 +29,7 @@ async function checkRecorded(): Promise<Results> {
   }
 }
 
-async function checkLive(): Promise<Results> {
+async function checkLiveWordPress(): Promise<Results> {
   const dir = mkdtempSync(join(tmpdir(), 'calendar-contract-'));
   const muPlugins = { 'calendar-gateway-companion.php': companionPlugin(loadMapping('wordpress-meta')) };
   const sandbox = await startSandbox({ dir, port: 0, mapping: false, muPlugins });
@@ -45,12 +46,26 @@ async function checkLive(): Promise<Results> {
   }
 }
 
+async function checkLivePayload(): Promise<Results> {
+  const dir = mkdtempSync(join(tmpdir(), 'calendar-contract-'));
+  const site = await startPayload({ dir, port: 0 });
+  const { admin, subscriber } = site.credentials;
+  try {
+    return await checkContract(livePayload(site.url, { admin: admin.apiKey, subscriber: subscriber.apiKey }));
+  } finally {
+    await site.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
 const { values } = parseArgs({ options: { 'in-memory': { type: 'boolean', default: false } } });
 const columns: [name: string, results: Results][] = [
   ['fake CMS', await checkContract(fakeCms())],
-  ['WordPress, recorded', await checkRecorded()],
-  ...(values['in-memory'] ? [] : ([['WordPress, live', await checkLive()]] as [string, Results][])),
+  ['WordPress, recorded', await checkRecorded(recordedWordPress)],
+  ['Payload, recorded', await checkRecorded(recordedPayload)],
 ];
+if (!values['in-memory'])
+  columns.push(['WordPress, live', await checkLiveWordPress()], ['Payload, live', await checkLivePayload()]);
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 print(`| promise | ${columns.map(([name]) => name).join(' | ')} |`);
 print(`|---|${columns.map(() => '---|').join('')}`);

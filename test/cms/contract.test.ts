@@ -1,7 +1,7 @@
-// The fake CMS and the recorded WordPress fulfil the same contract.
+// The fake CMS, the recorded WordPress and the recorded Payload fulfil the same contract.
 
 import { describeCmsContract } from './contract.ts';
-import { fakeCms, recordedWordPress } from './implementations.ts';
+import { fakeCms, recordedPayload, recordedWordPress } from './implementations.ts';
 import { withoutNetwork } from './replay.ts';
 
 describe('CMS implementations', () => {
@@ -10,5 +10,6 @@ describe('CMS implementations', () => {
   describe('with recorded responses', () => {
     withoutNetwork();
     describeCmsContract('WordPress', recordedWordPress);
+    describeCmsContract('Payload', recordedPayload);
   });
 });

@@ -2,7 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import nock from 'nock';
-import type { Dispatcher } from 'undici';
+import { Dispatcher } from 'undici';
+import { apiKeyLogin, createPayload } from '../../src/cms/payload/payload.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
@@ -23,6 +24,47 @@ const wordPress = (url: string, dispatcher?: Dispatcher) =>
     dispatcher,
     limits: { retries: 0, headersTimeoutMs: 60_000, deadlineMs: 60_000 },
   });
+
+const payloadMapping = loadMapping('payload');
+/** The time that a record is moved to the trash is in the recording. */
+const TRASHED_MS = Date.UTC(2027, 0, 1);
+
+const payloadCms = (url: string, dispatcher?: Dispatcher) =>
+  createPayload({
+    ...{ url, dispatcher, observe: () => {}, nowMs: () => TRASHED_MS },
+    ...{ site: payloadMapping.source.payload!, specs: Object.values(payloadMapping.kinds) },
+    limits: { retries: 0, headersTimeoutMs: 60_000, deadlineMs: 60_000 },
+  });
+
+const payloadSubject = (cms: ContractSubject['cms'], keys: ContractSubject['as']): ContractSubject => ({
+  ...{ cms, unreachable: payloadCms(NOWHERE), mapping: payloadMapping, wait: async () => {} },
+  as: { admin: apiKeyLogin('users', keys.admin), subscriber: apiKeyLogin('users', keys.subscriber) },
+  wrongCredentials: apiKeyLogin('users', 'no key'),
+});
+
+/** Refuses every connection. nock accepts them all before it looks at the request. */
+class Refusing extends Dispatcher {
+  override dispatch(_options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    handler.onResponseError?.(undefined as never, error);
+    return false;
+  }
+}
+
+/** Replays the recording; the clock is that of the recording. */
+export function recordedPayload(): ContractSubject {
+  replay('contract-payload');
+  const subject = payloadSubject(payloadCms('http://cms.example/'), { admin: 'x', subscriber: 'y' });
+  return { ...subject, unreachable: payloadCms(NOWHERE, new Refusing()) };
+}
+
+/**
+ * @param keys API keys of the accounts
+ * @param dispatcher watches the traffic with the site
+ */
+export function livePayload(url: string, keys: ContractSubject['as'], dispatcher?: Dispatcher): ContractSubject {
+  return { ...payloadSubject(payloadCms(url, dispatcher), keys), wait: (ms) => sleep(ms) };
+}
 
 export function fakeCms(): ContractSubject {
   let nowMs = Date.UTC(2027, 0, 1);

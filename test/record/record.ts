@@ -1,4 +1,5 @@
-// `npm run record [scenario ...]`: runs the scenarios against a new WordPress and writes its responses to test/fixtures.
+// `npm run record [scenario ...]`: runs the scenarios against a new WordPress, and the contract of a CMS against a new
+// Payload (`contract-payload`), and writes their responses to test/fixtures.
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
+import { PAYLOAD_CONTRACT, recordPayload } from './record-payload.ts';
 import { createRecorder } from './recorder.ts';
 import type { RecordingContext, Scenario } from './scenario.ts';
 
@@ -64,7 +66,13 @@ async function recordScenario(scenario: Scenario, sandbox: Sandbox): Promise<num
 }
 
 async function main(): Promise<void> {
-  const scenarios = await loadScenarios(process.argv.slice(2));
+  const names = process.argv.slice(2);
+  if (names.length === 0 || names.includes(PAYLOAD_CONTRACT)) await recordPayload(FIXTURES);
+  const ofWordPress = names.filter((name) => name !== PAYLOAD_CONTRACT);
+  if (names.length === 0 || ofWordPress.length > 0) await recordWordPress(await loadScenarios(ofWordPress));
+}
+
+async function recordWordPress(scenarios: readonly Scenario[]): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'calendar-record-'));
   const plugin = companionPlugin(loadMapping('wordpress-meta'));
   const sandbox = await startSandbox({

@@ -43,7 +43,7 @@ export function createRecorder(site: string): Recorder {
       method: options.method,
       path: neutral(options.path),
       ...(body === undefined ? {} : { body }),
-      reqheaders: pickHeaders(headersOf(options.headers), REQUEST_HEADERS),
+      reqheaders: withoutBoundary(pickHeaders(headersOf(options.headers), REQUEST_HEADERS)),
       status: 0,
       response: '',
       rawHeaders: {},
@@ -88,6 +88,12 @@ function jsonOrText(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** The boundary of a form is another one in each request. */
+function withoutBoundary(headers: Record<string, string>): Record<string, string> {
+  const { 'content-type': type = '', ...rest } = headers;
+  return type.startsWith('multipart/') ? rest : headers;
 }
 
 function headersOf(headers: unknown): Record<string, string> {

@@ -6,7 +6,15 @@ import type { CmsResponse } from '../response.ts';
 import type { Accounts } from './accounts.ts';
 import type { Ids, OwnId } from './ids.ts';
 import { type Features, listQuery, selectOf } from './list-query.ts';
-import { idSpaceOf, isPostCollection, referencesOf, statusIn, toGatewayRecord, toOwnBody } from './records.ts';
+import {
+  idSpaceOf,
+  isPostCollection,
+  referencesOf,
+  statusIn,
+  statusPathOf,
+  toGatewayRecord,
+  toOwnBody,
+} from './records.ts';
 import { listOf, objectOf, type RestCall, writtenOf } from './rest-calls.ts';
 import { creatingUniqueSlugs } from './slugs.ts';
 
@@ -27,13 +35,14 @@ export interface CollectionOptions {
   recordQuery: Query;
   /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
+  nowMs(): number;
 }
 
 /** The sync's page size. Payload itself has no greatest one. */
 const MAX_PAGE_SIZE = 100;
 
 export function createCollections(call: RestCall, options: CollectionOptions): Collections {
-  const { ids, accounts, apiUrl, slugOf, recordQuery, specs } = options;
+  const { ids, accounts, apiUrl, slugOf, recordQuery, specs, nowMs } = options;
   const featuresOf = createFeatures(call, slugOf);
   const createUnique = creatingUniqueSlugs(call, slugOf);
   const toRecord = (spec: CollectionSpec, doc: CmsRecord): CmsRecord => toGatewayRecord(ids, spec, doc);
@@ -122,7 +131,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       const hasTrash = isPostCollection(spec) && (await featuresOf(spec, callOptions)).trash;
       if (!hasTrash) throw new CmsRejected('no-trash', `"${spec.collection}" has no trash.`);
       try {
-        const json = { deletedAt: new Date().toISOString() };
+        const json = { deletedAt: new Date(nowMs()).toISOString() };
         return toRecord(spec, await write('PATCH', spec, id, json, callOptions, false));
       } catch (error) {
         if (!(error instanceof CmsRejected) || error.kind !== 'not-found') throw error;
@@ -177,7 +186,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   async function assertStatus(spec: CollectionSpec, body: CmsRecord, callOptions: CallOptions): Promise<void> {
     const status = statusIn(spec, body);
     if (status === undefined || status === 'publish' || (await featuresOf(spec, callOptions)).drafts) return;
-    throw new CmsRejected('invalid', `"${spec.collection}" has no drafts.`, { fields: ['status'] });
+    throw new CmsRejected('invalid', `"${spec.collection}" has no drafts.`, { fields: [statusPathOf(spec)] });
   }
 
   /** Terms have unique names, below one parent. Payload has no such rule. */

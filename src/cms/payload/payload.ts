@@ -32,13 +32,15 @@ export interface PayloadOptions {
   limits?: Partial<CmsClientLimits> | undefined;
   /** Replaces the client's own connections. */
   dispatcher?: Dispatcher | undefined;
+  nowMs?: (() => number) | undefined;
 }
 
 /** The `Authorization` header of an account of the collection `users` with an API key. */
 export const apiKeyLogin = (users: string, key: string): string => `${users} API-Key ${key}`;
 
 /** Creates the adapter. It calls the site only when used, so that the gateway can start while the site is down. */
-export function createPayload({ url, site = {}, specs, observe, limits = {}, dispatcher }: PayloadOptions): Cms {
+export function createPayload(options: PayloadOptions): Cms {
+  const { url, site = {}, specs, observe, limits = {}, dispatcher, nowMs = Date.now } = options;
   const address = new URL(url);
   const apiPath = apiPathOf(address);
   const { media = 'media', users = 'users', timezone = 'UTC', name = address.host, locale } = site;
@@ -53,7 +55,7 @@ export function createPayload({ url, site = {}, specs, observe, limits = {}, dis
     recordForm: PAYLOAD_RECORDS,
     ...publicAccounts,
     ...createCollections(call, {
-      ...{ ids, accounts, specs },
+      ...{ ids, accounts, specs, nowMs },
       apiUrl: `${siteUrl}/api`,
       slugOf: (spec) => (isMedia(spec) ? media : spec.collection),
       recordQuery: locale === undefined ? {} : { locale },

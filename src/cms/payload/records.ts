@@ -33,6 +33,9 @@ export function statusFieldOf({ paths }: CollectionSpec): string | undefined {
   return path === CORE_STATUS ? undefined : path;
 }
 
+/** Where the mapping puts the status of a write. */
+export const statusPathOf = (spec: CollectionSpec): string => statusFieldOf(spec) ?? CORE_STATUS;
+
 /** The API's statuses that a collection with drafts can store. */
 export const statusesOf = (spec: CollectionSpec): string[] => [
   ...Object.keys(OWN_STATUSES),
@@ -100,8 +103,8 @@ export function toOwnBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): CmsR
   const status = statusIn(spec, body);
   if (status === undefined) return own;
   const field = statusFieldOf(spec);
-  const { [field ?? CORE_STATUS]: _, ...rest } = own;
-  if (!statusesOf(spec).includes(status)) invalid('status', `has no status "${status}"`);
+  const { [statusPathOf(spec)]: _, ...rest } = own;
+  if (!statusesOf(spec).includes(status)) invalid(statusPathOf(spec), `has no status "${status}"`);
   if (field === undefined) return { ...rest, _status: OWN_STATUSES[status] };
   const isOwn = status in OWN_STATUSES;
   return { ...rest, _status: OWN_STATUSES[status] ?? 'draft', [field]: isOwn ? null : status };
@@ -109,7 +112,7 @@ export function toOwnBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): CmsR
 
 /** The API's status in the body of a write. */
 export function statusIn(spec: CollectionSpec, body: CmsRecord): string | undefined {
-  const status = isPostCollection(spec) ? body[statusFieldOf(spec) ?? CORE_STATUS] : undefined;
+  const status = isPostCollection(spec) ? body[statusPathOf(spec)] : undefined;
   return status === undefined ? undefined : String(status);
 }
 
