@@ -22,7 +22,7 @@ const rows = SETTINGS.map(({ key, variable, fileVariable, description }) => {
 const expected = `\n| key | variable | default | meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n\n`;
 
 describe('docs/configuration.md', () => {
-  it('agrees with the schema (WRITE_DOCS=1 updates the file)', () => {
+  it('agrees with the schema (npm run docs updates the file)', () => {
     const text = readFileSync(FILE, 'utf8');
     if (process.env.WRITE_DOCS)
       writeFileSync(

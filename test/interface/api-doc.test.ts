@@ -92,7 +92,7 @@ function rowsBelow(heading: string): [name: string, example: string, meaning: st
 const described = (parameters: readonly Parameter[]) => parameters.map(({ name, description }) => [name, description]);
 
 describe('docs/api.md', () => {
-  it('shows what a gateway answers (WRITE_DOCS=1 updates the file)', async () => {
+  it('shows what a gateway answers (npm run docs updates the file)', async () => {
     const gateway = await filledGateway();
     const examples = [...document.matchAll(EXAMPLE)];
     expect(examples.length).to.be.above(8);

@@ -247,7 +247,7 @@ describe('docs/limits.md', () => {
     ),
   };
   for (const [name, expected] of Object.entries(tables)) {
-    it(`agrees with the code: ${name} (WRITE_DOCS=1 updates the file)`, () => {
+    it(`agrees with the code: ${name} (npm run docs updates the file)`, () => {
       const section = new RegExp(`<!-- ${name} -->\\n\\n?([^]*?)\\n?<!-- /${name} -->`);
       if (process.env.WRITE_DOCS) {
         const updated = `<!-- ${name} -->\n\n${expected}\n\n<!-- /${name} -->`;

@@ -122,7 +122,7 @@ const expected = `${[
 ].join('')}\n`;
 
 describe('docs/mapping-reference.md', () => {
-  it('agrees with schema, fields and codecs (WRITE_DOCS=1 updates the file)', () => {
+  it('agrees with schema, fields and codecs (npm run docs updates the file)', () => {
     const text = readFileSync(FILE, 'utf8');
     if (process.env.WRITE_DOCS)
       writeFileSync(

@@ -72,7 +72,7 @@ describe('the metrics in documents', () => {
     metrics = await registered();
   });
 
-  it('docs/operations.md lists each (WRITE_DOCS=1 updates the file)', () => {
+  it('docs/operations.md lists each (npm run docs updates the file)', () => {
     const rows = metrics.filter(({ name }) => name.startsWith('calendar_')).map(row);
     const expected = `\n| metric | type | labels | meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n\n`;
     const text = readFileSync(DOCUMENT, 'utf8');
