@@ -57,11 +57,6 @@ describe('docs/mapping.md', () => {
     expect(() => compileMapping(JSON.parse(source), 'gigs')).to.throw(message);
   });
 
-  it('names every field', () => {
-    for (const [kind, fields] of Object.entries(FIELDS))
-      for (const name of Object.keys(fields)) expect(text, `${kind} ${name}`).to.include(`\`${name}\``);
-  });
-
   it('names every codec', () => {
     for (const { name, internal } of CODECS)
       if (!internal) expect(text, name).to.match(new RegExp(`\`${name}\`|"${name}"`));
