@@ -36,6 +36,9 @@ export type ListRecord<Path extends ListPath> = Path extends `/${infer Name}`
     : never
   : never;
 
+/** A page of `/changes`. */
+export type Changes = BodyOfGet<'/changes'>;
+
 /** Options of `fetch` for each request of an iterator: `signal`, `headers`, `cache` ... */
 export type RequestSettings = Omit<RequestInit, 'method' | 'body'>;
 
@@ -61,6 +64,11 @@ export interface CalendarClient extends Client<paths, 'application/json'> {
     query?: ListQuery<Path>,
     settings?: RequestSettings,
   ): AsyncGenerator<ListRecord<Path>, void, void>;
+  /**
+   * What the public lists gained, changed and lost since a token, in pages; the last page's `next_token` is for the
+   * next time. Throws as `pages` does: a `CalendarError` with status 410 means that the lists must be read again.
+   */
+  changes(since: string, settings?: RequestSettings): AsyncGenerator<Changes, void, void>;
 }
 
 /** An error response of the API, or of something between the client and it. */
@@ -128,7 +136,20 @@ export function createCalendarClient(options: ClientOptions & { baseUrl: string 
     }
   }
 
-  return Object.assign(client, { pages, records }) as CalendarClient;
+  async function* changes(since: string, settings: RequestSettings = {}): AsyncGenerator<Changes> {
+    for (let token = since, hasMore = true; hasMore; ) {
+      const { data, error, response } = await client.GET('/changes', {
+        ...settings,
+        params: { query: { since: token } },
+      });
+      if (data === undefined) throw new CalendarError(response, error);
+      yield data;
+      hasMore = data.has_more;
+      token = data.next_token;
+    }
+  }
+
+  return Object.assign(client, { pages, records, changes }) as CalendarClient;
 }
 
 interface GetResult {

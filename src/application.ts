@@ -3,6 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { createPermissionCache } from './calendar/action-permissions.ts';
+import { createChanges } from './calendar/changes.ts';
 import { createCmsRecords } from './calendar/cms-records.ts';
 import { createEvents } from './calendar/events.ts';
 import { createEventFeeds } from './calendar/feeds/event-feeds.ts';
@@ -152,6 +153,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const operations: Operations = {
     event: events,
     feeds: createEventFeeds(services, events),
+    changes: createChanges(services),
     ...linked,
     category: createTerms(services, 'category'),
     tag: createTerms(services, 'tag'),

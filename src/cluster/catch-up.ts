@@ -37,7 +37,10 @@ export async function catchUp(node: ClusterNode, redis: Redis): Promise<void> {
   followSnapshot(node);
   // Meanwhile requests stored too many records to remember each: the next attempt has fewer.
   if (changeLog.unpublished === 'unknown') return;
-  if (await changeLog.applyPending(redis)) node.dispatch({ type: 'joined' });
+  if (!(await changeLog.applyPending(redis))) return;
+  // The snapshot has changes of the entries that came while it was sent: these entries changed nothing here.
+  replica.journal.startAt(changeLog.offset);
+  node.dispatch({ type: 'joined' });
 }
 
 /** A received snapshot is complete, even if the leader is lost and cannot publish its state. */

@@ -15,7 +15,7 @@ import {
   type LogEntry,
   type StoredEntry,
 } from './change-log-entry.ts';
-import { changesOf, keysOf } from './record-keys.ts';
+import { changesOf, keysOf, parseKey } from './record-keys.ts';
 import { type Redis, RedisUnavailable } from './redis.ts';
 import { openUnpublishedChanges, type UnpublishedChanges, type UnpublishedKeys } from './unpublished-changes.ts';
 
@@ -90,6 +90,7 @@ const ENTRIES_PER_READ = 100;
 export function createChangeLog(options: ChangeLogOptions): ChangeLog {
   const { replica, nodeId, writeMode, onApplied, reportInvalid = () => {} } = options;
   let offset = replica.state(OFFSET_KEY) ?? LOG_START;
+  replica.journal.setOffset(offset);
   const unpublished = openUnpublishedChanges(replica);
   let appliedCount = 0;
   let lastSkipped = LOG_START;
@@ -125,7 +126,11 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
   function apply(entry: LogEntry & { id: string }): void {
     replica.transaction(() => {
       replica.setState(OFFSET_KEY, entry.id);
+      replica.journal.setOffset(entry.id);
       applyChangeSet(replica, entry.change);
+      // What this replica had before is new to readers of the others.
+      for (const { kind, id } of keysOf(entry.change).map(parseKey))
+        if (kind !== 'image') replica.journal.renote(kind, id);
     });
     offset = entry.id;
     appliedCount += 1;
@@ -248,6 +253,8 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
       throw error;
     }
     unpublished.clear();
+    // The other gateways do not have what this one read before.
+    replica.journal.startAt(offset);
     return true;
   }
 
@@ -276,6 +283,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
     replicaReplaced(newOffset, keys) {
       offset = newOffset;
       replica.setState(OFFSET_KEY, offset);
+      replica.journal.setOffset(offset);
       changeMark += 1;
       forgottenMark = changeMark;
       changeMarks.clear();

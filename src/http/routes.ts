@@ -1,6 +1,7 @@
 // The routes: finds the endpoint of a request in the route table, validates the parameters and runs the use case.
 
 import Router from '@koa/router';
+import type { Changes } from '../calendar/changes.ts';
 import { defaultWindow } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
 import { createRequestImages } from '../calendar/featured-image.ts';
@@ -34,6 +35,7 @@ export interface Operations {
   category: Terms;
   tag: Terms;
   feeds: EventFeeds;
+  changes: Changes;
 }
 
 export interface RouteOptions {
@@ -180,6 +182,7 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
     if (operation === 'document') return document(state, services);
     rejectLongLists(endpoint, { ...query, ...body }, limits.idsPerParameter);
     const input = await validate(endpoint, { path, query, body }, await checksFor(request, route.kind));
+    if (operation === 'changes') return operations.changes(input);
     if (operation === 'feed') return operations.feeds.atom(input, request);
     if (operation === 'calendar') {
       const { id } = input.path;

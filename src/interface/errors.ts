@@ -85,6 +85,14 @@ export const passwordProtected = (): ApiError =>
 export const alreadyTrashed = (kind: PostKind): ApiError =>
   new ApiError(410, `${kind}-is-in-trash`, `The ${kind} is already trashed`);
 
+/** The token of `/changes` is older than what the gateway remembers, or of another replica. */
+export const changesGone = (): ApiError =>
+  new ApiError(
+    410,
+    'calendar_changes_gone',
+    'The changes since this token are not known any more. Get a new token, and read the lists again.',
+  );
+
 /** The page is after the last one of a list of posts. A term list is empty there instead. */
 export const pageNotFound = (kind: PostKind): ApiError =>
   new ApiError(404, `${kind}-archive-page-not-found`, `The requested ${kind} archive page does not exist`);

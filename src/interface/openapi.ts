@@ -5,7 +5,14 @@ import { isTermKind, PLURALS } from '../model/kinds.ts';
 import type { Kind } from '../model/records.ts';
 import { VERSION } from '../version.ts';
 import type { Parameter } from './parameter.ts';
-import { ERROR_SCHEMA, listEnvelope, RECORD_SCHEMAS, SCHEMA_NAMES, schemaRef } from './response-schemas.ts';
+import {
+  CHANGES_SCHEMA,
+  ERROR_SCHEMA,
+  listEnvelope,
+  RECORD_SCHEMAS,
+  SCHEMA_NAMES,
+  schemaRef,
+} from './response-schemas.ts';
 import { type Endpoint, type Operation, ROUTES, type Route } from './routes.ts';
 import type { Schema } from './schema.ts';
 
@@ -32,6 +39,7 @@ const OPERATION_VERBS: Record<Operation, string> = {
   delete: 'Delete',
   calendar: 'iCalendar file of',
   feed: 'Atom feed of',
+  changes: 'Changes of public records',
 };
 
 interface Status {
@@ -48,7 +56,7 @@ const STATUSES: Readonly<Record<number, Status>> = {
   403: { name: 'Forbidden', description: 'The caller may not do that' },
   404: { name: 'NotFound', description: 'There is no such record or page' },
   409: { name: 'Conflict', description: 'A request with this Idempotency-Key is in progress' },
-  410: { name: 'Gone', description: 'It is already in the trash' },
+  410: { name: 'Gone', description: 'It is already in the trash, or the token is too old' },
   422: { name: 'KeyReused', description: 'This Idempotency-Key belongs to a request with another body' },
   429: {
     name: 'TooManyRequests',
@@ -97,6 +105,7 @@ const TAGS = [
   { name: 'organizers', description: 'Who organizes events' },
   { name: 'categories', description: 'Categories of events, which can have a parent' },
   { name: 'tags', description: 'Tags of events' },
+  { name: 'changes', description: 'What the lists gained, changed and lost' },
   { name: 'description', description: 'This document' },
 ];
 
@@ -126,6 +135,7 @@ function statuses(operation: Operation, kind: Kind | undefined, { complete }: Op
 /** The status codes that the document of The Events Calendar names. It has no creates. */
 function originalStatuses(operation: Operation, kind: Kind | undefined): number[] {
   if (operation === 'document') return [200];
+  if (operation === 'changes') return [200, 400, 410];
   if (operation === 'list' || operation === 'feed') return [200, 400, 404];
   if (operation === 'create') return [201, 400, 401, 403, 409, 422];
   if (operation === 'delete') return [200, 400, 403, 410, 500];
@@ -184,7 +194,7 @@ function operationObject(route: Route, endpoint: Endpoint, context: OpenApiConte
     operationId: summary.replaceAll(' ', '-').toLowerCase(),
     summary,
     ...(methods.length > 1 ? { description: `${methods.slice(1).join(' and ')} do the same.` } : {}),
-    tags: [kind ? PLURALS[kind] : 'description'],
+    tags: [kind ? PLURALS[kind] : operation === 'changes' ? 'changes' : 'description'],
     security: securityOf(operation, kind),
     parameters: [
       ...(isWrite ? keyParameters(route) : endpoint.parameters).map((one) => parameterObject(one, route, context)),
@@ -318,6 +328,7 @@ function response(status: number, { kind }: Route, operation: Operation): JsonOb
 }
 
 function responseSchema(kind: Kind | undefined, operation: Operation): Schema {
+  if (operation === 'changes') return CHANGES_SCHEMA;
   if (!kind) return { type: 'object' };
   return operation === 'list' ? listEnvelope(kind) : schemaRef(SCHEMA_NAMES[kind]);
 }

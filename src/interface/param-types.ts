@@ -195,6 +195,26 @@ export const date: ParamType = {
   jsonType: 'string',
 };
 
+/** The parts of a token of `/changes`. */
+export interface ChangeToken {
+  siteKey: string;
+  replicaId: string;
+  number: number;
+  first: number;
+  offset: string;
+}
+
+const CHANGE_TOKEN = /^([\w-]{8})\.([\w-]{12})\.(\d{1,15})\.(\d{1,15})\.(\d{1,15}-\d{1,15})$/;
+
+export const changeToken: ParamType = {
+  schema: { type: 'string' },
+  accepts: (value) => typeof value === 'string' && CHANGE_TOKEN.test(value),
+  parse: (value): ChangeToken => {
+    const [, siteKey = '', replicaId = '', number, first, offset = ''] = CHANGE_TOKEN.exec(String(value)) ?? [];
+    return { siteKey, replicaId, number: Number(number), first: Number(first), offset };
+  },
+};
+
 export const timeZone: ParamType = {
   schema: { type: 'string' },
   accepts: (value) => typeof value === 'string' && (value === '' || parseZone(value) !== undefined),

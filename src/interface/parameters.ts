@@ -153,3 +153,8 @@ export const namespaceParameters: Parameter[] = [
   parameter('namespace', types.anyValue, SIZES.slug, 'The namespace to describe', { default: 'calendar/events/v1' }),
   parameter('context', types.anyValue, SIZES.slug, 'No effect', { default: 'view' }),
 ];
+
+export const changesParameters: Parameter[] = [
+  parameter('since', types.changeToken, SIZES.line, 'The token of an earlier response; without one, no changes'),
+  parameter('limit', types.count, SIZES.number, 'How many changes at most, up to 1000', { default: 500 }),
+];

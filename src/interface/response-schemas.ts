@@ -1,7 +1,7 @@
 // The schemas of the responses: records, lists and errors.
 
 import { PLURALS } from '../model/kinds.ts';
-import type { Kind, LinkedKind } from '../model/records.ts';
+import { KINDS, type Kind, type LinkedKind } from '../model/records.ts';
 import { copiedFields } from './fields.ts';
 import {
   dateTimeSchema,
@@ -193,6 +193,20 @@ export const ERROR_SCHEMA: Schema = {
     data: { type: 'object', nullable: true, properties: { status: { type: 'integer' } } },
   },
 };
+
+/** The response of `/changes`. */
+export const CHANGES_SCHEMA: Schema = objectSchema({
+  changes: listSchema(
+    objectSchema({
+      kind: { ...textSchema(), enum: KINDS },
+      id: integerSchema(),
+      change: { ...textSchema('What happened to it in the public lists'), enum: ['created', 'updated', 'deleted'] },
+    }),
+    'Each record once, the latest change last',
+  ),
+  next_token: textSchema('For the next request'),
+  has_more: { type: 'boolean', description: 'Whether further changes are known already' },
+});
 
 /** The schema of a page of a list. */
 export function listEnvelope(kind: Kind): Schema {

@@ -4,7 +4,14 @@ import { PLURALS } from '../model/kinds.ts';
 import { type Kind, POST_KINDS, type PostKind, TERM_KINDS, type TermKind } from '../model/records.ts';
 import { bodyParameters, updateParameters } from './fields.ts';
 import type { Parameter } from './parameter.ts';
-import { eventSlugToUpdate, idParameters, LIST_PARAMETERS, namespaceParameters, slugParameters } from './parameters.ts';
+import {
+  changesParameters,
+  eventSlugToUpdate,
+  idParameters,
+  LIST_PARAMETERS,
+  namespaceParameters,
+  slugParameters,
+} from './parameters.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Operation =
@@ -18,7 +25,9 @@ export type Operation =
   /** The events of a list, or one event, as an iCalendar file. */
   | 'calendar'
   /** The events of a list as an Atom feed. */
-  | 'feed';
+  | 'feed'
+  /** What the public lists gained, changed and lost. */
+  | 'changes';
 
 export interface Endpoint {
   methods: Method[];
@@ -98,4 +107,5 @@ export const ROUTES: readonly Route[] = [
   ...POST_KINDS.flatMap(postRoutes),
   ...eventFeeds,
   ...TERM_KINDS.flatMap(termRoutes),
+  { path: '/changes', endpoints: [get('changes', changesParameters)], addition: true },
 ];

@@ -4,6 +4,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { CalendarRecord, ImageRecord, Kind, LinkedKind, PostKind, RecordOf, TermKind } from '../model/records.ts';
+import { type ChangeJournal, openChangeJournal } from './change-journal.ts';
+import type { Invalidate } from './counters.ts';
 import { openDatabase } from './database.ts';
 import type { EventFilter } from './event-filter.ts';
 import { type EventStats, readEventStats } from './event-plan.ts';
@@ -130,6 +132,8 @@ export interface Replica {
   state(key: string): string | undefined;
   setState(key: string, value: string | undefined): void;
   readonly idempotency: IdempotencyStore;
+  /** What changed in the public lists. A bulk load makes its positions unknown. */
+  readonly journal: ChangeJournal;
 
   /**
    * Merges a few segments of the full-text index. Returns true if there are more. Call it after every batch
@@ -158,6 +162,7 @@ export interface Replica {
 
 const DEFAULT_RENDERED_BYTES = 32 * 1024 * 1024;
 const MAX_CACHED_TOTALS = 500;
+const NO_JOURNAL = { note() {}, prune() {} };
 /** Texts that a bulk load indexes in one step: about five milliseconds. */
 const TEXTS_PER_STEP = 40;
 /**
@@ -183,6 +188,7 @@ export function openReplica(options: ReplicaOptions): Replica {
   const rendered = createRenderedCache(renderedBytes);
   const fullText = openFullTextIndex(db);
   const queries = recordQueries(db);
+  const journal = openChangeJournal(db);
   const readVersion = (key: string) => Number(db.get(sql`SELECT value FROM meta WHERE key = ${key}`)?.value);
   let version = Math.max(minVersion, readVersion('version'));
   let publicVersion = minVersion + readVersion('public_version');
@@ -221,7 +227,8 @@ export function openReplica(options: ReplicaOptions): Replica {
   function change(body: (batch: ChangeBatch) => number): number {
     return db.transaction(() => {
       const next = version + 1;
-      const batch = beginBatch(db, fullText, (kind, id) => rendered.invalidate(kind, id, next));
+      const invalidate: Invalidate = (kind, id) => rendered.invalidate(kind, id, next);
+      const batch = beginBatch(db, fullText, invalidate, isBulkLoad ? NO_JOURNAL : journal);
       const changed = body(batch);
       batch.finish();
       if (counts) for (const [kind, records] of batch.growth) counts[kind] += records;
@@ -284,6 +291,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     peekRendered: (mount, kind, id) => rendered.peek(mount, kind, id),
     clearRendered: () => rendered.clear(),
     idempotency: openIdempotencyStore(db),
+    journal,
     mergeFts: () => !isBulkLoad && fullText.merge(),
     beginBulkLoad() {
       isBulkLoad = true;
@@ -292,6 +300,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     },
     async endBulkLoad() {
       await indexDeferredTexts();
+      if (isBulkLoad) db.transaction(() => journal.reset());
       db.setBulkLoad(false);
       isBulkLoad = false;
     },

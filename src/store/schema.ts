@@ -4,7 +4,7 @@
 /**
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  */
-export const SCHEMA_VERSION = 11;
+export const SCHEMA_VERSION = 12;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -90,6 +90,13 @@ CREATE INDEX term_name ON term (kind, name_key);
 CREATE INDEX term_parent ON term (kind, parent);
 
 CREATE TABLE image (id INTEGER PRIMARY KEY, record TEXT NOT NULL) STRICT;
+
+CREATE TABLE change_journal (
+  number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id INTEGER NOT NULL, created INTEGER NOT NULL, deleted INTEGER NOT NULL,
+  log_ms INTEGER NOT NULL, log_sequence INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX change_journal_record ON change_journal (kind, id);
+CREATE INDEX change_journal_log ON change_journal (log_ms, log_sequence, number);
 
 CREATE TABLE idempotency_key (
   key TEXT PRIMARY KEY, owner TEXT NOT NULL, started_ms INTEGER NOT NULL, entry TEXT NOT NULL

@@ -14,6 +14,7 @@ import {
   type PostRecord,
   type TermRecord,
 } from '../model/records.ts';
+import { changeBetween, type JournalWriter } from './change-journal.ts';
 import { beginCounters, featuredColumn, type Invalidate } from './counters.ts';
 import type { Database } from './database.ts';
 import type { FullTextIndex } from './full-text-index.ts';
@@ -65,8 +66,16 @@ function linksOf({ categories, tags, venues, organizers }: EventRecord): Link[] 
 
 const hiddenOfLinks = (event: EventRecord): number => (event.protected ? PROTECTED : event.hidden ? HIDDEN : LISTED);
 
-/** Begins a batch. `invalidate` is called for every record, image and term count that changed. */
-export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: Invalidate): ChangeBatch {
+/**
+ * Begins a batch. `invalidate` is called for every record, image and term count that changed; `journal` notes what
+ * changed in public lists.
+ */
+export function beginBatch(
+  db: Database,
+  fullText: FullTextIndex,
+  invalidate: Invalidate,
+  journal: Pick<JournalWriter, 'note' | 'prune'>,
+): ChangeBatch {
   const counters = beginCounters(db, invalidate);
   let changesPublic = false;
   const growth = new Map<Kind, number>();
@@ -144,7 +153,13 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
 
   const readPost = (id: number) => db.get<StoredPost>(sql`SELECT kind, status, record FROM post WHERE id = ${id}`);
 
+  function notePost(id: number, kind: PostKind, before: PostRecord | undefined, after: PostRecord | undefined): void {
+    const change = changeBetween(before, after);
+    if (change) journal.note(kind, id, change);
+  }
+
   function deletePost(id: number, { kind, record }: StoredPost): void {
+    notePost(id, kind, db.parse<PostRecord>(record), undefined);
     db.run(sql`DELETE FROM post WHERE id = ${id}`);
     if (!isOccurrenceId(id)) grow(kind, -1);
     if (kind === 'event') {
@@ -182,8 +197,10 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
       image_id: record.image,
       record: json,
     });
+    const before = stored?.kind === kind ? db.parse<PostRecord>(stored.record) : undefined;
+    notePost(id, kind, before, record);
     if (record.kind === 'event') {
-      if (stored?.kind === 'event') deleteEvent(db.parse<EventRecord>(stored.record));
+      if (before?.kind === 'event') deleteEvent(before);
       insertEvent(record);
       fullText.set(id, fold(record.searchText));
     } else upsertLinked(record);
@@ -210,6 +227,7 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
       record: json,
     });
     changesPublic = true;
+    journal.note(kind, id, stored ? 'updated' : 'created');
     invalidate(kind, id);
     return true;
   }
@@ -220,11 +238,13 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
    */
   function invalidateImage(id: number): void {
     invalidate('image', id);
-    const posts = db.all<{ kind: PostKind; id: number; status: string }>(
-      sql`SELECT kind, id, status FROM post WHERE image_id = ${id} AND image_id <> 0`,
+    const posts = db.all<StoredPost & { id: number }>(
+      sql`SELECT kind, id, status, record FROM post WHERE image_id = ${id} AND image_id <> 0`,
     );
     for (const post of posts) {
       if (post.status === 'publish') changesPublic = true;
+      const record = db.parse<PostRecord>(post.record);
+      notePost(post.id, post.kind, record, record);
       if (post.kind !== 'event') invalidate(post.kind, post.id);
     }
   }
@@ -249,6 +269,7 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
         if (!db.get(sql`DELETE FROM term WHERE kind = ${kind} AND id = ${id} RETURNING id`)) return false;
         grow(kind, -1);
         changesPublic = true;
+        journal.note(kind, id, 'deleted');
         invalidate(kind, id);
         return true;
       }
@@ -261,6 +282,9 @@ export function beginBatch(db: Database, fullText: FullTextIndex, invalidate: In
     },
     changesPublic: () => changesPublic,
     growth,
-    finish: counters.finish,
+    finish() {
+      counters.finish();
+      journal.prune();
+    },
   };
 }

@@ -6,6 +6,7 @@ import { LOG_START, type StoredEntry } from '../../src/cluster/change-log-entry.
 import { keyOf } from '../../src/cluster/record-keys.ts';
 import { openRedis, type Redis } from '../../src/cluster/redis.ts';
 import type { UnpublishedKeys } from '../../src/cluster/unpublished-changes.ts';
+import type { ChangeJournal, JournalPosition } from '../../src/store/change-journal.ts';
 import { NotLeaderError } from '../../src/store/change-set.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { event } from '../store/sample-records.ts';
@@ -71,6 +72,50 @@ describe('change log', function () {
       expect(a.titles.filter((title) => title.startsWith(`${writer} `))).to.deep.equal(
         Array.from({ length: 50 }, (_, n) => `${writer} ${n}`),
       );
+  });
+
+  it('gives every replica a journal that continues the positions of the others, also over changes without Redis', async () => {
+    const [a, b, c] = three();
+    const journalOf = ({ replica, changeLog }: TestReplica) => {
+      replica.journal.startAt(changeLog.offset);
+      return replica.journal;
+    };
+    const journals = { a: journalOf(a), b: journalOf(b), c: journalOf(c) };
+    const publish = (member: TestReplica, id: number, title: string, options = {}) =>
+      member.changeLog.commit('write', () => ({ upserts: [event(id, { title })] }), options);
+    const catchUp = async () => {
+      for (const { changeLog, redis } of replicas) expect(await changeLog.applyPending(redis)).to.equal(true);
+    };
+    const idsSince = (reader: ChangeJournal, position: JournalPosition) =>
+      reader.since(position, 100)!.entries.map(({ id }) => id);
+
+    await publish(a, 1, 'one');
+    await publish(b, 2, 'two');
+    await catchUp();
+    const position = journals.a.head();
+    await publish(c, 3, 'three');
+    await catchUp();
+    for (const [name, journal] of Object.entries(journals)) {
+      // A position of another replica repeats the changes of its own entry.
+      expect(idsSince(journal, position), name).to.deep.equal(name === 'a' ? [3] : [2, 3]);
+      expect(journal.since({ ...position, replicaId: 'other-file', offset: LOG_START }, 9), name).to.equal(undefined);
+    }
+
+    // `a` stores a change without Redis; `b` reads on, and hears of it when it is repaired.
+    const before = journals.b.head();
+    a.mode = { type: 'local' };
+    await publish(a, 4, 'local');
+    expect(idsSince(journals.a, before)).to.include(4);
+    await publish(b, 5, 'five');
+    const later = journals.b.head();
+    a.mode = { type: 'log', redis: a.redis };
+    await catchUp();
+    const readThroughA = journals.a.since(later, 100)!;
+    await publish(a, 4, 'local', { republish: true });
+    await catchUp();
+    expect(idsSince(journals.b, later)).to.deep.equal([4]);
+    expect(idsSince(journals.a, later)).to.include(4);
+    expect(idsSince(journals.a, readThroughA.next)).to.include(4);
   });
 
   it('computes a change again when another entry came first', async () => {

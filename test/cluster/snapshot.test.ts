@@ -148,6 +148,7 @@ describe('snapshot', function () {
       rpc: { notify: async (message: { list: string }) => request(message.list) },
       sync: { state: () => syncState, reloadState: () => {}, followLeader: (state: SyncState) => followed.push(state) },
       changeLog: {
+        offset: OFFSET,
         markUnpublished: () => {},
         unpublished: new Map(),
         applyPending: async () => true,

@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type CalendarClient, CalendarError, createCalendarClient } from '../../../dist/client/client.js';
+import { term } from '../../store/sample-records.ts';
 import { CONCERTS, FIRST_ID, startTown, type Town } from '../town.ts';
 
 const UPCOMING = { start_date: '2027-01-01', per_page: 5 } as const;
@@ -41,6 +42,34 @@ describe('calendar-gateway/client', () => {
     calendar = createCalendarClient({ baseUrl: town.url, fetch: fetchAndRecord });
   });
   afterEach(() => town.gateway.stop());
+
+  describe('changes', () => {
+    it('are read page by page, and the last token continues', async () => {
+      const { data } = await calendar.GET('/changes');
+      const { replica } = town.gateway;
+      replica.upsert(Array.from({ length: 501 }, (_, n) => term('tag', 1000 + n)));
+      let token = data!.next_token;
+      const ids: number[] = [];
+      for await (const page of calendar.changes(token)) {
+        ids.push(...page.changes.map(({ id }) => id));
+        token = page.next_token;
+      }
+      expect(ids).to.deep.equal(Array.from({ length: 501 }, (_, n) => 1000 + n));
+      expect(requested).to.have.length(3);
+      replica.delete('event', [FIRST_ID]);
+      const rest = [];
+      for await (const { changes } of calendar.changes(token)) rest.push(...changes);
+      expect(rest).to.deep.equal([{ kind: 'event', id: FIRST_ID, change: 'deleted' }]);
+    });
+
+    it('throw a CalendarError for a token of another replica', async () => {
+      const { data } = await calendar.GET('/changes');
+      const foreign = data!.next_token.replace(/\.[^.]+/, '.AAAAAAAAAAAA');
+      const error = await failureOf(calendar.changes(foreign).next());
+      expect(error).to.be.instanceOf(CalendarError);
+      expect(error).to.include({ status: 410, code: 'calendar_changes_gone' });
+    });
+  });
 
   describe('single requests', () => {
     it('read a record; its fields have types', async () => {

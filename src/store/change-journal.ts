@@ -1,0 +1,201 @@
+// The change journal: which records the public lists gained, changed and lost, in order.
+
+import { randomBytes } from 'node:crypto';
+import { FIRST_EMBEDDED_ID, type Kind } from '../model/records.ts';
+import type { Database } from './database.ts';
+import { raw, type Sql, sql } from './sql.ts';
+
+export type ChangeType = 'created' | 'updated' | 'deleted';
+
+export interface JournalEntry {
+  kind: Kind;
+  id: number;
+  change: ChangeType;
+}
+
+/** What a reader has seen: all changes up to and including one. */
+export interface JournalPosition {
+  /** Identifies the file of the replica. */
+  replicaId: string;
+  /** The change's number in that file. */
+  number: number;
+  /** The number at which a reader began who is reading several pages; otherwise the same. */
+  first: number;
+  /** Where in the change log of the cluster the replica was; `0-0` without one. */
+  offset: string;
+}
+
+export interface JournalPage {
+  /** Each record once, with its latest change, oldest first. */
+  entries: JournalEntry[];
+  /** The position after the last entry. */
+  next: JournalPosition;
+  hasMore: boolean;
+}
+
+export interface ChangeJournal {
+  head(): JournalPosition;
+  /** The changes after a position of this replica, or of another one with the same change log. Undefined if they are not known any more. */
+  since(position: JournalPosition, limit: number): JournalPage | undefined;
+  /** The changes from now on belong to this offset of the change log. */
+  setOffset(offset: string): void;
+  /** From this offset on, the journal has every change of the log: positions of other replicas before it are unknown here. */
+  startAt(offset: string): void;
+  /** An entry of the change log has this record, which this replica may have noted before, at another offset. */
+  renote(kind: Kind, id: number): void;
+}
+
+/** For writers, inside their transaction. */
+export interface JournalWriter {
+  note(kind: Kind, id: number, change: ChangeType): void;
+  /** Forgets the oldest changes beyond `MAX_CHANGES`. */
+  prune(): void;
+  /** Forgets all changes: every position so far is unknown. */
+  reset(): void;
+}
+
+/** Changed records that are remembered: about three megabytes. */
+export const MAX_CHANGES = 50_000;
+const PRUNE_EVERY = 1000;
+const NO_LOG = '0-0';
+
+/**
+ * What anonymous callers find in a list, in full: published, neither hidden nor protected. A record that is text inside
+ * an event changes with the event.
+ */
+export const isListedRecord = (
+  record: { id: number; status: string; protected: boolean; hidden?: boolean } | undefined,
+): boolean =>
+  record !== undefined &&
+  record.status === 'publish' &&
+  !record.protected &&
+  record.hidden !== true &&
+  record.id < FIRST_EMBEDDED_ID;
+
+/** The change of the public lists that replaces one state of a post by another; undefined for none. */
+export function changeBetween(
+  before: Parameters<typeof isListedRecord>[0],
+  after: Parameters<typeof isListedRecord>[0],
+): ChangeType | undefined {
+  const [was, is] = [isListedRecord(before), isListedRecord(after)];
+  if (is) return was ? 'updated' : 'created';
+  return was ? 'deleted' : undefined;
+}
+
+/** A row of the table. `created`: the number of the change that made the record public; 0 if that is forgotten. */
+interface Row {
+  number: number;
+  kind: Kind;
+  id: number;
+  created: number;
+  deleted: 0 | 1;
+  logMs: number;
+  logSequence: number;
+}
+
+const partsOf = (offset: string): [ms: number, sequence: number] => {
+  const [ms = 0, sequence = 0] = offset.split('-').map(Number);
+  return [ms, sequence];
+};
+
+const isBefore = (a: string, b: string): boolean => {
+  const [[aMs, aSequence], [bMs, bSequence]] = [partsOf(a), partsOf(b)];
+  return aMs < bMs || (aMs === bMs && aSequence < bSequence);
+};
+
+export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
+  let offset = NO_LOG;
+  let prunedAt = 0;
+
+  const meta = (key: string) => db.get<{ value: string }>(sql`SELECT value FROM meta WHERE key = ${key}`)?.value;
+  const setMeta = (key: string, value: string) => db.replace('meta', { key, value });
+  /** The number of the newest forgotten change. */
+  const floor = () => Number(meta('journal_floor') ?? 0);
+  const headNumber = () =>
+    Math.max(floor(), db.numbers(sql`SELECT ifnull(max(number), 0) FROM change_journal`)[0] ?? 0);
+  const columns = raw('number, kind, id, created, deleted, log_ms AS logMs, log_sequence AS logSequence');
+  const rowsWhere = (condition: Sql, limit: number) =>
+    db.all<Row>(sql`SELECT ${columns} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
+
+  const replicaId = (() => {
+    const known = meta('replica_id');
+    if (known !== undefined) return known;
+    const id = randomBytes(9).toString('base64url');
+    setMeta('replica_id', id);
+    return id;
+  })();
+
+  function insert(kind: Kind, id: number, change: ChangeType): void {
+    const number = headNumber() + 1;
+    const [known] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
+    const [log_ms, log_sequence] = partsOf(offset);
+    if (known) db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
+    const created = change === 'created' ? number : (known?.created ?? 0);
+    const deleted = change === 'deleted' ? 1 : 0;
+    db.insert('change_journal', { number, kind, id, created, deleted, log_ms, log_sequence });
+  }
+
+  /** The number up to which a position has seen the changes of this replica; undefined if that is not known. */
+  function numberOf(position: JournalPosition): number | undefined {
+    const head = headNumber();
+    // A file from a backup may have lost changes.
+    if (position.replicaId === replicaId)
+      return position.number >= floor() && position.number <= head ? position.number : undefined;
+    const start = meta('journal_start');
+    if (start === undefined || position.offset === NO_LOG || isBefore(position.offset, start)) return undefined;
+    // Including the position's own offset, at which this replica may have changes that the other one lacked.
+    const [ms, sequence] = partsOf(position.offset);
+    const [first] = rowsWhere(sql`(log_ms, log_sequence) >= (${ms}, ${sequence})`, 1);
+    return first ? first.number - 1 : head;
+  }
+
+  return {
+    head() {
+      const number = headNumber();
+      return { replicaId, number, first: number, offset };
+    },
+    since(position, limit) {
+      const after = numberOf(position);
+      if (after === undefined) return undefined;
+      const rows = rowsWhere(sql`number > ${after}`, limit + 1);
+      const hasMore = rows.length > limit;
+      const shown = rows.slice(0, limit);
+      const first = position.replicaId === replicaId ? Math.min(position.first, after) : after;
+      const entries = shown.map(({ kind, id, created, deleted }): JournalEntry => {
+        const change = created > first ? 'created' : 'updated';
+        return { kind, id, change: deleted ? 'deleted' : change };
+      });
+      if (!hasMore) return { entries, next: this.head(), hasMore };
+      const { number, logMs, logSequence } = shown.at(-1)!;
+      return { entries, next: { replicaId, number, first, offset: `${logMs}-${logSequence}` }, hasMore };
+    },
+    setOffset(next) {
+      offset = next;
+    },
+    startAt: (start) => setMeta('journal_start', start),
+    renote(kind, id) {
+      const [row] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
+      if (row && isBefore(`${row.logMs}-${row.logSequence}`, offset))
+        insert(kind, id, row.deleted ? 'deleted' : 'updated');
+    },
+    note: insert,
+    prune() {
+      const head = headNumber();
+      if (head - prunedAt < PRUNE_EVERY) return;
+      prunedAt = head;
+      const [newest] = db.all<Row>(
+        sql`SELECT ${columns} FROM change_journal ORDER BY number DESC LIMIT 1 OFFSET ${MAX_CHANGES}`,
+      );
+      if (!newest) return;
+      db.run(sql`DELETE FROM change_journal WHERE number <= ${newest.number}`);
+      setMeta('journal_floor', String(newest.number));
+      const start = meta('journal_start');
+      const next = `${newest.logMs}-${newest.logSequence + 1}`;
+      if (start !== undefined && isBefore(start, next)) setMeta('journal_start', next);
+    },
+    reset() {
+      setMeta('journal_floor', String(headNumber() + 1));
+      db.run(sql`DELETE FROM change_journal`);
+    },
+  };
+}

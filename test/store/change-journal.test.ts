@@ -1,0 +1,181 @@
+// The change journal: a copy that follows it equals the public lists, and learns nothing else.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { CalendarRecord, Kind } from '../../src/model/records.ts';
+import { type JournalEntry, type JournalPosition, MAX_CHANGES } from '../../src/store/change-journal.ts';
+import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { runs } from './arbitrary-lists.ts';
+import { anyEvent, anyLinked, anyTerm, event, image, term, venue } from './sample-records.ts';
+
+const isPublic = (record: CalendarRecord): boolean =>
+  !('status' in record) ||
+  (record.status === 'publish' && !record.protected && !(record.kind === 'event' && record.hidden));
+const keyOf = ({ kind, id }: { kind: Kind; id: number }) => `${kind} ${id}`;
+
+/** All changes after a position, in pages. */
+function changesSince(replica: Replica, position: JournalPosition, limit = 3) {
+  const entries: JournalEntry[] = [];
+  let next = position;
+  for (let hasMore = true; hasMore; ) {
+    const page = replica.journal.since(next, limit)!;
+    expect(page.entries.length).to.be.at.most(limit);
+    entries.push(...page.entries);
+    ({ next, hasMore } = page);
+  }
+  return { entries, next };
+}
+
+const texts = (entries: JournalEntry[]) => entries.map(({ kind, id, change }) => `${kind} ${id} ${change}`);
+
+const write = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 6 }).chain((id) => anyEvent(id)) },
+  { weight: 2, arbitrary: fc.integer({ min: 11, max: 13 }).chain((id) => anyLinked('venue', id)) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 2 }).chain((id) => anyTerm('tag', id)) },
+);
+const deletion = fc.constantFrom(
+  ...[1, 2, 3, 4].map((id) => ({ delete: 'event' as Kind, id })),
+  { delete: 'venue' as Kind, id: 11 },
+  { delete: 'tag' as Kind, id: 1 },
+);
+const steps = fc.array(fc.oneof({ weight: 5, arbitrary: write }, { weight: 2, arbitrary: deletion }), {
+  minLength: 1,
+  maxLength: 12,
+});
+
+describe('the change journal', () => {
+  it('keeps a copy of the public records, which reads it at any times, equal to them', () => {
+    fc.assert(
+      fc.property(fc.array(steps, { minLength: 1, maxLength: 6 }), (rounds) => {
+        const replica = openReplica({ identity: 'test' });
+        const stored = new Map<string, CalendarRecord>();
+        const copy = new Map<string, string>();
+        let position = replica.journal.head();
+        for (const round of rounds) {
+          /** Records that were not public at some time since the last read. */
+          const left = new Set<string>();
+          for (const step of round) {
+            if ('delete' in step) {
+              replica.delete(step.delete, [step.id]);
+              stored.delete(keyOf({ kind: step.delete, id: step.id }));
+              left.add(keyOf({ kind: step.delete, id: step.id }));
+            } else {
+              replica.upsert([step]);
+              stored.set(keyOf(step), step);
+              if (!isPublic(step)) left.add(keyOf(step));
+            }
+          }
+          const { entries, next } = changesSince(replica, position);
+          position = next;
+          expect(new Set(entries.map(keyOf)).size).to.equal(entries.length);
+          for (const entry of entries) {
+            const isNew = !copy.has(keyOf(entry)) || left.has(keyOf(entry));
+            if (entry.change === 'created') expect(isNew, keyOf(entry)).to.equal(true);
+            if (entry.change === 'updated') expect(copy.has(keyOf(entry)), keyOf(entry)).to.equal(true);
+            if (entry.change === 'deleted') copy.delete(keyOf(entry));
+            else copy.set(keyOf(entry), JSON.stringify(replica.get(entry.kind, entry.id)));
+          }
+          const expected = [...stored].filter(([, record]) => isPublic(record));
+          expect([...copy].sort()).to.deep.equal(
+            expected.map(([key, record]) => [key, JSON.stringify(replica.get(record.kind, record.id))]).sort(),
+          );
+        }
+        replica.close();
+      }),
+      runs(150),
+    );
+  });
+
+  describe('of one replica', () => {
+    let replica: Replica;
+    let start: JournalPosition;
+    beforeEach(() => {
+      replica = openReplica({ identity: 'test' });
+      replica.upsert([event(1), event(2, { status: 'draft' }), venue(3), term('tag', 4)]);
+      start = replica.journal.head();
+    });
+    afterEach(() => replica.close());
+    const since = () => texts(changesSince(replica, start).entries);
+
+    it('reports what leaves public view as deleted', () => {
+      for (const change of [{ status: 'draft' }, { status: 'trash' }, { hidden: true }, { protected: true }]) {
+        replica.upsert([event(1, change)]);
+        expect(since(), JSON.stringify(change)).to.deep.equal(['event 1 deleted']);
+        replica.upsert([event(1)]);
+      }
+      replica.upsert([venue(3, { protected: true })]);
+      replica.delete('event', [1]);
+      replica.delete('tag', [4]);
+      expect(since()).to.deep.equal(['venue 3 deleted', 'event 1 deleted', 'tag 4 deleted']);
+    });
+
+    it('says nothing of what was never public, not even that something happened', () => {
+      replica.upsert([event(2, { status: 'draft', title: 'Secret' }), event(5, { status: 'private' })]);
+      replica.upsert([event(5, { status: 'trash' }), event(6, { protected: true }), event(7, { hidden: true })]);
+      replica.delete('event', [2, 5, 6, 7]);
+      expect(since()).to.deep.equal([]);
+      expect(replica.journal.head()).to.deep.equal(start);
+    });
+
+    it('has nothing for records that are written again without a change, as a full resync does', () => {
+      replica.upsert([event(1), venue(3), term('tag', 4)], [image(9)]);
+      expect(since()).to.deep.equal([]);
+    });
+
+    it('reports a changed image as a change of the public records that show it', () => {
+      replica.upsert([event(1, { image: 9 }), event(2, { status: 'draft', image: 9 })], [image(9)]);
+      start = replica.journal.head();
+      replica.upsert([], [image(9, { width: 20 })]);
+      expect(since()).to.deep.equal(['event 1 updated']);
+    });
+
+    it('does not know positions of other replicas, nor what it has not reached', () => {
+      const other = openReplica({ identity: 'test' });
+      expect(replica.journal.since(other.journal.head(), 9)).to.equal(undefined);
+      expect(replica.journal.since({ ...start, number: start.number + 1 }, 9)).to.equal(undefined);
+      other.close();
+    });
+
+    it('remembers the latest changes, and does not know positions before them', () => {
+      const write = (from: number, count: number) =>
+        replica.upsert(Array.from({ length: count }, (_, n) => term('tag', from + n)));
+      write(100, 500);
+      const kept = replica.journal.head();
+      write(1000, MAX_CHANGES - 1);
+      expect(changesSince(replica, kept, 1000).entries).to.have.length(MAX_CHANGES - 1);
+      write(200_000, 2000);
+      expect(replica.journal.since(kept, 9)).to.equal(undefined);
+      expect(replica.journal.since(start, 9)).to.equal(undefined);
+      const { next } = replica.journal.since(replica.journal.head(), 9)!;
+      replica.upsert([term('tag', 100, { name: 'Changed' })]);
+      expect(texts(changesSince(replica, next).entries)).to.deep.equal(['tag 100 updated']);
+    }).timeout(60_000);
+
+    it('forgets everything in a bulk load, which replaces all records', async () => {
+      replica.beginBulkLoad();
+      replica.upsert([event(1, { title: 'New' }), event(8)]);
+      await replica.endBulkLoad();
+      expect(replica.journal.since(start, 9)).to.equal(undefined);
+      start = replica.journal.head();
+      replica.upsert([event(8, { title: 'Newer' })]);
+      expect(since()).to.deep.equal(['event 8 updated']);
+    });
+  });
+
+  it('continues after a restart', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'calendar-journal-'));
+    const file = join(dir, 'replica.sqlite');
+    let replica = openReplica({ identity: 'test', file });
+    const start = replica.journal.head();
+    replica.upsert([event(1)]);
+    replica.close();
+    replica = openReplica({ identity: 'test', file });
+    replica.upsert([event(2)]);
+    expect(texts(changesSince(replica, start).entries)).to.deep.equal(['event 1 created', 'event 2 created']);
+    replica.close();
+    rmSync(dir, { recursive: true });
+  });
+});
