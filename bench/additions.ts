@@ -44,16 +44,31 @@ const events = Array.from({ length: EVENTS }, (_, n) => {
   const startMs = NOW_MS + Math.floor((n * 2 * 365 * 24) / EVENTS) * HOUR_MS;
   const [start, end] = [wall(startMs), wall(startMs + 2 * HOUR_MS)];
   const times = { start, end, startUtc: start, endUtc: end, timezone: 'UTC' };
-  return event(10_000 + n, { ...times, venues: [1 + (n % VENUES)], description: PARAGRAPH.repeat(20) });
+  const modifiedUtc = wall(Date.UTC(2026, 0, 1) + n * HOUR_MS * (3840 / EVENTS));
+  return event(10_000 + n, {
+    ...times,
+    modifiedUtc,
+    title: `Event ${(n * 7919) % EVENTS}`,
+    venues: [1 + (n % VENUES)],
+    description: PARAGRAPH.repeat(20),
+  });
 });
 
-/** Parameters beside `per_page` and the dates. */
-const ADDITIONS: [name: string, parameters: string][] = [
+/** Parameters beside the dates, and the path if it is not that of the list. */
+const ADDITIONS: [name: string, parameters: string, path?: string][] = [
   ['within 25 km', 'per_page=50&geoloc_lat=50&geoloc_lng=10'],
   ['within 250 km', 'per_page=50&geoloc_lat=50&geoloc_lng=10&geoloc_distance=250'],
   ['at venues with coordinates', 'per_page=50&geoloc=true'],
   ['at venues without coordinates', 'per_page=50&geoloc=false'],
   ['two venues by a repeated name', 'per_page=50&venue=1&venue=2'],
+  ['in descending order', 'per_page=50&order=desc'],
+  ['by modification, latest first', 'per_page=50&orderby=modified&order=desc'],
+  ['by title', 'per_page=50&orderby=title'],
+  ['modified after a time: 1 % of the events', 'per_page=50&modified_after=2026-06-08T09:36:00Z'],
+  ['no changes since a token', 'since=TOKEN', '/changes'],
+  ['a calendar file of 50 events', 'per_page=50', '/events.ics'],
+  ['a calendar file of 1,000 events', '', '/events.ics'],
+  ['an Atom feed of 50 events', '', '/events.atom'],
   ['a page of 100', 'per_page=100'],
   ['a page of 200', 'per_page=200'],
   ['a page of 500', 'per_page=500'],
@@ -62,11 +77,11 @@ const ADDITIONS: [name: string, parameters: string][] = [
 const REQUESTS = 100;
 let requests = 0;
 /** Lists that are in no cache, and whose totals are not: each ends at another second. */
-const uncached = (parameters: string): string[] =>
+const uncached = (parameters: string, path = '/events'): string[] =>
   Array.from({ length: REQUESTS }, () => {
     requests += 1;
     const end = new Date(NOW_MS + 729 * 24 * HOUR_MS + requests * 1000).toISOString();
-    return `${MOUNT}/events?${parameters}&strict_dates=true&end_date=${end}`;
+    return `${MOUNT}${path}?${parameters.replace('TOKEN', token)}&strict_dates=true&end_date=${end}`;
   });
 
 const gateway = await seededGateway([], { nowMs: NOW_MS, maxPerPage: 500 });
@@ -76,18 +91,21 @@ const { url } = await gateway.listen();
 const server = { name: 'gateway', port: Number(new URL(url).port), pids: [process.pid], stop: gateway.stop };
 const load = startLoad();
 
-const run = async (parameters: string): Promise<number> =>
-  (await measure(load, server, { path: '', paths: uncached(parameters), connections: 4, requests: REQUESTS }, 200))
-    .cpuUs;
+const { next_token: token } = (await gateway.request('/changes')).body;
+
+async function run(parameters: string, path?: string): Promise<number> {
+  const paths = uncached(parameters, path);
+  return (await measure(load, server, { path: '', paths, connections: 4, requests: REQUESTS }, 200)).cpuUs;
+}
 
 const PLAIN = 'per_page=50';
 // V8 compiles the code of lists, and the rendered records are cached.
-for (let turn = 0; turn < 8; turn += 1) for (const [, parameters] of ADDITIONS) await run(parameters);
+for (let turn = 0; turn < 8; turn += 1) for (const [, ...request] of ADDITIONS) await run(...request);
 const rows = [];
-for (const [name, parameters] of ADDITIONS) {
+for (const [name, ...request] of ADDITIONS) {
   const turns = [];
   for (let turn = 0; turn < Number(options.turns); turn += 1) {
-    const [plain, addition] = [await run(PLAIN), await run(parameters)];
+    const [plain, addition] = [await run(PLAIN), await run(...request)];
     turns.push({ plain, addition, ratio: addition / plain });
   }
   rows.push({
