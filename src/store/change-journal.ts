@@ -1,7 +1,7 @@
 // The change journal: which records the public lists gained, changed and lost, in order.
 
 import { randomBytes } from 'node:crypto';
-import { FIRST_EMBEDDED_ID, type Kind } from '../model/records.ts';
+import { type EventRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } from '../model/records.ts';
 import type { Database } from './database.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
@@ -33,10 +33,18 @@ export interface JournalPage {
   hasMore: boolean;
 }
 
+/** An event that moved from the public lists to the trash: as it was last public, and when it moved. */
+export type CancelledEvent = Pick<
+  EventRecord,
+  'id' | 'title' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay' | 'modifiedUtc'
+>;
+
 export interface ChangeJournal {
   head(): JournalPosition;
   /** The changes after a position of this replica, or of another one with the same change log. Undefined if they are not known any more. */
   since(position: JournalPosition, limit: number): JournalPage | undefined;
+  /** Undefined unless the event moved from the public lists to the trash, and the journal remembers that. */
+  cancelled(eventId: number): CancelledEvent | undefined;
   /** The changes from now on belong to this offset of the change log. */
   setOffset(offset: string): void;
   /** From this offset on, the journal has every change of the log: positions of other replicas before it are unknown here. */
@@ -47,7 +55,7 @@ export interface ChangeJournal {
 
 /** For writers, inside their transaction. */
 export interface JournalWriter {
-  note(kind: Kind, id: number, change: ChangeType): void;
+  note(kind: Kind, id: number, change: ChangeType, cancelled?: CancelledEvent): void;
   /** Forgets the oldest changes beyond `MAX_CHANGES`. */
   prune(): void;
   /** Forgets all changes: every position so far is unknown. */
@@ -82,6 +90,13 @@ export function changeBetween(
   return was ? 'deleted' : undefined;
 }
 
+/** What a calendar app may know of an event that moves to the trash: nothing that changed with the move. */
+export function cancelledBy(before: PostRecord | undefined, after: PostRecord | undefined): CancelledEvent | undefined {
+  if (before?.kind !== 'event' || after?.status !== 'trash') return undefined;
+  const { id, title, start, end, startUtc, endUtc, timezone, allDay } = before;
+  return { id, title, start, end, startUtc, endUtc, timezone, allDay, modifiedUtc: after.modifiedUtc };
+}
+
 /** A row of the table. `created`: the number of the change that made the record public; 0 if that is forgotten. */
 interface Row {
   number: number;
@@ -91,6 +106,8 @@ interface Row {
   deleted: 0 | 1;
   logMs: number;
   logSequence: number;
+  /** JSON of a `CancelledEvent`, or null. */
+  cancelled: string | null;
 }
 
 const partsOf = (offset: string): [ms: number, sequence: number] => {
@@ -113,7 +130,7 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
   const floor = () => Number(meta('journal_floor') ?? 0);
   const headNumber = () =>
     Math.max(floor(), db.numbers(sql`SELECT ifnull(max(number), 0) FROM change_journal`)[0] ?? 0);
-  const columns = raw('number, kind, id, created, deleted, log_ms AS logMs, log_sequence AS logSequence');
+  const columns = raw('number, kind, id, created, deleted, log_ms AS logMs, log_sequence AS logSequence, cancelled');
   const rowsWhere = (condition: Sql, limit: number) =>
     db.all<Row>(sql`SELECT ${columns} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
 
@@ -125,14 +142,14 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     return id;
   })();
 
-  function insert(kind: Kind, id: number, change: ChangeType): void {
+  function insert(kind: Kind, id: number, change: ChangeType, cancelled: string | null): void {
     const number = headNumber() + 1;
     const [known] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
     const [log_ms, log_sequence] = partsOf(offset);
     if (known) db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
     const created = change === 'created' ? number : (known?.created ?? 0);
     const deleted = change === 'deleted' ? 1 : 0;
-    db.insert('change_journal', { number, kind, id, created, deleted, log_ms, log_sequence });
+    db.insert('change_journal', { number, kind, id, created, deleted, log_ms, log_sequence, cancelled });
   }
 
   /** The number up to which a position has seen the changes of this replica; undefined if that is not known. */
@@ -169,6 +186,10 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
       const { number, logMs, logSequence } = shown.at(-1)!;
       return { entries, next: { replicaId, number, first, offset: `${logMs}-${logSequence}` }, hasMore };
     },
+    cancelled(eventId) {
+      const [row] = rowsWhere(sql`kind = 'event' AND id = ${eventId}`, 1);
+      return row?.cancelled ? (JSON.parse(row.cancelled) as CancelledEvent) : undefined;
+    },
     setOffset(next) {
       offset = next;
     },
@@ -176,9 +197,9 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     renote(kind, id) {
       const [row] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
       if (row && isBefore(`${row.logMs}-${row.logSequence}`, offset))
-        insert(kind, id, row.deleted ? 'deleted' : 'updated');
+        insert(kind, id, row.deleted ? 'deleted' : 'updated', row.cancelled);
     },
-    note: insert,
+    note: (kind, id, change, cancelled) => insert(kind, id, change, cancelled ? JSON.stringify(cancelled) : null),
     prune() {
       const head = headNumber();
       if (head - prunedAt < PRUNE_EVERY) return;

@@ -93,7 +93,7 @@ CREATE TABLE image (id INTEGER PRIMARY KEY, record TEXT NOT NULL) STRICT;
 
 CREATE TABLE change_journal (
   number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id INTEGER NOT NULL, created INTEGER NOT NULL, deleted INTEGER NOT NULL,
-  log_ms INTEGER NOT NULL, log_sequence INTEGER NOT NULL
+  log_ms INTEGER NOT NULL, log_sequence INTEGER NOT NULL, cancelled TEXT
 ) STRICT;
 CREATE UNIQUE INDEX change_journal_record ON change_journal (kind, id);
 CREATE INDEX change_journal_log ON change_journal (log_ms, log_sequence, number);

@@ -14,7 +14,7 @@ import {
   type PostRecord,
   type TermRecord,
 } from '../model/records.ts';
-import { changeBetween, type JournalWriter } from './change-journal.ts';
+import { cancelledBy, changeBetween, type JournalWriter } from './change-journal.ts';
 import { beginCounters, featuredColumn, type Invalidate } from './counters.ts';
 import type { Database } from './database.ts';
 import type { FullTextIndex } from './full-text-index.ts';
@@ -155,7 +155,7 @@ export function beginBatch(
 
   function notePost(id: number, kind: PostKind, before: PostRecord | undefined, after: PostRecord | undefined): void {
     const change = changeBetween(before, after);
-    if (change) journal.note(kind, id, change);
+    if (change) journal.note(kind, id, change, cancelledBy(before, after));
   }
 
   function deletePost(id: number, { kind, record }: StoredPost): void {

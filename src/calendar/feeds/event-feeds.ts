@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/input.ts';
+import type { CancelledEvent } from '../../store/change-journal.ts';
 import { decodeEntities } from '../../text/html.ts';
 import type { Events } from '../events.ts';
 import { assertPageExists, extraRequests } from '../list-response.ts';
@@ -104,7 +105,14 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
     },
 
     async eventCalendar(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
-      const { body: json, etag: _, ...response } = await events.read(id, input, request);
+      const cancelled = replica.journal.cancelled(id);
+      const {
+        body: json,
+        etag: _,
+        ...response
+      } = cancelled
+        ? { status: 200, body: cancelledEvent(cancelled), validUntilMs: Number.POSITIVE_INFINITY }
+        : await events.read(id, input, request);
       const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
       const url = `${request.baseUrl}/events/${id}.ics`;
       const written = calendarEvent(event, hostOf());
@@ -123,6 +131,26 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
 }
 
 const parseEvent = (json: Uint8Array): FeedEvent => JSON.parse(Buffer.from(json).toString());
+
+/** An event in the trash as those saw it who could see it: an imported file is known by its UID. */
+const cancelledEvent = (event: CancelledEvent): FeedEvent => ({
+  id: event.id,
+  status: 'trash',
+  title: event.title,
+  description: '',
+  excerpt: '',
+  url: '',
+  modified_utc: event.modifiedUtc,
+  date_utc: event.modifiedUtc,
+  all_day: event.allDay,
+  start_date: event.start,
+  end_date: event.end,
+  utc_start_date: event.startUtc,
+  utc_end_date: event.endUtc,
+  timezone: event.timezone,
+  venue: [],
+  categories: [],
+});
 
 const calendarHeaders = (name: string): Record<string, string> => ({
   'Content-Type': 'text/calendar; charset=utf-8',

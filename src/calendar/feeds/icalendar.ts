@@ -108,7 +108,7 @@ function eventData(event: FeedEvent, host: string): Omit<ICalEventData, 'start'>
     summary: textLines(event.title, MAX_TITLE).join(' '),
     description: textLines(event.description || event.excerpt, MAX_DESCRIPTION).join('\n') || null,
     ...(location === '' ? {} : { location }),
-    url: event.url,
+    ...(event.url === '' ? {} : { url: event.url }),
     categories: event.categories.map(({ name }) => ({ name: textLines(name, MAX_TITLE).join(' ') })),
     status: STATUSES[event.status] ?? ICalEventStatus.TENTATIVE,
   };

@@ -190,6 +190,35 @@ describe('calendar files', () => {
     expect(after).to.include('LAST-MODIFIED:20261101T100001Z\r\n');
   });
 
+  it('cancel a public event that moved to the trash, and nothing that was not public', async () => {
+    const secret = { title: 'Secret', description: 'Secret', modifiedUtc: '2026-11-01 10:00:00' };
+    await given([evening(1, { title: 'Gala', venues: [21] }), evening(2, { ...secret, status: 'draft' }), venue(21)]);
+    const [before] = parseWithIcalJs(await text('/events/1.ics'));
+    gateway.replica.upsert([
+      // Edited and moved between two polls.
+      evening(1, { ...secret, status: 'trash', start: '2027-03-13 19:00:00' }),
+      evening(2, { ...secret, status: 'trash' }),
+    ]);
+    for (const [name, parse] of Object.entries(PARSERS)) {
+      const [after, ...others] = parse(await text('/events/1.ics'));
+      expect(others).to.deep.equal([]);
+      expect(after, name).to.deep.include({ uid: before!.uid, status: 'CANCELLED', summary: 'Gala' });
+      expect([after!.startMs, after!.endMs], name).to.deep.equal([before!.startMs, before!.endMs]);
+      expect(after!.sequence).to.be.above(before!.sequence);
+    }
+    expect((await gateway.request('/events/1')).status).to.be.within(401, 410);
+    expect((await gateway.request('/events/2.ics')).status).to.be.within(401, 410);
+    expect(uids(await text('/events.ics'))).to.deep.equal([]);
+    // Back in the lists, or gone for another reason.
+    gateway.replica.upsert([evening(1, { title: 'Gala' })]);
+    expect(await text('/events/1.ics')).to.include('STATUS:CONFIRMED');
+    for (const change of [{ status: 'draft' }, { status: 'private' }]) {
+      gateway.replica.upsert([evening(1, { ...secret, ...change })]);
+      expect((await gateway.request('/events/1.ics')).status, JSON.stringify(change)).to.be.within(401, 410);
+      gateway.replica.upsert([evening(1)]);
+    }
+  });
+
   it('are cached and revalidated as lists are', async () => {
     await given([evening(1)]);
     for (const path of ['/events.ics', '/events/1.ics', '/events.atom']) {
