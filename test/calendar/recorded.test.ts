@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cms } from '../../src/cms/port.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
+import type { Observation } from '../../src/observability/events.ts';
 import { recording, replay, withoutNetwork } from '../cms/replay.ts';
 import type { GatewayScenario, ScenarioContext } from '../record/gateway-scenario.ts';
 import type { RecordingContext } from '../record/scenario.ts';
@@ -24,17 +25,24 @@ for (const scenario of scenarios) {
   describe(`recorded: ${scenario.name}`, () => {
     withoutNetwork();
     let cms: Cms;
-    let context: ScenarioContext;
+    let context: ScenarioContext | undefined;
     before(async () => {
       replay(scenario.name);
-      cms = createWordPress({ url: 'http://cms.example', observe: () => {}, limits: { retries: 0 } });
+      // Without this, the gateway would wait for an initial sync that never ends.
+      const unrecorded = Promise.withResolvers<never>();
+      const observe = (event: Observation) => {
+        if (event.type === 'cms-failed')
+          unrecorded.reject(new Error(`not recorded, see \`npm run record\`: ${event.method} ${event.path}`));
+      };
+      cms = createWordPress({ url: 'http://cms.example', observe, limits: { retries: 0 } });
       const recordedMs = Date.parse(recording(scenario.name)[0]?.rawHeaders.date ?? '');
-      context = await scenario.open({ cms, as, nowMs: () => recordedMs });
+      unrecorded.promise.catch(() => undefined);
+      context = await Promise.race([scenario.open({ cms, as, nowMs: () => recordedMs }), unrecorded.promise]);
     });
     after(async () => {
-      await context.gateway.stop();
+      await context?.gateway.stop();
       await cms.close();
     });
-    for (const { name, run } of scenario.cases) it(name, () => run(context));
+    for (const { name, run } of scenario.cases) it(name, () => run(context!));
   });
 }
