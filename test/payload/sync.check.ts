@@ -1,0 +1,173 @@
+// A real Payload behind the gateway: changes become visible by polling and by webhook, drafts stay private, and neither an outage of the
+// site nor a crash of the gateway loses anything.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type PayloadIds, type PayloadRole, type PayloadSandbox, startPayload } from '../../sandbox/payload-site.ts';
+import { freePort } from '../free-port.ts';
+import { type GatewayProcess, MOUNT } from '../start-gateway.ts';
+import { until } from '../until.ts';
+import { type Answer, send, startPayloadGateway, WEBHOOK_SECRET } from './payload-gateway.ts';
+
+interface Event {
+  id: number;
+  title: string;
+  status: string;
+}
+type Id = number | string;
+
+const DATES = { startDate: '2033-03-04T15:00:00.000Z', endDate: '2033-03-04T17:00:00.000Z' };
+const API_DATES = { start_date: '2033-03-04 10:00:00', end_date: '2033-03-04 12:00:00' };
+const ON_THE_DAY = 'start_date=2033-03-04&end_date=2033-03-04&per_page=50';
+/** Longer than a test may take: then only a webhook can have told the gateway of a change. */
+const NO_POLL_S = 600;
+const VISIBLE_WITHIN_MS = 15_000;
+
+for (const ids of ['number'] as const satisfies readonly PayloadIds[])
+  describe(`Payload with ids of the kind ${ids}`, () => {
+    const dir = mkdtempSync(join(tmpdir(), 'calendar-payload-'));
+    const dataDir = join(dir, 'gateway');
+    let ports: { port: number; adminPort: number };
+    let site: PayloadSandbox;
+    let gateway: GatewayProcess;
+
+    const startSite = (port = 0): Promise<PayloadSandbox> =>
+      startPayload({
+        ...{ dir: join(dir, 'site'), ids, port, quiet: true },
+        webhook: { url: `http://127.0.0.1:${ports.adminPort}/-/changes`, secret: WEBHOOK_SECRET },
+      });
+
+    before(async () => {
+      ports = { port: await freePort(), adminPort: await freePort() };
+      site = await startSite();
+      gateway = await startPayloadGateway(site, { intervalS: NO_POLL_S, dataDir, ports });
+    });
+    after(async () => {
+      await gateway?.stop();
+      await site?.stop();
+      rmSync(dir, { recursive: true, force: true });
+    });
+
+    const inPayload = (path: string, method = 'GET', json?: object): Promise<Answer> =>
+      send(site, `${site.url}/api/${path}`, { as: 'admin', method, json });
+    const throughGateway = (path: string, as?: PayloadRole, method = 'GET', json?: object): Promise<Answer> =>
+      send(site, `${gateway.url}${MOUNT}${path}`, { ...(as && { as }), method, json });
+    const createInPayload = async (title: string, more: object = { _status: 'published' }): Promise<Id> => {
+      const { status, body } = await inPayload('events', 'POST', { title, ...DATES, ...more });
+      expect(status, JSON.stringify(body)).to.equal(201);
+      return (body.doc as { id: Id }).id;
+    };
+    const listed = async (as?: PayloadRole): Promise<Event[]> => {
+      const { status, body } = await throughGateway(`/events?${ON_THE_DAY}${as ? '&status=publish,draft' : ''}`, as);
+      expect(status, JSON.stringify(body)).to.equal(200);
+      return body.events as Event[];
+    };
+    const titled = async (title: string, as?: PayloadRole): Promise<Event | undefined> =>
+      (await listed(as)).find((event) => event.title === title);
+    const untilListed = (title: string, isListed = true): Promise<void> =>
+      until(
+        async () => ((await titled(title)) !== undefined) === isListed,
+        () => `${title} is ${isListed ? '' : 'not '}listed`,
+        VISIBLE_WITHIN_MS,
+      );
+
+    it('shows a change made in Payload after its webhook: created, changed, unpublished, trashed, deleted', async () => {
+      const id = await createInPayload('First title');
+      await untilListed('First title');
+      await inPayload(`events/${id}`, 'PATCH', { title: 'Second title' });
+      await untilListed('Second title');
+      await inPayload(`events/${id}`, 'PATCH', { _status: 'draft' });
+      await untilListed('Second title', false);
+      await inPayload(`events/${id}`, 'PATCH', { _status: 'published' });
+      await untilListed('Second title');
+      await inPayload(`events/${id}`, 'PATCH', { deletedAt: new Date().toISOString() });
+      await untilListed('Second title', false);
+      const other = await createInPayload('Deleted for good');
+      await untilListed('Deleted for good');
+      await inPayload(`events/${other}`, 'DELETE');
+      await untilListed('Deleted for good', false);
+    });
+
+    it('shows a new name of a venue, and an event without its deleted venue', async () => {
+      const { body } = await inPayload('venues', 'POST', { name: 'Old Fish Hall', _status: 'published' });
+      const venue = (body.doc as { id: Id }).id;
+      await createInPayload('In a hall', { venue, _status: 'published' });
+      await untilListed('In a hall');
+      const venueOf = async (title: string) => (await titled(title)) as unknown as { venue: { venue?: string } };
+      expect((await venueOf('In a hall')).venue.venue).to.equal('Old Fish Hall');
+      await inPayload(`venues/${venue}`, 'PATCH', { name: 'New Fish Hall' });
+      await until(
+        async () => (await venueOf('In a hall')).venue.venue === 'New Fish Hall',
+        'the new name',
+        VISIBLE_WITHIN_MS,
+      );
+      await inPayload(`venues/${venue}`, 'DELETE');
+      await until(async () => (await venueOf('In a hall')).venue.venue === undefined, 'no venue', VISIBLE_WITHIN_MS);
+    });
+
+    it('shows a draft to editors and its author, and to nobody else', async () => {
+      const created = await throughGateway('/events', 'author', 'POST', {
+        title: 'A draft',
+        ...API_DATES,
+        status: 'draft',
+      });
+      expect(created.status, JSON.stringify(created.body)).to.equal(201);
+      const path = `/events/${created.body.id}`;
+      const statuses: Record<string, number> = {};
+      for (const role of ['subscriber', 'admin', 'editor', 'author'] as const)
+        statuses[role] = (await throughGateway(path, role)).status;
+      statuses.visitor = (await throughGateway(path)).status;
+      expect(statuses).to.deep.equal({ admin: 200, editor: 200, author: 200, subscriber: 403, visitor: 403 });
+      expect(await titled('A draft')).to.equal(undefined);
+      expect(await titled('A draft', 'editor')).to.include({ status: 'draft' });
+    });
+
+    it('is an ordinary record in Payload if it was created through the gateway', async () => {
+      const { status, body } = await throughGateway('/events', 'editor', 'POST', {
+        title: 'Seen in Payload',
+        ...API_DATES,
+      });
+      expect(status, JSON.stringify(body)).to.equal(201);
+      const { docs } = (await inPayload('events?where[title][equals]=Seen%20in%20Payload&depth=0')).body;
+      expect((docs as object[])[0]).to.include({ ...DATES, _status: 'published', timeZone: 'America/New_York' });
+      expect(await titled('Seen in Payload')).to.include({ id: body.id });
+      expect((await throughGateway(`/events/${body.id}`, 'editor', 'DELETE')).status).to.equal(200);
+      expect(await titled('Seen in Payload')).to.equal(undefined);
+    });
+
+    it('serves reads while the site is down, refuses writes, and catches up', async () => {
+      const id = await createInPayload('Before the outage');
+      await untilListed('Before the outage');
+      const { port } = new URL(site.url);
+      await site.stop();
+      expect(await titled('Before the outage')).to.not.equal(undefined);
+      const refused = await throughGateway('/events', 'editor', 'POST', { title: 'Refused', ...API_DATES });
+      expect(refused.status, JSON.stringify(refused.body)).to.be.oneOf([502, 503, 504]);
+      site = await startSite(Number(port));
+      await inPayload(`events/${id}`, 'PATCH', { title: 'After the outage' });
+      await untilListed('After the outage');
+      expect(await titled('Refused')).to.equal(undefined);
+    });
+
+    it('equals the site after a crash of the gateway during changes', async () => {
+      const own: Id[] = [];
+      for (let round = 0; round < 3; round++) {
+        own.push(await createInPayload(`Crash ${round}`));
+        const changes = own.map((id, n) =>
+          inPayload(`events/${id}`, 'PATCH', { title: `Crash ${n} in round ${round}` }),
+        );
+        await gateway.kill();
+        await Promise.all(changes);
+        gateway = await startPayloadGateway(site, { intervalS: 1, dataDir, ports });
+      }
+      const query =
+        'events?where[_status][equals]=published&where[startDate][equals]=2033-03-04T15:00:00.000Z&limit=100&depth=0';
+      const { docs } = (await inPayload(query)).body as { docs: { title: string }[] } & Answer['body'];
+      const expected = docs.map(({ title }) => title).sort();
+      expect(expected).to.include('Crash 2 in round 2');
+      const titles = async () => (await listed()).map(({ title }) => title).sort();
+      await until(async () => String(await titles()) === String(expected), 'the same events', VISIBLE_WITHIN_MS);
+    });
+  });
