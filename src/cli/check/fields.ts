@@ -89,7 +89,8 @@ function judgeField(field: MappedField, records: readonly SampledRecord[], mappi
     );
 
   const isFlag = definition.type === 'boolean';
-  const hasValue = ({ cmsRecord }: SampledRecord) => paths.some((each) => !isBlank(valueAtPath(cmsRecord, each)));
+  const hasValue = ({ cmsRecord }: SampledRecord) =>
+    paths.some((each) => !isBlank(valueAtPath(cmsRecord, each), definition));
   const filled = records.filter((each) => (isFlag ? hasPaths(each.cmsRecord, paths) : hasValue(each)));
   const readable = filled.filter(({ record }) => !isEmpty(Reflect.get(record, definition.key), definition));
   const sample = filled.find(hasValue)?.cmsRecord;
@@ -131,8 +132,15 @@ function missingPathAdvice(
 const hasPaths = (cmsRecord: CmsRecord, paths: readonly string[]): boolean =>
   paths.every((path) => [listPath(path), path].some((each) => valueAtPath(cmsRecord, each) !== undefined));
 
-const isBlank = (value: unknown): boolean =>
-  value === undefined || value === null || value === '' || value === 0 || value === false || isEmptyList(value);
+/** Plugins store zeros, as text too, for a venue without coordinates. */
+const isBlank = (value: unknown, { type }: Field): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  value === 0 ||
+  value === false ||
+  isEmptyList(value) ||
+  (type === 'coordinate' && Number(value) === 0);
 
 const isEmpty = (value: unknown, { empty }: Field): boolean => isEmptyList(value) || value === empty || value === '';
 

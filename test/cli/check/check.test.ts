@@ -256,6 +256,18 @@ describe('check', () => {
     expect((await check((_, value) => String(value).slice(0, 5))).find(isPhone)?.state).to.equal('fail');
   });
 
+  it('passes for a venue without coordinates, for which plugins store zeros', async () => {
+    const meta = { lat: 'string', lng: 'string' };
+    const hall = fakePost(7, { title: 'Hall', meta: { lat: '0', lng: '0.000000' } });
+    const halls: FakeType = { type: 'hall', base: 'halls', label: 'Halls', meta, records: [hall] };
+    const venue = { posts: 'halls', fields: { geo_lat: 'meta.lat', geo_lng: 'meta.lng' } };
+    const result = await runCheck({ types: [gigs(), halls] }, { mapping: { ...MAPPING, venue } });
+    for (const name of ['geo_lat', 'geo_lng']) {
+      const { state, message } = row(result, 'venue fields', name);
+      expect([state, message]).to.deep.equal(['ok', `meta.${name.slice(4)}: 0 of 1 have it`]);
+    }
+  });
+
   it('says of events without an end that they end when they start', async () => {
     const type = gigs();
     const [first] = type.records;
