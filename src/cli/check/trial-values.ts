@@ -11,14 +11,19 @@ export type Values = Record<string, unknown>;
 /** Not tried: they identify the draft, or change which other fields WordPress accepts. */
 const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
 
-/** What to write in one call: start and end together, because plugins compare them; then every other field alone. */
+/** Written in one call: plugins compare start and end, and one coordinate alone is none. */
+const TOGETHER: Readonly<Partial<Record<Kind, Values>>> = {
+  event: { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' },
+  venue: { latitude: 52.5, longitude: 13.4 },
+};
+
+/** What to write in one call: the fields of `TOGETHER`, then every other field alone. */
 export function trialSteps(records: SampledRecords, timezone: string, kind: KindMapping<Kind>): Values[] {
   const writable = kind.writable as ReadonlySet<string>;
-  const dates = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
-  const steps: Values[] = [];
-  if (kind.kind === 'event') steps.push(Object.fromEntries(Object.entries(dates).filter(([key]) => writable.has(key))));
+  const together = TOGETHER[kind.kind] ?? {};
+  const steps: Values[] = [Object.fromEntries(Object.entries(together).filter(([key]) => writable.has(key)))];
   for (const [name, field] of Object.entries(FIELDS[kind.kind])) {
-    if (!writable.has(field.key) || SKIPPED_KEYS.has(field.key) || field.type === 'wall-time') continue;
+    if (!writable.has(field.key) || SKIPPED_KEYS.has(field.key) || Object.hasOwn(together, field.key)) continue;
     const value = trialValue(kind, records, timezone, name, field);
     if (value !== undefined) steps.push({ [field.key]: value });
   }
@@ -49,8 +54,6 @@ function trialValue(
       // A field that holds numbers only stores another text than this range.
       if (name === 'cost') return kind.numeric.has(field.key) ? '12.5' : '12 - 15';
       return 'Check 12';
-    case 'coordinate':
-      return name === 'geo_lat' ? 52.5 : 13.4;
     case 'html':
       return 'Written by check.';
     default:

@@ -256,6 +256,15 @@ describe('check', () => {
     expect((await check((_, value) => String(value).slice(0, 5))).find(isPhone)?.state).to.equal('fail');
   });
 
+  it('passes with --write for the coordinates of a venue', async () => {
+    const meta = { lat: 'string', lng: 'string' };
+    const halls: FakeType = { type: 'hall', base: 'halls', label: 'Halls', meta, records: [] };
+    const venue = { posts: 'halls', fields: { geo_lat: 'meta.lat', geo_lng: 'meta.lng' } };
+    const result = await runCheck({ types: [gigs(), halls] }, { write: true, mapping: { ...MAPPING, venue } });
+    expect(result.rows.filter(({ state }) => state === 'fail')).to.deep.equal([]);
+    expect(row(result, 'writes', 'venue').message).to.match(/(\d+) of \1 fields were written/);
+  });
+
   it('passes for a venue without coordinates, for which plugins store zeros', async () => {
     const meta = { lat: 'string', lng: 'string' };
     const hall = fakePost(7, { title: 'Hall', meta: { lat: '0', lng: '0.000000' } });
