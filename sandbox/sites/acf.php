@@ -6,6 +6,8 @@
 // - "true_false | true | boolean only; "yes" -> 400"; "text fields for cost stay strings"
 // - "relationship | [60] | [ids]; [] -> 400 (min 1); use null to clear | reads back null"; "wrong post id -> 400"
 // - "Unknown or hidden field names are ignored silently"
+// - A field that its group calls required must be in every request that has any field: "start_date is a required property of acf." (400)
+// - A name in "_acf_field_key_map" is looked up by the key given there; with a key that no field has, its value is not stored
 // Not observed: what a field reads as that was never set. Here: null for dates and relationships, "" for texts, false for switches.
 
 const SITE_FIELDS = array(
@@ -48,7 +50,7 @@ add_action(
 		foreach ( SITE_FIELDS as $type => $fields ) {
 			$shapes = array();
 			foreach ( $fields['date'] ?? array() as $name ) {
-				$shapes[ $name ] = array( 'type' => array( 'string', 'null' ) );
+				$shapes[ $name ] = array( 'type' => array( 'string', 'null' ), 'required' => true );
 			}
 			foreach ( $fields['text'] ?? array() as $name ) {
 				$shapes[ $name ] = array( 'type' => array( 'string', 'null' ) );
@@ -112,6 +114,7 @@ function site_read( int $id, array $fields ): array {
 }
 
 function site_write( int $id, array $fields, array $values ): void {
+	$values = array_diff_key( $values, $values['_acf_field_key_map'] ?? array() );
 	foreach ( array_merge( $fields['date'] ?? array(), $fields['text'] ?? array() ) as $name ) {
 		if ( array_key_exists( $name, $values ) ) {
 			update_post_meta( $id, $name, wp_slash( (string) $values[ $name ] ) );

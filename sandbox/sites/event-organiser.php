@@ -6,7 +6,9 @@
 // - all day "inside object _eventorganiser_event_schedule.all_day (0/1)"; "term event-venue (one per event)"; "address/lat/lng in
 //   wp_eo_venuemeta, not term meta"
 // - "list joins wp_eo_events, so a weekly event appears once per occurrence with the same id (5 rows), X-WP-Total counts occurrences, and a
-//   REST-made post without a row is published yet never listed (GET by id works)"
+//   REST-made post without a row is published yet never listed (GET by id works)"; without "showpastevents" past occurrences are not listed
+// - eo_get_venue_address(), eo_get_venue_description(), eo_get_venue_lat(), eo_get_venue_lng() read wp_eo_venuemeta
+// - Event tags are off after the installation; they are on here
 // - Capabilities: "use their own capability names (edit_events, manage_venues, ...)"; only administrators have them here
 // The companion plugin opens the type and registers the meta.
 
@@ -23,7 +25,7 @@ add_action(
 		register_taxonomy( 'event-category', 'event', array( 'public' => true, 'hierarchical' => true, 'show_in_rest' => false, 'capabilities' => $own( 'manage_event_categories' ) ) );
 		register_taxonomy( 'event-tag', 'event', array( 'public' => true, 'show_in_rest' => false, 'capabilities' => $own( 'manage_event_categories' ) ) );
 		if ( ! wp_installing() && ! get_option( 'site_table' ) ) {
-			$wpdb->query( "CREATE TABLE IF NOT EXISTS {$wpdb->prefix}eo_events (event_id bigint(20) NOT NULL AUTO_INCREMENT, post_id bigint(20) NOT NULL, StartDate varchar(10) NOT NULL, PRIMARY KEY (event_id))" );
+			$wpdb->query( "CREATE TABLE IF NOT EXISTS {$wpdb->prefix}eo_events (event_id bigint(20) NOT NULL AUTO_INCREMENT, post_id bigint(20) NOT NULL, StartDate varchar(10) NOT NULL, StartTime varchar(8) NOT NULL, EndDate varchar(10) NOT NULL, FinishTime varchar(8) NOT NULL, PRIMARY KEY (event_id))" );
 			update_option( 'site_table', '1' );
 		}
 	}
@@ -35,6 +37,16 @@ add_filter(
 		global $wpdb;
 		$here = 'event' === $query->get( 'post_type' ) || array( 'event' ) === $query->get( 'post_type' );
 		return $here ? "$join INNER JOIN {$wpdb->prefix}eo_events ON {$wpdb->posts}.ID = {$wpdb->prefix}eo_events.post_id" : $join;
+	},
+	10,
+	2
+);
+add_filter(
+	'posts_where',
+	static function ( string $where, WP_Query $query ) {
+		global $wpdb;
+		$lists = 'event' === $query->get( 'post_type' ) && ! $query->get( 'showpastevents' ) && ! $query->is_singular();
+		return $lists ? "$where AND {$wpdb->prefix}eo_events.EndDate >= '" . wp_date( 'Y-m-d' ) . "'" : $where;
 	},
 	10,
 	2
@@ -56,11 +68,34 @@ function sandbox_seed( array $event ): int {
 	}
 	$id = sandbox_post( 'event', $event, $meta );
 	for ( $week = 0; ! isset( $event['id'] ) && $week < ( $event['weeks'] ?? 1 ); $week++ ) {
-		$day = ( new DateTimeImmutable( $event['start'] ) )->modify( "+$week weeks" )->format( 'Y-m-d' );
-		$wpdb->insert( "{$wpdb->prefix}eo_events", array( 'post_id' => $id, 'StartDate' => $day ) );
+		$start = ( new DateTimeImmutable( $event['start'] ) )->modify( "+$week weeks" );
+		$end   = ( new DateTimeImmutable( $event['end'] ) )->modify( "+$week weeks" );
+		$wpdb->insert( "{$wpdb->prefix}eo_events", array( 'post_id' => $id, 'StartDate' => $start->format( 'Y-m-d' ), 'StartTime' => $start->format( 'H:i:s' ), 'EndDate' => $end->format( 'Y-m-d' ), 'FinishTime' => $end->format( 'H:i:s' ) ) );
 	}
-	sandbox_assign( $id, 'event-venue', isset( $event['venue'] ) ? array( $event['venue']['name'] ) : null );
+	if ( isset( $event['venue'] ) ) {
+		sandbox_assign( $id, 'event-venue', array( $event['venue']['name'] ) );
+		$term   = sandbox_term( 'event-venue', $event['venue']['name'] );
+		$stored = (array) get_option( 'site_venuemeta', array() );
+		update_option( 'site_venuemeta', array( $term => $event['venue'] ) + $stored );
+	}
 	sandbox_assign( $id, 'event-category', $event['categories'] ?? null );
 	sandbox_assign( $id, 'event-tag', $event['tags'] ?? null );
 	return $id;
+}
+
+function eo_get_venue_address( int $id ): array {
+	$stored = get_option( 'site_venuemeta', array() )[ $id ] ?? array();
+	return array( 'address' => $stored['address'] ?? '', 'city' => $stored['city'] ?? '', 'state' => $stored['state'] ?? '', 'postcode' => $stored['zip'] ?? '', 'country' => $stored['country'] ?? '' );
+}
+
+function eo_get_venue_description( int $id ): string {
+	return '';
+}
+
+function eo_get_venue_lat( int $id ): float {
+	return 0.0;
+}
+
+function eo_get_venue_lng( int $id ): float {
+	return 0.0;
 }

@@ -42,8 +42,12 @@ function sandbox_seed( array $event ): int {
 	}
 	$id = sandbox_post( 'ajde_events', $event, $meta );
 	if ( isset( $event['venue'] ) ) {
-		$term = sandbox_term( 'event_location', $event['venue']['name'] );
-		update_option( 'evo_tax_meta', array( 'event_location' => array( $term => array( 'location_address' => $event['venue']['address'] ?? '' ) ) ) );
+		$term   = sandbox_term( 'event_location', $event['venue']['name'] );
+		$stored = (array) get_option( 'evo_tax_meta', array() );
+		foreach ( array( 'address', 'city', 'state', 'country' ) as $name ) {
+			$stored['event_location'][ $term ][ "location_$name" ] = $event['venue'][ $name ] ?? '';
+		}
+		update_option( 'evo_tax_meta', $stored );
 		wp_set_object_terms( $id, $term, 'event_location' );
 	}
 	sandbox_assign( $id, 'event_organizer', isset( $event['organizer'] ) ? array( $event['organizer']['name'] ) : null );

@@ -7,6 +7,7 @@
 //   _region, _country"
 // - "content.rendered is the whole event page HTML (2.6-5.5 kB for a 4-letter body), so use context=edit and content.raw"
 // - "REST never runs its save code: _event_id stays empty, no table row" (so the seeding stands for its edit form)
+// - Table em_events: post_id, and event_type "single" or "recurring" (a series). Series are tested with the real plugin only
 // - Capabilities: "use their own capability names (edit_events, ...)"; only administrators have them here
 // The companion plugin opens the types and registers the meta.
 
@@ -15,6 +16,11 @@ sandbox_grant( array_merge( sandbox_caps( 'events' ), sandbox_caps( 'locations' 
 add_action(
 	'init',
 	static function () {
+		global $wpdb;
+		if ( ! wp_installing() && ! get_option( 'site_table' ) ) {
+			$wpdb->query( "CREATE TABLE IF NOT EXISTS {$wpdb->prefix}em_events (event_id bigint(20) NOT NULL AUTO_INCREMENT, post_id bigint(20) NOT NULL, event_type varchar(20) NOT NULL, PRIMARY KEY (event_id))" );
+			update_option( 'site_table', '1' );
+		}
 		$supports = array( 'title', 'editor', 'author', 'thumbnail', 'excerpt', 'custom-fields' );
 		$own      = array( 'manage_terms' => 'edit_event_categories', 'edit_terms' => 'edit_event_categories', 'delete_terms' => 'delete_event_categories', 'assign_terms' => 'edit_events' );
 		register_post_type( 'event', array( 'label' => 'Events', 'public' => true, 'show_in_rest' => false, 'supports' => $supports, 'capability_type' => array( 'event', 'events' ), 'map_meta_cap' => true, 'rewrite' => array( 'slug' => 'events' ) ) );
@@ -32,6 +38,7 @@ add_filter(
 );
 
 function sandbox_seed( array $event ): int {
+	global $wpdb;
 	$meta = array();
 	foreach ( array( 'start', 'end' ) as $end ) {
 		if ( isset( $event[ $end ] ) ) {
@@ -49,6 +56,9 @@ function sandbox_seed( array $event ): int {
 		$meta['_location_id'] = site_location( $event['venue'] );
 	}
 	$id = sandbox_post( 'event', $event, $meta );
+	if ( ! isset( $event['id'] ) ) {
+		$wpdb->insert( "{$wpdb->prefix}em_events", array( 'post_id' => $id, 'event_type' => 'single' ) );
+	}
 	sandbox_assign( $id, 'event-categories', $event['categories'] ?? null );
 	sandbox_assign( $id, 'event-tags', $event['tags'] ?? null );
 	return $id;

@@ -1,6 +1,6 @@
 <?php
 // Plugin Name: Site: GatherPress
-// Description: Behaves like GatherPress 0.34. Observed there:
+// Description: Behaves like GatherPress 0.34 and 0.35. Observed there:
 // - "gatherpress_event -> gatherpress_events; gatherpress_venue -> gatherpress_venues", in wp/v2 "yes, with meta"; "All meta is readable anonymously"
 // - "write meta.gatherpress_datetime = JSON string {dateTimeStart, dateTimeEnd, timezone}; read gatherpress_datetime_start/_end (local) and _gmt"
 // - "GET returns upcoming events only, even with status=any or context=edit: its own REST arg gatherpress_event_query defaults to upcoming";
@@ -57,9 +57,10 @@ function site_derive( $row, int $id, string $key, $value ): void {
 	$zone = new DateTimeZone( $when['timezone'] ?? wp_timezone_string() );
 	update_post_meta( $id, 'gatherpress_timezone', $zone->getName() );
 	foreach ( array( 'start' => 'dateTimeStart', 'end' => 'dateTimeEnd' ) as $end => $name ) {
-		$moment = new DateTimeImmutable( $when[ $name ] ?? 'now', $zone );
-		update_post_meta( $id, "gatherpress_datetime_$end", $moment->format( 'Y-m-d H:i:s' ) );
-		update_post_meta( $id, "gatherpress_datetime_{$end}_gmt", $moment->setTimezone( new DateTimeZone( 'UTC' ) )->format( 'Y-m-d H:i:s' ) );
+		// A date that the text lacks is deleted.
+		$moment = empty( $when[ $name ] ) ? null : new DateTimeImmutable( $when[ $name ], $zone );
+		update_post_meta( $id, "gatherpress_datetime_$end", $moment ? $moment->format( 'Y-m-d H:i:s' ) : '' );
+		update_post_meta( $id, "gatherpress_datetime_{$end}_gmt", $moment ? $moment->setTimezone( new DateTimeZone( 'UTC' ) )->format( 'Y-m-d H:i:s' ) : '' );
 	}
 }
 add_action( 'added_post_meta', 'site_derive', 10, 4 );
