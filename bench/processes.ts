@@ -10,7 +10,7 @@ import type { LoadResult, LoadTask } from './load-generator.ts';
 
 /** Servers run on one core, the load generator on the other. */
 export const SERVER_CORE = '0';
-export const LOAD_CORE = '1';
+const LOAD_CORE = '1';
 
 /**
  * CPU time of these processes, milliseconds, from the scheduler's nanosecond count (`proc(5)`; `stat` counts

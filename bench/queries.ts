@@ -9,6 +9,7 @@ import type { CalendarRecord, EventRecord } from '../src/model/records.ts';
 import type { EventFilter } from '../src/store/event-filter.ts';
 import { PUBLIC_VISIBILITY, type Visibility } from '../src/store/filters.ts';
 import { openReplica, type Replica } from '../src/store/replica.ts';
+import { integersFrom } from '../test/random.ts';
 import { percentile } from './replica/lists.ts';
 
 const { values } = parseArgs({
@@ -32,14 +33,8 @@ if (values.help) {
   process.exit(0);
 }
 
-let seed = 20_270_312;
-/** Pseudo-random numbers, the same in every run (mulberry32). */
-function random(below: number): number {
-  seed = (seed + 0x6d2b79f5) | 0;
-  let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-  return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * below);
-}
+/** The same in every run. */
+const random = integersFrom(20_270_312);
 
 const SYLLABLES = 'ka lo mi tur ben sa ré né fo gri pan del ost ü wi zo han ler mut ist com per tra ing'.split(' ');
 const word = () => Array.from({ length: 2 + random(3) }, () => SYLLABLES[random(SYLLABLES.length)]).join('');

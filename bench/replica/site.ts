@@ -1,6 +1,8 @@
 // A generated site of any size: each record is computed from its number alone, so every process generates the
 // same without storing it.
 
+import { integersFrom } from '../../test/random.ts';
+
 export interface Size {
   events: number;
   venues: number;
@@ -31,7 +33,7 @@ export const FIRST_ID = { category: 1, tag: 251, image: 1001, venue: 100_001, or
 
 /** A quarter of the events lies before this time. */
 export const NOW_MS = Date.UTC(2026, 10, 21);
-export const YEARS = 3;
+const YEARS = 3;
 export const COMMON_WORD = 'workshop';
 export const RARE_WORD = 'zebracorn';
 
@@ -39,16 +41,8 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const SYLLABLES = 'ka lo mi tur ben sa ré né fo gri pan del ost ü wi zo han ler mut ist com per tra ing'.split(' ');
 
-/** Pseudo-random numbers, the same for the same seed (mulberry32). */
-function seededRandom(seed: number): (below: number) => number {
-  let state = Math.imul(seed, 0x9e3779b1) | 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
-}
+/** Neighbouring seeds give unlike numbers. */
+const seededRandom = (seed: number) => integersFrom(Math.imul(seed, 0x9e3779b1) | 0);
 
 type Random = ReturnType<typeof seededRandom>;
 

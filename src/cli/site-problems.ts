@@ -106,7 +106,7 @@ const TLS_PROTOCOL = /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_L
 const TLS_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
 
 /** The problem that an error of the CMS port shows. `hasAccount`: the call had the service account's login. */
-export function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean): SiteProblem {
+function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean): SiteProblem {
   if (error instanceof NoRestApi) return error.finding.reason;
   if (error instanceof CmsRejected) return isAccessRefused(error) ? loginProblem(error, hasAccount) : 'unusable-answer';
   const code = causeCode(error);
@@ -163,7 +163,7 @@ export const loginAdvice = (error: CmsRejected): string =>
   SITE_ADVICE[loginProblem(error, true)]({ url: '', host: '', target: '', from: 'settings' });
 
 /** What the site says to the login. */
-export function describeLogin({ status, code }: CmsRejected, hasAccount: boolean): string {
+function describeLogin({ status, code }: CmsRejected, hasAccount: boolean): string {
   return hasAccount
     ? `the site does not accept this user with this application password (${code})`
     : `the site's REST API answers only signed-in users (status ${status}, ${code})`;

@@ -83,7 +83,7 @@ const linkedList = (plural: string): Parameter[] => [
   modifiedAfter(plural),
 ];
 
-export const TERM_ORDERS = [
+const TERM_ORDERS = [
   'name',
   'id',
   'slug',

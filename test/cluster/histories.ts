@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { loadMapping } from '../../src/mapping/load.ts';
 import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
+import { randomFrom } from '../random.ts';
 import { expectInSync } from '../sync/test-site.ts';
 import { allSettled, type GatewayOptions, roleOf, startGateway, type TestGateway, until } from './gateways.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
@@ -19,17 +20,6 @@ const MAX_HISTORY_MS = 120_000;
 /** Histories that run in parallel; they mostly wait. */
 const PARALLEL = 3;
 const NAMES = ['a', 'b', 'c'];
-
-/** Numbers between 0 and 1, the same for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 /** Remembers what it has read, and sends back the token of the last response. */
 interface HistoryClient {
@@ -240,7 +230,7 @@ async function stopAll({ seed, gateways }: Scene): Promise<void> {
 }
 
 /** Throws with the seed if a replica differs in the end, or if a client read an older state. */
-export async function runHistory(redisServer: RedisServer, seed: number): Promise<HistoryCounts> {
+async function runHistory(redisServer: RedisServer, seed: number): Promise<HistoryCounts> {
   await redisServer.restart();
   const cms = createFakeCms(Date.now);
   let titles = 0;

@@ -65,7 +65,7 @@ function readSource(path: string): Source {
 /**
  * The names and positions of all functions, outer ones first: `createBulkheads`, `createBulkheads.canQueue`.
  */
-export function functionsOf(program: Node): { name: string; node: Node }[] {
+function functionsOf(program: Node): { name: string; node: Node }[] {
   const functions: { name: string; node: Node }[] = [];
   walk(program, (node, path) => {
     const name = functionName(node);
@@ -92,7 +92,7 @@ function functionName(node: Node): string | undefined {
 }
 
 /** Positions of the identifiers that refer to variables and parameters of functions. */
-export function findLocals(program: Node): Map<number, string> {
+function findLocals(program: Node): Map<number, string> {
   const locals = new Map<number, string>();
   const visit = (node: Node, names: ReadonlySet<string>): void => {
     const isScope = /Function|ObjectMethod|ClassMethod/.test(node.type);

@@ -89,7 +89,7 @@ function normalized(body: unknown): unknown {
   return JSON.parse(text);
 }
 
-export function differencesOf(original: unknown, here: unknown, path = ''): Difference[] {
+function differencesOf(original: unknown, here: unknown, path = ''): Difference[] {
   if (Array.isArray(original) && Array.isArray(here)) {
     if (original.length !== here.length) return [{ path, original, here }];
     return original.flatMap((value, index) => differencesOf(value, here[index], `${path}[]`));

@@ -3,7 +3,7 @@
 import { Agent, type Dispatcher } from 'undici';
 
 /** Replaces the address of the recorded site in fixtures. */
-export const NEUTRAL_SITE = 'http://cms.example';
+const NEUTRAL_SITE = 'http://cms.example';
 
 /** One exchange in the form that `nock.define` takes. */
 export interface RecordedExchange {

@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { openReplica } from '../../src/store/replica.ts';
 import type { SyncStatus } from '../../src/sync/status.ts';
 import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
+import { integersFrom } from '../random.ts';
 import { serveFakeCms } from '../sync/fake-cms-server.ts';
 import { expectInSync, mapping } from '../sync/test-site.ts';
 
@@ -31,15 +32,6 @@ export interface Kills {
  */
 const KILLS_PER_REPLICA = 10;
 const EVENTS = 1_500;
-
-/** Pseudo-random numbers, the same for the same seed. */
-function seededRandom(seed: number): (below: number) => number {
-  let state = seed | 0;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
-    return (state >>> 8) % below;
-  };
-}
 
 function fill(cms: FakeCms): void {
   const terms = Array.from({ length: 30 }, () => cms.createTerm('event_categories').id);
@@ -144,7 +136,7 @@ async function expectEqual(cms: FakeCms, url: string, file: string): Promise<voi
  * after the last kill.
  */
 export async function killOften({ kills, seed }: { kills: number; seed: number }): Promise<Kills> {
-  const next = seededRandom(seed);
+  const next = integersFrom(seed);
   const folder = mkdtempSync(join(tmpdir(), 'crash-'));
   const file = join(folder, 'calendar.sqlite');
   let agoMs = 3_600_000;

@@ -40,7 +40,7 @@ const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
  * `title.raw,title.rendered,meta.a,acf.b` -> `title.rendered`, `meta.a`, `acf`: the paths that all records of
  * a type have in common.
  */
-export function fieldPaths(fields: string): string[] {
+function fieldPaths(fields: string): string[] {
   const paths = fields.split(',').flatMap((path) => {
     const [root = '', key] = path.split('.');
     if (!OBJECTS.has(root) || key === undefined) return [root];

@@ -3,7 +3,7 @@
 import { parseWallTime } from '../../time/wall-time.ts';
 
 /** Named as the API's parameters, which they become. */
-export const FILTERS = ['search', 'venue', 'organizer', 'categories', 'tags'] as const;
+const FILTERS = ['search', 'venue', 'organizer', 'categories', 'tags'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 /** Every part is valid. Absent parts have defaults. */

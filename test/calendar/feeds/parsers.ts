@@ -42,7 +42,7 @@ export function parseWithIcalJs(text: string): ParsedEvent[] {
 }
 
 /** Reads times with the time zones of this process. */
-export function parseWithNodeIcal(text: string): ParsedEvent[] {
+function parseWithNodeIcal(text: string): ParsedEvent[] {
   const midnight = (date: Date) => Date.UTC(date.getFullYear(), date.getMonth(), date.getDate());
   return Object.values(nodeIcal.sync.parseICS(text)).flatMap((component) => {
     if (component?.type !== 'VEVENT') return [];

@@ -4,7 +4,7 @@ export const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 
 export const ALL_ROLES = [undefined, 'subscriber', 'contributor', 'author', 'editor', 'admin'] as const;
 export const STAFF_ROLES = ['contributor', 'author', 'editor', 'admin'];
 export const PRIVATE_STATUSES = ['draft', 'pending', 'private', 'future'] as const;
-export const NAME_FIELD = { event: 'title', venue: 'venue', organizer: 'organizer' } as const;
+const NAME_FIELD = { event: 'title', venue: 'venue', organizer: 'organizer' } as const;
 export type Kind = keyof typeof NAME_FIELD;
 export const KINDS: Kind[] = ['event', 'venue', 'organizer'];
 
