@@ -3,6 +3,7 @@
 
 import { parseArgs } from 'node:util';
 import { seededGateway } from '../test/calendar/seeded-gateway.ts';
+import { mappingWith } from '../test/mapping/samples.ts';
 import { MOUNT } from '../test/start-gateway.ts';
 import { event, venue } from '../test/store/sample-records.ts';
 import { measure, median, startLoad } from './processes.ts';
@@ -50,6 +51,7 @@ const events = Array.from({ length: EVENTS }, (_, n) => {
     modifiedUtc,
     title: `Event ${(n * 7919) % EVENTS}`,
     venues: [1 + (n % VENUES)],
+    customFields: { room: `Room ${n % 20}` },
     description: PARAGRAPH.repeat(20),
   });
 });
@@ -61,6 +63,7 @@ const ADDITIONS: [name: string, parameters: string, path?: string][] = [
   ['at venues with coordinates', 'per_page=50&geoloc=true'],
   ['at venues without coordinates', 'per_page=50&geoloc=false'],
   ['two venues by a repeated name', 'per_page=50&venue=1&venue=2'],
+  ['custom field equal', 'per_page=50&custom_fields[room]=Room+7'],
   ['in descending order', 'per_page=50&order=desc'],
   ['by modification, latest first', 'per_page=50&orderby=modified&order=desc'],
   ['by title', 'per_page=50&orderby=title'],
@@ -84,7 +87,8 @@ const uncached = (parameters: string, path = '/events'): string[] =>
     return `${MOUNT}${path}?${parameters.replace('TOKEN', token)}&strict_dates=true&end_date=${end}`;
   });
 
-const gateway = await seededGateway([], { nowMs: NOW_MS, maxPerPage: 500 });
+const mapping = mappingWith({}, {}, { custom_fields: { room: { at: 'meta.room', filter: true } } });
+const gateway = await seededGateway([], { nowMs: NOW_MS, maxPerPage: 500, mapping });
 gateway.replica.upsert(venues);
 for (let from = 0; from < EVENTS; from += 500) gateway.replica.upsert(events.slice(from, from + 500));
 const { url } = await gateway.listen();
@@ -110,6 +114,7 @@ for (const [name, ...request] of ADDITIONS) {
   }
   rows.push({
     list: name,
+    events: (await gateway.requestPath(uncached(...request)[0]!)).body?.total ?? '',
     'CPU, us': Math.round(median(turns.map(({ addition }) => addition))),
     'plain list of 50, us': Math.round(median(turns.map(({ plain }) => plain))),
     'ratio to the plain list': median(turns.map(({ ratio }) => ratio)).toFixed(2),

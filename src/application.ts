@@ -138,7 +138,7 @@ export function createApplication(options: ApplicationOptions): Application {
     }),
     passwordAttempts: createPasswordAttempts(clocks?.unknownMs),
     imageFetches: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),
-    serializer: createSerializer(replica, site, config.cost),
+    serializer: createSerializer(replica, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
     validateEmbedded: (kind, data) => parseEmbedded(bodyParameters(kind), data),

@@ -5,9 +5,10 @@ import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { PostKind } from '../model/records.ts';
 import { columnFilter, type EventFilter, type EventOrder } from '../store/event-filter.ts';
 import type { Visibilities } from '../store/filters.ts';
+import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
 import type { DateWindow } from './dates.ts';
 import { venueConditions } from './geolocation.ts';
-import { type LinkParam, linkOrder, type Page, pageLinks } from './pagination.ts';
+import { type LinkParam, linkOrder, linkParams, type Page, pageLinks } from './pagination.ts';
 import { isVisibleLink } from './permissions.ts';
 import { searchWords } from './search-query.ts';
 import type { Services } from './services.ts';
@@ -32,6 +33,9 @@ export function eventFilter(
   return {
     ...columnFilter(values),
     ...orderOf(values),
+    customFields: condition('custom_fields', (sent: Record<string, string>) =>
+      customFieldFilter(customFieldsOf(services.mapping, 'event'), sent),
+    ),
     words: condition('search', (text) => searchWords(String(text))),
     categories: condition('categories', (ids: number[]) => replica.withDescendants(ids)),
     tags: condition('tags', (ids: number[]) => ids),
@@ -109,6 +113,7 @@ export function eventLinks({ sent, values }: Input, context: LinkContext): Recor
   };
   const params: LinkParam[] = LINK_ORDER.flatMap((name) => {
     const value = name in converted ? converted[name] : sent[name];
+    if (name === 'custom_fields' && value !== undefined) return linkParams(name, value);
     return value === undefined ? [] : [{ name, value: linkText(value), csv: name === 'venue' || name === 'organizer' }];
   });
   return pageLinks(`${baseUrl}/events/`, params, { ...page, total });

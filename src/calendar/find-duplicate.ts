@@ -73,6 +73,8 @@ function differs(record: LinkedRecord, fields: Record<string, unknown>): boolean
   const stored: Record<string, unknown> = { ...record };
   if (LINKED_FIELDS[record.kind].some((name) => fields[name] !== undefined && fields[name] !== stored[name]))
     return true;
+  const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
+  if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
   const description = String(fields.description ?? '');
   return description !== '' && comparableText(description) !== comparableText(record.description);
 }

@@ -10,10 +10,11 @@ import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../
 import { PUBLIC_VISIBILITIES } from '../store/filters.ts';
 import { removeScripts } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
+import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
 import { instantBound } from './dates.ts';
 import { findDuplicate, LINKED_FIELDS } from './find-duplicate.ts';
 import { listResponse, listScope } from './list-response.ts';
-import { linkOrder, pageLinks, pageOf } from './pagination.ts';
+import { linkOrder, linkParams, pageLinks, pageOf } from './pagination.ts';
 import { type FieldsContext, imageField, postFields } from './post-fields.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
@@ -50,6 +51,7 @@ export type LinkedRecords = ReturnType<typeof createLinkedRecords>;
 export function createLinkedRecords(services: Services, kind: LinkedKind) {
   const { serializer, replica, nowMs } = services;
   const collection = PLURALS[kind];
+  const customFields = customFieldsOf(services.mapping, kind);
   const serializeEntry = (record: LinkedRecord): JsonObject => serializer.linked(record);
   const serializeSingle = (record: LinkedRecord): JsonObject => serializer.linked(record, { single: true });
   const writeTarget = ({ parameterOf }: Input): WriteTarget<LinkedKind> => ({
@@ -62,6 +64,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     const scope = await listScope(services, [kind, 'event'], input, request);
     const page = pageOf(values, services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
+    const customFilter = values.custom_fields as Record<string, string> | undefined;
     const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
     const { ids, total } = replica.listLinked(kind, {
       visibility: scope.visibility,
@@ -72,6 +75,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       event: values.event === undefined ? undefined : Number(values.event),
       hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
       modifiedAfter: modifiedAfter.utc,
+      customFields: customFilter === undefined ? undefined : customFieldFilter(customFields, customFilter),
       upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
     });
     const effective: Record<string, unknown> = {
@@ -80,7 +84,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       per_page: page.perPage,
       status: scope.status,
     };
-    const params = LINK_ORDER.flatMap((name) => (name in effective ? [{ name, value: String(effective[name]) }] : []));
+    const params = LINK_ORDER.flatMap((name) => (name in effective ? linkParams(name, effective[name]) : []));
     const links = pageLinks(`${request.baseUrl}/${collection}/`, params, { ...page, total });
     const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
     const listPage = { kind, name: collection, ids, total, page, links, serialize: serializeEntry, validUntilMs };

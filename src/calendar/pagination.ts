@@ -1,6 +1,7 @@
 // Pagination of lists: the requested page, and the links to this page, the next and the previous one.
 
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
+import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { PageWindow } from '../store/filters.ts';
 import type { ListSettings } from './services.ts';
@@ -45,8 +46,14 @@ const encode = (text: string): string =>
         .replace(/[!'()*]/g, percent);
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
+/** A parameter as sent: an object becomes a parameter for each of its entries. */
+export const linkParams = (name: string, value: unknown): LinkParam[] =>
+  isObject(value)
+    ? Object.entries(value).map(([key, item]) => ({ name: `${name}[${key}]`, value: String(item) }))
+    : [{ name, value: String(value) }];
+
 const queryString = (params: LinkParam[]): string =>
-  params.map(({ name, value, csv }) => `${name}=${csv ? value : encode(value)}`).join('&');
+  params.map(({ name, value, csv }) => `${encode(name)}=${csv ? value : encode(value)}`).join('&');
 
 /**
  * The three links of a page, encoded alike. The links to other pages end with `page`, which the link to the

@@ -5,6 +5,7 @@ import type { Input } from '../interface/input.ts';
 import type { PostFields, PostKind } from '../model/records.ts';
 import { utcZone } from '../time/zones.ts';
 import { permissionsForWrite } from './action-permissions.ts';
+import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
 import { parseWrittenDate } from './dates.ts';
 import { can } from './permissions.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
@@ -41,6 +42,8 @@ export async function postFields(
     fields.dateUtc = parseWrittenDate('date_utc', String(sent.dateUtc), { nowMs, zone: utcZone });
   const status = storedStatus(sent.status as string | undefined, mayPublish, isCreate);
   if (status !== undefined) fields.status = status;
+  const customFields = writtenCustomFields(customFieldsOf(services.mapping, kind), sent.customFields);
+  if (customFields) fields.customFields = customFields;
   return fields;
 }
 

@@ -2,6 +2,7 @@
 // Events Calendar.
 
 import { copiedFields } from '../interface/fields.ts';
+import type { Mapping } from '../mapping/mapping.ts';
 import type { JsonObject } from '../model/json.ts';
 import { PLURALS } from '../model/kinds.ts';
 import {
@@ -21,6 +22,7 @@ import type { Replica } from '../store/replica.ts';
 import { dateDetails } from '../time/wall-time.ts';
 import { zoneAbbreviation } from '../time/zones.ts';
 import { type CostSettings, decodeCost, serializeCost } from './cost.ts';
+import { customFieldsOf, shownCustomFields } from './custom-fields.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd } from './json-ld.ts';
 import { cmsStatus, isVisibleLink } from './permissions.ts';
 
@@ -46,7 +48,12 @@ const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', 
 /**
  * Linked records come from the replica. Those that it lacks and those that the actor may not see are omitted.
  */
-export function createSerializer(replica: Replica, site: () => Site, cost?: CostSettings) {
+export function createSerializer(replica: Replica, mapping: Mapping, site: () => Site, cost?: CostSettings) {
+  const customFields = {
+    event: customFieldsOf(mapping, 'event'),
+    venue: customFieldsOf(mapping, 'venue'),
+    organizer: customFieldsOf(mapping, 'organizer'),
+  };
   const host = () => new URL(site().url).hostname;
 
   function common(record: PostRecord): JsonObject {
@@ -101,7 +108,7 @@ export function createSerializer(replica: Replica, site: () => Site, cost?: Cost
       tags: isLocked ? [] : termsOf('tag', record.tags, audience),
       venue: venues.length === 1 ? venues[0] : venues,
       organizer: isLocked ? [] : linkedOf('organizer', record.organizers, audience, options),
-      custom_fields: [],
+      custom_fields: (!isLocked && shownCustomFields(customFields.event, record)) || [],
     };
     if (options.single && !record.protected) {
       const [venue] = unprotectedRecords('venue', record.venues, audience);
@@ -146,6 +153,7 @@ export function createSerializer(replica: Replica, site: () => Site, cost?: Cost
       const unset = Object.fromEntries(Object.keys(flags).map((key) => [key, null]));
       return { ...common(record), [record.kind]: [], ...blank, ...unset, ...globalId(record.id) };
     }
+    const custom = shownCustomFields(customFields[record.kind], record);
     const json: JsonObject = {
       ...common(record),
       [record.kind]: record.title,
@@ -153,6 +161,7 @@ export function createSerializer(replica: Replica, site: () => Site, cost?: Cost
       ...coordinates,
       ...flags,
       ...globalId(record.id),
+      ...(custom && { custom_fields: custom }),
     };
     if (options.single) {
       json.json_ld = record.kind === 'venue' ? venueJsonLd(record, image?.url) : organizerJsonLd(record, image?.url);

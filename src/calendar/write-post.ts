@@ -68,7 +68,8 @@ function errorContext<K extends PostKind>(
   const { locations } = writableMapping(services, kind);
   const parameterAt = (location: string): string | undefined => {
     const field = [...locations].find(([, at]) => at === location)?.[0];
-    return field === undefined ? undefined : parameterOf(String(field));
+    // A custom field is a part of one parameter: `customFields.door_time`.
+    return field === undefined ? undefined : parameterOf(String(field).split('.', 1)[0]!);
   };
   return { kind, id, anonymous: false, parameterAt };
 }

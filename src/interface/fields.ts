@@ -2,6 +2,7 @@
 // response property. Parameters, response schemas, mappings, the serializer and the writers derive their
 // fields from it.
 
+import { isPostKind } from '../model/kinds.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
 import { NO_TIME } from '../model/records.ts';
 import { type Limit, SIZES } from './limits.ts';
@@ -285,14 +286,24 @@ function inOrder<T>(entries: [string, T][], order = ''): [string, T][] {
   return entries.toSorted(([a], [b]) => rank(a) - rank(b));
 }
 
+/** The names and values depend on the mapping. */
+const customFields = parameter(
+  'custom_fields',
+  types.customFields,
+  SIZES.customFields,
+  'Custom fields: values by name; the others stay as they are',
+  { addition: true, recordKey: 'customFields' },
+);
+
 /** The parameters of creates of a kind. */
 export function bodyParameters(kind: Kind): Parameter[] {
-  return inOrder(Object.entries(FIELDS[kind]), PARAMETER_ORDER[kind]).flatMap(([name, field]) => {
+  const parameters = inOrder(Object.entries(FIELDS[kind]), PARAMETER_ORDER[kind]).flatMap(([name, field]) => {
     if (!field.parameter) return [];
     const { type, limit, description, ...options } = field.parameter;
     const recordKey = field.key === name ? {} : { recordKey: field.key };
     return [parameter(name, type, limit, description, { ...options, ...recordKey })];
   });
+  return isPostKind(kind) ? [...parameters, customFields] : parameters;
 }
 
 /** The parameters of updates: none is required, and a category can move to the top level. */

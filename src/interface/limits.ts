@@ -41,6 +41,9 @@ export const SIZES = {
    * LONGTEXT hold more.
    */
   longText: { characters: 100_000 },
+  /** Custom fields by name: of a filter, and of a body. */
+  customFilters: { characters: 10_000 },
+  customFields: { characters: 100_000 },
   /** As large as a body may be. The fields of each embedded record have limits of their own. */
   embeddedRecords: { characters: 1_048_576, textCharacters: 20_000 },
 } as const satisfies Record<string, Limit>;

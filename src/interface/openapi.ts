@@ -6,11 +6,13 @@ import type { Kind } from '../model/records.ts';
 import { VERSION } from '../version.ts';
 import type { Parameter } from './parameter.ts';
 import {
+  ADDED_PROPERTIES,
   CHANGES_SCHEMA,
   ERROR_SCHEMA,
   listEnvelope,
   RECORD_SCHEMAS,
   SCHEMA_NAMES,
+  type SchemaName,
   schemaRef,
 } from './response-schemas.ts';
 import { type Endpoint, type Operation, ROUTES, type Route } from './routes.ts';
@@ -85,7 +87,7 @@ export function openApi(context: OpenApiContext): object {
     },
     ...(complete ? { tags: TAGS } : {}),
     components: {
-      schemas: RECORD_SCHEMAS,
+      schemas: complete ? RECORD_SCHEMAS : originalSchemas(),
       ...(complete ? {} : { parameters: misplacedDeclarations(routes, context) }),
       responses: errorResponses(routes, context),
       securitySchemes: {
@@ -96,6 +98,16 @@ export function openApi(context: OpenApiContext): object {
     paths: Object.fromEntries(routes.map((route) => [route.path, pathItem(route, context)])),
   };
 }
+
+/** Without what this gateway adds. */
+const originalSchemas = (): Record<string, Schema> =>
+  Object.fromEntries(
+    Object.entries(RECORD_SCHEMAS).map(([name, schema]) => {
+      const added = ADDED_PROPERTIES[name as SchemaName] ?? [];
+      const properties = Object.entries(schema.properties ?? {}).filter(([property]) => !added.includes(property));
+      return [name, { ...schema, properties: Object.fromEntries(properties) }];
+    }),
+  );
 
 const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' };
 
@@ -258,6 +270,7 @@ function queryParameter(parameter: Parameter, context: OpenApiContext): JsonObje
     in: 'query',
     description,
     ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
+    ...(schema.type === 'object' ? { style: 'deepObject', explode: true } : {}),
     schema: value === undefined ? schema : { ...schema, default: value },
     ...(context.complete && type.examples ? { examples: namedExamples(type.examples) } : {}),
   };

@@ -36,7 +36,14 @@ export type JsonType = 'string' | 'boolean' | 'integer';
  */
 export interface ParamType {
   /** JSON Schema for the documentation. */
-  schema: { type?: string | string[]; items?: object; format?: string; enum?: readonly string[]; oneOf?: object[] };
+  schema: {
+    type?: string | string[];
+    items?: object;
+    format?: string;
+    enum?: readonly string[];
+    oneOf?: object[];
+    additionalProperties?: object;
+  };
   /** Valid values for the documentation, where the schema alone does not show what is accepted. */
   examples?: readonly string[];
   /** First stage: the form of the value. Not called for null. */

@@ -1,7 +1,7 @@
 // The parameter types of the API: plain values, dates, references to records, and references to terms.
 
 import { isObject } from '../model/json.ts';
-import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
+import { type Kind, type LinkedKind, MAX_FILTERED_CHARACTERS, type PostKind, type TermKind } from '../model/records.ts';
 import { parsePhpDate, parseUnixSeconds, plainDate } from '../time/php-dates.ts';
 import { parseZone, utcZone } from '../time/zones.ts';
 import { everyAsync, type ParamType, type ReferenceChecks } from './param-type.ts';
@@ -150,6 +150,19 @@ export const linkedWebsite: ParamType = {
   jsonType: 'string',
   parse: (value) => (isEmpty(value) ? '' : value),
 };
+
+/** Values of custom fields by name, in a list. The use case knows the names. */
+export const customFieldFilter: ParamType = {
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+  accepts: (value) =>
+    isObject(value) &&
+    Object.values(value).every(
+      (text) => typeof text === 'string' && text !== '' && text.length <= MAX_FILTERED_CHARACTERS,
+    ),
+};
+
+/** Values of custom fields by name, in a body. The use case knows the names and the types. */
+export const customFields: ParamType = { schema: { type: 'object', additionalProperties: {} } };
 
 // Dates
 

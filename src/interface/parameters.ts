@@ -20,6 +20,15 @@ const modifiedAfter = (plural: string): Parameter =>
     { addition: true },
   );
 
+const customFields = (plural: string): Parameter =>
+  parameter(
+    'custom_fields',
+    types.customFieldFilter,
+    SIZES.customFilters,
+    `${plural} whose custom fields have these values, for the fields by which the mapping lets lists filter`,
+    { addition: true },
+  );
+
 export const EVENT_ORDERS = ['start_date', 'modified', 'title'] as const;
 
 const eventList: Parameter[] = [
@@ -69,6 +78,7 @@ const eventList: Parameter[] = [
   parameter('order', types.knownWord(['asc', 'desc']), SIZES.flag, 'Ascending or descending', { addition: true }),
   parameter('orderby', types.knownWord(EVENT_ORDERS), SIZES.flag, 'What to sort by', { addition: true }),
   modifiedAfter('Events'),
+  customFields('Events'),
 ];
 
 const linkedList = (plural: string): Parameter[] => [
@@ -81,6 +91,7 @@ const linkedList = (plural: string): Parameter[] => [
   }),
   parameter('status', types.listedStatus, SIZES.status, `${plural} in these statuses`),
   modifiedAfter(plural),
+  customFields(plural),
 ];
 
 const TERM_ORDERS = [

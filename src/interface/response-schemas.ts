@@ -76,12 +76,27 @@ function linkedSchema(kind: LinkedKind): Schema {
       image: schemaRef('Image'),
       ...copiedProperties(kind),
       ...globalProperties,
+      custom_fields: { ...customFields, description: 'By name; absent without any' },
       json_ld: jsonLd,
     },
     // The serializer leaves out empty texts.
-    ['description', 'excerpt', 'image', ...texts, 'json_ld'],
+    ['description', 'excerpt', 'image', ...texts, 'custom_fields', 'json_ld'],
   );
 }
+
+const customFields: Schema = {
+  type: 'object',
+  additionalProperties: objectSchema({
+    label: textSchema('Name for people'),
+    value: { oneOf: [textSchema(), { type: 'boolean' }] },
+  }),
+};
+
+/** Properties that the document of the original lacks. */
+export const ADDED_PROPERTIES: Readonly<Partial<Record<SchemaName, readonly string[]>>> = {
+  Venue: ['custom_fields'],
+  Organizer: ['custom_fields'],
+};
 
 export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
   ImageSize: objectSchema({
@@ -175,7 +190,7 @@ export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
         description: 'An empty list for none, the venue itself for one, a list for several',
       },
       organizer: listSchema(schemaRef('Organizer'), 'Its organizers, in the order given'),
-      custom_fields: { oneOf: [emptyListSchema, { type: 'object' }], description: 'An empty list for none' },
+      custom_fields: { oneOf: [emptyListSchema, customFields], description: 'By name; an empty list for none' },
       json_ld: jsonLd,
     },
     ['json_ld'],

@@ -6,6 +6,7 @@ import { KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
 import { parseZone } from '../time/zones.ts';
 import { type CompiledField, compileCoreField, compileField } from './compile-field.ts';
 import { CORE_LOCATIONS, type CoreLocation } from './core-locations.ts';
+import { type CustomField, type CustomFields, compileCustomField } from './custom-fields.ts';
 import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
 import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
@@ -39,6 +40,7 @@ export function compileMapping(json: unknown, file: string): Mapping {
 
 function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: string): KindMapping<Kind> {
   const { fields, embedded, linkFields } = compileFields(kind, spec, mapping, file);
+  const customFields = compileCustomFields(kind, spec, file);
   const writable = fields.filter(({ field, accessor }) => accessor.write && !field.derived && !spec.readOnly);
   const storedAs = storedAsOf(kind, spec);
   const postType = mapping.wordpress?.posts?.[spec.posts ?? ''];
@@ -51,7 +53,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
       `/${kind}/occurrences`,
       'events with embedded venues or organizers cannot have occurrences',
     );
-  const readOne = createReader(kind, fields, linkFields, {
+  const readOne = createReader(kind, fields, customFields, linkFields, {
     storedAs,
     usesCoreExcerpt: spec.fields?.excerpt === undefined,
     hasTrueDraftDates: mapping.requiresCompanionPlugin === true && postType !== undefined && !postType.existing,
@@ -68,20 +70,29 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     statuses: spec.statuses ?? [],
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(({ field, accessor }) => pathsOf(field, accessor))),
-    selectedFields: selectedFields(kind, storedAs, fields, mapping),
+    selectedFields: selectedFields(
+      kind,
+      storedAs,
+      [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths),
+      mapping,
+    ),
     ...(occurrences && { occurrences: createOccurrenceReader(readOne as KindMapping<'event'>['read']) }),
     requiredPaths: fields.flatMap(requiredPaths),
     termFields: termFieldsOf(mapping),
     touchAfterCreate: spec.touchAfterCreate ?? [],
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
-    locations: new Map(
-      writable.map(({ field, accessor }) => [field.key, accessor.location]),
-    ) as KindMapping<Kind>['locations'],
+    customFields,
+    locations: new Map([
+      ...writable.map(({ field, accessor }) => [field.key, accessor.location] as const),
+      ...[...customFields]
+        .filter(([, { accessor }]) => accessor.write)
+        .map(([name, { accessor }]) => [`customFields.${name}`, accessor.location] as const),
+    ]) as KindMapping<Kind>['locations'],
     numeric: new Set(fields.filter(({ accessor }) => accessor.isNumeric).map(({ field }) => field.key)),
     embedded,
     linkFields,
     read,
-    ...createWriter(fields, writable, read, linkFields),
+    ...createWriter(fields, writable, customFields, read, linkFields),
   } as KindMapping<Kind>;
 }
 
@@ -133,6 +144,27 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: s
     } catch (error) {
       if (!(error instanceof MappingFieldError)) throw error;
       throw mappingError(file, `/${kind}/fields/${name}${error.pointer}`, error.message);
+    }
+  }
+  return compiled;
+}
+
+function compileCustomFields(
+  kind: Kind,
+  { custom_fields = {}, readOnly = false }: KindSpec,
+  file: string,
+): CustomFields {
+  if (Object.keys(custom_fields).length > 0 && isTermKind(kind))
+    throw mappingError(file, `/${kind}/custom_fields`, 'only events, venues and organizers have custom fields');
+  const compiled = new Map<string, CustomField>();
+  for (const [name, spec] of Object.entries(custom_fields)) {
+    try {
+      const field = compileCustomField(name, spec);
+      if (readOnly) delete field.accessor.write;
+      compiled.set(name, field);
+    } catch (error) {
+      if (!(error instanceof MappingFieldError)) throw error;
+      throw mappingError(file, `/${kind}/custom_fields/${name}${error.pointer}`, error.message);
     }
   }
   return compiled;
@@ -215,11 +247,10 @@ const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'
 function selectedFields(
   kind: Kind,
   storedAs: 'posts' | 'terms',
-  fields: CompiledField[],
+  fieldPaths: readonly string[],
   mapping: MappingFile,
 ): string {
-  if (mapping.upstream === 'payload')
-    return [...new Set(['id', ...fields.flatMap(({ accessor }) => accessor.selectedPaths)])].join(',');
+  if (mapping.upstream === 'payload') return [...new Set(['id', ...fieldPaths])].join(',');
   const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
   const basePaths = storedAs === 'posts' ? POST_PATHS : termPaths;
   // Link tables need the key by which events refer to records of this kind.
@@ -230,13 +261,7 @@ function selectedFields(
   );
   const rendered = storedAs === 'posts' ? RENDERED_PATHS : [];
   const series = mapping[kind]?.occurrences ? [OCCURRENCES_FIELD] : [];
-  const paths = [
-    ...basePaths,
-    ...fields.flatMap(({ accessor }) => accessor.selectedPaths),
-    ...linkKeys,
-    ...rendered,
-    ...series,
-  ];
+  const paths = [...basePaths, ...fieldPaths, ...linkKeys, ...rendered, ...series];
   // WordPress answers no `meta` of a term if `_fields` names a key of it; of a post it answers only that key.
   return [...new Set(storedAs === 'posts' ? paths : paths.map((path) => path.split('.', 1)[0]))].join(',');
 }

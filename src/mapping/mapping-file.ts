@@ -45,6 +45,17 @@ export interface FieldSpec extends LocationSpec {
   sentWith?: string[];
 }
 
+/** A value of the site that the API has no field for. */
+export interface CustomFieldSpec extends LocationSpec {
+  readOnly?: boolean;
+  /** Its name for people; made from the field's own name by default. */
+  label?: string;
+  /** `text` by default. */
+  type?: 'text' | 'boolean';
+  /** Lists filter by it. */
+  filter?: boolean;
+}
+
 /** The days before and after today whose occurrences are events. */
 export interface OccurrenceWindow {
   pastDays?: number;
@@ -66,6 +77,8 @@ export interface KindSpec {
   /** Of events: the companion plugin sends the occurrences of a series. */
   occurrences?: OccurrenceWindow;
   fields?: Record<string, string | FieldSpec>;
+  /** Of events, venues and organizers. */
+  custom_fields?: Record<string, string | CustomFieldSpec>;
 }
 
 export interface PostTypeSpec {

@@ -4,10 +4,14 @@
 import { createHash } from 'node:crypto';
 import { type CmsRecord, type CollectionSpec, plainCollection } from '../cms/port.ts';
 import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
+import type { CustomFields } from './custom-fields.ts';
 import type { EmbeddedReader } from './embedded.ts';
 import type { LinkField, LinkTables } from './link-fields.ts';
 import type { MappingFile, Upstream } from './mapping-file.ts';
 import type { OccurrenceReader } from './occurrences.ts';
+
+/** A custom field in `locations`. */
+export type CustomFieldKey = `customFields.${string}`;
 
 export interface WriteContext {
   site: Site;
@@ -26,8 +30,9 @@ export interface KindMapping<K extends Kind> extends CollectionSpec {
   /** Paths of the body that are sent again after a create, for plugins that react to updates only. */
   touchAfterCreate: string[];
   writable: ReadonlySet<keyof FieldsOf[K]>;
+  customFields: CustomFields;
   /** Where each field is written, in the CMS's terms (`meta.cost`), for messages and checks. */
-  locations: ReadonlyMap<keyof FieldsOf[K], string>;
+  locations: ReadonlyMap<keyof FieldsOf[K] | CustomFieldKey, string>;
   /** Fields whose text the CMS stores as a number. */
   numeric: ReadonlySet<string>;
   /**

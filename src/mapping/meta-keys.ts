@@ -5,6 +5,7 @@ import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { MetaType } from './codecs/codec.ts';
 import { selectCodec } from './codecs/registry.ts';
+import { customFieldType, locationOf } from './custom-fields.ts';
 import type { FieldSpec, KindSpec, LocationSpec } from './mapping-file.ts';
 import { parsePath } from './paths.ts';
 
@@ -54,6 +55,9 @@ export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey
     const field = FIELDS[kind][name];
     if (field) for (const use of usesOf(fieldSpec, field, spec.readOnly ?? false)) add(name, use);
   }
+  for (const [name, fieldSpec] of Object.entries(spec.custom_fields ?? {}))
+    for (const use of usesOf(locationOf(fieldSpec), customFieldType(name, fieldSpec), spec.readOnly ?? false))
+      add(name, use);
   for (const [name, fieldSpec] of Object.entries(events?.fields ?? {}))
     if (FIELDS.event[name]?.references === kind && typeof fieldSpec === 'object' && fieldSpec.via?.key !== undefined)
       add(name, { path: fieldSpec.via.key, type: { type: 'integer' }, writable: false });

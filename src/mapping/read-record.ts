@@ -17,6 +17,7 @@ import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
 import { wallToUtc } from '../time/zones.ts';
 import { eventZone } from './codecs/clock.ts';
 import type { CompiledField } from './compile-field.ts';
+import { type CustomFields, readCustomFields } from './custom-fields.ts';
 import type { Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, linkedIds } from './link-fields.ts';
 import { valueAt } from './paths.ts';
@@ -32,6 +33,7 @@ export interface ReaderOptions {
 export function createReader(
   kind: Kind,
   fields: CompiledField[],
+  customFields: CustomFields,
   linkFields: LinkField[],
   options: ReaderOptions,
 ): (cmsRecord: CmsRecord, site: Site, linkTables?: LinkTables) => RecordOf[Kind] {
@@ -50,6 +52,8 @@ export function createReader(
       if (value !== undefined) values[field.key] = value;
     }
     for (const { field } of linkFields) values[field] = linkedIds(values[field] as number[], linkTables[field]);
+    const custom = readCustomFields(customFields, cmsRecord, zones);
+    if (custom) values.customFields = custom;
     if (options.storedAs === 'posts') completePost(values, cmsRecord, options);
     const record = values as unknown as RecordOf[Kind];
     if (record.kind === 'event') completeEvent(record, site);

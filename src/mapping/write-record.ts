@@ -8,6 +8,7 @@ import { parseZone } from '../time/zones.ts';
 import { convertWallTime, eventZone } from './codecs/clock.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import type { CompiledField } from './compile-field.ts';
+import { type CustomFields, writeCustomFields } from './custom-fields.ts';
 import type { Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, storedIds } from './link-fields.ts';
 import type { WriteContext } from './mapping.ts';
@@ -18,6 +19,7 @@ type Values = Record<string, unknown>;
 export function createWriter(
   fields: CompiledField[],
   writable: CompiledField[],
+  customFields: CustomFields,
   read: (cmsRecord: CmsRecord, site: Site) => RecordOf[Kind],
   linkFields: LinkField[],
 ) {
@@ -39,6 +41,12 @@ export function createWriter(
         if (error instanceof UnrepresentableValue) throw invalidValue(name, error);
         throw error;
       }
+    }
+    try {
+      writeCustomFields(customFields, customValuesOf(changed), { body, current, zones });
+    } catch (error) {
+      if (error instanceof UnrepresentableValue) throw invalidValue('custom_fields', error);
+      throw error;
     }
     return body;
   }
@@ -92,12 +100,16 @@ export function createWriter(
     const isChanged = ({ field }: CompiledField): boolean => Object.hasOwn(changed, field.key);
     if (writable.some((one) => one.accessor.needsCurrent && isChanged(one))) return true;
     if (companionsOf(changed).length > 0) return true;
+    if (Object.keys(customValuesOf(changed)).some((name) => customFields.get(name)?.accessor.needsCurrent)) return true;
     if (!zoneField || zoneDependent.length === 0) return false;
     return isChanged(zoneField) ? !zoneDependent.every(isChanged) : zoneDependent.some(isChanged);
   }
 
   return { write, needsCurrent };
 }
+
+const customValuesOf = (changed: object): Readonly<Record<string, unknown>> =>
+  (changed as Partial<EventRecord>).customFields ?? {};
 
 function convertToZone(wall: unknown, from: string, zones: Zones): unknown {
   const fromZone = parseZone(from);

@@ -40,6 +40,9 @@ export const NO_WEBSITE = '-';
  */
 export const WITHHELD = 'withheld';
 
+/** No filter finds a custom field with a longer text, and no request can name one. */
+export const MAX_FILTERED_CHARACTERS = 200;
+
 /** The fields that events, venues and organizers share. `0` means no author or no image. */
 export interface PostFields {
   status: string;
@@ -60,6 +63,8 @@ export interface PostFields {
   protected: boolean;
   /** Id of the featured image. */
   image: number;
+  /** By the names that the mapping gives them. Absent without any; empty texts are left out. */
+  customFields?: Readonly<Record<string, string | boolean>>;
 }
 
 export interface EventFields extends PostFields {

@@ -1,6 +1,7 @@
 // The filter of an event list, and the SQL of every condition that compares a column.
 
 import type { WallTime } from '../model/records.ts';
+import { hasCustomValues } from './custom-values.ts';
 import type { DateBound, PageWindow, SearchWord, Visibility } from './filters.ts';
 import { LISTED, TARGET_KIND } from './schema.ts';
 import { inJson, raw, type Sql, sql } from './sql.ts';
@@ -16,6 +17,7 @@ const COLUMN_CONDITIONS = {
   /** Changed after this UTC time. */
   modifiedAfter: (utc: WallTime) => sql`e.modified > ${wallNumber(utc)}`,
   parent: (id: number) => sql`e.id IN (SELECT id FROM event WHERE parent = ${id} AND parent <> 0)`,
+  customFields: (values: Readonly<Record<string, string>>) => hasCustomValues('event', values, 'e'),
   /** Events that link to none of these venues. */
   notVenues: (ids: number[]) => sql`e.id NOT IN (
     SELECT l.id FROM event_link l
@@ -78,7 +80,7 @@ const COLUMN_NAMES = Object.keys(COLUMN_CONDITIONS) as (keyof ColumnFilter)[];
 const CONDITION_NAMES = Object.keys(CONDITIONS) as EventCondition[];
 
 /** Column conditions without a parameter of the same name in the API. */
-const INTERNAL: readonly (keyof ColumnFilter)[] = ['parent', 'notVenues', 'modifiedAfter'];
+const INTERNAL: readonly (keyof ColumnFilter)[] = ['parent', 'notVenues', 'modifiedAfter', 'customFields'];
 
 const COLUMN_PARAMETERS = COLUMN_NAMES.filter((name) => !INTERNAL.includes(name));
 

@@ -55,6 +55,8 @@ export interface LinkedFilter extends PageWindow {
   /** The actor's visibility of events. */
   eventVisibility: Visibility;
   words?: SearchWord[] | undefined;
+  /** Custom fields with these values. */
+  customFields?: Readonly<Record<string, string>> | undefined;
   /** Linked to this event, unless it is in the trash. */
   event?: number | undefined;
   /**

@@ -2,6 +2,7 @@
 // event-query.ts.
 
 import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind } from '../model/records.ts';
+import { hasCustomValues } from './custom-values.ts';
 import type { Database } from './database.ts';
 import type { IdPage, LinkedFilter, TermFilter, TermOrder, Visibility } from './filters.ts';
 import { LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
@@ -112,6 +113,7 @@ export function listLinked(db: Database, kind: LinkedKind, filter: LinkedFilter)
     ...containsWords(words, 'r.folded'),
   ];
   if (filter.modifiedAfter !== undefined) conditions.push(sql`r.modified > ${wallNumber(filter.modifiedAfter)}`);
+  if (filter.customFields) conditions.push(hasCustomValues(kind, filter.customFields, 'r'));
   if (event !== undefined) conditions.push(isNamedBy(kind, event, eventVisibility));
   if (filter.hasEvents !== undefined) conditions.push(filter.hasEvents ? hasEvents(kind) : sql`NOT ${hasEvents(kind)}`);
   if (upcomingFromUtc !== undefined) conditions.push(hasUpcomingEvents(kind, eventVisibility, upcomingFromUtc));

@@ -4,7 +4,7 @@
 /**
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  */
-export const SCHEMA_VERSION = 12;
+export const SCHEMA_VERSION = 13;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -64,6 +64,8 @@ export function linkBit(targetKind: number, targetId: number): number {
  *
  * `event_day` counts the events that start on a day, without hidden and irregular events: the total of a
  * range of years is a sum over its days.
+ *
+ * `custom_value` has the custom fields of posts, for equality filters; nothing that a password hides.
  *
  * The trigram index holds text that `fold` has folded: `case_sensitive` leaves folding to `fold` alone, and
  * `columnsize=0` leaves out the text lengths, which only ranking needs. `mergeFts` merges its segments, a
@@ -133,6 +135,12 @@ CREATE TABLE event_count (
   latest_start_utc INTEGER NOT NULL,
   PRIMARY KEY (target_kind, target_id, status)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE custom_value (
+  kind TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
+  PRIMARY KEY (kind, name, value, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX custom_value_id ON custom_value (id);
 
 CREATE TABLE event_text (id INTEGER PRIMARY KEY, folded TEXT NOT NULL) STRICT;
 CREATE VIRTUAL TABLE event_fts USING fts5(

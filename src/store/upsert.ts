@@ -16,6 +16,7 @@ import {
 } from '../model/records.ts';
 import { cancelledBy, changeBetween, type JournalWriter } from './change-journal.ts';
 import { beginCounters, featuredColumn, type Invalidate } from './counters.ts';
+import { deleteCustomValues, storeCustomValues } from './custom-values.ts';
 import type { Database } from './database.ts';
 import type { FullTextIndex } from './full-text-index.ts';
 import { isTermRecord } from './rendered-cache.ts';
@@ -161,6 +162,7 @@ export function beginBatch(
   function deletePost(id: number, { kind, record }: StoredPost): void {
     notePost(id, kind, db.parse<PostRecord>(record), undefined);
     db.run(sql`DELETE FROM post WHERE id = ${id}`);
+    deleteCustomValues(db, id);
     if (!isOccurrenceId(id)) grow(kind, -1);
     if (kind === 'event') {
       deleteEvent(db.parse<EventRecord>(record));
@@ -204,6 +206,7 @@ export function beginBatch(
       insertEvent(record);
       fullText.set(id, fold(record.searchText));
     } else upsertLinked(record);
+    storeCustomValues(db, record);
     notePublicChange(id, stored, record);
     invalidate(kind, id);
     return true;

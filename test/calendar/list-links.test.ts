@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
 import { PLURALS } from '../../src/model/kinds.ts';
 import { KINDS, type Kind } from '../../src/model/records.ts';
+import { mappingWith } from '../mapping/samples.ts';
 import type { TestGateway } from '../start-gateway.ts';
 import { event, organizer, term, venue } from '../store/sample-records.ts';
 import { seededGateway } from './seeded-gateway.ts';
@@ -18,12 +19,15 @@ const upcoming = (id: number) =>
     endUtc: '2027-01-01 17:00:00',
     featured: true,
     searchText: 'Sample',
+    customFields: { room: 'A' },
   });
 const RECORDS = [
   ...[1, 2].map(upcoming),
   event(9),
-  ...[21, 22].map((id) => venue(id, { searchText: 'Sample', latitude: 1.5, longitude: 1.5 })),
-  ...[26, 27].map((id) => organizer(id, { searchText: 'Sample' })),
+  ...[21, 22].map((id) =>
+    venue(id, { searchText: 'Sample', latitude: 1.5, longitude: 1.5, customFields: { room: 'A' } }),
+  ),
+  ...[26, 27].map((id) => organizer(id, { searchText: 'Sample', customFields: { room: 'A' } })),
   term('category', 30),
   ...[31, 32].map((id) => term('category', id, { name: `Sample ${id}`, parent: 30 })),
   ...[41, 42].map((id) => term('tag', id, { name: `Sample ${id}` })),
@@ -65,6 +69,7 @@ const SAMPLES: Record<string, string> = {
   hide_empty: 'true',
   parent: '30',
   modified_after: '0',
+  'custom_fields[room]': 'A',
 };
 const SAMPLES_OF: Partial<Record<Kind, Record<string, string>>> = {
   event: { include: '1,2', order: 'desc', orderby: 'title' },
@@ -77,18 +82,25 @@ const ONE_PAGE: Record<string, string> = { slug: 'tag-41' };
 describe('links of a list', () => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await seededGateway([...RECORDS, term('tag', 43)], { perPage: 1 });
+    const room = { custom_fields: { room: { at: 'meta.room', filter: true } } };
+    const mapping = mappingWith(
+      {},
+      { venue: { posts: 'venues', ...room }, organizer: { posts: 'organizers', ...room } },
+      room,
+    );
+    gateway = await seededGateway([...RECORDS, term('tag', 43)], { perPage: 1, mapping });
   });
   after(() => gateway.stop());
 
   for (const kind of KINDS)
     for (const { name } of LIST_PARAMETERS[kind])
       it(`repeat ${name} of ${PLURALS[kind]}`, async () => {
-        const value = SAMPLES_OF[kind]?.[name] ?? SAMPLES[name] ?? ONE_PAGE[name];
-        expect(value, `SAMPLES lacks ${name}`).to.be.a('string');
-        const { body } = await gateway.request(`/${PLURALS[kind]}?${name}=${value}`);
+        const sent = name === 'custom_fields' ? 'custom_fields[room]' : name;
+        const value = SAMPLES_OF[kind]?.[sent] ?? SAMPLES[sent] ?? ONE_PAGE[sent];
+        expect(value, `SAMPLES lacks ${sent}`).to.be.a('string');
+        const { body } = await gateway.request(`/${PLURALS[kind]}?${sent}=${value}`);
         const link = name in ONE_PAGE ? body.rest_url : body.next_rest_url;
         expect(link, JSON.stringify(body).slice(0, 500)).to.be.a('string');
-        expect(new URL(link).searchParams.has(name), link).to.equal(true);
+        expect(new URL(link).searchParams.has(sent), link).to.equal(true);
       });
 });

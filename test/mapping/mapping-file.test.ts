@@ -35,6 +35,46 @@ const cases: [string, unknown, string, RegExp][] = [
     '/venue/fields/email',
     /no such field of a venue/,
   ],
+  [
+    'custom fields of a term',
+    sourceWith({}, { tag: { terms: 'tags', custom_fields: { x: 'meta.x' } } }),
+    '/tag/custom_fields',
+    /only events, venues and organizers/,
+  ],
+  [
+    'a custom field with a blank in its name',
+    sourceWith({}, {}, { custom_fields: { 'door time': 'meta.x' } }),
+    '/event/custom_fields',
+    /must match pattern|property name/,
+  ],
+  [
+    'a custom field without a location',
+    sourceWith({}, {}, { custom_fields: { x: { filter: true } } }),
+    '/event/custom_fields/x',
+    /must have required property 'at'/,
+  ],
+  [
+    'a bad path of a custom field',
+    sourceWith({}, {}, { custom_fields: { x: { at: 'meta..x' } } }),
+    '/event/custom_fields/x/at',
+    /is no path/,
+  ],
+  [
+    'a codec that does not fit a custom field',
+    sourceWith({}, {}, { custom_fields: { x: { at: 'meta.x', as: 'ids' } } }),
+    '/event/custom_fields/x/as',
+    /fitting are text/,
+  ],
+  [
+    'too many custom fields',
+    sourceWith(
+      {},
+      {},
+      { custom_fields: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`x${n}`, 'meta.x'])) },
+    ),
+    '/event/custom_fields',
+    /50/,
+  ],
   ['a missing required field', sourceWith({ start_date: undefined }), '/event/fields/start_date', /is required/],
   ['an unknown codec', sourceWith({ cost: { at: 'meta.c', as: 'money' } }), '/event/fields/cost/as', /one of/],
   [

@@ -6,12 +6,15 @@ import type { Site } from '../../src/model/records.ts';
 
 export const site: Site = { url: 'http://cms.example', name: 'Town', timezone: 'America/New_York' };
 
-/** A mapping file whose events have these fields, besides the two required ones. */
-export function sourceWith(fields: object, more: object = {}): Record<string, unknown> {
+/**
+ * A mapping file whose events have these fields, besides the two required ones.
+ * @param event further keys of the events
+ */
+export function sourceWith(fields: object, more: object = {}, event: object = {}): Record<string, unknown> {
   return {
     name: 'sample',
     upstream: 'wordpress',
-    event: { posts: 'events', fields: { start_date: 'meta.start', end_date: 'meta.end', ...fields } },
+    event: { posts: 'events', fields: { start_date: 'meta.start', end_date: 'meta.end', ...fields }, ...event },
     venue: { posts: 'venues' },
     organizer: { posts: 'organizers' },
     category: { terms: 'event_categories' },
@@ -20,6 +23,6 @@ export function sourceWith(fields: object, more: object = {}): Record<string, un
   };
 }
 
-export function mappingWith(fields: object, more: object = {}): Mapping {
-  return compileMapping(sourceWith(fields, more), 'sample');
+export function mappingWith(fields: object, more: object = {}, event: object = {}): Mapping {
+  return compileMapping(sourceWith(fields, more, event), 'sample');
 }

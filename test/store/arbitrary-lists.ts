@@ -11,6 +11,7 @@ import {
   anyTerm,
   CATEGORIES,
   PARENTS,
+  someValues,
   TARGETS,
   visibility,
   WORDS,
@@ -74,6 +75,7 @@ export const eventFilter = anyFilter<EventFilter>(
     tags: someIds,
     venues: someIds,
     notVenues: someIds,
+    customFields: someValues,
     organizers: someIds.map((ids) => ids.map((id) => id + 10)),
     featured: fc.boolean(),
     include: fc.array(fc.integer({ min: 100, max: 130 }), { maxLength: 20 }),
@@ -86,6 +88,7 @@ export const linkedFilter = anyFilter<LinkedFilter>(
   { ...page, visibility, eventVisibility: visibility },
   {
     words,
+    customFields: someValues,
     event: fc.constantFrom(100, 101, 104, 999),
     hasEvents: fc.boolean(),
     upcomingFromUtc: wall,

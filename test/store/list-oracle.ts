@@ -20,6 +20,11 @@ export const withoutProtected = (event: EventRecord): EventRecord =>
     ? { ...event, featured: false, parent: 0, categories: [], tags: [], venues: [], organizers: [] }
     : event;
 
+const hasCustom = (
+  { protected: isProtected, customFields = {} }: PostRecord,
+  wanted: Readonly<Record<string, string>>,
+) => Object.entries(wanted).every(([name, value]) => !isProtected && String(customFields[name]) === value);
+
 const OPERATORS = {
   '>=': (a: string, b: string) => a >= b,
   '>': (a: string, b: string) => a > b,
@@ -49,6 +54,7 @@ const MATCHES: Record<EventCondition, (event: EventRecord, filter: EventFilter) 
   include: ({ id }, { include }) => include === undefined || include.includes(id),
   modifiedAfter: ({ modifiedUtc }, { modifiedAfter }) => modifiedAfter === undefined || modifiedUtc > modifiedAfter,
   parent: (event, { parent }) => parent === undefined || event.parent === parent,
+  customFields: (event, { customFields = {} }) => hasCustom(event, customFields),
   notVenues: (event, { notVenues }) => notVenues === undefined || !hasAny(notVenues, event.venues),
 };
 
@@ -80,6 +86,7 @@ export function expectedLinked(records: LinkedRecord[], events: EventRecord[], f
     (record) =>
       sees(filter.visibility, record) &&
       hasWords(filter.words, record.searchText) &&
+      hasCustom(record, filter.customFields ?? {}) &&
       (filter.modifiedAfter === undefined || record.modifiedUtc > filter.modifiedAfter) &&
       (filter.event === undefined ||
         linkedTo(record).some(({ id, status }) => id === filter.event && status !== 'trash')) &&

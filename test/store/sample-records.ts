@@ -141,6 +141,14 @@ export const WORDS = [
 
 export const text = fc.array(fc.constantFrom(...WORDS), { maxLength: 4 }).map((words) => words.join(' '));
 
+/** Values of custom fields, as a filter names them. */
+export const someValues = fc.dictionary(fc.constantFrom('room', 'level'), fc.constantFrom('A', 'B'), {
+  minKeys: 1,
+  noNullPrototype: true,
+  maxKeys: 2,
+});
+const customFields = fc.oneof(fc.constant({}), someValues);
+
 const ids = fc.subarray(TARGETS, { maxLength: 2 });
 
 export const anyEvent = (id: number) =>
@@ -163,6 +171,7 @@ export const anyEvent = (id: number) =>
       tags: ids,
       venues: ids,
       organizers: ids,
+      customFields,
       searchText: text,
     })
     .map((fields) => event(id, fields));
@@ -175,6 +184,8 @@ export const anyLinked = (kind: 'venue' | 'organizer', id: number) =>
       date: wall,
       image: fc.constantFrom(0, 71, 72),
       modifiedUtc: wall,
+      protected: fc.constantFrom(false, false, false, true),
+      customFields,
       searchText: text,
     })
     .map((fields) => (kind === 'venue' ? venue(id, fields) : organizer(id, fields)));

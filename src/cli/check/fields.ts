@@ -2,6 +2,7 @@
 
 import type { CmsRecord } from '../../cms/port.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
+import { customFieldType, locationOf } from '../../mapping/custom-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
@@ -26,11 +27,17 @@ async function checkFields(context: CheckContext, map: KindMapping<Kind>): Promi
   const info = await orIfRefused(cms.collectionInfo(map, { credentials }), undefined);
   if (!info) return [];
   const records = (await context.records())[map.kind] ?? [];
-  const findings = Object.entries(context.mapping.source[map.kind]?.fields ?? {}).flatMap(([name, spec]) => {
+  const { fields = {}, custom_fields = {} } = context.mapping.source[map.kind] ?? {};
+  const findings = Object.entries(fields).flatMap(([name, spec]) => {
     const definition = FIELDS[map.kind][name];
     const field = { map, name, spec, definition: definition!, writableFields: info.writableFields };
     return definition ? [{ name, ...judgeField(field, records, context.config.mapping) }] : [];
   });
+  for (const [name, spec] of Object.entries(custom_fields)) {
+    const definition = { ...customFieldType(name, spec), key: `customFields.${name}` };
+    const field = { map, name, spec: locationOf(spec), definition, writableFields: info.writableFields };
+    findings.push({ name: `custom_fields.${name}`, ...judgeField(field, records, context.config.mapping) });
+  }
   return [...(records.length > 0 ? findings : summarize(findings)), ...unmappedRequired(map, info.requiredFields)];
 }
 

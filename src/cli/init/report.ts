@@ -85,7 +85,7 @@ function previewEvents(records: SampledRecords, mapping: Mapping, site: Site, ba
     replica.upsert(all.map(({ record }) => record));
     for (const readEmbedded of Object.values(mapping.kinds.event.embedded))
       replica.upsert((records.event ?? []).flatMap(({ cmsRecord }) => readEmbedded(cmsRecord) ?? []));
-    const serializer = createSerializer(replica, () => site);
+    const serializer = createSerializer(replica, mapping, () => site);
     const events = (records.event ?? []).map(({ record }) => record as EventRecord).filter(({ start }) => start !== '');
     return events
       .sort((a, b) => Number(b.status === 'publish') - Number(a.status === 'publish'))

@@ -1,0 +1,68 @@
+// Custom fields in requests and responses: which ones the mapping has, and which values they accept.
+
+import { invalidParam } from '../interface/errors.ts';
+import { parseBoolean } from '../interface/parse-values.ts';
+import type { CustomField, CustomFields } from '../mapping/custom-fields.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
+import type { PostKind, PostRecord } from '../model/records.ts';
+
+const NAME = 'custom_fields';
+const NONE: CustomFields = new Map();
+
+export const customFieldsOf = ({ kinds }: Mapping, kind: PostKind): CustomFields => kinds[kind]?.customFields ?? NONE;
+
+/**
+ * The values that a body sets, by name; an empty text and null remove one. A value may have the form of a response,
+ * `{ label, value }`. Undefined if it sets none, or if the mapping has no custom fields: the original ignores them.
+ * @throws ApiError 400 `rest_invalid_param`
+ */
+export function writtenCustomFields(fields: CustomFields, sent: unknown): PostRecord['customFields'] {
+  // Responses show an empty list for none.
+  if (fields.size === 0 || sent === undefined || sent === null || sent === '') return undefined;
+  if (Array.isArray(sent) && sent.length === 0) return undefined;
+  if (!isObject(sent)) throw invalidParam(NAME, 'It must be an object of values by name.');
+  const values = Object.entries(sent).map(([name, item]) => {
+    const field = fields.get(name);
+    if (!field) throw invalidParam(NAME, `There is no custom field "${name}".`);
+    if (!field.accessor.write) throw invalidParam(NAME, `The custom field "${name}" cannot be written.`);
+    return [name, parseValue(name, field, isObject(item) ? item.value : item)] as const;
+  });
+  return values.length === 0 ? undefined : Object.fromEntries(values);
+}
+
+function parseValue(name: string, { type }: CustomField, value: unknown): string | boolean {
+  if (type === 'boolean') {
+    const flag = value === null || value === '' ? false : parseBoolean(value);
+    if (flag === undefined) throw invalidParam(NAME, `"${name}" must be true or false.`);
+    return flag;
+  }
+  if (value === null) return '';
+  if (typeof value !== 'string' && typeof value !== 'number') throw invalidParam(NAME, `"${name}" must be a text.`);
+  return String(value);
+}
+
+/**
+ * The condition of `custom_fields[name]=value` in a list.
+ * @throws ApiError 400 `rest_invalid_param` if the mapping does not declare a filter for a name
+ */
+export function customFieldFilter(
+  fields: CustomFields,
+  sent: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const values = Object.entries(sent).map(([name, text]) => {
+    const field = fields.get(name);
+    if (!field?.filter) throw invalidParam(NAME, `No list filters by the custom field "${name}".`);
+    return [name, String(parseValue(name, field, text))] as const;
+  });
+  return Object.fromEntries(values);
+}
+
+/** As responses show them, in the order of the mapping. Undefined without any. */
+export function shownCustomFields(fields: CustomFields, { customFields = {} }: PostRecord): JsonObject | undefined {
+  const shown = [...fields].flatMap(([name, { label }]) => {
+    // A name such as `constructor` is no value of its own.
+    return Object.hasOwn(customFields, name) ? [[name, { label, value: customFields[name] }] as const] : [];
+  });
+  return shown.length === 0 ? undefined : Object.fromEntries(shown);
+}
