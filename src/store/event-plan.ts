@@ -3,7 +3,7 @@
 import type { Database } from './database.ts';
 import { columnConditions, type EventFilter } from './event-filter.ts';
 import type { SearchWord } from './filters.ts';
-import { linkBit, linkToken, TARGET_KIND, type TargetKind } from './schema.ts';
+import { LISTED, linkBit, linkToken, TARGET_KIND, type TargetKind } from './schema.ts';
 import {
   and,
   containsWords,
@@ -101,10 +101,19 @@ function canHoldIrregular(
   return before || after;
 }
 
+/** The most scans of single targets. For more, one scan reads all targets, and SQLite sorts the rows. */
+const MAX_SCANS = 48;
+
 /**
- * True for rows of `event` that link to one of the targets. One lookup by the primary key of `event_link`.
+ * True for rows of `event` that link to one of the targets. One lookup by the primary key of `event_link` for
+ * each target; of many targets, such as all venues in an area, the links are collected once for all rows.
  */
-function linksTo({ targetKind, targetIds }: LinkCondition): Sql {
+export function linksTo({ targetKind, targetIds }: LinkCondition): Sql {
+  if (targetIds.length > MAX_SCANS)
+    return sql`e.id IN (
+      SELECT l.id FROM event_link l
+      WHERE l.target_kind = ${raw(TARGET_KIND[targetKind])} AND l.target_id IN ${inList(targetIds)}
+        AND l.hidden = ${raw(LISTED)})`;
   return sql`EXISTS (
     SELECT 1 FROM event_link l
     WHERE l.target_kind = ${raw(TARGET_KIND[targetKind])} AND l.target_id IN ${inList(targetIds)} AND l.hidden = e.hidden
@@ -227,9 +236,6 @@ export const isInScope = ({ status, author }: StatusScope): Sql[] => [
   sql`e.hidden = 0 AND e.status = ${status}`,
   ...(author === undefined ? [] : [sql`e.author = ${author}`]),
 ];
-
-/** The most scans of single targets. For more, one scan reads all targets, and SQLite sorts the rows. */
-const MAX_SCANS = 48;
 
 /** Scans in list order: of the events by start, or of the links of the most selective link condition. */
 export function orderedScans(

@@ -92,12 +92,15 @@ function exceedsTextLimit(db: Database, { scans }: ScanPlan): boolean {
 const orderBy = ({ order, descending }: EventFilter): Sql =>
   raw(EVENT_ORDERS[order].map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', '));
 
+/** Finding and sorting an event takes as long as reading at least so many rows of an index in order. */
+const ROWS_PER_SORTED_EVENT = 5;
+
 /** A page in the order of a column that only `event` has. Reads the index of that order, or else sorts the whole list. */
 function pageByColumn(db: Database, filter: EventFilter, plan: ScanPlan, total: number): number[] {
   const { order, words = [], include, limit, offset } = filter;
   const index = order === 'title' ? 'event_title' : 'event_modified';
   const rowsReadInOrder = ((offset + limit) * countEvents(db)) / total;
-  if (words.length === 0 && include === undefined && rowsReadInOrder < total) {
+  if (words.length === 0 && include === undefined && rowsReadInOrder < ROWS_PER_SORTED_EVENT * total) {
     const rows = indexScans(filter, index).map(select(`e.id AS id, e.${order} AS ${order}`));
     return db.numbers(sql`${joinSql(rows, ' UNION ALL ')} ORDER BY ${orderBy(filter)} ${limitOffset(filter)}`);
   }

@@ -1,11 +1,15 @@
 // Tests of the event list: every total and page equals that of a plain filter over all records.
 
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { EventRecord } from '../../src/model/records.ts';
 import type { EventFilter } from '../../src/store/event-filter.ts';
+import { linksTo } from '../../src/store/event-plan.ts';
 import { type LinkedFilter, PUBLIC_VISIBILITY, type SearchWord, type Visibility } from '../../src/store/filters.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { TABLES } from '../../src/store/schema.ts';
+import { sql, toStatement } from '../../src/store/sql.ts';
 import { anyFilter, bound, build, eventFilter, page, records, runs, someIds } from './arbitrary-lists.ts';
 import { expectedEvents } from './list-oracle.ts';
 import { CATEGORIES, event, organizer, STATUSES, term, venue, visibility, WORDS } from './sample-records.ts';
@@ -317,5 +321,53 @@ describe('the event list', () => {
       }
     }
     replica.close();
+  });
+
+  describe('of events at one of many venues, as in an area', () => {
+    const ids = Array.from({ length: 60 }, (_, n) => 500 + n);
+
+    it('returns what a filter over all records returns, in every order and with words', () => {
+      const replica = openReplica({ identity: 'test' });
+      const events = Array.from({ length: 240 }, (_, n) =>
+        event(1 + n, {
+          venues: n % 4 ? [500 + (n % 75)] : [],
+          title: `${n % 7} concert`,
+          searchText: n % 3 ? 'concert' : 'fair',
+          modifiedUtc: `2026-01-${10 + (n % 19)} 10:00:00`,
+          protected: n % 11 === 0,
+          hidden: n % 13 === 0,
+          status: n % 17 ? 'publish' : 'draft',
+          featured: n % 5 === 0,
+        }),
+      );
+      replica.upsert(events);
+      for (const order of ['start', 'date', 'modified', 'title'] as const)
+        for (const words of [undefined, [{ text: 'concert', not: false }], [{ text: 'concert', not: true }]])
+          for (const offset of [0, 40]) {
+            const filter: EventFilter = { visibility: PUBLIC_VISIBILITY, order, limit: 50, offset, venues: ids, words };
+            expect(replica.listEvents(filter), JSON.stringify({ order, words, offset })).to.deep.equal(
+              expectedEvents(events, filter),
+            );
+          }
+      replica.close();
+    });
+
+    it('collects their links once, not for each event', () => {
+      const db = new DatabaseSync(':memory:');
+      db.exec(TABLES);
+      const planOf = (targetIds: number[]): string => {
+        const where = linksTo({ targetKind: 'venue', targetIds });
+        const { text, values } = toStatement(sql`EXPLAIN QUERY PLAN SELECT e.id FROM event e WHERE ${where}`);
+        return db
+          .prepare(text)
+          .all(...values)
+          .map(({ detail }) => detail)
+          .join('\n');
+      };
+      // A look-up of each event in the links of each target has all columns of their key.
+      expect(planOf(ids.slice(0, 3))).to.match(/SEARCH l .* AND id=\?\)/);
+      expect(planOf(ids)).to.not.match(/SEARCH l .* AND id=\?\)/);
+      db.close();
+    });
   });
 });
