@@ -1,11 +1,13 @@
 // A connection to a site for the commands: the CMS adapter, and single REST calls for what the adapter does not offer.
 
 import { createCmsClient } from '../cms/client.ts';
+import { createPayload } from '../cms/payload/payload.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
 import { createDiscovery } from '../cms/wordpress/discovery.ts';
 import { createRestCall, type RestCall } from '../cms/wordpress/rest-calls.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
+import type { Mapping } from '../mapping/mapping.ts';
 import type { Site } from '../model/records.ts';
 import { trimCharactersEnd } from '../text/trim.ts';
 import { isAccessRefused } from './site-problems.ts';
@@ -14,13 +16,20 @@ export interface SiteConnection {
   url: string;
   credentials: Credentials;
   cms: Cms;
-  /** Calls a route of the REST API, by default with the connection's credentials. */
-  call: RestCall;
   close(): Promise<void>;
 }
 
+export interface WordPressConnection extends SiteConnection {
+  /** Calls a route of the REST API, by default with the connection's credentials. */
+  call: RestCall;
+}
+
 /** Sends no request before the first call. `url` is the site's address in a browser. */
-export function openSite(url: string, credentials: Credentials, limits: Record<string, number> = {}): SiteConnection {
+export function openSite(
+  url: string,
+  credentials: Credentials,
+  limits: Record<string, number> = {},
+): WordPressConnection {
   const address = new URL(url);
   const observe = () => undefined;
   const cms = createWordPress({ url: address, observe, limits });
@@ -35,6 +44,17 @@ export function openSite(url: string, credentials: Credentials, limits: Record<s
       await Promise.all([cms.close(), client.close()]);
     },
   };
+}
+
+/** The same for Payload, whose adapter needs to know the mapped collections. */
+export function openPayloadSite(url: string, credentials: Credentials, { source, kinds }: Mapping): SiteConnection {
+  const cms = createPayload({
+    url,
+    ...(source.payload && { site: source.payload }),
+    specs: Object.values(kinds),
+    observe: () => undefined,
+  });
+  return { url: trimCharactersEnd(url, '/'), credentials, cms, close: () => cms.close() };
 }
 
 /**

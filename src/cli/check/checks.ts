@@ -4,7 +4,7 @@ import type { Account } from '../../cms/port.ts';
 import type { Config } from '../../config.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
-import type { SiteConnection } from '../open-site.ts';
+import type { WordPressConnection } from '../open-site.ts';
 import type { SampledRecords } from '../sample-records.ts';
 import type { RowState } from '../table.ts';
 import type { Advice } from './advice.ts';
@@ -31,7 +31,7 @@ export interface CheckContext {
   config: Config;
   mapping: Mapping;
   kinds: readonly KindMapping<Kind>[];
-  connection: SiteConnection;
+  connection: WordPressConnection;
   site: Site;
   webhooks: WebhookListener | undefined;
   /** The service account, read once. Throws `CmsRejected`. */

@@ -56,7 +56,8 @@ export function outputFiles(
     };
     files.push({ name: 'secrets.env', text: toEnvironmentText(secrets), isSecret: true });
   }
-  if (proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined) {
+  const usesPlugin = proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined;
+  if (mapping.upstream === 'wordpress' && usesPlugin) {
     const text = companionPlugin(mapping, { webhookUrl, webhookSecret });
     files.push({ name: PLUGIN_FILE, text, isSecret: webhookSecret !== undefined });
   }

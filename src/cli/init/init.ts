@@ -4,25 +4,22 @@ import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { printable } from '../../text/printable.ts';
-import { basicAuth, openSite, type SiteConnection } from '../open-site.ts';
+import { basicAuth, openSite, type WordPressConnection } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
 import { siteError } from '../site-problems.ts';
 import { advise, OWN_TYPES_PRESET } from './advice.ts';
 import { type Account, displayPath, nextStepLines, outputFiles, writeFiles } from './files.ts';
 import type { Decisions } from './generate-mapping.ts';
 import type { InitOptions } from './options.ts';
+import { initPayload } from './payload/init-payload.ts';
 import { presetListParams } from './presets.ts';
 import { type ProbedSite, probe } from './probe.ts';
 import { findEventTypes, type Proposal, propose, proposeOwnTypes } from './propose.ts';
-import { type Questions, questions } from './questions.ts';
+import { type Questions, questions, type Terminal } from './questions.ts';
 import { assumptionLines, missingDatesLines, previewLines, proposalLines, siteLines } from './report.ts';
 import { refusalLines, unsupportedNote, unsupportedPlugins } from './unsupported-plugins.ts';
 
-export interface Terminal {
-  print(line: string): void;
-  /** Absent without a terminal to answer at. */
-  ask?: Questions | undefined;
-}
+export type { Terminal } from './questions.ts';
 
 const SAMPLED_EVENTS = 20;
 const MOUNT = '/calendar/events/v1';
@@ -42,6 +39,8 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
   const prompts = options.yes ? undefined : ask;
   const url = options.url ?? (await prompts?.url());
   if (url === undefined) throw new ConfigError('init', 'needs the address of a site', advise('give-address'));
+  const ofPayload = await initPayload(url, options, { print, ask: prompts }, MOUNT);
+  if (ofPayload !== undefined) return ofPayload;
   const account = await resolveAccount(options, prompts);
   const connection = openSite(url, account && basicAuth(account.user, account.password));
   try {
@@ -99,7 +98,7 @@ async function resolveAccount(
   return { user, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
 }
 
-async function probeSite(connection: SiteConnection): Promise<ProbedSite> {
+async function probeSite(connection: WordPressConnection): Promise<ProbedSite> {
   try {
     return await probe(connection, presetListParams());
   } catch (error) {

@@ -3,7 +3,7 @@
 
 import { objectOrEmpty } from '../../cms/wordpress/rest-responses.ts';
 import { isObject } from '../../model/json.ts';
-import { orIfRefused, type SiteConnection } from '../open-site.ts';
+import { orIfRefused, type WordPressConnection } from '../open-site.ts';
 
 /** Formats of Pods with a decimal comma. Pods reads what it is sent in the field's format: it takes `12.5` for `125`. */
 const COMMA_FORMATS = new Set(['9.999,99', '9 999,99', '9999,99']);
@@ -14,7 +14,7 @@ interface PostType {
 }
 
 /** Gives the number fields of the types the type `number`. Changes nothing if the account may not see the types of fields. */
-export async function addPodsNumbers({ call }: SiteConnection, types: readonly PostType[]): Promise<void> {
+export async function addPodsNumbers({ call }: WordPressConnection, types: readonly PostType[]): Promise<void> {
   const query = { include_fields: 1 };
   const response = await orIfRefused(call('GET', 'pods/v1/pods', { query }), undefined);
   for (const pod of objects(objectOrEmpty(response?.json).pods)) {

@@ -3,7 +3,7 @@
 import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-responses.ts';
 import { isObject } from '../../model/json.ts';
-import { orIfRefused, type SiteConnection } from '../open-site.ts';
+import { orIfRefused, type WordPressConnection } from '../open-site.ts';
 import { addPodsNumbers } from './pods-fields.ts';
 
 /** A field of a post type that WordPress itself does not have. */
@@ -68,7 +68,7 @@ const CORE_PROPERTIES =
  * Throws `CmsUnavailable` if the site has no REST API, and `CmsRejected` if it refuses the credentials.
  */
 export async function probe(
-  site: SiteConnection,
+  site: WordPressConnection,
   listParams: Readonly<Record<string, Query | undefined>> = {},
 ): Promise<ProbedSite> {
   const { call, cms, credentials } = site;
@@ -105,7 +105,7 @@ export async function probe(
 }
 
 async function probeType(
-  { call, credentials }: SiteConnection,
+  { call, credentials }: WordPressConnection,
   type: CmsRecord,
   allTaxonomies: readonly ProbedTaxonomy[],
   listParams: Readonly<Record<string, Query | undefined>>,
@@ -172,7 +172,7 @@ function typeName(type: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-async function readActivePlugins(site: SiteConnection): Promise<string[] | undefined> {
+async function readActivePlugins(site: WordPressConnection): Promise<string[] | undefined> {
   if (site.credentials === undefined) return undefined;
   const query = { status: 'active', _fields: 'plugin' };
   const response = await orIfRefused(site.call('GET', 'wp/v2/plugins', { query }), undefined);
@@ -180,7 +180,7 @@ async function readActivePlugins(site: SiteConnection): Promise<string[] | undef
 }
 
 /** The post types of all ids in the records: a field with ids of venues links to venues. */
-async function readTypesById(site: SiteConnection, types: readonly ProbedType[]): Promise<Record<number, string>> {
+async function readTypesById(site: WordPressConnection, types: readonly ProbedType[]): Promise<Record<number, string>> {
   const typeById: Record<number, string> = {};
   for (const { samples, type } of types) for (const { id } of samples) typeById[Number(id)] = type;
   const ids = new Set(

@@ -159,7 +159,7 @@ export function proposeOwnTypes(mapping: MappingFile, plugins?: readonly string[
   };
 }
 
-function withDecidedFields(mapping: MappingFile, { fields = {} }: Decisions): MappingFile {
+export function withDecidedFields(mapping: MappingFile, { fields = {} }: Decisions): MappingFile {
   const changed = structuredClone(mapping);
   for (const [name, path] of Object.entries(fields)) {
     const [kind, field] = name.split('.') as [Kind, string];
@@ -172,7 +172,7 @@ function withDecidedFields(mapping: MappingFile, { fields = {} }: Decisions): Ma
   return changed;
 }
 
-const decidedFields = ({ fields = {} }: Decisions): ProposedField[] =>
+export const decidedFields = ({ fields = {} }: Decisions): ProposedField[] =>
   Object.entries(fields).flatMap(([name, source]) => {
     const [kind, field] = name.split('.') as [Kind, string];
     return source === 'none' ? [] : [{ kind, field, source, reason: 'you named it' }];

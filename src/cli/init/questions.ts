@@ -27,6 +27,12 @@ export interface Questions {
   write(folder: string): Promise<boolean>;
 }
 
+export interface Terminal {
+  print(line: string): void;
+  /** Absent without a terminal to answer at. */
+  ask?: Questions | undefined;
+}
+
 export const questions: Questions = {
   async url() {
     const url = await orCancel(

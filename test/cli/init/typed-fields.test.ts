@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { addPodsNumbers } from '../../../src/cli/init/pods-fields.ts';
 import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/probe.ts';
 import { propose } from '../../../src/cli/init/propose.ts';
-import type { SiteConnection } from '../../../src/cli/open-site.ts';
+import type { WordPressConnection } from '../../../src/cli/open-site.ts';
 import { CmsRejected } from '../../../src/errors.ts';
 
 type Json = Record<string, unknown>;
@@ -62,7 +62,7 @@ describe('a proposal for typed fields', () => {
 
   const podsEvent = () =>
     type('event', 'events', { start_date: '2031-05-01 19:30:00', end_date: '2031-05-01 21:00:00', cost: '12.50' });
-  const pods = (fields: Json[]): SiteConnection =>
+  const pods = (fields: Json[]): WordPressConnection =>
     ({ call: async () => ({ json: { pods: [{ name: 'event', fields }, { name: 'other' }, null] } }) }) as never;
   const costOf = (event: ProbedType) => propose(site([event]))?.mapping.event.fields?.cost;
 

@@ -1,0 +1,94 @@
+// `init` for a Payload site: shows its collections, proposes a mapping for them, and writes the configuration.
+
+import { ConfigError } from '../../../errors.ts';
+import { compileMapping } from '../../../mapping/compile.ts';
+import { openPayloadSite } from '../../open-site.ts';
+import { readSampleRecords } from '../../sample-records.ts';
+import { advise } from '../advice.ts';
+import { displayPath, nextStepLines, outputFiles, writeFiles } from '../files.ts';
+import type { InitOptions } from '../options.ts';
+import type { Proposal } from '../propose.ts';
+import type { Terminal } from '../questions.ts';
+import { assumptionLines, previewLines, proposalLines } from '../report.ts';
+import { type PayloadSite, probePayload } from './probe.ts';
+import { proposePayload } from './propose.ts';
+
+const SAMPLED_EVENTS = 20;
+const GIVE_KEY =
+  'Give an account with an API key (enableAPIKey): --user SLUG, the slug of its collection, such as users, and the key in --password-file FILE.';
+const ADD_PLUGIN =
+  'For webhooks add examples/payload/calendar-gateway.ts to the site, with that address and the CALENDAR_WEBHOOK_SECRET of secrets.env.';
+const NAME_FIELDS =
+  'Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field event.end_date=PATH.';
+
+/**
+ * Resolves with the exit code (0 written, 1 nothing written), or with undefined if the address is not that of a Payload site.
+ * @throws ConfigError if the account is unknown, or if a file exists
+ */
+export async function initPayload(
+  url: string,
+  options: InitOptions,
+  { print, ask }: Terminal,
+  mount: string,
+): Promise<number | undefined> {
+  const { user, password } = options;
+  const account =
+    user === undefined || password === undefined
+      ? undefined
+      : { user, password, isFromEnvironment: options.isPasswordFromEnvironment };
+  const credentials = account && `${account.user} API-Key ${account.password}`;
+  const site = await probePayload(url, credentials);
+  if (!site) return undefined;
+  if (account && !site.account)
+    throw new ConfigError('--user', `the site knows no account of "${account.user}" with this API key`, GIVE_KEY);
+  const printAll = (lines: readonly string[]): void => {
+    for (const line of lines) print(line);
+  };
+  printAll([...siteLines(site), '']);
+  const proposal = proposePayload(site, options);
+  if (!proposal) {
+    printAll(['No collection has a field that looks like the start of an event.', `  ${NAME_FIELDS}`]);
+    return 1;
+  }
+  printAll([...assumptionLines(proposal), ...proposalLines(proposal), '']);
+  printAll([
+    ...(await preview(site, proposal, credentials, (options.publicUrl ?? 'http://localhost:3000') + mount)),
+    '',
+  ]);
+  if (!options.yes && !(await ask?.write(options.out))) {
+    print(`Nothing is written${ask ? '.' : `: there is no terminal to ask on. ${advise('accept')}`}`);
+    return 1;
+  }
+  const mapping = compileMapping(proposal.mapping, 'proposal');
+  const files = outputFiles(url, mapping, proposal, options, account);
+  printAll(writeFiles(options.out, files, options.force).map((file) => `wrote ${displayPath(file)}`));
+  printAll(nextStepLines(proposal, options.out, files));
+  if (options.webhookUrl !== undefined) print(`  ${ADD_PLUGIN}`);
+  return 0;
+}
+
+function siteLines({ url, account, types }: PayloadSite): string[] {
+  return [
+    `Site        ${url}, Payload`,
+    account
+      ? `Account     ${account.name} (${account.roles.join(', ') || 'no role'})`
+      : `Account     none: only public records are readable. ${GIVE_KEY}`,
+    `Collections ${types.map(({ base, total }) => `${base} (${total})`).join(', ')}`,
+  ];
+}
+
+async function preview(
+  site: PayloadSite,
+  proposal: Proposal,
+  credentials: string | undefined,
+  baseUrl: string,
+): Promise<string[]> {
+  const mapping = compileMapping(proposal.mapping, 'proposal');
+  const connection = openPayloadSite(site.url, credentials, mapping);
+  try {
+    const records = await readSampleRecords(connection, mapping, await connection.cms.site(), SAMPLED_EVENTS);
+    return previewLines(records, mapping, await connection.cms.site(), baseUrl, false);
+  } finally {
+    await connection.close();
+  }
+}

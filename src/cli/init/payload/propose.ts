@@ -1,0 +1,226 @@
+// Proposes a mapping for a Payload site, from the names and values of the fields of its collections.
+
+import { FIELDS } from '../../../interface/fields.ts';
+import type { FieldSpec, KindSpec, MappingFile } from '../../../mapping/mapping-file.ts';
+import { isObject } from '../../../model/json.ts';
+import { KINDS, type Kind } from '../../../model/records.ts';
+import { parseZone } from '../../../time/zones.ts';
+import { KIND_WORDS, normalizedName } from '../field-synonyms.ts';
+import type { Decisions } from '../generate-mapping.ts';
+import type { ProbedType, SourceField } from '../probe.ts';
+import { decidedFields, findEventTypes, type Proposal, withDecidedFields } from '../propose.ts';
+import { proposeDates } from '../propose-dates.ts';
+import { nameReason as nameReasonOf, type ProposedField, proposeFields } from '../propose-fields.ts';
+import type { PayloadSite } from './probe.ts';
+
+/** Payload has no schema to tell more. */
+const nameReason = (field: SourceField): string =>
+  field.values.length > 0 ? nameReasonOf(field) : 'has a similar name; no record has a value yet';
+
+/** Payload's date fields: `2027-03-12T18:00:00.000Z`. */
+const DATE_FORMAT = 'Y-m-d\\TH:i:s.\\0\\0\\0\\Z';
+
+type Source = string | FieldSpec;
+
+/** A field that every record of a CMS has in some form, by the names that sites give it. */
+interface CoreField {
+  names: RegExp;
+  /** Undefined if the values do not fit. */
+  source(field: SourceField): Source | undefined;
+}
+
+const isText = ({ values }: SourceField): boolean => values.every((value) => typeof value === 'string');
+const isReference = ({ values }: SourceField): boolean =>
+  values.every((value) => typeof value === 'number' || typeof value === 'string');
+const text = (names: RegExp): CoreField => ({ names, source: (field) => (isText(field) ? field.path : undefined) });
+const plainText = (names: RegExp): CoreField => ({
+  names,
+  source: (field) => (isText(field) ? { at: field.path, as: 'plain-text' } : undefined),
+});
+const reference = (names: RegExp): CoreField => ({
+  names,
+  source: (field) => (isReference(field) ? field.path : undefined),
+});
+
+const NAME = plainText(/^(title|name|heading)$/);
+const SLUG = text(/^slug$/);
+/** The HTML that Payload makes of its rich text (`lexicalHTMLField`); the rich text itself is written. */
+const HTML: CoreField = {
+  names: /^(description|content|body|text|about|details)_html$/,
+  source: (field) => (isText(field) ? { at: field.path, readOnly: true } : undefined),
+};
+const EXCERPT = plainText(/^(excerpt|summary|teaser|intro|short_description)$/);
+const AUTHOR = reference(/^(author|created_by|owner)$/);
+const IMAGE = reference(/^((featured|cover|hero|main|header)_)?(image|photo|picture|thumbnail)$|^cover$/);
+
+const CORE_FIELDS: Readonly<Record<Kind, Readonly<Record<string, CoreField>>>> = {
+  event: { title: NAME, slug: SLUG, description: HTML, excerpt: EXCERPT, author: AUTHOR, image: IMAGE },
+  venue: { venue: NAME, slug: SLUG, description: HTML, author: AUTHOR, image: IMAGE },
+  organizer: { organizer: NAME, slug: SLUG, description: HTML, author: AUTHOR, image: IMAGE },
+  category: { name: NAME, slug: SLUG, description: text(/^description$/), parent: reference(/^parent$/) },
+  tag: { name: NAME, slug: SLUG, description: text(/^description$/) },
+};
+
+/** The field of an event that refers to each other kind. */
+const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
+
+/** Returns undefined if no collection has a start of events and the operator named none. */
+export function proposePayload(site: PayloadSite, decisions: Decisions = {}): Proposal | undefined {
+  const eventTypes = findEventTypes(site).filter(({ fields }) => proposeDates(fields));
+  const wanted = decisions.collections?.event;
+  const event = wanted === undefined ? eventTypes[0] : site.types.find(({ base }) => base === wanted);
+  if (!event) return undefined;
+  const dates = proposeDates(event.fields, decisions);
+  if (!dates && decisions.fields?.['event.start_date'] === undefined) return undefined;
+
+  const used = new Set<string>();
+  const fields: ProposedField[] = [];
+  const specs: Partial<Record<Kind, KindSpec>> = { event: { collection: event.base } };
+  const collections = [{ kind: 'event' as Kind, base: event.base, reason: describe(event) }];
+  if (dates)
+    for (const [field, { source, reason }] of [
+      ['start_date', dates.start] as const,
+      ['end_date', dates.end] as const,
+    ]) {
+      fields.push({ kind: 'event', field, source: inUtc(source), reason });
+      for (const { path } of event.fields) if (JSON.stringify(source).includes(`"${path}"`)) used.add(path);
+    }
+  const taken = new Set([event.base]);
+  for (const kind of ['venue', 'organizer', 'category', 'tag'] as const) {
+    const linked = findLinked(kind, event, site, decisions.collections?.[kind], taken);
+    if (!linked) continue;
+    const { type, link } = linked;
+    taken.add(type.base);
+    used.add(link.source.path);
+    specs[kind] = { collection: type.base };
+    collections.push({ kind, base: type.base, reason: describe(type) });
+    fields.push({ kind: 'event', field: LINK_FIELDS[kind], source: linkSource(link.source), reason: link.reason });
+    fields.push(...ownFields(kind, type, new Set()));
+  }
+  fields.push(...ownFields('event', event, used));
+  for (const { kind, field, source } of fields) {
+    const spec = specs[kind]!;
+    spec.fields = { ...spec.fields, [field]: source };
+  }
+  const zone = usualZone(event, fields);
+  const payload = {
+    ...(zone === undefined ? {} : { timezone: zone }),
+    ...(site.media === undefined || site.media === 'media' ? {} : { media: site.media }),
+    ...(site.users === undefined || site.users === 'users' ? {} : { users: site.users }),
+  };
+  const mapping = { name: 'site', upstream: 'payload', ...specs, payload } as MappingFile;
+  const isDecided = ({ kind, field }: ProposedField) => `${kind}.${field}` in (decisions.fields ?? {});
+  return {
+    origin: 'generated',
+    preset: undefined,
+    title: `a mapping for the collections of ${site.name}`,
+    reason: dates ? `the records of ${event.base} hold dates in ${dates.startField.path}` : 'you named it',
+    mapping: withDecidedFields(mapping, decisions),
+    collections,
+    fields: [...fields.filter((field) => !isDecided(field)), ...decidedFields(decisions)],
+    notes: notesFor(site, event, specs, zone),
+    needsPlugin: false,
+    openQuestions: eventTypes.length > 1 && wanted === undefined ? ['eventType'] : [],
+    eventTypes,
+  };
+}
+
+const describe = ({ total }: ProbedType): string => `${total} ${total === 1 ? 'record' : 'records'}`;
+
+/** Payload stores instants; without a value the proposal would be the usual format of WordPress. */
+function inUtc(source: Source): FieldSpec {
+  const spec = typeof source === 'string' ? { at: source } : source;
+  return { ...spec, as: { 'utc-datetime': DATE_FORMAT } };
+}
+
+interface Linked {
+  type: ProbedType;
+  link: { source: SourceField; reason: string };
+}
+
+/** The collection of a kind by its name, and the field of the event that refers to it. */
+function findLinked(
+  kind: Exclude<Kind, 'event'>,
+  event: ProbedType,
+  site: PayloadSite,
+  wanted: string | undefined,
+  taken: ReadonlySet<string>,
+): Linked | undefined {
+  if (wanted === 'none') return undefined;
+  const words = KIND_WORDS[kind];
+  const type = site.types.find(
+    ({ base }) => !taken.has(base) && (wanted === undefined ? words.test(normalizedName(base)) : base === wanted),
+  );
+  const candidates = event.fields.filter(({ path, values }) => {
+    const names = type ? path === type.base || words.test(normalizedName(path)) : false;
+    return names && values.flat().every((value) => typeof value === 'number' || typeof value === 'string');
+  });
+  const field = candidates.find(({ path }) => path === type?.base) ?? candidates[0];
+  return type && field && { type, link: { source: field, reason: nameReason(field) } };
+}
+
+/** A relation to one record, or a list of ids. Without a value, a name in the plural tells that it is a list. */
+function linkSource({ path, values }: SourceField): Source {
+  const isList = values.length > 0 ? values.every((value) => Array.isArray(value)) : path.endsWith('s');
+  return isList ? path : { at: path, as: { ids: 'one' } };
+}
+
+function ownFields(kind: Kind, { fields: all }: ProbedType, used: Set<string>): ProposedField[] {
+  const core = Object.entries(CORE_FIELDS[kind]).flatMap(([field, { names, source }]) => {
+    const match = all.find((each) => !used.has(each.path) && names.test(normalizedName(each.path)) && source(each));
+    if (!match) return [];
+    used.add(match.path);
+    return [{ kind, field, source: withRichText(source(match)!, all), reason: nameReason(match) }];
+  });
+  const rest = all.filter(({ path }) => !used.has(path)).map((field) => withKnownType(kind, field));
+  return [...core, ...proposeFields(kind, rest, used)];
+}
+
+/** `descriptionHtml` -> read there, written to the rich text in `description`, if the collection has it. */
+function withRichText(source: Source, fields: readonly SourceField[]): Source {
+  if (typeof source === 'string' || !source.readOnly || source.at === undefined) return source;
+  const richText = source.at.replace(/_?html$/i, '');
+  const isThere = fields.some(({ path }) => path === richText);
+  return isThere ? { read: source.at, write: { at: richText, as: 'lexical' } } : source;
+}
+
+/** A checkbox without a value, by its name: Payload does not tell its type. */
+function withKnownType(kind: Kind, field: SourceField): SourceField {
+  const isFlag = FIELDS[kind][normalizedName(field.path)]?.type === 'boolean';
+  return isFlag && field.values.length === 0 ? { ...field, type: 'boolean' } : field;
+}
+
+/** The zone that most events have: Payload has no setting for it. */
+function usualZone({ fields: all }: ProbedType, fields: readonly ProposedField[]): string | undefined {
+  const path = fields.find(({ kind, field }) => kind === 'event' && field === 'timezone')?.source;
+  const values = all.find((each) => each.path === path)?.values ?? [];
+  const counts = new Map<string, number>();
+  for (const value of values)
+    if (typeof value === 'string' && parseZone(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+function notesFor(
+  { users, account }: PayloadSite,
+  event: ProbedType,
+  specs: Partial<Record<Kind, KindSpec>>,
+  zone: string | undefined,
+): string[] {
+  const notes: string[] = [];
+  if (zone === undefined)
+    notes.push(
+      'no record tells the time zone of the site: "payload": { "timezone": "Europe/Vienna" } in the mapping sets it, else it is UTC',
+    );
+  const richText = event.fields.find(({ values }) => values.some((value) => isObject(value) && isObject(value.root)));
+  if (richText && !specs.event?.fields?.description)
+    notes.push(
+      `${richText.path} is rich text: add Payload's lexicalHTMLField beside it, and the API has a description`,
+    );
+  const absent = KINDS.filter((kind) => specs[kind] === undefined);
+  if (absent.length > 0)
+    notes.push(
+      `no collection looks like ${absent.join(', ')}: the API's lists of these are missing; name one with --${absent[0]}-type SLUG`,
+    );
+  if (users !== undefined && account === undefined) notes.push('the site does not know this API key');
+  return notes;
+}

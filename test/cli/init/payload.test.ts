@@ -1,0 +1,137 @@
+// `init` in front of a Payload site: what it recognizes, proposes and writes. The responses have the form of Payload 3.90.2.
+
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { init } from '../../../src/cli/init/init.ts';
+import { parseInitOptions } from '../../../src/cli/init/options.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { ConfigError } from '../../../src/errors.ts';
+import { loadMapping } from '../../../src/mapping/load.ts';
+import { sendJson } from '../../faults/stub-cms.ts';
+
+const KEY = '3b241101-e2bb-4255-8caf-4136c566a962';
+type Docs = Record<string, unknown>[];
+
+/** A site whose collections are not called as those of the bundled mapping. */
+const GIG = {
+  ...{
+    id: 1,
+    name: 'Late Ferry Blues Band',
+    slug: 'late-ferry',
+    _status: 'published',
+    place: 4,
+    cover: 9,
+    price: '12 $',
+  },
+  ...{
+    beginsAt: '2033-03-04T15:00:00.000Z',
+    endsAt: '2033-03-04T17:00:00.000Z',
+    zone: 'Europe/Vienna',
+    wholeDay: false,
+  },
+  ...{ topics: [2, 3], body: { root: {} }, bodyHtml: '<p>Loud</p>', createdAt: '2033-01-01T00:00:00.000Z' },
+  updatedAt: '2033-01-01T00:00:00.000Z',
+};
+const SITE: Record<string, Docs> = {
+  gigs: [GIG],
+  places: [{ id: 4, name: 'Old Fish Hall', town: 'Gullhaven' }],
+  topics: [{ id: 2, name: 'Blues' }],
+  pictures: [{ id: 9, filename: 'a.png', mimeType: 'image/png' }],
+  members: [],
+};
+
+describe('init with Payload', () => {
+  let server: Server;
+  let url: string;
+  let folder: string;
+  let printed: string[];
+  let site: Record<string, Docs>;
+
+  beforeEach(async () => {
+    [site, printed] = [SITE, []];
+    folder = mkdtempSync(join(tmpdir(), 'calendar-init-'));
+    server = createServer((request, response) => {
+      const [, slug = '', route] = /^\/api\/([\w-]+)(?:\/(\w+))?/.exec(request.url ?? '') ?? [];
+      const isMember = request.headers.authorization === `members API-Key ${KEY}`;
+      const access = Object.fromEntries(
+        Object.keys(site).map((name) => [name, { fields: true, read: true, create: true, update: true, delete: true }]),
+      );
+      const docs = site[slug];
+      if (slug === 'access') sendJson(response, 200, { collections: access });
+      else if (route === 'me')
+        sendJson(response, 200, { user: isMember ? { id: 1, email: 'a@example.org', role: 'admin' } : null });
+      else if (docs) sendJson(response, 200, { docs, totalDocs: docs.length });
+      else sendJson(response, 404, { message: `Route not found "${request.url}"` });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const run = (args: Record<string, string | boolean>, env = {}): Promise<number> =>
+    init(parseInitOptions({ out: join(folder, 'made'), yes: true, ...args }, [url], env), {
+      print: (line) => void printed.push(line),
+    });
+
+  it('proposes a mapping from the names and values of the collections, and writes it', async () => {
+    expect(await run({ user: 'members' }, { CALENDAR_UPSTREAM_PASSWORD: KEY })).to.equal(0);
+    const config = loadConfig({ file: join(folder, 'made/config.json'), env: { CALENDAR_UPSTREAM_PASSWORD: KEY } });
+    expect(config.upstream).to.include({ url, user: 'members' });
+    const { source } = loadMapping(config.mapping);
+    expect(source.upstream).to.equal('payload');
+    expect(source.payload).to.deep.equal({ timezone: 'Europe/Vienna', media: 'pictures', users: 'members' });
+    const as = { 'utc-datetime': 'Y-m-d\\TH:i:s.\\0\\0\\0\\Z' };
+    expect(source.event).to.deep.equal({
+      collection: 'gigs',
+      fields: {
+        start_date: { at: 'beginsAt', as },
+        end_date: { at: 'endsAt', as },
+        venue: { at: 'place', as: { ids: 'one' } },
+        categories: 'topics',
+        title: { at: 'name', as: 'plain-text' },
+        slug: 'slug',
+        description: { read: 'bodyHtml', write: { at: 'body', as: 'lexical' } },
+        image: 'cover',
+        all_day: 'wholeDay',
+        timezone: 'zone',
+        cost: 'price',
+      },
+    });
+    expect(source.venue).to.deep.equal({
+      collection: 'places',
+      fields: { venue: { at: 'name', as: 'plain-text' }, city: 'town' },
+    });
+    expect(source).to.not.have.any.keys('organizer', 'tag');
+    expect(printed.join('\n')).to.include('Late Ferry Blues Band').and.to.include('2033-03-04 16:00:00');
+    expect(readFileSync(join(folder, 'made/config.json'), 'utf8')).to.not.include(KEY);
+  });
+
+  it('names the plugin that sends webhooks, and writes its secret', async () => {
+    await run({ anonymous: true, 'webhook-url': 'http://10.0.0.5:3001/-/changes' });
+    expect(printed.join('\n')).to.include('examples/payload/calendar-gateway.ts');
+    expect(readdirSync(join(folder, 'made')).sort()).to.deep.equal(['config.json', 'mapping.json', 'secrets.env']);
+    expect(readFileSync(join(folder, 'made/secrets.env'), 'utf8')).to.match(/^CALENDAR_WEBHOOK_SECRET="\S{32}"\n$/);
+  });
+
+  it('says that the site does not know the key', async () => {
+    const failure = await run({ user: 'members' }, { CALENDAR_UPSTREAM_PASSWORD: 'wrong' }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.instanceOf(ConfigError).and.to.have.property('message').that.includes('API key');
+  });
+
+  it('writes nothing if no collection has a start, and says how to name it', async () => {
+    site = { pages: [{ id: 1, title: 'About us' }] };
+    expect(await run({ anonymous: true })).to.equal(1);
+    expect(printed.join('\n')).to.include('--event-type SLUG');
+  });
+});
