@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { bodyParameters } from '../../src/interface/fields.ts';
 import type { Parameter } from '../../src/interface/parameter.ts';
 import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
+import { ROUTES } from '../../src/interface/routes.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
@@ -154,6 +155,12 @@ describe('docs/api.md', () => {
       await gateway.stop();
     });
   }
+
+  it('has every path', () => {
+    const paths = ROUTES.map(({ path }) => path).filter((path) => path !== '' && !path.includes('{'));
+    expect(paths).to.include.members(['/events', '/changes']);
+    expect(paths.filter((path) => !new RegExp(`\`${path}[\`?]`).test(document))).to.deep.equal([]);
+  });
 
   it('has every error code', () => {
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
