@@ -8,6 +8,7 @@
 // - "Unknown or hidden field names are ignored silently"
 // - A field that its group calls required must be in every request that has any field: "start_date is a required property of acf." (400)
 // - A name in "_acf_field_key_map" is looked up by the key given there; with a key that no field has, its value is not stored
+// - google_map | {"address": ..., "lat": 53.27, "lng": -9.05} | null
 // Not observed: what a field reads as that was never set. Here: null for dates and relationships, "" for texts, false for switches.
 
 const SITE_FIELDS = array(
@@ -20,6 +21,7 @@ const SITE_FIELDS = array(
 	'venue'     => array(
 		'text'   => array( 'address', 'city', 'country', 'province', 'state', 'stateprovince', 'zip', 'phone', 'website' ),
 		'switch' => array( 'show_map', 'show_map_link' ),
+		'place'  => array( 'map' ),
 	),
 	'organizer' => array( 'text' => array( 'phone', 'website', 'email' ) ),
 );
@@ -57,6 +59,9 @@ add_action(
 			}
 			foreach ( $fields['switch'] ?? array() as $name ) {
 				$shapes[ $name ] = array( 'type' => array( 'boolean', 'null' ) );
+			}
+			foreach ( $fields['place'] ?? array() as $name ) {
+				$shapes[ $name ] = array( 'type' => array( 'object', 'null' ) );
 			}
 			foreach ( array_keys( $fields['relation'] ?? array() ) as $name ) {
 				$shapes[ $name ] = array( 'type' => array( 'array', 'null' ), 'items' => array( 'type' => 'integer' ), 'minItems' => 1 );
@@ -105,6 +110,11 @@ function site_read( int $id, array $fields ): array {
 	}
 	foreach ( $fields['switch'] ?? array() as $name ) {
 		$values[ $name ] = '1' === get_post_meta( $id, $name, true );
+	}
+	// Venues with an address have been placed on the map.
+	foreach ( $fields['place'] ?? array() as $name ) {
+		$address         = (string) get_post_meta( $id, 'address', true );
+		$values[ $name ] = '' === $address ? null : array( 'address' => $address, 'lat' => 53.27, 'lng' => -9.05 );
 	}
 	foreach ( array_keys( $fields['relation'] ?? array() ) as $name ) {
 		$ids             = get_post_meta( $id, $name, true );
