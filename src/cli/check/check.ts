@@ -1,6 +1,7 @@
 // The `check` command: runs the checks of a configuration, its mapping and its site, and prints their findings.
 
 import { loadConfig, serviceCredentials } from '../../config.ts';
+import { ConfigError } from '../../errors.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { openSite, readSite } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
@@ -50,6 +51,12 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Row[
   const warn = (message: string) => void rows.push({ area: 'settings', name: 'variables', state: 'warn', message });
   const config = loadConfig({ file, env: process.env, warn });
   const mapping = loadMapping(config.mapping);
+  if (mapping.upstream !== 'wordpress')
+    throw new ConfigError(
+      'check',
+      `knows WordPress only, and the mapping ${mapping.name} is for ${mapping.upstream}`,
+      'Start the gateway with serve: it asks the site for its collections and the service account first.',
+    );
   const connection = openSite(config.upstream.url, serviceCredentials(config), config.upstream.limits);
   const webhooks = write ? await listenForWebhooks(config) : undefined;
   try {
