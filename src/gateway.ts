@@ -13,6 +13,7 @@ import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
 import { combineObservers, type Observe } from './observability/events.ts';
 import { createMetrics } from './observability/metrics.ts';
+import { openIdMap } from './store/id-map.ts';
 import { openReplica, type Replica, type ReplicaOptions } from './store/replica.ts';
 import { createSync } from './sync/sync.ts';
 import { VERSION } from './version.ts';
@@ -40,23 +41,33 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
   return createGateway(config, log, { createCluster, openRedisRateLimit, openRedisIdempotencyStore });
 }
 
-/** Opens the CMS that the mapping names. `service`: the service account; undefined without one. */
+/**
+ * Opens the CMS that the mapping names. `service`: the service account; undefined without one. `idMapEpoch`: changes with
+ * the id map.
+ * @param idMapFile of the numbers of a CMS whose ids are texts; absent: they are forgotten when the process ends
+ * @throws ConfigError if the file cannot be used
+ */
 export function openCms(
   config: Config,
   { upstream, source, kinds }: Mapping,
   observe: Observe,
-): { cms: Cms; service: Credentials } {
+  idMapFile?: string,
+): { cms: Cms; service: Credentials; idMapEpoch?: number | undefined } {
   const { url, limits, user, password = '' } = config.upstream;
   if (upstream === 'wordpress')
     return { cms: createWordPress({ url, observe, limits }), service: serviceCredentials(config) };
-  const cms = createPayload({
-    url,
+  // Gateways with a common Redis would give a record different numbers.
+  const idMap = config.redisUrl === undefined ? openIdMap(idMapFile) : undefined;
+  const payload = createPayload({
+    ...{ url, observe, limits, idMap, specs: Object.values(kinds) },
     ...(source.payload && { site: source.payload }),
-    specs: Object.values(kinds),
-    observe,
-    limits,
   });
-  return { cms, service: user === undefined ? undefined : apiKeyLogin(user, password) };
+  const close = async () => {
+    await payload.close();
+    idMap?.close();
+  };
+  const service = user === undefined ? undefined : apiKeyLogin(user, password);
+  return { cms: { ...payload, close }, service, idMapEpoch: idMap?.epoch };
 }
 
 /**
@@ -69,8 +80,8 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   const observe = combineObservers(log, metrics.observe);
   const { upstream: site, limits, listen } = config;
   const mapping = loadMapping(config.mapping);
-  const { cms, service } = openCms(config, mapping, observe);
   const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
+  const { cms, service, idMapEpoch = '' } = openCms(config, mapping, observe, file && `${file}.ids`);
   const intervalMs = config.sync.intervalS * 1000;
   const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: site.url };
   const secret = site.password ?? config.webhook.secret ?? '';
@@ -83,7 +94,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     const replica = openReplica({
       ...(file === undefined ? {} : { file }),
       ...options,
-      identity: `${site.url} ${mapping.name} ${mappingFingerprint(mapping)} ${service ? 'all' : 'public'}`,
+      identity: `${site.url} ${mapping.name} ${mappingFingerprint(mapping)} ${service ? 'all' : 'public'}${idMapEpoch}`,
       renderedBytes: config.cache.recordBytes,
       onDamage: (reason) => setImmediate(() => replaceReplica(reason)),
     });
@@ -197,10 +208,9 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     isInSync: () => current.sync.status().state === 'live',
     onWebhook: (changes) =>
       current.sync.fetchChanged(
-        changes.map(({ collection, id }) => ({
-          collection,
-          id: cms.gatewayId(collectionSpec(mapping, collection), id),
-        })),
+        changes
+          .map(({ collection, id }) => ({ collection, id: cms.gatewayId(collectionSpec(mapping, collection), id) }))
+          .filter(({ id }) => id !== 0),
       ),
   });
   /** In the order of closing: the admin port answers `/ready` until the last request has ended. */

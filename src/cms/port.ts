@@ -153,6 +153,19 @@ export interface RecordForm {
   publicView(spec: CollectionSpec, ofAccount: CmsRecord, ofPublic: CmsRecord): CmsRecord;
 }
 
+/**
+ * Numbers for the records of a CMS whose own ids are texts. A number is allocated on first sight, survives restarts, and
+ * is never given to another record. `space`: what the number belongs to; all spaces share one sequence.
+ */
+export interface IdMap {
+  /** True if it has any number. */
+  isUsed(): boolean;
+  numberOf(space: string, ownId: string): number;
+  ownIdOf(space: string, number: number): string | undefined;
+  /** Runs work that allocates many numbers as one change of the file. */
+  batch<T>(work: () => T): T;
+}
+
 /** Parameters of a request, by the CMS's own names. */
 export type Query = Record<string, string | number | boolean>;
 
@@ -231,8 +244,8 @@ export interface Cms {
   hasCollection(spec: CollectionSpec, options?: CallOptions): Promise<boolean>;
   /** The address of a collection, or of one of its records, in the CMS's own API. */
   apiUrl(site: Site, spec: CollectionSpec, id?: number): string;
-  /** The gateway's id of a record that the CMS names by its own id, as in a webhook. */
-  gatewayId(spec: CollectionSpec, ownId: number): number;
+  /** The gateway's id of a record that the CMS names by its own id, as in a webhook. 0 if that is no id of this CMS. */
+  gatewayId(spec: CollectionSpec, ownId: number | string): number;
   list(spec: CollectionSpec, request: ListRequest, options?: CallOptions): Promise<CmsPage>;
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
   create(spec: CollectionSpec, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;

@@ -4,7 +4,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Metrics } from '../observability/metrics.ts';
-import type { ChangedRecord } from '../sync/fetch-changed.ts';
+
+/** A record that the CMS reports, by its names and ids: a UUID is an id too. */
+export interface ReportedChange {
+  collection: string;
+  id: number | string;
+}
 
 export interface AdminOptions {
   metrics: Pick<Metrics, 'contentType' | 'text'>;
@@ -14,7 +19,7 @@ export interface AdminOptions {
   isComplete: () => boolean;
   /** True while the replica is live: `/ready?strict=1` requires it. */
   isInSync: () => boolean;
-  onWebhook: (changes: ChangedRecord[]) => Promise<unknown>;
+  onWebhook: (changes: ReportedChange[]) => Promise<unknown>;
   /** Without it the gateway accepts no webhooks. */
   webhookSecret: string | undefined;
   nowMs?: () => number;
@@ -152,7 +157,7 @@ function verifySignature(
   return timingSafeEqual(expected, Buffer.from(signature, 'hex')) && isTimely ? signature : undefined;
 }
 
-function parseChanges(body: Buffer): ChangedRecord[] | undefined {
+function parseChanges(body: Buffer): ReportedChange[] | undefined {
   try {
     const { changes } = JSON.parse(body.toString('utf8')) as { changes?: unknown };
     return Array.isArray(changes) && changes.every(isChange)
@@ -163,8 +168,9 @@ function parseChanges(body: Buffer): ChangedRecord[] | undefined {
   }
 }
 
-function isChange(value: unknown): value is ChangedRecord {
+function isChange(value: unknown): value is ReportedChange {
   if (typeof value !== 'object' || value === null) return false;
   const { collection, id } = value as Record<string, unknown>;
-  return typeof collection === 'string' && collection !== '' && Number.isSafeInteger(id) && Number(id) > 0;
+  const isId = typeof id === 'string' ? /^(?!\d+$)[\w-]{1,64}$/.test(id) : Number.isSafeInteger(id) && Number(id) > 0;
+  return typeof collection === 'string' && collection !== '' && isId;
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import nock from 'nock';
-import { startPayload } from '../../sandbox/payload-site.ts';
+import { type PayloadIds, startPayload } from '../../sandbox/payload-site.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
@@ -46,9 +46,9 @@ async function checkLiveWordPress(): Promise<Results> {
   }
 }
 
-async function checkLivePayload(): Promise<Results> {
+async function checkLivePayload(ids: PayloadIds): Promise<Results> {
   const dir = mkdtempSync(join(tmpdir(), 'calendar-contract-'));
-  const site = await startPayload({ dir, port: 0 });
+  const site = await startPayload({ dir, port: 0, ids });
   const { admin, subscriber } = site.credentials;
   try {
     return await checkContract(livePayload(site.url, { admin: admin.apiKey, subscriber: subscriber.apiKey }));
@@ -65,7 +65,11 @@ const columns: [name: string, results: Results][] = [
   ['Payload, recorded', await checkRecorded(recordedPayload)],
 ];
 if (!values['in-memory'])
-  columns.push(['WordPress, live', await checkLiveWordPress()], ['Payload, live', await checkLivePayload()]);
+  columns.push(
+    ['WordPress, live', await checkLiveWordPress()],
+    ['Payload, live', await checkLivePayload('number')],
+    ['Payload with UUIDs, live', await checkLivePayload('uuid')],
+  );
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 print(`| promise | ${columns.map(([name]) => name).join(' | ')} |`);
 print(`|---|${columns.map(() => '---|').join('')}`);

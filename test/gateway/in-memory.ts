@@ -194,7 +194,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
         status: () => ({ ...sync.status(), ...application.status() }),
         isComplete: () => sync.status().complete,
         isInSync: () => sync.status().state === 'live',
-        onWebhook: sync.fetchChanged,
+        onWebhook: (changes) => sync.fetchChanged(changes.map((change) => ({ ...change, id: Number(change.id) }))),
         nowMs,
       });
       return { url: await open(listener), adminUrl: await open(admin.listener) };

@@ -5,8 +5,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
-import { type AdminOptions, createAdmin } from '../../src/http/admin.ts';
-import type { ChangedRecord } from '../../src/sync/fetch-changed.ts';
+import { type AdminOptions, createAdmin, type ReportedChange } from '../../src/http/admin.ts';
 
 const SECRET = 'between-site-and-gateway';
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -15,7 +14,7 @@ const NOW_S = NOW_MS / 1000;
 describe('admin port', () => {
   let server: Server;
   let address: string;
-  let received: ChangedRecord[][];
+  let received: ReportedChange[][];
   let draining: () => void;
   const sync = { complete: true, live: true };
 
@@ -121,6 +120,9 @@ describe('admin port', () => {
     expect(received).to.deep.equal([[{ collection: 'events', id: 12 }]]);
     expect(await post('{"changes":[]}')).to.equal(202);
     expect(await post('{"changes":[{"collection":"events","id":13}]}', undefined, '/changes')).to.equal(202);
+    const uuid = '018f4f3e-0000-7000-8000-00000000000a';
+    expect(await post(`{"changes":[{"collection":"events","id":"${uuid}"}]}`)).to.equal(202);
+    expect(received.at(-1)).to.deep.equal([{ collection: 'events', id: uuid }]);
   });
 
   it('accepts a webhook once: a replay is rejected and causes no CMS call', async () => {

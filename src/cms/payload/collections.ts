@@ -81,14 +81,19 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       if (isPosts && (request.view === 'editor' || (request.statuses && callOptions.credentials === undefined)))
         await accounts.assertMay('edit', spec, callOptions);
       const features = isPosts ? await featuresOf(spec, callOptions) : NO_FEATURES;
-      const found = listQuery(ids, spec, isPosts ? request : { ...request, statuses: 'any' }, features);
+      const ofAnyStatus = isPosts ? request : ({ ...request, statuses: 'any' } as const);
+      const found = listQuery(ids, spec, ofAnyStatus, features);
       if (!found) return { records: [], total: 0, cmsTimeMs: Date.now() };
       const response = await query(spec, found.query, callOptions);
       const { docs, total } = listOf(response);
+      const wereTexts = ids.areTexts();
+      const wanted = docs.slice(found.skip, found.skip + found.take);
+      const records = ids.batch(() => wanted.map((doc) => toGatewayRecord(ids, spec, doc, request.detail)));
+      // The first ids that are texts: the list is in their order, which is not that of the numbers.
+      if (!wereTexts && ids.areTexts() && request.order !== undefined)
+        return collections.list(spec, request, callOptions);
       return {
-        records: docs
-          .slice(found.skip, found.skip + found.take)
-          .map((doc) => toGatewayRecord(ids, spec, doc, request.detail)),
+        records,
         total,
         cmsTimeMs: Date.parse(response.headers.date ?? '') || Date.now(),
       };
@@ -123,7 +128,10 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
 
     async update(spec, id, body, callOptions) {
       const json = toOwnBody(ids, spec, body);
-      if (isPostCollection(spec)) await assertStatus(spec, body, callOptions);
+      if (isPostCollection(spec)) {
+        await assertStatus(spec, body, callOptions);
+        await assertNoPendingDraft(spec, id, callOptions);
+      }
       return toRecord(spec, await write('PATCH', spec, id, json, callOptions));
     },
 
@@ -187,6 +195,21 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     const status = statusIn(spec, body);
     if (status === undefined || status === 'publish' || (await featuresOf(spec, callOptions)).drafts) return;
     throw new CmsRejected('invalid', `"${spec.collection}" has no drafts.`, { fields: [statusPathOf(spec)] });
+  }
+
+  /**
+   * Somebody may have saved changes of a published record as a draft in the admin panel. Payload takes these for the
+   * record that an update changes: it would publish them, or unpublish the record.
+   */
+  async function assertNoPendingDraft(spec: CollectionSpec, id: number, callOptions: CallOptions): Promise<void> {
+    if (!(await featuresOf(spec, callOptions)).drafts) return;
+    const statusOf = async (version: Query): Promise<unknown> => {
+      const statusQuery = { ...recordQuery, ...version, depth: 0, trash: true, 'select[_status]': true };
+      return objectOf(await call('GET', routeOf(spec, id), { query: statusQuery }, callOptions))._status;
+    };
+    if ((await statusOf({ draft: true })) !== 'draft' || (await statusOf({})) !== 'published') return;
+    const message = 'The record has changes in Payload that are not published: publish or discard them first.';
+    throw new CmsRejected('failed', message, { status: 409, code: 'unpublished-changes' });
   }
 
   /** Terms have unique names, below one parent. Payload has no such rule. */

@@ -1,7 +1,9 @@
-// The ids of Payload's records in the gateway. Payload numbers the records of each collection separately, while
-// events, venues and organizers of the API share one id space.
+// The ids of Payload's records in the gateway: integers with an offset for each collection, because Payload numbers the
+// records of each collection separately; and numbers from the id map for sites whose ids are texts.
 
+import { CmsUnavailable } from '../../errors.ts';
 import type { Kind } from '../../model/records.ts';
+import type { IdMap } from '../port.ts';
 
 /** What an id belongs to: a record, an image or an account. */
 export type IdSpace = Kind | 'image' | 'account';
@@ -10,10 +12,14 @@ export type IdSpace = Kind | 'image' | 'account';
 export type OwnId = number | string;
 
 export interface Ids {
+  /** True if the site's ids are texts, as far as is known. Their order says nothing about the time of the create. */
+  areTexts(): boolean;
   /** Undefined for a value that is no id. */
   toGateway(space: IdSpace, ownId: unknown): number | undefined;
   /** Undefined for an id that no record of Payload has: Payload answers such ids with 500. */
   toOwn(space: IdSpace, id: number): OwnId | undefined;
+  /** Runs work that converts many ids. */
+  batch<T>(work: () => T): T;
 }
 
 /** Above the ids of Payload's own records and of each other, below those of occurrences and embedded records. */
@@ -24,18 +30,38 @@ const OFFSETS: Partial<Readonly<Record<IdSpace, number>>> = {
 
 /** The greatest `integer` of Postgres. */
 const MAX_INTEGER = 2_147_483_647;
+/** A UUID, or an ObjectId of MongoDB. */
+const TEXT_ID = /^[\w-]{1,64}$/;
 
 const isInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_INTEGER;
 
-/** For databases whose ids are integers. */
-export const integerIds: Ids = {
-  toGateway(space, ownId) {
-    const number = typeof ownId === 'string' && /^\d{1,10}$/.test(ownId) ? Number(ownId) : ownId;
-    return isInteger(number) ? number + (OFFSETS[space] ?? 0) : undefined;
-  },
-  toOwn(space, id) {
-    const ownId = id - (OFFSETS[space] ?? 0);
-    return isInteger(ownId) ? ownId : undefined;
-  },
-};
+function integerToGateway(space: IdSpace, ownId: unknown): number | undefined {
+  const number = typeof ownId === 'string' && /^\d{1,10}$/.test(ownId) ? Number(ownId) : ownId;
+  return isInteger(number) ? number + (OFFSETS[space] ?? 0) : undefined;
+}
+
+function gatewayToInteger(space: IdSpace, id: number): number | undefined {
+  const ownId = id - (OFFSETS[space] ?? 0);
+  return isInteger(ownId) ? ownId : undefined;
+}
+
+/** @param map absent: ids that are texts cannot be served */
+export function createIds(map?: IdMap): Ids {
+  const areTexts = () => map?.isUsed() ?? false;
+  return {
+    areTexts,
+    toGateway(space, ownId) {
+      const id = integerToGateway(space, ownId);
+      if (id !== undefined || typeof ownId !== 'string' || !TEXT_ID.test(ownId)) return id;
+      if (!map)
+        throw new CmsUnavailable(
+          'incomplete',
+          'The ids of this site are texts, which gateways with a common Redis cannot number: run one gateway without redisUrl.',
+        );
+      return map.numberOf(space, ownId);
+    },
+    toOwn: (space, id) => (map && areTexts() ? map.ownIdOf(space, id) : gatewayToInteger(space, id)),
+    batch: (work) => (map ? map.batch(work) : work()),
+  };
+}

@@ -23,6 +23,17 @@ const SORTS: Readonly<Record<NonNullable<ListRequest['order']>, string>> = {
   ...{ id: 'id', '-id': '-id', date: 'createdAt', '-date': '-createdAt', '-modified': '-updatedAt' },
 };
 
+/** For ids that are texts: numbers are allocated in the order of lists, so that this is nearly their order. */
+const TEXT_SORTS: typeof SORTS = {
+  ...{
+    id: 'createdAt,id',
+    '-id': '-createdAt,-id',
+    date: 'createdAt',
+    '-date': '-createdAt',
+    '-modified': '-updatedAt',
+  },
+};
+
 /** Undefined if no record can match: Payload would answer some of these requests with 500. */
 export function listQuery(
   ids: Ids,
@@ -57,7 +68,7 @@ export function listQuery(
     ...spec.recordParams,
     ...conditions,
     ...ofStatus,
-    ...(order !== undefined && { sort: SORTS[order] }),
+    ...(order !== undefined && { sort: (ids.areTexts() ? TEXT_SORTS : SORTS)[order] }),
     ...selectOf(spec, detail),
   };
   return { query, skip, take };

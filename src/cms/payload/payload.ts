@@ -6,10 +6,10 @@ import { isObject } from '../../model/json.ts';
 import type { Observe } from '../../observability/events.ts';
 import { trimCharactersEnd } from '../../text/trim.ts';
 import { type CmsClientLimits, createCmsClient } from '../client.ts';
-import { type Cms, type CollectionSpec, MEDIA } from '../port.ts';
+import { type Cms, type CollectionSpec, type IdMap, MEDIA } from '../port.ts';
 import { createAccounts } from './accounts.ts';
 import { createCollections } from './collections.ts';
-import { integerIds } from './ids.ts';
+import { createIds } from './ids.ts';
 import { createMedia } from './media.ts';
 import { PAYLOAD_RECORDS } from './records.ts';
 import { createRestCall, objectOf } from './rest-calls.ts';
@@ -28,6 +28,8 @@ export interface PayloadOptions {
   };
   /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
+  /** For sites whose ids are texts. Absent: these cannot be served. */
+  idMap?: IdMap | undefined;
   observe: Observe;
   limits?: Partial<CmsClientLimits> | undefined;
   /** Replaces the client's own connections. */
@@ -40,14 +42,14 @@ export const apiKeyLogin = (users: string, key: string): string => `${users} API
 
 /** Creates the adapter. It calls the site only when used, so that the gateway can start while the site is down. */
 export function createPayload(options: PayloadOptions): Cms {
-  const { url, site = {}, specs, observe, limits = {}, dispatcher, nowMs = Date.now } = options;
+  const { url, site = {}, specs, observe, limits = {}, dispatcher, idMap, nowMs = Date.now } = options;
   const address = new URL(url);
   const apiPath = apiPathOf(address);
   const { media = 'media', users = 'users', timezone = 'UTC', name = address.host, locale } = site;
   const siteUrl = trimCharactersEnd(site.url ?? `${address.origin}${apiPath.replace(/\/api$/, '')}`, '/');
   const client = createCmsClient({ origin: address, observe, limits, dispatcher });
   const call = createRestCall(client, apiPath);
-  const ids = integerIds;
+  const ids = createIds(idMap);
   const accounts = createAccounts(call, { ids, users, media, specs });
   const { assertMay: _ownUse, ...publicAccounts } = accounts;
   const isMedia = (spec: CollectionSpec) => spec.kind === undefined && spec.collection === MEDIA.collection;

@@ -13,7 +13,8 @@ const idOffset = ({ kind, storedAs }: CollectionSpec): number =>
   storedAs === 'terms' && (kind === 'venue' || kind === 'organizer') ? TERM_ID_OFFSET : 0;
 
 /** The gateway's id of the record whose id in WordPress is `ownId`. */
-export const gatewayId = (spec: CollectionSpec, ownId: number): number => ownId + idOffset(spec);
+export const gatewayId = (spec: CollectionSpec, ownId: number | string): number =>
+  typeof ownId === 'number' ? ownId + idOffset(spec) : 0;
 
 /** The id in WordPress of the record whose id in the gateway is `id`. */
 export const nativeId = (spec: CollectionSpec, id: number): number => id - idOffset(spec);

@@ -4,7 +4,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createAccounts } from '../../../src/cms/payload/accounts.ts';
-import { integerIds } from '../../../src/cms/payload/ids.ts';
+import { createCollections } from '../../../src/cms/payload/collections.ts';
+import { createIds } from '../../../src/cms/payload/ids.ts';
 import { listQuery, pageOf } from '../../../src/cms/payload/list-query.ts';
 import { PAYLOAD_RECORDS, toGatewayRecord, toOwnBody } from '../../../src/cms/payload/records.ts';
 import { rejection } from '../../../src/cms/payload/rejections.ts';
@@ -14,6 +15,7 @@ import type { CmsResponse } from '../../../src/cms/response.ts';
 import { CmsRejected } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
 
+const integerIds = createIds();
 const { event: eventWithStatuses, venue, category } = loadMapping('payload').kinds;
 /** Without a field of the site that tells unpublished records apart. */
 const event = {
@@ -121,7 +123,7 @@ describe('a record of Payload', () => {
 
   it('has relations as ids, records, or names of a collection with an id', () => {
     const categoriesOf = (categories: unknown) => toGatewayRecord(integerIds, event, { ...doc, categories }).categories;
-    expect(categoriesOf([1, { id: 2 }, { relationTo: 'categories', value: 3 }, 'x'])).to.deep.equal([1, 2, 3]);
+    expect(categoriesOf([1, { id: 2 }, { relationTo: 'categories', value: 3 }, {}])).to.deep.equal([1, 2, 3]);
     expect(categoriesOf(null)).to.equal(null);
   });
 
@@ -202,5 +204,27 @@ describe('an account of Payload', () => {
       const actions = await actionsOf({ create: true, read: { permission: true, where } });
       expect(actions, JSON.stringify(where)).to.deep.equal(['edit', 'publish']);
     }
+  });
+});
+
+describe('an update of a published record of Payload', () => {
+  const { event } = loadMapping('payload').kinds;
+  const admin = { credentials: 'users API-Key x' };
+
+  it('is refused while Payload has unpublished changes of it, which it would merge', async () => {
+    const sent: string[] = [];
+    const call: RestCall = async (method, route, { query = {} } = {}) => {
+      sent.push(`${method} ${route}`);
+      return responseOf({ id: 7, _status: query.draft ? 'draft' : 'published', docs: [], totalDocs: 0 });
+    };
+    const accounts = createAccounts(call, { ids: integerIds, users: 'users', media: 'media', specs: [event] });
+    const collections = createCollections(call, {
+      ...{ ids: integerIds, accounts, specs: [event], apiUrl: '', recordQuery: {} },
+      slugOf: ({ collection }) => collection,
+      nowMs: () => 0,
+    });
+    const error = await collections.update(event, 7, { cost: '2' }, admin).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(CmsRejected).and.to.include({ code: 'unpublished-changes', written: 'no' });
+    expect(sent.filter((request) => !request.startsWith('GET'))).to.deep.equal([]);
   });
 });

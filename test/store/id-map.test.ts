@@ -1,0 +1,66 @@
+// The numbers of records whose own ids are texts.
+
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ConfigError } from '../../src/errors.ts';
+import { openIdMap } from '../../src/store/id-map.ts';
+
+const A = '018f4f3e-0000-7000-8000-00000000000a';
+const B = '018f4f3e-0000-7000-8000-00000000000b';
+
+describe('the id map', () => {
+  let dir: string;
+  let file: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'calendar-ids-'));
+    file = join(dir, 'calendar.sqlite.ids');
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('gives a text id its number on first sight, one sequence for all spaces', () => {
+    const map = openIdMap(file);
+    expect(map.isUsed()).to.equal(false);
+    expect([map.numberOf('event', A), map.numberOf('venue', A), map.numberOf('event', B)]).to.deep.equal([1, 2, 3]);
+    expect([map.numberOf('event', A), map.isUsed()]).to.deep.equal([1, true]);
+    expect([map.ownIdOf('event', 3), map.ownIdOf('venue', 3), map.ownIdOf('event', 4)]).to.deep.equal([
+      ...[B, undefined, undefined],
+    ]);
+    map.close();
+  });
+
+  it('keeps the numbers and the epoch when the process starts again', () => {
+    const first = openIdMap(file);
+    first.batch(() => [first.numberOf('event', A), first.numberOf('event', B)]);
+    first.close();
+    const second = openIdMap(file);
+    expect(second.isUsed()).to.equal(true);
+    expect(second.epoch).to.equal(first.epoch).and.to.be.above(0);
+    expect(second.ownIdOf('event', 2)).to.equal(B);
+    expect(second.numberOf('venue', B)).to.equal(3);
+    second.close();
+    const other = openIdMap();
+    expect(other.epoch).to.not.equal(first.epoch);
+    other.close();
+  });
+
+  it('keeps what a failed batch has allocated: others may have seen it', () => {
+    const map = openIdMap(file);
+    expect(() =>
+      map.batch(() => {
+        map.numberOf('event', A);
+        throw new Error('a response without an id');
+      }),
+    ).to.throw('a response without an id');
+    expect(map.ownIdOf('event', 1)).to.equal(A);
+    map.close();
+  });
+
+  it('is readable for its owner only, and a damaged file ends the start', () => {
+    openIdMap(file).close();
+    expect(statSync(file).mode & 0o077).to.equal(0);
+    writeFileSync(file, 'no database'.repeat(1000));
+    expect(() => openIdMap(file)).to.throw(ConfigError, /every record gets another id/);
+  });
+});
