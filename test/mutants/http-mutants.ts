@@ -60,7 +60,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       what: 'guesses are counted',
       function: 'createAuthenticator.authenticate',
       code: 'return _1.failed(_2, await _3(_4, networkOf(_2)));',
-      replacement: 'return _1.unanswered(_2, _4);',
+      replacement: 'return _1.inconclusive(_2, _4);',
       test: 'test/faults/limits.test.ts',
       title: 'on logins',
     },
