@@ -244,7 +244,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       code: '_1.release();',
     },
   ]),
-  ...mutantsOf('src/http/response-cache.ts', 'test/http/cached-visibility.test.ts', [
+  ...mutantsOf('src/http/response-cache.ts', 'test/http/visibility.test.ts', [
     {
       what: 'the response cache stores responses to anonymous actors only',
       function: 'responseCache.compute',
