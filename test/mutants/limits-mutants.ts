@@ -124,6 +124,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       what: 'an unpaired surrogate is rejected',
       function: 'assertWellFormed',
       code: "if (!_1.isWellFormed()) throw invalidJson(undefined, 'utf16');",
+      test: 'test/interface/malformed-values.test.ts',
       title: 'half a surrogate pair',
     },
     {
