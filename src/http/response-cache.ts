@@ -118,7 +118,8 @@ export function responseCache(services: Services, cache: ResponseCache, freshnes
   async function compute({ req, state, originalUrl }: Context, next: () => Promise<void>): Promise<void> {
     await next();
     const { apiResponse } = state;
-    if (!apiResponse || state.actor.account || !dependsOnUrlAlone(req)) return;
+    // A caller with an account has sent credentials.
+    if (!apiResponse || !dependsOnUrlAlone(req)) return;
     state.cached = toCached(apiResponse, state.route);
     if (!state.cached) return;
     state.cache = 'miss';

@@ -33,10 +33,10 @@ export interface JournalPage {
   hasMore: boolean;
 }
 
-/** An event that moved from the public lists to the trash: as it was last public, and when it moved. */
+/** An event that moved from the public lists to the trash: its times as they were last public, and when it moved. */
 export type CancelledEvent = Pick<
   EventRecord,
-  'id' | 'title' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay' | 'modifiedUtc'
+  'id' | 'start' | 'end' | 'startUtc' | 'endUtc' | 'timezone' | 'allDay' | 'modifiedUtc'
 >;
 
 export interface ChangeJournal {
@@ -90,11 +90,14 @@ export function changeBetween(
   return was ? 'deleted' : undefined;
 }
 
-/** What a calendar app may know of an event that moves to the trash: nothing that changed with the move. */
+/**
+ * What a calendar app must know of an event that moves to the trash: times, without which iCalendar has no event. No text, because the CMS
+ * shows none any more, and nothing that changed with the move.
+ */
 export function cancelledBy(before: PostRecord | undefined, after: PostRecord | undefined): CancelledEvent | undefined {
   if (before?.kind !== 'event' || after?.status !== 'trash') return undefined;
-  const { id, title, start, end, startUtc, endUtc, timezone, allDay } = before;
-  return { id, title, start, end, startUtc, endUtc, timezone, allDay, modifiedUtc: after.modifiedUtc };
+  const { id, start, end, startUtc, endUtc, timezone, allDay } = before;
+  return { id, start, end, startUtc, endUtc, timezone, allDay, modifiedUtc: after.modifiedUtc };
 }
 
 /** A row of the table. `created`: the number of the change that made the record public; 0 if that is forgotten. */

@@ -246,11 +246,6 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf('src/http/response-cache.ts', 'test/http/visibility.test.ts', [
     {
-      what: 'the response cache stores responses to anonymous actors only',
-      function: 'responseCache.compute',
-      code: '_1.actor.account ||',
-    },
-    {
       what: 'only a response that the URL alone determines is public',
       function: 'responseCache.compute',
       code: '|| !dependsOnUrlAlone(_1)',

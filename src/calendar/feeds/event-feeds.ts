@@ -132,11 +132,11 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
 
 const parseEvent = (json: Uint8Array): FeedEvent => JSON.parse(Buffer.from(json).toString());
 
-/** An event in the trash as those saw it who could see it: an imported file is known by its UID. */
+/** An event in the trash, for apps that have imported its file, which they know by its UID. */
 const cancelledEvent = (event: CancelledEvent): FeedEvent => ({
   id: event.id,
   status: 'trash',
-  title: event.title,
+  title: 'Cancelled',
   description: '',
   excerpt: '',
   url: '',
