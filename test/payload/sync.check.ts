@@ -25,7 +25,7 @@ const ON_THE_DAY = 'start_date=2033-03-04&end_date=2033-03-04&per_page=50';
 const NO_POLL_S = 600;
 const VISIBLE_WITHIN_MS = 15_000;
 
-for (const ids of ['number'] as const satisfies readonly PayloadIds[])
+for (const ids of ['number', 'uuid'] as const satisfies readonly PayloadIds[])
   describe(`Payload with ids of the kind ${ids}`, () => {
     const dir = mkdtempSync(join(tmpdir(), 'calendar-payload-'));
     const dataDir = join(dir, 'gateway');
