@@ -19,10 +19,14 @@ async function fetchDocument() {
   return response.json();
 }
 
-/** Swagger UI would fill in the first example of every parameter. The descriptions name the examples instead. */
+/**
+ * Swagger UI would fill in the first example of every parameter. The descriptions name the examples instead. For an object without an
+ * example, Swagger UI would make up one.
+ */
 function describeExamples(document) {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   for (const parameter of operations.flatMap(({ parameters }) => parameters)) {
+    if (parameter.schema.type === 'object') parameter.example = {};
     if (!parameter.examples) continue;
     const values = Object.values(parameter.examples).map(({ value }) => `\`${value}\``);
     parameter.description += `, for example ${values.join(', ')}`;
@@ -36,16 +40,18 @@ document.querySelector('.skip').addEventListener('click', () => document.querySe
 
 const container = document.querySelector('#interface');
 
-/** The label of a select element, derived from its position: Swagger UI labels only a few. */
-function labelOf(select) {
-  const row = select.closest('tr[data-param-name]');
+/** The label of a control, derived from its position: Swagger UI labels only a few. */
+function labelOf(control) {
+  const row = control.closest('tr[data-param-name]');
   if (row) return row.dataset.paramName;
-  if (select.closest('.servers')) return 'Server';
-  return select.closest('.opblock-section-request-body') ? 'Type of the body' : 'Type of the response';
+  if (control.closest('.servers')) return 'Server';
+  return control.closest('.opblock-section-request-body') ? 'Type of the body' : 'Type of the response';
 }
 
+const UNLABELLED = 'select:not([aria-label]), tr[data-param-name] textarea:not([aria-label])';
+
 new MutationObserver(() => {
-  for (const select of container.querySelectorAll('select:not([aria-label])')) select.ariaLabel = labelOf(select);
+  for (const control of container.querySelectorAll(UNLABELLED)) control.ariaLabel = labelOf(control);
 }).observe(container, { childList: true, subtree: true });
 
 try {
