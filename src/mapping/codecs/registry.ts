@@ -13,6 +13,7 @@ import { html } from './html.ts';
 import { ids, terms } from './ids.ts';
 import { instant } from './instant.ts';
 import { lexical } from './lexical.ts';
+import { link } from './link.ts';
 import { number } from './number.ts';
 import { plainText } from './plain-text.ts';
 import { text } from './text.ts';
@@ -25,6 +26,7 @@ export const CODECS: readonly CodecDefinition[] = [
   html,
   plainText,
   lexical,
+  link,
   number,
   coordinate,
   boolean,
