@@ -27,7 +27,9 @@ export interface VTimeZone {
 
 const DAY_MS = 86_400_000;
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
-const OBSERVANCE = /BEGIN:(?:STANDARD|DAYLIGHT)(.*?)END:(?:STANDARD|DAYLIGHT)/gs;
+const OBSERVANCE_BEGIN = /BEGIN:(?:STANDARD|DAYLIGHT)/;
+const OFFSET_FROM = /TZOFFSETFROM:([+-])(\d\d)(\d\d)/;
+const OFFSET_TO = /TZOFFSETTO:([+-])(\d\d)(\d\d)/;
 
 /** About a kilobyte for each zone. */
 const timeZones = new LRUCache<string, VTimeZone | false>({ max: 200 });
@@ -45,8 +47,9 @@ function vTimeZoneOf(name: string): VTimeZone | undefined {
 function readComponent(name: string): VTimeZone | undefined {
   const [component, tzid] = tzlib_get_ical_block(name);
   if (!component || !tzid) return undefined;
-  const observances = [...component.matchAll(OBSERVANCE)].map(([, lines = '']) => lines);
-  const fixedMs = offsetOf(observances[0] ?? '', 'TO');
+  // Each ends before the next begins; after the last there is only the end of the component.
+  const observances = component.split(OBSERVANCE_BEGIN).slice(1);
+  const fixedMs = offsetOf(observances[0] ?? '', OFFSET_TO);
   return { tzid: tzid.replace('TZID=', ''), component, fixedMs, changes: observances.flatMap(changeOf) };
 }
 
@@ -61,14 +64,14 @@ function changeOf(lines: string): Change[] {
       week: Number(rule[2]),
       weekday: WEEKDAYS.indexOf(rule[3]!),
       timeMs: ((hours * 60 + minutes) * 60 + seconds) * 1000,
-      fromMs: offsetOf(lines, 'FROM'),
-      toMs: offsetOf(lines, 'TO'),
+      fromMs: offsetOf(lines, OFFSET_FROM),
+      toMs: offsetOf(lines, OFFSET_TO),
     },
   ];
 }
 
-function offsetOf(lines: string, end: 'FROM' | 'TO'): number {
-  const [, sign, hours, minutes] = new RegExp(`TZOFFSET${end}:([+-])(\\d\\d)(\\d\\d)`).exec(lines) ?? [];
+function offsetOf(lines: string, pattern: RegExp): number {
+  const [, sign, hours, minutes] = pattern.exec(lines) ?? [];
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
