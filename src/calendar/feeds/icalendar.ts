@@ -10,6 +10,7 @@ import ical, {
 } from 'ical-generator';
 import type { WallTime } from '../../model/records.ts';
 import { textLines } from '../../text/html.ts';
+import { webAddress } from '../../text/web-address.ts';
 import { parseWallTime, wallTimeMs } from '../../time/wall-time.ts';
 import { exactTimeZone, type VTimeZone } from './time-zones.ts';
 
@@ -52,6 +53,7 @@ export interface CalendarInfo {
 /** How often a calendar app should ask again. */
 const REFRESH_S = 3600;
 const MAX_TITLE = 500;
+const MAX_URL = 2000;
 const MAX_DESCRIPTION = 2000;
 const DAY_MS = 86_400_000;
 /** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */
@@ -99,6 +101,7 @@ const STATUSES: Readonly<Record<string, ICalEventStatus>> = {
 function eventData(event: FeedEvent, host: string): Omit<ICalEventData, 'start'> {
   const changedMs = lastChangeMs(event);
   const location = locationOf(event);
+  const page = event.url.length > MAX_URL ? undefined : webAddress(event.url);
   return {
     id: `event-${event.id}@${host}`,
     sequence: Math.max(0, Math.floor((changedMs - SEQUENCE_START_MS) / 1000)),
@@ -108,7 +111,7 @@ function eventData(event: FeedEvent, host: string): Omit<ICalEventData, 'start'>
     summary: textLines(event.title, MAX_TITLE).join(' '),
     description: textLines(event.description || event.excerpt, MAX_DESCRIPTION).join('\n') || null,
     ...(location === '' ? {} : { location }),
-    ...(event.url === '' ? {} : { url: event.url }),
+    ...(page === undefined ? {} : { url: page }),
     categories: event.categories.map(({ name }) => ({ name: textLines(name, MAX_TITLE).join(' ') })),
     status: STATUSES[event.status] ?? ICalEventStatus.TENTATIVE,
   };

@@ -16,6 +16,7 @@ export interface AccountOptions {
   media: string;
   /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
+  nowMs: () => number;
 }
 
 export interface Accounts extends Pick<Cms, 'readLogin' | 'account' | 'accountExists' | 'collectionInfo'> {
@@ -24,6 +25,11 @@ export interface Accounts extends Pick<Cms, 'readLogin' | 'account' | 'accountEx
    * out, and it takes a caller with an invalid key for an anonymous one.
    */
   assertMay(action: Action, spec: CollectionSpec, options: CallOptions): Promise<void>;
+  /**
+   * The call as a visitor, for what the gateway shows to everybody: terms and images. With the caller's credentials only on a site
+   * that shows visitors nothing at all, so that its whole calendar is read with an account.
+   */
+  asVisitor(options: CallOptions): Promise<CallOptions>;
 }
 
 /** A list of the sync needs no request for its permission each time. */
@@ -36,7 +42,8 @@ const ACTIONS: readonly Action[] = [
 ];
 const permissionName = (collection: string, action: Action): string => `${collection}:${action}`;
 
-export function createAccounts(call: RestCall, { ids, users, media, specs }: AccountOptions): Accounts {
+export function createAccounts(call: RestCall, { ids, users, media, specs, nowMs }: AccountOptions): Accounts {
+  let closed = { isClosed: false, untilMs: 0 };
   const key = randomBytes(32);
   const checked = new LRUCache<string, Account>({ max: MAX_CHECKED, ttl: CHECKED_MS });
 
@@ -56,9 +63,7 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Acc
     const collections = isObject(access.collections) ? access.collections : {};
     const granted = specs.flatMap(({ collection, paths }) => {
       const own = isObject(collections[collection]) ? collections[collection] : {};
-      return grantedActions(own, { author: paths.get('author'), userId: user.id }).map((action) =>
-        permissionName(collection, action),
-      );
+      return grantedActions(own, { paths, userId: user.id }).map((action) => permissionName(collection, action));
     });
     const ofMedia = isObject(collections[media]) ? collections[media] : {};
     return {
@@ -94,6 +99,18 @@ export function createAccounts(call: RestCall, { ids, users, media, specs }: Acc
       writableFields: undefined,
     }),
 
+    async asVisitor({ credentials, ...visitor }) {
+      if (credentials === undefined) return visitor;
+      if (nowMs() >= closed.untilMs) {
+        const { collections } = objectOf(await call('GET', 'access', {}, visitor));
+        const readable = [...specs.map(({ collection }) => collection), media].filter(
+          (slug) => isObject(collections) && isObject(collections[slug]) && isGranted(collections[slug].read),
+        );
+        closed = { isClosed: readable.length === 0, untilMs: nowMs() + CHECKED_MS };
+      }
+      return closed.isClosed ? { ...visitor, credentials } : visitor;
+    },
+
     async assertMay(action, { collection }, options) {
       const { credentials } = options;
       if (credentials === undefined) throw forbidden(collection);
@@ -120,11 +137,15 @@ const isGranted = (operation: unknown): boolean =>
  * condition: then the gateway relies on the one condition that it understands, the account's own records.
  */
 function grantedActions(
-  { create, read, update, delete: remove }: CmsRecord,
-  { author, userId }: { author: string | undefined; userId: unknown },
+  { create, read, update, delete: remove, fields }: CmsRecord,
+  { paths, userId }: { paths: CollectionSpec['paths']; userId: unknown },
 ): Action[] {
   const isEditor = isGranted(create) || isGranted(update);
-  const readsOwn = read === true || (author !== undefined && coversOwn(read, author, userId));
+  const author = paths.get('author');
+  // The replica has every field that the service account sees: who may not read all of them gets no list of drafts.
+  const readsFields = [...paths.values()].every((path) => isReadableField(fields, path));
+  const readsAll = readsFields && read === true;
+  const readsOwn = readsAll || (readsFields && author !== undefined && coversOwn(read, author, userId));
   const granted: Partial<Record<Action, boolean>> = {
     edit: isEditor,
     publish: isEditor,
@@ -132,13 +153,21 @@ function grantedActions(
     editOthers: update === true,
     editPrivate: update === true,
     readOwn: readsOwn,
-    readOthers: read === true,
-    readPrivate: read === true,
+    readOthers: readsAll,
+    readPrivate: readsAll,
     delete: isGranted(remove),
     manageTerms: create === true && update === true,
     deleteTerms: remove === true,
   };
   return ACTIONS.filter((action) => granted[action]);
+}
+
+/** `fields` of `/access`: `true`, or `{read: true}` for each readable field (observed on 3.90.2). */
+function isReadableField(fields: unknown, path: string): boolean {
+  if (fields === true) return true;
+  const [name = ''] = path.split('.', 1);
+  const field = isObject(fields) ? fields[name] : undefined;
+  return field === true || (isObject(field) && field.read === true);
 }
 
 /** True for `{author: {equals: 7}}`, and for an `or` with it. */

@@ -51,7 +51,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   function routeOf(spec: CollectionSpec, id: number): string {
     const ownId = ids.toOwn(idSpaceOf(spec), id);
     if (ownId === undefined) throw new CmsRejected('not-found', `"${spec.collection}" has no record ${id}.`);
-    return `${slugOf(spec)}/${ownId}`;
+    return `${slugOf(spec)}/${encodeURIComponent(ownId)}`;
   }
 
   async function query(spec: CollectionSpec, parts: Query, call_: CallOptions | undefined): Promise<CmsResponse> {
@@ -84,10 +84,14 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       const ofAnyStatus = isPosts ? request : ({ ...request, statuses: 'any' } as const);
       const found = listQuery(ids, spec, ofAnyStatus, features);
       if (!found) return { records: [], total: 0, cmsTimeMs: Date.now() };
-      const response = await query(spec, found.query, callOptions);
+      const readable = isPosts ? callOptions : await accounts.asVisitor(callOptions);
+      const response = await query(spec, found.query, readable);
       const { docs, total } = listOf(response);
       const wereTexts = ids.areTexts();
-      const wanted = docs.slice(found.skip, found.skip + found.take);
+      const wanted = docs
+        .slice(found.skip, found.skip + found.take)
+        // One record must not stop the sync of all others.
+        .filter(({ id }) => ids.toGateway(idSpaceOf(spec), id) !== undefined);
       const records = ids.batch(() => wanted.map((doc) => toGatewayRecord(ids, spec, doc, request.detail)));
       // The first ids that are texts: the list is in their order, which is not that of the numbers.
       if (!wereTexts && ids.areTexts() && request.order !== undefined)
@@ -138,6 +142,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     async trash(spec, id, callOptions) {
       const hasTrash = isPostCollection(spec) && (await featuresOf(spec, callOptions)).trash;
       if (!hasTrash) throw new CmsRejected('no-trash', `"${spec.collection}" has no trash.`);
+      await assertNoPendingDraft(spec, id, callOptions);
       try {
         const json = { deletedAt: new Date(nowMs()).toISOString() };
         return toRecord(spec, await write('PATCH', spec, id, json, callOptions, false));
@@ -178,8 +183,13 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
             );
             if (!mayRead) return false;
           }
-          const response = await query(referring, { [`where[${path}][in]`]: ownId, limit: 1, depth: 0 }, callOptions);
-          if (listOf(response).total > 0) return false;
+          const { drafts, trash } = isPostCollection(referring)
+            ? await featuresOf(referring, callOptions)
+            : NO_FEATURES;
+          const referringTo = { [`where[${path}][in]`]: ownId, limit: 1, depth: 0, ...(trash && { trash: true }) };
+          // Unpublished changes of a published record may refer to it too.
+          for (const version of drafts ? [{}, { draft: true }] : [{}])
+            if (listOf(await query(referring, { ...referringTo, ...version }, callOptions)).total > 0) return false;
         }
       }
       return true;

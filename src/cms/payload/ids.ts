@@ -30,16 +30,16 @@ const OFFSETS: Partial<Readonly<Record<IdSpace, number>>> = {
 
 /** The greatest `integer` of Postgres. */
 const MAX_INTEGER = 2_147_483_647;
-/** A UUID, or an ObjectId of MongoDB. */
-const TEXT_ID = /^[\w-]{1,64}$/;
+/** Numbers from the id map begin here, so that they are never those of integers. */
+const TEXT_OFFSET = 4_000_000_000_000;
+/** A UUID, an ObjectId of MongoDB, or a text of the site's own. Commas separate ids in a query. */
+const TEXT_ID = /^[^,\p{Cc}]{1,200}$/u;
 
 const isInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_INTEGER;
 
-function integerToGateway(space: IdSpace, ownId: unknown): number | undefined {
-  const number = typeof ownId === 'string' && /^\d{1,10}$/.test(ownId) ? Number(ownId) : ownId;
-  return isInteger(number) ? number + (OFFSETS[space] ?? 0) : undefined;
-}
+const integerToGateway = (space: IdSpace, ownId: unknown): number | undefined =>
+  isInteger(ownId) ? ownId + (OFFSETS[space] ?? 0) : undefined;
 
 function gatewayToInteger(space: IdSpace, id: number): number | undefined {
   const ownId = id - (OFFSETS[space] ?? 0);
@@ -59,9 +59,9 @@ export function createIds(map?: IdMap): Ids {
           'incomplete',
           'The ids of this site are texts, which gateways with a common Redis cannot number: run one gateway without redisUrl.',
         );
-      return map.numberOf(space, ownId);
+      return TEXT_OFFSET + map.numberOf(space, ownId);
     },
-    toOwn: (space, id) => (map && areTexts() ? map.ownIdOf(space, id) : gatewayToInteger(space, id)),
+    toOwn: (space, id) => (id > TEXT_OFFSET ? map?.ownIdOf(space, id - TEXT_OFFSET) : gatewayToInteger(space, id)),
     batch: (work) => (map ? map.batch(work) : work()),
   };
 }

@@ -6,6 +6,7 @@ import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import type { Cms, CmsRecord } from '../port.ts';
+import type { Accounts } from './accounts.ts';
 import type { Ids } from './ids.ts';
 import { listOf, type RestCall, writtenOf } from './rest-calls.ts';
 
@@ -17,12 +18,13 @@ export interface MediaOptions {
   media: string;
   /** The address of Payload for browsers, to which the addresses of files are relative. */
   siteUrl: string;
+  asVisitor: Accounts['asVisitor'];
 }
 
 /** Calls to the upload collection. `images` omits uploads that are no images. */
 export function createMedia(
   call: RestCall,
-  { ids, media, siteUrl }: MediaOptions,
+  { ids, media, siteUrl, asVisitor }: MediaOptions,
 ): Pick<Cms, 'images' | 'findImage' | 'upload'> {
   /** Undefined for an upload that is no image. */
   function imageOf(doc: CmsRecord): ImageRecord | undefined {
@@ -48,9 +50,10 @@ export function createMedia(
     async images(wanted, options) {
       const ownIds = [...new Set(wanted)].flatMap((id) => ids.toOwn('image', id) ?? []);
       const found = new Map<number, ImageRecord>();
+      const visitor = await asVisitor(options ?? {});
       for (let from = 0; from < ownIds.length; from += CHUNK) {
         const query = { 'where[id][in]': ownIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
-        for (const doc of listOf(await call('GET', media, { query }, options)).docs) {
+        for (const doc of listOf(await call('GET', media, { query }, visitor)).docs) {
           const image = imageOf(doc);
           if (image) found.set(image.id, image);
         }

@@ -50,8 +50,8 @@ export function createPayload(options: PayloadOptions): Cms {
   const client = createCmsClient({ origin: address, observe, limits, dispatcher });
   const call = createRestCall(client, apiPath);
   const ids = createIds(idMap);
-  const accounts = createAccounts(call, { ids, users, media, specs });
-  const { assertMay: _ownUse, ...publicAccounts } = accounts;
+  const accounts = createAccounts(call, { ids, users, media, specs, nowMs });
+  const { assertMay: _assertMay, asVisitor, ...publicAccounts } = accounts;
   const isMedia = (spec: CollectionSpec) => spec.kind === undefined && spec.collection === MEDIA.collection;
   return {
     recordForm: PAYLOAD_RECORDS,
@@ -62,7 +62,7 @@ export function createPayload(options: PayloadOptions): Cms {
       slugOf: (spec) => (isMedia(spec) ? media : spec.collection),
       recordQuery: locale === undefined ? {} : { locale },
     }),
-    ...createMedia(call, { ids, media, siteUrl }),
+    ...createMedia(call, { ids, media, siteUrl, asVisitor }),
 
     async site(options) {
       const access = objectOf(await call('GET', 'access', {}, options));

@@ -210,6 +210,11 @@ describe('calendar files', () => {
     expect((await gateway.request('/events/1')).status).to.be.within(401, 410);
     expect((await gateway.request('/events/2.ics')).status).to.be.within(401, 410);
     expect(uids(await text('/events.ics'))).to.deep.equal([]);
+    // Out of the trash, and not public: the file shows what the event's JSON shows.
+    gateway.replica.upsert([evening(1, { title: 'Gala', hidden: true })]);
+    expect(await text('/events/1.ics')).to.include('STATUS:CONFIRMED');
+    gateway.replica.upsert([evening(1, { ...secret, status: 'private' })]);
+    expect((await gateway.request('/events/1.ics')).status).to.be.within(401, 410);
     // Back in the lists, or gone for another reason.
     gateway.replica.upsert([evening(1, { title: 'Gala' })]);
     expect(await text('/events/1.ics')).to.include('STATUS:CONFIRMED');

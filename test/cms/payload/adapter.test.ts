@@ -14,6 +14,7 @@ import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.t
 import type { CmsResponse } from '../../../src/cms/response.ts';
 import { CmsRejected } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
+import { openIdMap } from '../../../src/store/id-map.ts';
 
 const integerIds = createIds();
 const { event: eventWithStatuses, venue, category } = loadMapping('payload').kinds;
@@ -24,6 +25,28 @@ const event = {
 };
 const responseOf = (json: unknown, status = 200): CmsResponse => ({
   ...{ status, json, headers: {}, bytes: Buffer.alloc(0) },
+});
+
+describe('an id of Payload', () => {
+  it('is never that of another record, whether it is a number or a text', () => {
+    const map = openIdMap();
+    const ids = createIds(map);
+    const own = [
+      ['event', 2],
+      ['event', '2'],
+      ['event', 'abc'],
+      ['event', 'käse/1'],
+      ['venue', 2],
+      ['venue', 'abc'],
+    ] as const;
+    const numbers = own.map(([kind, id]) => ids.toGateway(kind, id)!);
+    expect(new Set(numbers).size).to.equal(own.length);
+    expect(own.map(([kind], n) => ids.toOwn(kind, numbers[n]!))).to.deep.equal(own.map(([, id]) => id));
+    // Commas separate ids in a query.
+    for (const id of ['a,b', '', 'x'.repeat(201), 'a\nb', -1, 1.5, null])
+      expect(ids.toGateway('event', id)).to.equal(undefined);
+    map.close();
+  });
 });
 
 describe('a page of Payload', () => {
@@ -176,8 +199,12 @@ describe('an account of Payload', () => {
   /** The actions that an account may do with events. */
   async function actionsOf(access: object): Promise<string[]> {
     const call: RestCall = async (_method, route) =>
-      responseOf(route === 'access' ? { collections: { events: access } } : { user: { id: 7, role: 'author' } });
-    const options = { ids: integerIds, users: 'users', media: 'media', specs: [event, category!] };
+      responseOf(
+        route === 'access'
+          ? { collections: { events: { fields: true, ...access } } }
+          : { user: { id: 7, role: 'author' } },
+      );
+    const options = { ids: integerIds, users: 'users', media: 'media', specs: [event, category!], nowMs: () => 0 };
     const { account } = createAccounts(call, options);
     const { permissions } = await account({ credentials: 'users API-Key x' });
     return [...permissions].map((name) => name.replace('events:', ''));
@@ -189,6 +216,13 @@ describe('an account of Payload', () => {
   it('sees the drafts of all only if Payload limits nothing', async () => {
     const all = await actionsOf({ create: true, read: true, update: true, delete: true });
     expect(all).to.include.members(['edit', 'editOthers', 'readOthers', 'readOwn', 'delete']);
+  });
+
+  it('sees public records only if it may not read every field of the mapping', async () => {
+    const fields = Object.fromEntries([...event.paths.values()].map((path) => [path.split('.')[0], { read: true }]));
+    expect(await actionsOf({ read: true, fields })).to.include.members(['readOthers', 'readOwn']);
+    delete fields.excerpt;
+    expect(await actionsOf({ read: true, fields })).to.not.include.members(['readOthers', 'readOwn', 'readPrivate']);
   });
 
   it('sees its own drafts if Payload says so', async () => {
@@ -208,7 +242,22 @@ describe('an account of Payload', () => {
   });
 });
 
-describe('an update of a published record of Payload', () => {
+describe('a reader of Payload', () => {
+  /** The credentials with which a visitor's call is made, on a site that shows visitors these collections. */
+  async function visitorOf(collections: object): Promise<string | undefined> {
+    const call: RestCall = async () => responseOf({ collections });
+    const options = { ids: integerIds, users: 'users', media: 'media', specs: [event], nowMs: () => 0 };
+    return (await createAccounts(call, options).asVisitor({ credentials: 'users API-Key x' })).credentials;
+  }
+
+  it('gets the terms and images that visitors get, unless the site shows visitors nothing', async () => {
+    expect(await visitorOf({ events: { read: true } })).to.equal(undefined);
+    expect(await visitorOf({ media: { read: { permission: true, where: {} } } })).to.equal(undefined);
+    expect(await visitorOf({ events: { create: true }, users: { read: true } })).to.equal('users API-Key x');
+  });
+});
+
+describe('a change of a published record of Payload', () => {
   const { event } = loadMapping('payload').kinds;
   const admin = { credentials: 'users API-Key x' };
 
@@ -218,14 +267,25 @@ describe('an update of a published record of Payload', () => {
       sent.push(`${method} ${route}`);
       return responseOf({ id: 7, _status: query.draft ? 'draft' : 'published', docs: [], totalDocs: 0 });
     };
-    const accounts = createAccounts(call, { ids: integerIds, users: 'users', media: 'media', specs: [event] });
+    const accounts = createAccounts(call, {
+      ids: integerIds,
+      users: 'users',
+      media: 'media',
+      specs: [event],
+      nowMs: () => 0,
+    });
     const collections = createCollections(call, {
       ...{ ids: integerIds, accounts, specs: [event], apiUrl: '', recordQuery: {} },
       slugOf: ({ collection }) => collection,
       nowMs: () => 0,
     });
-    const error = await collections.update(event, 7, { cost: '2' }, admin).catch((thrown: unknown) => thrown);
-    expect(error).to.be.instanceOf(CmsRejected).and.to.include({ code: 'unpublished-changes', written: 'no' });
+    for (const change of [
+      () => collections.update(event, 7, { cost: '2' }, admin),
+      () => collections.trash(event, 7, admin),
+    ]) {
+      const error = await change().catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(CmsRejected).and.to.include({ code: 'unpublished-changes', written: 'no' });
+    }
     expect(sent.filter((request) => !request.startsWith('GET'))).to.deep.equal([]);
   });
 });
