@@ -61,9 +61,11 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
     const { ids, serialize, validUntilMs, total, page } = listPage;
     assertPageExists('event', total, page);
     const audience: Audience = { baseUrl: request.baseUrl, visibilities: scope.visibilities };
+    const cacheTags = new Set(['events']);
     function entriesOf(some: number[]): Entry[] {
       if (scope.isPublic) {
         const rendered = renderEntries(services, 'event', some, audience, serialize);
+        for (const { tags } of rendered) for (const tag of tags) cacheTags.add(tag);
         return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
       }
       const records = replica.getMany('event', some);
@@ -76,10 +78,10 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       if (from > 0) await nextTurn();
       items.push(...entriesOf(ids.slice(from, from + EVENTS_PER_TURN)).map(write));
     }
-    const cacheTags = ['events', ...ids.map((id) => `event-${id}`)];
     // A change meanwhile makes the response outdated: no cache keeps it.
     const cost = { extraRequests: extraRequests(ids.length, EVENTS_PER_REQUEST) };
-    return { items, caching: { ...cost, ...(scope.isPublic ? { validUntilMs, replicaVersion, cacheTags } : {}) } };
+    const validity = scope.isPublic ? { validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : {};
+    return { items, caching: { ...cost, ...validity } };
   }
 
   function writeOnce({ etag, read }: Entry): CalendarEvent | undefined {
@@ -113,7 +115,10 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
         etag: _,
         ...response
       } = cancelled
-        ? { status: 200, body: cancelledEvent(cancelled), validUntilMs: Number.POSITIVE_INFINITY }
+        ? {
+            ...{ status: 200, body: cancelledEvent(cancelled), validUntilMs: Number.POSITIVE_INFINITY },
+            cacheTags: [`event-${id}`],
+          }
         : await events.read(id, input, request);
       const event = json instanceof Uint8Array ? parseEvent(json) : (json as FeedEvent);
       const url = `${request.baseUrl}/events/${id}.ics`;

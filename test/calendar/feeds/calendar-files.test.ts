@@ -226,15 +226,15 @@ describe('calendar files', () => {
   });
 
   it('are cached and revalidated as lists are', async () => {
-    await given([evening(1)]);
+    await given([evening(1, { venues: [21] }), venue(21)]);
     for (const path of ['/events.ics', '/events/1.ics', '/events.atom']) {
       const { headers } = await gateway.request(path);
       const list = await gateway.request('/events');
       expect(headers['cache-control'], path).to.equal(list.headers['cache-control']);
-      expect(headers['surrogate-key'], path).to.include('event-1');
+      expect(headers['surrogate-key'], path).to.include('event-1').and.include('venue-21');
       const again = await gateway.request(path, { headers: { 'if-none-match': headers.etag! } });
       expect([again.status, again.bytes.length], path).to.deep.equal([304, 0]);
-      gateway.replica.upsert([evening(1, { title: `Changed for ${path}` })]);
+      gateway.replica.upsert([evening(1, { title: `Changed for ${path}`, venues: [21] })]);
       const changed = await gateway.request(path, { headers: { 'if-none-match': headers.etag! } });
       expect(changed.status, path).to.equal(200);
       expect(changed.text).to.include(`Changed for ${path}`);
