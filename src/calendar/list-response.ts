@@ -75,7 +75,7 @@ export interface ListPage<K extends PostKind> {
   validUntilMs: number;
 }
 
-/** As how many requests more than one a list of so many records counts in the rate limit. */
+/** How many requests beyond the first the rate limit charges for a list of this size. */
 export const extraRequests = (records: number, recordsPerRequest: number): number =>
   Math.max(0, Math.ceil(records / recordsPerRequest) - 1);
 

@@ -10,7 +10,7 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
  */
 export type CmsRecord = Record<string, unknown>;
 
-/** Key of a record that reads as published and that the CMS leaves out of anonymous lists: its own status. */
+/** Property with the CMS's own status, on records that the gateway treats as published although anonymous lists lack them. */
 export const OWN_STATUS = 'calendar_gateway_status';
 
 /**
@@ -29,7 +29,7 @@ export interface Account {
 
 /**
  * Credentials as the CMS reads them: a user's password, or a token. `user` is the name by which failed logins
- * count; undefined if the CMS might read another name than the gateway: such credentials must not reach it.
+ * count; undefined if gateway and CMS could read different names from it: the gateway then rejects the login itself.
  */
 export type Login = { kind: 'password'; user: string | undefined } | { kind: 'token' };
 
@@ -105,7 +105,7 @@ export interface ListRequest {
   /** Default: published records. `any`: every status but the trash. `all`: the trash too. */
   statuses?: 'any' | 'all' | readonly string[];
   detail?: Detail;
-  /** Records of the same time come in any order, and in another one with each request. */
+  /** Ties have no stable order, not even between two requests. */
   order?: 'id' | '-id' | 'date' | '-date' | '-modified';
   /** At most `Cms.maxPageSize`. Default: the CMS's own. */
   limit?: number;

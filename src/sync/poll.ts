@@ -44,7 +44,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
   }
   const present = collections.filter((collection) => !isAbsent(context, collection));
   await pollMedia(context);
-  // Events of a deleted term, and records of a deleted image.
+  // A deleted term or image marks the records that refer to it dirty: they are read again now.
   for (const collection of present) await fetchDirty(context, collection);
   await fetchMissingImages(context);
   const watermarks = Object.fromEntries(

@@ -16,7 +16,7 @@ const commandOf = (pid: number): string => spawnSync('ps', ['-o', 'stat=,args=',
 describe('a long-running npm script', function () {
   this.timeout(60_000);
 
-  for (const name of ['start', 'demo', 'sandbox'])
+  for (const name of ['start', 'cli', 'demo', 'sandbox'])
     it(`${name}: SIGTERM to npm ends Node as well`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'calendar-npm-'));
       try {

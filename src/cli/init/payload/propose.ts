@@ -216,6 +216,10 @@ function notesFor(
     notes.push(
       `${richText.path} is rich text: add Payload's lexicalHTMLField beside it, and the API has a description`,
     );
+  if (specs.event?.fields?.status === undefined)
+    notes.push(
+      'no field is proposed for status: the API shows everything unpublished as draft; --field event.status=PATH names one',
+    );
   const absent = KINDS.filter((kind) => specs[kind] === undefined);
   if (absent.length > 0)
     notes.push(
