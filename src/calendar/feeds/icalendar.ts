@@ -56,6 +56,8 @@ const MAX_TITLE = 500;
 const MAX_URL = 2000;
 const MAX_DESCRIPTION = 2000;
 const DAY_MS = 86_400_000;
+/** Years have four digits in iCalendar. */
+const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 /** SEQUENCE has 31 bits (RFC 5545, 3.3.8): seconds since 1970 would overflow in 2038. */
 const SEQUENCE_START_MS = Date.UTC(2000, 0, 1);
 
@@ -128,7 +130,11 @@ function timesOf(
   const { start_date: start, end_date: end, utc_start_date: startUtc, utc_end_date: endUtc } = event;
   if (event.all_day) {
     const [first, last] = [start, end].map((wall) => wallTimeMs(`${wall.slice(0, 10)} 00:00:00`)) as [number, number];
-    return { allDay: true, start: new Date(first), end: new Date(Math.max(first, last) + DAY_MS), timeZone: undefined };
+    const endMs = Math.min(Math.max(first, last) + DAY_MS, LAST_DAY_MS);
+    return {
+      ...{ allDay: true, start: new Date(first), timeZone: undefined },
+      ...(endMs > first ? { end: new Date(endMs) } : {}),
+    };
   }
   const timeZone = exactTimeZone(event.timezone, [
     { wall: start, utc: startUtc },

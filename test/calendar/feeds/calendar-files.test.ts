@@ -177,6 +177,16 @@ describe('calendar files', () => {
     expect(uids(await text('/events/2.ics'))).to.deep.equal(['event-2']);
   });
 
+  it('have four digits in every year', async () => {
+    const days = (id: number, first: string) =>
+      at(id, 'Europe/Berlin', `${first} 00:00:00`, '9999-12-31 23:59:59', { allDay: true });
+    await given([days(1, '2027-03-12'), days(2, '9999-12-31')]);
+    expect(await text('/events/1.ics')).to.include('DTEND;VALUE=DATE:99991231\r\n');
+    expect(await text('/events/2.ics'))
+      .to.include('DTSTART;VALUE=DATE:99991231\r\n')
+      .and.not.include('DTEND');
+  });
+
   it('keep the UID, and raise SEQUENCE and LAST-MODIFIED with a change', async () => {
     const changed = (modifiedUtc: string) => evening(1, { modifiedUtc });
     await given([changed('2026-11-01 10:00:00')]);
