@@ -12,10 +12,13 @@ import { compileMapping } from '../src/mapping/compile.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+/** Does not enter the packages of examples, which link back to the project. */
 const markdownIn = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
-    .map((name) => join(folder, name));
+  readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : markdownIn(path);
+    return entry.name.endsWith('.md') ? [path] : [];
+  });
 const DOCUMENTS = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
   ...['docs', 'examples', '.github'].flatMap(markdownIn),
