@@ -6,7 +6,7 @@ import { unavailable } from './fake-cms.ts';
 /** The methods that make no request. */
 const LOCAL: readonly unknown[] = ['close', 'readLogin', 'apiUrl', 'gatewayId'];
 
-/** `cms`, where `around` runs in place of every call that makes a request. */
+/** Returns a CMS that passes every call that would make a request to `around`, which decides whether to make it. */
 export function interceptCalls(
   cms: Cms,
   around: (name: string, call: () => Promise<unknown>, args: unknown[]) => Promise<unknown>,
