@@ -19,8 +19,8 @@ export function createChanges({ replica, sync, site, mapping }: Services) {
   const { journal } = replica;
   /** Tokens of another site mean nothing here. */
   const siteKey = (): string => contentHash(`${site().url} ${mapping.name}`).slice(0, 8);
-  const tokenOf = ({ replicaId, number, first, offset }: JournalPosition): string =>
-    [siteKey(), replicaId, number, first, offset].join('.');
+  const tokenOf = ({ epoch, number, first, offset }: JournalPosition): string =>
+    [siteKey(), epoch, number, first, offset].join('.');
 
   return function changes({ values }: Input): ApiResponse {
     if (!sync.state().complete) throw notReady(sync.status().percent);

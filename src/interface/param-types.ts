@@ -211,7 +211,7 @@ export const date: ParamType = {
 /** The parts of a token of `/changes`. */
 export interface ChangeToken {
   siteKey: string;
-  replicaId: string;
+  epoch: string;
   number: number;
   first: number;
   offset: string;
@@ -223,8 +223,8 @@ export const changeToken: ParamType = {
   schema: { type: 'string' },
   accepts: (value) => typeof value === 'string' && CHANGE_TOKEN.test(value),
   parse: (value): ChangeToken => {
-    const [, siteKey = '', replicaId = '', number, first, offset = ''] = CHANGE_TOKEN.exec(String(value)) ?? [];
-    return { siteKey, replicaId, number: Number(number), first: Number(first), offset };
+    const [, siteKey = '', epoch = '', number, first, offset = ''] = CHANGE_TOKEN.exec(String(value)) ?? [];
+    return { siteKey, epoch, number: Number(number), first: Number(first), offset };
   },
 };
 

@@ -15,9 +15,9 @@ export interface JournalEntry {
 
 /** What a reader has seen: all changes up to and including one. */
 export interface JournalPosition {
-  /** Identifies the file of the replica. */
-  replicaId: string;
-  /** The change's number in that file. */
+  /** Identifies one opening of the replica's file. */
+  epoch: string;
+  /** The change's number in that file, as it was then. */
   number: number;
   /** The number at which a reader began who is reading several pages; otherwise the same. */
   first: number;
@@ -64,6 +64,8 @@ export interface JournalWriter {
 
 /** Changed records that are remembered: about three megabytes. */
 export const MAX_CHANGES = 50_000;
+/** Openings of the file whose positions are valid: those of restarts within the lifetime of a token. */
+const MAX_EPOCHS = 500;
 const PRUNE_EVERY = 1000;
 const NO_LOG = '0-0';
 
@@ -137,42 +139,53 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
   const rowsWhere = (condition: Sql, limit: number) =>
     db.all<Row>(sql`SELECT ${columns} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
 
-  const replicaId = (() => {
-    const known = meta('replica_id');
-    if (known !== undefined) return known;
-    const id = randomBytes(9).toString('base64url');
-    setMeta('replica_id', id);
-    return id;
-  })();
+  /**
+   * The openings of this file, oldest first, each with the number that it began after. A file that was restored from a backup, or lost its
+   * latest changes in a crash, uses their numbers again: it does not know the epochs of positions that it never had.
+   */
+  const epochs = db.transaction(() => {
+    const known = db.parse<[epoch: string, after: number][]>(meta('journal_epochs') ?? '[]');
+    const all = [...known, [randomBytes(9).toString('base64url'), headNumber()] as const].slice(-MAX_EPOCHS);
+    setMeta('journal_epochs', JSON.stringify(all));
+    return all;
+  });
+  const epoch = epochs.at(-1)![0];
 
   function insert(kind: Kind, id: number, change: ChangeType, cancelled: string | null): void {
     const number = headNumber() + 1;
     const [known] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
     const [log_ms, log_sequence] = partsOf(offset);
+    // A change outside the log, after a cluster was given up: by offset nobody would find it.
+    if (offset === NO_LOG && meta('journal_start') !== undefined)
+      db.run(sql`DELETE FROM meta WHERE key = 'journal_start'`);
     if (known) db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
     const created = change === 'created' ? number : (known?.created ?? 0);
     const deleted = change === 'deleted' ? 1 : 0;
     db.insert('change_journal', { number, kind, id, created, deleted, log_ms, log_sequence, cancelled });
   }
 
+  /** Whether this file had that change in that epoch. */
+  function isOwn(position: JournalPosition): boolean {
+    const index = epochs.findIndex(([known]) => known === position.epoch);
+    return index >= 0 && position.number <= (epochs[index + 1]?.[1] ?? headNumber());
+  }
+
   /** The number up to which a position has seen the changes of this replica; undefined if that is not known. */
   function numberOf(position: JournalPosition): number | undefined {
-    const head = headNumber();
-    // A file from a backup may have lost changes.
-    if (position.replicaId === replicaId)
-      return position.number >= floor() && position.number <= head ? position.number : undefined;
+    if (isOwn(position)) return position.number >= floor() ? position.number : undefined;
     const start = meta('journal_start');
-    if (start === undefined || position.offset === NO_LOG || isBefore(position.offset, start)) return undefined;
+    if (offset === NO_LOG || start === undefined || position.offset === NO_LOG || isBefore(position.offset, start))
+      return undefined;
     // Including the position's own offset, at which this replica may have changes that the other one lacked.
     const [ms, sequence] = partsOf(position.offset);
     const [first] = rowsWhere(sql`(log_ms, log_sequence) >= (${ms}, ${sequence})`, 1);
-    return first ? first.number - 1 : head;
+    return first ? first.number - 1 : headNumber();
   }
 
   return {
     head() {
       const number = headNumber();
-      return { replicaId, number, first: number, offset };
+      return { epoch, number, first: number, offset };
     },
     since(position, limit) {
       const after = numberOf(position);
@@ -180,14 +193,14 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
       const rows = rowsWhere(sql`number > ${after}`, limit + 1);
       const hasMore = rows.length > limit;
       const shown = rows.slice(0, limit);
-      const first = position.replicaId === replicaId ? Math.min(position.first, after) : after;
+      const first = isOwn(position) ? Math.min(position.first, after) : after;
       const entries = shown.map(({ kind, id, created, deleted }): JournalEntry => {
         const change = created > first ? 'created' : 'updated';
         return { kind, id, change: deleted ? 'deleted' : change };
       });
       if (!hasMore) return { entries, next: this.head(), hasMore };
       const { number, logMs, logSequence } = shown.at(-1)!;
-      return { entries, next: { replicaId, number, first, offset: `${logMs}-${logSequence}` }, hasMore };
+      return { entries, next: { epoch, number, first, offset: `${logMs}-${logSequence}` }, hasMore };
     },
     cancelled(eventId) {
       const [row] = rowsWhere(sql`kind = 'event' AND id = ${eventId}`, 1);

@@ -98,7 +98,7 @@ describe('change log', function () {
     for (const [name, journal] of Object.entries(journals)) {
       // A position of another replica repeats the changes of its own entry.
       expect(idsSince(journal, position), name).to.deep.equal(name === 'a' ? [3] : [2, 3]);
-      expect(journal.since({ ...position, replicaId: 'other-file', offset: LOG_START }, 9), name).to.equal(undefined);
+      expect(journal.since({ ...position, epoch: 'other-file', offset: LOG_START }, 9), name).to.equal(undefined);
     }
 
     // `a` stores a change without Redis; `b` reads on, and hears of it when it is repaired.

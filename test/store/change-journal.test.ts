@@ -1,6 +1,6 @@
 // The change journal: a copy that follows it equals the public lists, and learns nothing else.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -165,17 +165,70 @@ describe('the change journal', () => {
     });
   });
 
-  it('continues after a restart', () => {
-    const dir = mkdtempSync(join(tmpdir(), 'calendar-journal-'));
-    const file = join(dir, 'replica.sqlite');
-    let replica = openReplica({ identity: 'test', file });
-    const start = replica.journal.head();
-    replica.upsert([event(1)]);
-    replica.close();
-    replica = openReplica({ identity: 'test', file });
-    replica.upsert([event(2)]);
-    expect(texts(changesSince(replica, start).entries)).to.deep.equal(['event 1 created', 'event 2 created']);
-    replica.close();
-    rmSync(dir, { recursive: true });
+  describe('of a file', () => {
+    let dir: string;
+    let file: string;
+    let replica: Replica;
+    beforeEach(() => {
+      dir = mkdtempSync(join(tmpdir(), 'calendar-journal-'));
+      file = join(dir, 'replica.sqlite');
+      replica = openReplica({ identity: 'test', file });
+    });
+    afterEach(() => {
+      replica.close();
+      rmSync(dir, { recursive: true });
+    });
+    function reopen(from = file) {
+      replica.close();
+      if (from !== file) copyFileSync(from, file);
+      replica = openReplica({ identity: 'test', file });
+    }
+
+    it('continues after a restart', () => {
+      const start = replica.journal.head();
+      replica.upsert([event(1)]);
+      reopen();
+      replica.upsert([event(2)]);
+      expect(texts(changesSince(replica, start).entries)).to.deep.equal(['event 1 created', 'event 2 created']);
+    });
+
+    it('knows no positions after those of the backup that it was restored from, also when as many changes followed', () => {
+      replica.upsert([event(1)]);
+      const before = replica.journal.head();
+      replica.close();
+      const backup = join(dir, 'backup.sqlite');
+      copyFileSync(file, backup);
+      reopen();
+      const start = replica.journal.head();
+      replica.upsert([event(2), event(3)]);
+      const lost = [start, replica.journal.since(start, 1)!.next, replica.journal.head()];
+      reopen(backup);
+      replica.upsert([event(4), event(5), event(6)]);
+      reopen();
+      replica.upsert([event(7)]);
+      for (const position of lost) expect(replica.journal.since(position, 9)).to.equal(undefined);
+      expect(changesSince(replica, before).entries.map(({ id }) => id)).to.deep.equal([4, 5, 6, 7]);
+    });
+
+    it('knows no positions of changes that a crash of the machine took back', () => {
+      const kept = replica.journal.head();
+      reopen();
+      const taken = { ...kept, number: kept.number + 1, first: kept.number + 1 };
+      replica.upsert([event(3), event(4)]);
+      expect(replica.journal.since(taken, 9)).to.equal(undefined);
+      expect(texts(changesSince(replica, kept).entries)).to.deep.equal(['event 3 created', 'event 4 created']);
+    });
+
+    it('knows no positions of other replicas after a change without a cluster', () => {
+      const elsewhere = (offset: string) => ({ epoch: 'another-file', number: 7, first: 7, offset });
+      replica.journal.setOffset('5-0');
+      replica.journal.startAt('5-0');
+      expect(replica.journal.since(elsewhere('5-0'), 9)?.entries).to.deep.equal([]);
+      reopen();
+      expect(replica.journal.since(elsewhere('5-0'), 9)).to.equal(undefined);
+      replica.upsert([event(1)]);
+      replica.journal.setOffset('5-0');
+      expect(replica.journal.since(elsewhere('5-0'), 9)).to.equal(undefined);
+    });
   });
 });
