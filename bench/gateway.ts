@@ -1,18 +1,16 @@
 // Starts what benchmarks measure: a real WordPress with a few hundred events, and the gateway in front of it
 // as operators run it.
 
-import { spawn } from 'node:child_process';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { townCalendar, townToday } from '../sandbox/town/content.ts';
 import { fillTown, wordPressUpload } from '../sandbox/town/fill.ts';
 import { NODE_FLAGS } from '../src/node-flags.ts';
-import { freePort } from '../test/free-port.ts';
-import { endProcess, SERVER_CORE, type Server } from './processes.ts';
+import { startGateway as startProcess } from '../test/start-gateway.ts';
+import { SERVER_CORE, type Server } from './processes.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
+/** The initial sync of the filled site. */
+const READY_MS = 120_000;
 /** Months from today whose town events fill the site: about four hundred events. */
 const MONTHS = [0, 3, 6, 9];
 
@@ -21,45 +19,21 @@ export interface Gateway extends Server {
 }
 
 /**
- * Starts the gateway with its default configuration, but without a rate limit: JSON log to a file, metrics,
- * limits.
+ * Starts the built gateway with its default configuration, but without a rate limit: JSON log to a file, metrics,
+ * limits. Waits for its initial sync.
  */
 export async function startGateway(sandbox: Sandbox, dir: string, name: string, config: object = {}): Promise<Gateway> {
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const file = join(dir, `${name}.json`);
-  writeFileSync(file, JSON.stringify({ limits: { requestsPerMinute: 1_000_000_000 }, ...config }));
-  const log = openSync(join(dir, `${name}.log`), 'w');
   const { user, applicationPassword } = sandbox.credentials.admin;
-  const environment = Object.entries(process.env).filter(([key]) => !key.startsWith('CALENDAR_'));
   const profile = process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${dir}`] : [];
-  const child = spawn(
-    'taskset',
-    ['-c', SERVER_CORE, process.execPath, ...NODE_FLAGS, ...profile, 'dist/main.js', 'serve', '--config', file],
-    {
-      cwd: ROOT,
-      stdio: ['ignore', 'ignore', log],
-      env: {
-        ...Object.fromEntries(environment),
-        CALENDAR_UPSTREAM_URL: sandbox.url,
-        CALENDAR_UPSTREAM_USER: user,
-        CALENDAR_UPSTREAM_PASSWORD: applicationPassword,
-        CALENDAR_HOST: '127.0.0.1',
-        CALENDAR_PORT: String(port),
-        CALENDAR_ADMIN_PORT: String(adminPort),
-      },
-    },
-  );
-  closeSync(log);
-  for (;;) {
-    const ready = await fetch(`http://127.0.0.1:${adminPort}/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (ready) break;
-    if (child.exitCode !== null) throw new Error(`the gateway ended: see ${name}.log in ${dir}`);
-    await pause(100);
-  }
-  return { name, port, adminPort, pids: [child.pid!], stop: () => endProcess(child) };
+  const gateway = await startProcess({
+    ...{ transport: 'process', cmsUrl: sandbox.url, service: { user, password: applicationPassword } },
+    ...{ prefix: ['taskset', '-c', SERVER_CORE], flags: [...NODE_FLAGS, ...profile], entry: 'dist/main.js' },
+    config: { limits: { requestsPerMinute: 1_000_000_000 }, ...config },
+    logFile: join(dir, `${name}.log`),
+  });
+  await gateway.untilReady(READY_MS);
+  const { port, adminPort, child } = gateway;
+  return { name, port, adminPort, pids: [child.pid!], stop: async () => void (await gateway.stop()) };
 }
 
 /** Starts a site in `dir` and fills it if it is new. */

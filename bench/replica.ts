@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { NODE_FLAGS } from '../src/node-flags.ts';
 import { openReplica } from '../src/store/replica.ts';
+import { startGateway } from '../test/start-gateway.ts';
 import { buildGateway } from './replica/build.ts';
 import type { EditPoll, ProcessFigures } from './replica/gateway.ts';
 import { type ListTimes, timeGateway, timeReplica } from './replica/lists.ts';
@@ -50,7 +51,6 @@ const execArgv = values.flags?.split(' ').filter((flag) => flag !== '') ?? [...N
 const gatewayScript = buildGateway();
 const port = Number(values.port);
 const url = `http://127.0.0.1:${port}`;
-const upstreamUser = { CALENDAR_UPSTREAM_USER: 'sync', CALENDAR_UPSTREAM_PASSWORD: 'bench' };
 
 /** Share of the events that are edited between two polls. */
 const EDITED = 0.02;
@@ -67,12 +67,11 @@ interface Measured {
   http: ListTimes[];
 }
 
-function start(script: string, args: string[], env: Record<string, string> = {}): ChildProcess {
-  const child = fork(script, args, { execArgv, env: { PATH: process.env.PATH, ...env } });
-  child.on('exit', (code) => {
+/** Ends the measurement if the process fails. */
+function failing(child: ChildProcess, script: string): ChildProcess {
+  return child.on('exit', (code) => {
     if (code !== 0 && code !== null) throw new Error(`${script} ended with ${code}`);
   });
-  return child;
 }
 
 /** The value under `key` of the next message that has it. */
@@ -96,17 +95,14 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /** Starts a gateway in front of the CMS at `cmsUrl`, without a rate limit. */
-function startGateway(folder: string, cmsUrl: string): ChildProcess {
-  const file = join(folder, 'bench.json');
-  writeFileSync(file, JSON.stringify({ limits: { requestsPerMinute: 1e9 } }));
-  return start(gatewayScript, [file], {
-    ...upstreamUser,
-    CALENDAR_UPSTREAM_URL: cmsUrl,
-    CALENDAR_PORT: String(port),
-    CALENDAR_ADMIN_PORT: String(port + 1),
-    CALENDAR_HOST: '127.0.0.1',
-    CALENDAR_DATA_DIR: folder,
+async function start(folder: string, cmsUrl: string): Promise<ChildProcess> {
+  const { child } = await startGateway({
+    ...{ transport: 'process', cmsUrl, service: { user: 'sync', password: 'bench' } },
+    ...{ entry: gatewayScript, flags: execArgv, hasMessages: true, ports: { port, adminPort: port + 1 } },
+    config: { limits: { requestsPerMinute: 1e9 } },
+    env: { CALENDAR_DATA_DIR: folder },
   });
+  return failing(child, gatewayScript);
 }
 
 /** Milliseconds until the gateway has answered a list. */
@@ -133,16 +129,17 @@ function identityOf(file: string): string {
 async function measure(events: number, turns: number): Promise<Measured> {
   const size = sizeOf(events);
   const folder = mkdtempSync(join(tmpdir(), 'bench-replica-'));
-  const cms = start(fileURLToPath(new URL('./replica/cms.ts', import.meta.url)), [String(events), values['cms-ms']]);
+  const cmsScript = fileURLToPath(new URL('./replica/cms.ts', import.meta.url));
+  const cms = failing(fork(cmsScript, [String(events), values['cms-ms']], { execArgv }), cmsScript);
   const cmsUrl = `http://127.0.0.1:${await receive<number>(cms, 'port')}`;
   try {
-    let gateway = startGateway(folder, cmsUrl);
+    let gateway = await start(folder, cmsUrl);
     const initialSync = await receive<ProcessFigures>(gateway, 'synced');
     await stop(gateway);
     const file = join(folder, 'calendar.sqlite');
     const fileMb = statSync(file).size / 1048576;
 
-    gateway = startGateway(folder, cmsUrl);
+    gateway = await start(folder, cmsUrl);
     const warmStartMs = await timeFirstList();
     const facts = Array.from({ length: events }, (_, n) => eventFacts(n, size));
     const http = await timeGateway(url, turns, size, facts);

@@ -101,7 +101,8 @@ function figures(): ProcessFigures {
   };
 }
 
-const gateway = createGateway(loadConfig({ file: process.argv[2] ?? '', env: process.env }), observe);
+// Started as `serve --config FILE`.
+const gateway = createGateway(loadConfig({ file: process.argv.at(-1) ?? '', env: process.env }), observe);
 loop.enable();
 await gateway.start();
 process.on('message', (message) => {

@@ -1,23 +1,18 @@
 // Whole gateways in one process, in front of one CMS and one Redis, each behind a proxy that can cut it off
 // from Redis.
 
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createApplication } from '../../src/application.ts';
-import { type Cluster, createCluster } from '../../src/cluster/cluster.ts';
-import { loadConfig } from '../../src/config.ts';
+import type { Cluster } from '../../src/cluster/cluster.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Observation } from '../../src/observability/events.ts';
-import { openReplica, type Replica } from '../../src/store/replica.ts';
-import { createSync, type Sync } from '../../src/sync/sync.ts';
+import type { Replica } from '../../src/store/replica.ts';
+import type { Sync } from '../../src/sync/sync.ts';
 import { type CmsLink, linkTo } from '../cms/cms-link.ts';
 import { type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
-import type { Json } from '../start-gateway.ts';
+import { type Json, MOUNT, startGateway as start } from '../start-gateway.ts';
 import { until as wait } from '../until.ts';
 
-export const MOUNT = '/calendar/events/v1';
+export { MOUNT } from '../start-gateway.ts';
 export const INTERVAL_MS = 450;
 
 export interface TestResponse {
@@ -64,55 +59,31 @@ export interface GatewayOptions {
 
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
   const { cms, redisUrl, name = 'gateway', intervalMs = INTERVAL_MS, resyncIntervalMs = 600_000 } = options;
-  const base = loadConfig({
-    env: { CALENDAR_UPSTREAM_URL: 'https://cms.example', CALENDAR_PUBLIC_URL: 'https://x.example' },
-  });
-  const config = {
-    ...base,
-    limits: { ...base.limits, requestsPerMinute: 1_000_000 },
-    pages: { ...base.pages, landing: false, documentation: false },
-  };
-  const mapping = loadMapping(options.mapping ?? 'wordpress-meta');
   const cmsLink = linkTo(cms);
-  const observations: Observation[] = [];
-  const observe = (event: Observation) => void observations.push(event);
-  const replica = openReplica({ identity: 'test', ...(options.file === undefined ? {} : { file: options.file }) });
   const proxy = await startFaultProxy(new URL(redisUrl.replace('redis:', 'http:')));
-  const url = `redis://127.0.0.1:${proxy.url.port}`;
-  const parts = { mapping, service: SERVICE, replica, intervalMs, observe };
-  const cluster = createCluster({ ...parts, url, siteUrl: 'https://cms.example' });
-  const ownSync = createSync({ ...parts, cms: cmsLink.cms, peers: cluster, resyncIntervalMs, pageSize: 5 });
-  const sync = { ...ownSync, poll: cluster.poll, fetchChanged: cluster.fetchChanged };
-  const { listener } = createApplication({ ...parts, config, cms: cmsLink.cms, sync, peers: cluster });
-  const server: Server = createServer(listener);
-  try {
-    await cluster.start(ownSync);
-  } catch (error) {
+  const gateway = await start({
+    ...{ cms: cmsLink.cms, service: SERVICE, intervalMs, resyncIntervalMs, syncPageSize: 5, waitsForSync: false },
+    ...{ mapping: loadMapping(options.mapping ?? 'wordpress-meta'), file: options.file },
+    redisUrl: `redis://127.0.0.1:${proxy.url.port}`,
+  }).catch(async (error: unknown) => {
     await proxy.close();
-    replica.close();
     throw error;
-  }
-  ownSync.start();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const { sync, replica, observations } = gateway;
+  const { url } = await gateway.listen();
   let isStopped = false;
 
   async function stop(): Promise<void> {
     if (isStopped) return;
     isStopped = true;
-    server.closeAllConnections();
-    server.close();
-    await cluster.stop();
-    await ownSync.stop();
+    await gateway.stop();
     await proxy.close();
-    replica.close();
   }
 
   return {
     name,
-    cluster,
-    sync: ownSync,
+    cluster: gateway.cluster!,
+    sync,
     replica,
     cmsLink,
     proxy,
@@ -123,7 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
       if (json !== undefined) headers.set('content-type', 'application/json');
       if (atLeast !== undefined) headers.set('x-calendar-min-version', atLeast);
       if (ifNoneMatch != null) headers.set('if-none-match', ifNoneMatch);
-      const response = await fetch(`http://127.0.0.1:${port}${MOUNT}${path}`, {
+      const response = await fetch(`${url}${MOUNT}${path}`, {
         method: method ?? (json === undefined ? 'GET' : 'POST'),
         signal: AbortSignal.timeout(withinMs),
         headers,

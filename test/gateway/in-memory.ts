@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { duplexPair } from 'node:stream';
 import { createApplication } from '../../src/application.ts';
 import type { Services } from '../../src/calendar/services.ts';
+import { type Cluster, createCluster } from '../../src/cluster/cluster.ts';
 import type { CmsClientLimits } from '../../src/cms/client.ts';
 import type { Cms, Credentials } from '../../src/cms/port.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
@@ -48,6 +49,8 @@ export interface MemoryOptions {
   syncPageSize?: number | undefined;
   /** The replica's file. Default: in memory. */
   file?: string | undefined;
+  /** The Redis of a cluster. Default: no cluster. */
+  redisUrl?: string | undefined;
   /** Default true: waits for the initial sync. */
   waitsForSync?: boolean;
 }
@@ -88,6 +91,8 @@ export interface TestGateway {
   service: Credentials;
   replica: Replica;
   sync: Sync;
+  /** Of a gateway with `redisUrl`. */
+  cluster: Cluster | undefined;
   observations: Observation[];
   /** A request to a path below the mount: `/events?page=2`. */
   request(path: string, request?: RequestOptions): Promise<TestResponse>;
@@ -101,13 +106,14 @@ export interface TestGateway {
 /** Longer than any test; three times as long still fits into a timer. */
 const NEVER_MS = 2 ** 29;
 
+const SITE_URL = 'https://cms.example';
 const NO_PAGES = { landing: false, documentation: false };
 
 /** The default configuration with larger pages, no rate limit and no HTML pages. */
 function configOf({ perPage = 10, maxPerPage = 50, cache, limits, pages = NO_PAGES }: MemoryOptions): Config {
   const config = loadConfig({
     env: {
-      CALENDAR_UPSTREAM_URL: 'https://cms.example',
+      CALENDAR_UPSTREAM_URL: SITE_URL,
       CALENDAR_PUBLIC_URL: PUBLIC_URL,
       CALENDAR_MOUNTS: ORIGINAL_MOUNT,
     },
@@ -140,16 +146,16 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   const observe = combineObservers(metrics.observe, (observation) => void observations.push(observation));
   const cms = 'url' in options.cms ? createWordPress({ ...options.cms, observe }) : options.cms;
   const replica = openReplica({ identity: 'test', ...(options.file !== undefined && { file: options.file }) });
+  const parts = { replica, mapping, service, observe, intervalMs };
+  const shared = options.redisUrl === undefined ? undefined : { url: options.redisUrl, siteUrl: SITE_URL };
+  const cluster = shared && createCluster({ ...shared, ...parts });
   const sync = createSync({
-    replica,
+    ...parts,
     cms,
-    mapping,
-    service,
-    observe,
     nowMs,
-    intervalMs,
     resyncIntervalMs: options.resyncIntervalMs,
     pageSize: options.syncPageSize,
+    ...(cluster && { peers: cluster }),
   });
   const application = createApplication({
     config,
@@ -157,12 +163,19 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     cms,
     service,
     replica,
-    sync,
+    sync: cluster ? { ...sync, poll: cluster.poll, fetchChanged: cluster.fetchChanged } : sync,
     observe,
     nowMs,
+    peers: cluster,
     ...(options.isRecorded && { clocks: { loginsMs: () => 1, unknownMs: steppingClock() } }),
   });
   const { services, operations, listener } = application;
+  try {
+    await cluster?.start(sync);
+  } catch (error) {
+    replica.close();
+    throw error;
+  }
   sync.start();
   if (waitsForSync) await sync.whenComplete();
   const server = createServer({ maxHeaderSize: config.limits.headerBytes, optimizeEmptyRequests: true }, listener);
@@ -184,6 +197,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     service,
     replica,
     sync,
+    cluster,
     observations,
     requestPath,
     request: (path, request) => requestPath(`${MOUNT}${path}`, request),
@@ -204,6 +218,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
         opened.closeAllConnections();
         await new Promise((resolve) => opened.close(resolve));
       }
+      await cluster?.stop();
       await sync.stop();
       if ('url' in options.cms) await cms.close();
       replica.close();

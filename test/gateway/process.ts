@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { assertNoSecrets } from '../faults/secret-scan.ts';
@@ -32,6 +32,10 @@ export interface ProcessOptions {
   entry?: string;
   /** Command that runs Node, such as `['taskset', '-c', '0']`. */
   prefix?: readonly string[];
+  /** Receives the output instead of `output()`. */
+  logFile?: string;
+  /** Opens a channel for messages to `child`. */
+  hasMessages?: boolean;
 }
 
 export interface GatewayProcess {
@@ -63,8 +67,8 @@ const START_MS = 45_000;
 /** Starts the process; does not wait for it to listen. */
 export async function startProcess(options: ProcessOptions): Promise<GatewayProcess> {
   const { cmsUrl, service, flags = [], config = {}, env = {}, uid, entry = 'src/main.ts', prefix = [] } = options;
-  const port = Number(env.CALENDAR_PORT ?? (await freePort()));
-  const adminPort = Number(env.CALENDAR_ADMIN_PORT ?? (await freePort()));
+  const port = options.ports?.port ?? Number(env.CALENDAR_PORT ?? (await freePort()));
+  const adminPort = options.ports?.adminPort ?? Number(env.CALENDAR_ADMIN_PORT ?? (await freePort()));
   const folder = mkdtempSync(join(tmpdir(), 'calendar-serve-'));
   // Readable for the user of `uid`.
   chmodSync(folder, 0o755);
@@ -73,9 +77,10 @@ export async function startProcess(options: ProcessOptions): Promise<GatewayProc
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CALENDAR_'));
   const account = service && { CALENDAR_UPSTREAM_USER: service.user, CALENDAR_UPSTREAM_PASSWORD: service.password };
   const [command, ...args] = [...prefix, process.execPath, ...flags, entry, 'serve', '--config', file] as const;
+  const output = options.logFile === undefined ? 'pipe' : openSync(options.logFile, 'w');
   const child = spawn(command!, args, {
     cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', output, output, ...(options.hasMessages ? ['ipc' as const] : [])],
     env: {
       ...Object.fromEntries(inherited),
       // Halves the start from TypeScript sources.
@@ -89,13 +94,14 @@ export async function startProcess(options: ProcessOptions): Promise<GatewayProc
     },
     uid,
   });
+  if (typeof output === 'number') closeSync(output);
   const chunks: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(String(chunk)));
-  const output = () => chunks.join('');
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => chunks.push(String(chunk)));
   const exited = once(child, 'close').then(([code, signal]): number | string | null => {
-    assertNoSecrets('the output of a gateway', output());
+    assertNoSecrets('the output of a gateway', chunks.join(''));
     return code ?? signal;
   });
+  const whatItWrote = () => (options.logFile === undefined ? chunks.join('') : `in ${options.logFile}`);
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   const admin = (path: string, request?: HttpRequestOptions) => sendRequest(adminPort, path, request);
   const ready = () =>
@@ -119,16 +125,16 @@ export async function startProcess(options: ProcessOptions): Promise<GatewayProc
     adminPort,
     url: `http://127.0.0.1:${port}`,
     adminUrl: `http://127.0.0.1:${adminPort}`,
-    output,
+    output: () => chunks.join(''),
     exited,
     ready,
     untilReady: (withinMs = START_MS) =>
       until(
         async () => {
-          if (hasExited()) throw new Error(`the gateway exited: ${output()}`);
+          if (hasExited()) throw new Error(`the gateway exited: ${whatItWrote()}`);
           return (await ready()) === 200;
         },
-        () => `ready; its output is ${output()}`,
+        () => `ready; its output is ${whatItWrote()}`,
         withinMs,
       ),
     request: (path, request) => sendRequest(port, MOUNT + path, request),
