@@ -2,14 +2,15 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type BulkheadPolicy, BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
-import type { Account, BulkheadName, CallOptions, Cms, Credentials } from '../cms/port.ts';
+import type { Account, BulkheadName, CallOptions, Cms, Credentials, Login } from '../cms/port.ts';
 import { ApiError, CmsRejected } from '../errors.ts';
 import { type ClientAddress, networkOf } from './client-address.ts';
-import type { LoginLimit } from './login-limit.ts';
+import type { LoginDecision, LoginLimit } from './login-limit.ts';
 import { accountKey } from './login-names.ts';
 import type { Middleware } from './state.ts';
 
@@ -19,6 +20,9 @@ const REJECTED_CACHED_MS = 5000;
 const MAX_CACHED = 10_000;
 /** The e-mail address of an account changes rarely. */
 const EMAIL_CACHED_MS = 10 * 60_000;
+/** Unknown tokens of one network that the CMS checks at a time, and that wait: others' logins need the rest of the queue to the CMS. */
+const TOKENS_AT_ONCE = 4;
+const MAX_WAITING_TOKENS = 200;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -58,6 +62,22 @@ function anonymousActor(nonce: string | undefined, address: string): Actor {
   return { ...ANONYMOUS, network: networkOf(address) };
 }
 
+/** One check of credentials. `name`: under which the login limit counts it. */
+interface Attempt {
+  hash: string;
+  authorization: string;
+  login: Login;
+  user: string;
+  name: string;
+  address: string;
+  isRead: boolean;
+}
+
+const tooManyLogins = (retryAfterS: number) =>
+  new ApiError(429, 'rest_too_many_logins', 'Too many failed logins. Try again later.', {
+    headers: { 'Retry-After': String(retryAfterS) },
+  });
+
 /** Holds no credentials. `account` is undefined if the CMS ignores the credentials. */
 type AuthResult = { account: Account | undefined } | { error: ApiError };
 
@@ -90,6 +110,8 @@ export function createAuthenticator({
     ttl: EMAIL_CACHED_MS,
     perf: { now: clockMs },
   });
+  /** Turns of unknown tokens by network. */
+  const turns = new LRUCache<string, BulkheadPolicy>({ max: MAX_CACHED });
   let purgedMs = 0;
 
   /** The name by which failures count: an account has a user name and an e-mail address. */
@@ -122,11 +144,61 @@ export function createAuthenticator({
     }
   }
 
+  const check = ({ address, name, login }: Attempt) => logins.check(address, name, login.kind);
+
+  /** Tells the login limit a result. */
+  async function count({ hash, address, user, name, login }: Attempt, result: Promise<AuthResult>): Promise<void> {
+    let auth: AuthResult;
+    try {
+      auth = await result;
+    } catch {
+      results.delete(hash);
+      return logins.inconclusive(address, name, login.kind);
+    }
+    if ('account' in auth && auth.account) return logins.succeeded(address, name, login.kind);
+    if ('account' in auth) return logins.ignored(address, name);
+    results.set(hash, result, { ttl: REJECTED_CACHED_MS });
+    return logins.failed(address, await limitedName(user, networkOf(address)), login.kind);
+  }
+
+  /** Asks the CMS, if the login limit allows it. `counted` resolves once the limit knows the result, and never rejects. */
+  function ask(attempt: Attempt, decision: LoginDecision): { result: Promise<AuthResult>; counted: Promise<void> } {
+    const { hash, authorization, address, isRead } = attempt;
+    if (!decision.ok) {
+      if (!decision.isIgnored || !isRead) throw tooManyLogins(decision.retryAfterS);
+      return { result: Promise.resolve({ account: undefined }), counted: Promise.resolve() };
+    }
+    purge();
+    // Guesses from many addresses must not take the connections of known users.
+    const result = fetchAccount(authorization, decision.trusted ? 'callers' : 'logins', networkOf(address));
+    results.set(hash, result);
+    // A failing counter must not end the process.
+    return { result, counted: count(attempt, result).catch(() => {}) };
+  }
+
+  /** A few unknown tokens of a network at a time: the next one is asked about only if the limit still allows it. */
+  async function askInTurn(attempt: Attempt): Promise<AuthResult> {
+    const network = networkOf(attempt.address);
+    const turn = turns.get(network) ?? bulkhead(TOKENS_AT_ONCE, MAX_WAITING_TOKENS);
+    turns.set(network, turn);
+    try {
+      return await turn.execute(async () => {
+        const known = results.get(attempt.hash);
+        if (known) return known;
+        const { result, counted } = ask(attempt, await check(attempt));
+        await counted;
+        return result;
+      });
+    } catch (error) {
+      throw error instanceof BulkheadRejectedError ? tooManyLogins(1) : error;
+    }
+  }
+
   return {
     async authenticate({ authorization, nonce, address, isRead }) {
       const login = authorization === undefined ? undefined : cms.readLogin(authorization);
-      if (!login) return anonymousActor(nonce, address);
-      const hash = createHmac('sha256', key).update(authorization!).digest('base64');
+      if (authorization === undefined || !login) return anonymousActor(nonce, address);
+      const hash = createHmac('sha256', key).update(authorization).digest('base64');
       // Tokens have no name: wrong ones count for their address.
       const user = login.kind === 'token' ? hash : login.user;
       // The CMS might parse these as another account's: they must not reach it uncounted.
@@ -134,32 +206,10 @@ export function createAuthenticator({
       let result = results.get(hash);
       if (!result) {
         const name = userNamesByEmail.get(user.trim().toLowerCase()) ?? user;
-        const decision = await logins.check(address, name, login.kind);
-        if (!decision.ok) {
-          if (decision.isIgnored && isRead) return anonymousActor(nonce, address);
-          throw new ApiError(429, 'rest_too_many_logins', 'Too many failed logins. Try again later.', {
-            headers: { 'Retry-After': String(decision.retryAfterS) },
-          });
-        }
-        purge();
-        // Guesses from many addresses must not take the connections of known users.
-        result = fetchAccount(authorization!, decision.trusted ? 'callers' : 'logins', networkOf(address));
-        results.set(hash, result);
-        result
-          .then(
-            async (auth) => {
-              if ('account' in auth && auth.account) return logins.succeeded(address, name);
-              if ('account' in auth) return logins.ignored(address, name);
-              results.set(hash, result!, { ttl: REJECTED_CACHED_MS });
-              return logins.failed(address, await limitedName(user, networkOf(address)));
-            },
-            () => {
-              results.delete(hash);
-              return logins.inconclusive(address, name);
-            },
-          )
-          // A failing counter must not end the process.
-          .catch(() => {});
+        const attempt = { hash, authorization, login, user, name, address, isRead };
+        const decision = await check(attempt);
+        const takesTurns = login.kind === 'token' && decision.ok && !decision.trusted;
+        result = takesTurns ? askInTurn(attempt) : ask(attempt, decision).result;
       }
       const auth = await result;
       if ('error' in auth) throw auth.error;

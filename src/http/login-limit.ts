@@ -17,14 +17,17 @@ export type LoginDecision = { ok: true; trusted: boolean } | { ok: false; retryA
 export type LoginKind = 'password' | 'token';
 
 export interface LoginLimit {
-  /** Whether the CMS may check these credentials now. The attempt counts as running until its result is reported, or for 20 s. */
+  /**
+   * Whether the CMS may check these credentials now. The attempt by password counts as running until its result is reported, or for 20 s.
+   * Those by tokens do not: who asks bounds them, and they must not take the place of passwords.
+   */
   check(address: string, user: string, kind?: LoginKind): Promise<LoginDecision>;
   /** The CMS ignores this token, as it ignores each that it does not know. Passwords have another counter. */
   ignored(address: string, user: string): Promise<void>;
-  failed(address: string, user: string): Promise<void>;
-  succeeded(address: string, user: string): Promise<void>;
+  failed(address: string, user: string, kind?: LoginKind): Promise<void>;
+  succeeded(address: string, user: string, kind?: LoginKind): Promise<void>;
   /** The CMS gave no usable response, which says nothing about the password. */
-  inconclusive(address: string, user: string): Promise<void>;
+  inconclusive(address: string, user: string, kind?: LoginKind): Promise<void>;
 }
 
 export interface LoginLimitOptions {
@@ -87,7 +90,8 @@ export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCoun
     return { networks, userHash, userAndNetwork: `${network} ${userHash}` };
   }
 
-  function end(address: string, user: string): void {
+  function end(address: string, user: string, kind: LoginKind): void {
+    if (kind === 'token') return;
     const { networks, userHash, userAndNetwork } = countersOf(address, user);
     for (const { name, count } of networks) count.end(name);
     byUser.end(userHash);
@@ -97,10 +101,11 @@ export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCoun
   return {
     async check(address, user, kind = 'password') {
       const { networks, userHash, userAndNetwork } = countersOf(address, user);
+      const start = (count: FailureCount, name: string) => (kind === 'token' ? 0 : count.start(name));
       // All counters start before the first await, so that concurrent attempts see each other.
-      const started = networks.map(({ name, count }) => ({ name, count, running: count.start(name) }));
-      const runningOfUser = byUser.start(userHash);
-      const runningOfBoth = byUserAndNetwork.start(userAndNetwork);
+      const started = networks.map(({ name, count }) => ({ name, count, running: start(count, name) }));
+      const runningOfUser = start(byUser, userHash);
+      const runningOfBoth = start(byUserAndNetwork, userAndNetwork);
       const isTrusted = trusted.has(userAndNetwork) || (await isTrustedByPeers(userAndNetwork));
       const waits = isTrusted
         ? [byUserAndNetwork.waitS(userAndNetwork, runningOfBoth)]
@@ -113,29 +118,28 @@ export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCoun
       const failedS = Math.max(...(await Promise.all(waits)));
       const ignoredS = Math.max(0, ...(await Promise.all(ignoredWaits)));
       if (failedS === 0 && ignoredS === 0) return { ok: true, trusted: isTrusted };
-      end(address, user);
+      end(address, user, kind);
       return { ok: false, retryAfterS: Math.max(failedS, ignoredS), isIgnored: failedS === 0 };
     },
     async ignored(address, user) {
-      end(address, user);
       const { networks } = countersOf(address, user);
       await Promise.all(networks.map(({ name, ignored }) => ignored.fail(name)));
     },
-    async failed(address, user) {
+    async failed(address, user, kind = 'password') {
+      end(address, user, kind);
       const { networks, userHash, userAndNetwork } = countersOf(address, user);
       const failures = networks.map(({ name, count }) => count.fail(name));
       await Promise.all([...failures, byUser.fail(userHash), byUserAndNetwork.fail(userAndNetwork)]);
     },
-    async succeeded(address, user) {
-      const { networks, userHash, userAndNetwork } = countersOf(address, user);
+    async succeeded(address, user, kind = 'password') {
+      end(address, user, kind);
+      const { userAndNetwork } = countersOf(address, user);
       trusted.set(userAndNetwork, true);
-      for (const { name, count } of networks) count.end(name);
-      byUser.end(userHash);
       await sharedTrusted?.set(userAndNetwork, 1, TRUSTED_MS / 1000);
       await byUserAndNetwork.reset(userAndNetwork);
     },
-    async inconclusive(address, user) {
-      end(address, user);
+    async inconclusive(address, user, kind = 'password') {
+      end(address, user, kind);
     },
   };
 
@@ -179,11 +183,9 @@ function createFailureCount(points: number, failures: Counter): FailureCount {
     },
     end,
     async fail(name) {
-      end(name);
       await failures.penalty(name);
     },
     async reset(name) {
-      end(name);
       await failures.delete(name);
     },
   };
