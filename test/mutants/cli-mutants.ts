@@ -20,7 +20,7 @@ export const CLI_MUTANTS: readonly Mutant[] = [
       title: 'second copy',
     },
   ]),
-  ...mutantsOf('src/cli/plugin/created-records.php', 'test/cli/plugin/companion-plugin.test.ts', [
+  ...mutantsOf('src/cli/plugin/created-records.php', 'test/cli/plugin/created-records.test.ts', [
     {
       what: 'an invisible record is not reported as missing',
       code: 'if ($records && !$visible) {',
