@@ -104,7 +104,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       createKeys ??= shared && clusterModule?.openRedisIdempotencyStore(shared);
       const cluster =
         shared && clusterModule?.createCluster({ ...shared, mapping, service, replica, intervalMs, observe });
-      const ownSync = createSync({
+      const localSync = createSync({
         replica,
         cms,
         mapping,
@@ -114,7 +114,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         ...(cluster ? { peers: cluster } : {}),
       });
       // In a cluster the leader polls and fetches for all gateways.
-      const sync = cluster ? { ...ownSync, poll: cluster.poll, fetchChanged: cluster.fetchChanged } : ownSync;
+      const sync = cluster ? { ...localSync, poll: cluster.poll, fetchChanged: cluster.fetchChanged } : localSync;
       const { listener, status } = createApplication({
         config,
         mapping,
@@ -127,7 +127,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         sharedCounters,
         createKeys,
       });
-      return { replica, cluster, ownSync, sync, listener, status };
+      return { replica, cluster, localSync, sync, listener, status };
     } catch (error) {
       replica.close();
       throw error;
@@ -145,9 +145,13 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       });
   }
 
-  async function closeReplicaStack({ cluster, ownSync, replica }: ReturnType<typeof openReplicaStack>): Promise<void> {
+  async function closeReplicaStack({
+    cluster,
+    localSync,
+    replica,
+  }: ReturnType<typeof openReplicaStack>): Promise<void> {
     await cluster?.stop();
-    await ownSync.stop();
+    await localSync.stop();
     replica.close();
   }
 
@@ -177,10 +181,10 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       .then(() => {
         current = openReplicaStack({ quarantine: `it is damaged: ${reason}`, minVersion: replica.version + 1 });
         if (file === undefined) observe({ type: 'replica-quarantined', file: 'the temporary file', reason });
-        return current.cluster?.start(current.ownSync);
+        return current.cluster?.start(current.localSync);
       })
       .then(() => {
-        current.ownSync.start();
+        current.localSync.start();
         resumeRequests();
         const nextReason = damagedAgain;
         damagedAgain = undefined;
@@ -248,9 +252,9 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
           port: adminPort,
         });
         servers.push(adminServer);
-        await current.cluster?.start(current.ownSync);
+        await current.cluster?.start(current.localSync);
         servers.unshift(await openServer(listener, { ...limits, ...MAIN_SERVER, host, port }));
-        current.ownSync.start();
+        current.localSync.start();
         return { url: publicUrlOf(config), adminUrl: `http://${adminHost}:${adminServer.port}` };
       } catch (error) {
         await stop();

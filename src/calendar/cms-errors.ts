@@ -102,8 +102,8 @@ function conflictError(error: CmsRejected, kind: Kind): ApiError {
 
 /** Names the API parameters of the fields that the CMS names. The error is generic if there are none. */
 function invalidFields(error: CmsRejected, { kind, parameterAt }: ErrorContext): ApiError {
-  const ownNames: Record<string, string> = { title: TITLE_PARAMETERS[kind], name: TITLE_PARAMETERS[kind] };
-  const names = new Set(error.fields.flatMap((field) => parameterAt?.(field) ?? ownNames[field] ?? []));
+  const titleNames: Record<string, string> = { title: TITLE_PARAMETERS[kind], name: TITLE_PARAMETERS[kind] };
+  const names = new Set(error.fields.flatMap((field) => parameterAt?.(field) ?? titleNames[field] ?? []));
   if (names.size === 0) return genericError(error);
   return invalidParams(
     [...names].map((name) => ({ name })),

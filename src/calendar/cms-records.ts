@@ -251,7 +251,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       }
       const { id } = attempt.succeeded(Number(cmsRecord.id), () => toRecord(kind, cmsRecord, true));
       if (touchAfterCreate.length > 0) {
-        rollback.assertOwn(kind, id);
+        rollback.assertCreated(kind, id);
         readMark = writeThrough.readMark();
         cmsRecord = await cms.update(kindMapping, id, pickPaths(body, touchAfterCreate), call);
       }

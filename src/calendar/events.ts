@@ -145,7 +145,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   ): Promise<EventRecord> {
     const created = await createPost(services, writeTarget(input), fields, request, rollback);
     if (!fields.sticky || (fields.date ?? fields.dateUtc) === undefined) return created;
-    rollback.assertOwn('event', created.id);
+    rollback.assertCreated('event', created.id);
     const touched = await updatePost(services, writeTarget(input), created.id, { sticky: true }, request);
     rollback.created('event', touched.id, touched);
     return touched;

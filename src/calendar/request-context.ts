@@ -16,7 +16,7 @@ export interface Rollback {
    * Call it before a second write to a created record. Throws `CmsUnavailable` with an unknown outcome if the
    * record was known before the create, because another request must have created it.
    */
-  assertOwn(kind: CreatedKind, id: number): void;
+  assertCreated(kind: CreatedKind, id: number): void;
   /** The CMS may have an orphan of this request. If the request fails, `find` looks for candidates. */
   mayHaveCreated(kind: CreatedKind, find: () => Promise<number[]>): void;
   /**

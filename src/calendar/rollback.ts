@@ -103,7 +103,7 @@ export function createRollback(services: Services, request: RequestContext): Rol
       recentlyCreated.set(keyOf(kind, id), true);
       created.set(keyOf(kind, id), { kind, id, record });
     },
-    assertOwn(kind, id) {
+    assertCreated(kind, id) {
       if (created.get(keyOf(kind, id))?.record) return;
       const message = 'The CMS answered a create with a record that was there before.';
       throw new CmsUnavailable('incomplete', message, { outcomeUnknown: true });

@@ -163,7 +163,7 @@ export async function trashCreated<K extends PostKind>(
   request: RequestContext,
   rollback: Rollback,
 ): Promise<RecordOf[K]> {
-  rollback.assertOwn(target.kind, record.id);
+  rollback.assertCreated(target.kind, record.id);
   await trashPost(services, target.kind, record, request);
   return updatePost(services, target, record.id, { slug } as Partial<FieldsOf[K]>, request);
 }

@@ -53,12 +53,12 @@ function parseCompatibility(stored: string): Partial<Compatibility> {
 }
 
 /** Throws `ConfigError` with the differences. */
-export function assertCompatible(own: Compatibility, stored: string): void {
+export function assertCompatible(ours: Compatibility, stored: string): void {
   const theirs = parseCompatibility(stored);
-  const names = Object.keys(own) as (keyof Compatibility)[];
-  const different = names.filter((name) => own[name] !== theirs[name]);
+  const names = Object.keys(ours) as (keyof Compatibility)[];
+  const different = names.filter((name) => ours[name] !== theirs[name]);
   if (different.length === 0) return;
-  const differences = different.map((name) => `${name}: theirs is ${theirs[name]}, this gateway has ${own[name]}`);
+  const differences = different.map((name) => `${name}: theirs is ${theirs[name]}, this gateway has ${ours[name]}`);
   throw new ConfigError(
     'CALENDAR_REDIS_URL',
     `the gateways that share this Redis for the same site are configured differently (${differences.join('; ')})`,

@@ -37,9 +37,9 @@ export function openRedisIdempotencyStore({ url, siteUrl }: { url: string; siteU
   }
 
   return {
-    async claim(owner, name, own) {
+    async claim(owner, name, entry) {
       const keys = [`${prefix}${name}`, `${prefix}of:${owner}`];
-      const args = [JSON.stringify(own), String(KEY_TTL_MS), String(own.startedMs), String(MAX_KEYS_PER_USER)];
+      const args = [JSON.stringify(entry), String(KEY_TTL_MS), String(entry.startedMs), String(MAX_KEYS_PER_USER)];
       const existing = await run(client.eval(CLAIM_KEY, { keys, arguments: args }));
       if (existing === null) return undefined;
       try {

@@ -58,7 +58,7 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     const mode = mayTakeLock(role, eligibility, sentMs, { leaseMs }) ? 'take' : 'release';
     // An entry may arrive before the reply, and the tail in the reply is then older than the offset.
     const { offset } = changeLog;
-    const lock = await redis.claimLock(mode, leaseMs, ownStatus());
+    const lock = await redis.claimLock(mode, leaseMs, leaderStatus());
     node.hasLog = lock.tail !== LOG_START;
     const wasSkipped = lock.tail === changeLog.lastSkipped && compareIds(lock.tail, offset) > 0;
     if (wasSkipped) changeLog.markUnpublished('unknown');
@@ -72,7 +72,7 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
 
   const isMember = () => node.role.name === 'follower' || node.role.name === 'leader';
 
-  function ownStatus(): string {
+  function leaderStatus(): string {
     const { sync, role } = node;
     if (!sync || (role.name !== 'leader' && role.name !== 'bootstrapping')) return '';
     const status: LeaderStatus = { bootstrapping: role.name === 'bootstrapping', syncState: sync.state() };
@@ -123,8 +123,8 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
   async function connect(): Promise<Redis> {
     const redis = await openRedis({ url, prefix: keyPrefix(siteUrl), nodeId, deadlineMs });
     try {
-      const own = compatibilityOf(siteUrl, mapping, service);
-      assertCompatible(own, await redis.setIfAbsent('compatibility', JSON.stringify(own)));
+      const compatibility = compatibilityOf(siteUrl, mapping, service);
+      assertCompatible(compatibility, await redis.setIfAbsent('compatibility', JSON.stringify(compatibility)));
       node.rpc = await openRpc(redis, { nodeId, handle, currentOffset: () => changeLog.offset, reportInvalid });
       return redis;
     } catch (error) {

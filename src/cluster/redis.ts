@@ -153,9 +153,9 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
 
   return {
     signal,
-    async claimLock(mode, leaseMs, ownStatus) {
+    async claimLock(mode, leaseMs, statusAsLeader) {
       const flag = { take: '1', watch: '0', release: '-1' }[mode];
-      const reply = await runScript(claimSha, lockKeys, [nodeId, String(leaseMs), flag, ownStatus]);
+      const reply = await runScript(claimSha, lockKeys, [nodeId, String(leaseMs), flag, statusAsLeader]);
       const [holder = '', token = '0', tail = '', leaderStatus = ''] = reply;
       if (!isEntryId(tail)) throw fail(new Error('the tail of the change log is not the id of an entry'));
       return { holder, token: Number(token), tail, leaderStatus };

@@ -73,8 +73,8 @@ interface Bulkhead extends BulkheadLimits {
  */
 export function createBulkheads(limits: { connections: number; queue: number }, observe: Observe): Bulkheads {
   const bulkheads = Object.entries(bulkheadLimits(limits)).map(
-    ([name, own]): Bulkhead => ({
-      ...own,
+    ([name, shares]): Bulkhead => ({
+      ...shares,
       name: name as BulkheadName,
       running: 0,
       runningByKey: new Map(),

@@ -11,7 +11,7 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
 export type CmsRecord = Record<string, unknown>;
 
 /** Property with the CMS's own status, on records that the gateway treats as published although anonymous lists lack them. */
-export const OWN_STATUS = 'calendar_gateway_status';
+export const CMS_STATUS = 'calendar_gateway_status';
 
 /**
  * The caller's `Authorization` header, undefined for an anonymous caller. Never logged, never a cache key.
@@ -160,8 +160,8 @@ export interface RecordForm {
 export interface IdMap {
   /** True if it has any number. */
   isUsed(): boolean;
-  numberOf(space: string, ownId: string): number;
-  ownIdOf(space: string, number: number): string | undefined;
+  numberOf(space: string, cmsId: string): number;
+  cmsIdOf(space: string, number: number): string | undefined;
   /** Runs work that allocates many numbers as one change of the file. */
   batch<T>(work: () => T): T;
 }
@@ -245,7 +245,7 @@ export interface Cms {
   /** The address of a collection, or of one of its records, in the CMS's own API. */
   apiUrl(site: Site, spec: CollectionSpec, id?: number): string;
   /** The gateway's id of a record that the CMS names by its own id, as in a webhook. 0 if that is no id of this CMS. */
-  gatewayId(spec: CollectionSpec, ownId: number | string): number;
+  gatewayId(spec: CollectionSpec, cmsId: number | string): number;
   list(spec: CollectionSpec, request: ListRequest, options?: CallOptions): Promise<CmsPage>;
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
   create(spec: CollectionSpec, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;

@@ -104,9 +104,9 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       return replayed(response);
     }
     if (records && services.nowMs() - entry.startedMs > MAX_CREATE_MS) {
-      const own: IdempotencyEntry = { ...entry, state: 'running', startedMs: services.nowMs(), holder: newHolder() };
-      delete own.response;
-      if (await keys.compareAndSet(name, entry, own)) return run(name, own, create);
+      const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs: services.nowMs(), holder: newHolder() };
+      delete claim.response;
+      if (await keys.compareAndSet(name, entry, claim)) return run(name, claim, create);
       throw createInProgress();
     }
     if (entry.response) return replayed(entry.response);
@@ -120,24 +120,24 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     if (!KEY.test(key)) throw invalidParam(IDEMPOTENCY_KEY_HEADER, 'must be 1 to 255 visible ASCII characters.');
     const user = String(request.actor.account?.userId);
     const name = hashOf('key', user, kind, key);
-    const own: IdempotencyEntry = {
+    const claim: IdempotencyEntry = {
       fingerprint: hashOf(canonicalJson(params)),
       state: 'running',
       startedMs: services.nowMs(),
       holder: newHolder(),
     };
-    const known = await keys.claim(hashOf('user', user), name, own).catch((error: unknown) => {
-      if (!unreleased.has(name)) unreleased.set(name, JSON.stringify(own));
+    const known = await keys.claim(hashOf('user', user), name, claim).catch((error: unknown) => {
+      if (!unreleased.has(name)) unreleased.set(name, JSON.stringify(claim));
       throw error;
     });
-    if (!known) return run(name, own, create);
-    if (known.fingerprint !== own.fingerprint) throw keyReused();
+    if (!known) return run(name, claim, create);
+    if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readCreated(known.id!)));
     if (unreleased.get(name) === JSON.stringify(known)) {
-      const isOwn = await keys.compareAndSet(name, known, own);
+      const hasClaimed = await keys.compareAndSet(name, known, claim);
       unreleased.delete(name);
-      if (!isOwn) throw createInProgress();
-      return run(name, own, create);
+      if (!hasClaimed) throw createInProgress();
+      return run(name, claim, create);
     }
     const mayRunElsewhere =
       !known.holder.startsWith(instanceId) &&

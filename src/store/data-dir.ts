@@ -24,9 +24,9 @@ export function restrictAccess(file: string): string[] {
   } catch (error) {
     throw dataDirError(file, error);
   }
-  const ownNames = names.filter((name) => name.startsWith(basename(file)));
-  const restricted = ownNames.map((name) => join(directory, name)).filter((path) => restrictMode(path, FILE_MODE));
-  if (ownNames.length === names.length && restrictMode(directory, DIRECTORY_MODE)) restricted.push(directory);
+  const replicaNames = names.filter((name) => name.startsWith(basename(file)));
+  const restricted = replicaNames.map((name) => join(directory, name)).filter((path) => restrictMode(path, FILE_MODE));
+  if (replicaNames.length === names.length && restrictMode(directory, DIRECTORY_MODE)) restricted.push(directory);
   return restricted;
 }
 

@@ -10,7 +10,7 @@ import { dataDirError, restrictAccess } from './data-dir.ts';
 import { toReplicaError } from './database-file.ts';
 
 const TABLE = `CREATE TABLE IF NOT EXISTS ids (
-  number INTEGER PRIMARY KEY AUTOINCREMENT, space TEXT NOT NULL, own_id TEXT NOT NULL, UNIQUE (space, own_id)
+  number INTEGER PRIMARY KEY AUTOINCREMENT, space TEXT NOT NULL, cms_id TEXT NOT NULL, UNIQUE (space, cms_id)
 ) STRICT`;
 
 export interface OpenedIdMap extends IdMap {
@@ -27,9 +27,9 @@ export interface OpenedIdMap extends IdMap {
 export function openIdMap(file?: string): OpenedIdMap {
   const connection = file === undefined ? new DatabaseSync(':memory:') : openFile(file);
   connection.exec(TABLE);
-  const insert = connection.prepare('INSERT OR IGNORE INTO ids (space, own_id) VALUES (?, ?)');
-  const byOwnId = connection.prepare('SELECT number FROM ids WHERE space = ? AND own_id = ?');
-  const byNumber = connection.prepare('SELECT own_id FROM ids WHERE number = ? AND space = ?');
+  const insert = connection.prepare('INSERT OR IGNORE INTO ids (space, cms_id) VALUES (?, ?)');
+  const byCmsId = connection.prepare('SELECT number FROM ids WHERE space = ? AND cms_id = ?');
+  const byNumber = connection.prepare('SELECT cms_id FROM ids WHERE number = ? AND space = ?');
   let isUsed = connection.prepare('SELECT 1 FROM ids LIMIT 1').get() !== undefined;
 
   function convertingErrors<T>(work: () => T): T {
@@ -43,14 +43,14 @@ export function openIdMap(file?: string): OpenedIdMap {
   return {
     epoch: epochOf(connection),
     isUsed: () => isUsed,
-    numberOf: (space, ownId) =>
+    numberOf: (space, cmsId) =>
       convertingErrors(() => {
-        const known = byOwnId.get(space, ownId);
+        const known = byCmsId.get(space, cmsId);
         if (known) return Number(known.number);
         isUsed = true;
-        return Number(insert.run(space, ownId).lastInsertRowid);
+        return Number(insert.run(space, cmsId).lastInsertRowid);
       }),
-    ownIdOf: (space, number) => convertingErrors(() => byNumber.get(number, space)?.own_id as string | undefined),
+    cmsIdOf: (space, number) => convertingErrors(() => byNumber.get(number, space)?.cms_id as string | undefined),
     batch: (work) =>
       convertingErrors(() => {
         connection.exec('BEGIN');

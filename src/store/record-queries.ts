@@ -27,8 +27,8 @@ export interface StampFilter {
   statuses?: readonly string[] | undefined;
   /** Only ids above this one. */
   after?: number | undefined;
-  /** Without the occurrences of series, which are no records of the CMS. */
-  onlyOwn?: boolean | undefined;
+  /** Occurrences of series are no records of the CMS. */
+  withoutOccurrences?: boolean | undefined;
   limit?: number | undefined;
 }
 
@@ -59,9 +59,12 @@ export function recordQueries(db: Database) {
       );
       return new Map(stamps.map((stamp) => [stamp.id, stamp]));
     },
-    stamps(kind: Kind, { statuses, after = 0, limit = -1, onlyOwn = false }: StampFilter = {}): RecordStamp[] {
-      const own = onlyOwn ? sql`id < ${FIRST_OCCURRENCE_ID} AND` : sql``;
-      const page = sql`${own} id > ${after} ORDER BY id LIMIT ${limit}`;
+    stamps(
+      kind: Kind,
+      { statuses, after = 0, limit = -1, withoutOccurrences = false }: StampFilter = {},
+    ): RecordStamp[] {
+      const isNoOccurrence = withoutOccurrences ? sql`id < ${FIRST_OCCURRENCE_ID} AND` : sql``;
+      const page = sql`${isNoOccurrence} id > ${after} ORDER BY id LIMIT ${limit}`;
       if (isTermKind(kind)) return db.all(sql`SELECT ${TERM_STAMP} FROM term WHERE kind = ${kind} AND ${page}`);
       if (!statuses) return db.all(sql`SELECT ${POST_STAMP} FROM post WHERE kind = ${kind} AND ${page}`);
       const hasStatus = sql`status IN ${inJson(statuses)}`;

@@ -70,7 +70,7 @@ async function fetchStatuses(
   }
   const kind = collection.kind as PostKind;
   const unlisted = replica
-    .stamps(kind, { statuses, onlyOwn: true })
+    .stamps(kind, { statuses, withoutOccurrences: true })
     .map(({ id }) => id)
     .filter((id) => !listed.has(id) && !isOutdated(memory, kind, id, firstReadMark));
   // The CMS no longer shows them in these statuses: they were deleted, or they became public, which the

@@ -157,7 +157,7 @@ async function fetchDueScheduled(context: SyncContext, collection: Collection): 
   const { replica, memory } = context;
   const { kind } = collection;
   if (!collection.statuses.includes('future')) return;
-  const scheduled = replica.stamps(kind, { statuses: ['future'], onlyOwn: true }).map(({ id }) => id);
+  const scheduled = replica.stamps(kind, { statuses: ['future'], withoutOccurrences: true }).map(({ id }) => id);
   if (scheduled.length === 0) return;
   const nowMs = memory.reads.cmsTimeMs;
   const [nowUtc, recentlyUtc] = [formatWallTime(nowMs), formatWallTime(nowMs - RECENTLY_DUE_MS)];

@@ -1,7 +1,7 @@
 // Owns the public view of published records: the replica gets what the CMS shows an anonymous reader, never
 // what it shows an account.
 
-import { type CallOptions, type CmsRecord, type CollectionSpec, OWN_STATUS } from '../cms/port.ts';
+import { type CallOptions, CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import { type PostKind, WITHHELD } from '../model/records.ts';
 import { readByIds, readPage, readRecord } from './cms-reader.ts';
@@ -61,7 +61,7 @@ function unchangedPluginRecords(
   collection: Collection,
   records: readonly CmsRecord[],
 ): ReadonlySet<number> {
-  const stamps = records.filter((record) => record[OWN_STATUS] !== undefined).map(stampOf);
+  const stamps = records.filter((record) => record[CMS_STATUS] !== undefined).map(stampOf);
   const ids = stamps.map(({ id }) => id);
   const held = ids.length > 0 ? stampsById(context, collection, ids) : new Map();
   return new Set(ids.filter((id, n) => held.get(id)?.modifiedUtc === stamps[n]?.modifiedUtc));
@@ -141,12 +141,12 @@ async function readAnonymously(
   records: readonly CmsRecord[],
   options: CallOptions,
 ): Promise<Map<number, CmsRecord>> {
-  const listed = records.filter((record) => record[OWN_STATUS] === undefined).map(idOf);
+  const listed = records.filter((record) => record[CMS_STATUS] === undefined).map(idOf);
   const views =
     listed.length > 0 ? (await readByIds(context, collection, listed, { scope: PUBLIC_SCOPE, options })).records : [];
   // The CMS shows a record with a plugin's own status to an anonymous reader by id, but not in lists.
   for (const record of records) {
-    if (record[OWN_STATUS] === undefined) continue;
+    if (record[CMS_STATUS] === undefined) continue;
     const view = await readRecord(context, collection.spec, idOf(record), 'public', options).catch((error: unknown) => {
       if (isTooLargeError(error)) return asTooLarge(record);
       if (!isRefusal(error)) throw error;

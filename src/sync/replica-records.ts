@@ -36,7 +36,12 @@ export async function allStamps(replica: Replica, { kind, statuses, isPosts }: C
   const stamps: RecordStamp[] = [];
   for (;;) {
     const after = stamps.at(-1)?.id ?? 0;
-    const slice = replica.stamps(kind, { after, limit: IDS_PER_SLICE, onlyOwn: true, ...(isPosts && { statuses }) });
+    const slice = replica.stamps(kind, {
+      after,
+      limit: IDS_PER_SLICE,
+      withoutOccurrences: true,
+      ...(isPosts && { statuses }),
+    });
     stamps.push(...slice);
     if (slice.length < IDS_PER_SLICE) return stamps;
     await nextTurn();
@@ -52,7 +57,7 @@ export function countRecords({ replica, memory }: SyncContext, collection: Colle
   // Records that were fetched for one caller.
   const privateStatuses = hiddenStatuses.filter((status) => !statuses.includes(status));
   if (!isPosts || privateStatuses.length === 0) return count;
-  return count - replica.stamps(kind, { statuses: privateStatuses, onlyOwn: true }).length;
+  return count - replica.stamps(kind, { statuses: privateStatuses, withoutOccurrences: true }).length;
 }
 
 /** The listed records that the replica lacks, or has with another modification time or status. */

@@ -125,7 +125,7 @@ export function createSync(options: SyncOptions): Sync {
    */
   function createContext(): SyncContext {
     const commit = peers?.commit ?? localCommit(replica);
-    const own: SyncContext = {
+    const leadershipContext: SyncContext = {
       replica,
       cms,
       mapping,
@@ -139,11 +139,11 @@ export function createSync(options: SyncOptions): Sync {
       memory: loadMemory(replica, nowMs(), resyncIntervalMs),
       commit: (make) =>
         commit(() => {
-          if (context !== own) throw new NotLeaderError();
+          if (context !== leadershipContext) throw new NotLeaderError();
           return make();
         }),
     };
-    return own;
+    return leadershipContext;
   }
 
   function setState(state: SyncState, why: string): void {
@@ -164,28 +164,29 @@ export function createSync(options: SyncOptions): Sync {
 
   /** Resolves with true if the poll, or the initial sync, saw everything. Never rejects. */
   async function runPoll(): Promise<boolean> {
-    const own = context;
-    const { counts } = own.memory;
+    const leadershipContext = context;
+    const { memory } = leadershipContext;
+    const { counts } = memory;
     const countsBefore = { ...counts };
     const startedMs = nowMs();
-    const release = retainReadMarks(own.memory);
+    const release = retainReadMarks(memory);
     const late = setTimeout(() => dispatch({ type: 'late' }), MAX_INTERVALS_BEHIND * intervalMs);
     late.unref();
     let isCurrent = false;
     try {
-      if (own.memory.state.complete) {
-        const reason = await poll(own);
+      if (memory.state.complete) {
+        const reason = await poll(leadershipContext);
         isCurrent = reason === undefined;
         dispatch(reason === undefined ? { type: 'caughtUp' } : { type: 'unconfirmed', reason });
       } else {
         dispatch({ type: 'syncStarted' });
-        await runInitialSync(own, reportProgress);
+        await runInitialSync(leadershipContext, reportProgress);
         isCurrent = true;
         dispatch({ type: 'synced' });
       }
       if (isCurrent) await peers?.polled();
       clearTimeout(late);
-      await continueResync(own);
+      await continueResync(leadershipContext);
     } catch (error) {
       if (!signal.aborted && !(error instanceof NotLeaderError)) dispatch(failureEvent(error, service));
     } finally {
@@ -209,10 +210,10 @@ export function createSync(options: SyncOptions): Sync {
 
   /** Runs a step beside the polls. */
   async function withReadMarks<T>(step: (context: SyncContext) => Promise<T>): Promise<T> {
-    const own = context;
-    const release = retainReadMarks(own.memory);
+    const leadershipContext = context;
+    const release = retainReadMarks(leadershipContext.memory);
     try {
-      return await step(own);
+      return await step(leadershipContext);
     } finally {
       release();
     }
@@ -238,7 +239,7 @@ export function createSync(options: SyncOptions): Sync {
       return false;
     },
     fetchChanged: inBatches((changes) =>
-      withReadMarks((own) => fetchChanged(own, changes)).then(
+      withReadMarks((current) => fetchChanged(current, changes)).then(
         () => true,
         // The next poll fetches the records, and reports the failure if it lasts.
         () => false,
@@ -246,16 +247,16 @@ export function createSync(options: SyncOptions): Sync {
     ),
     async fetchPrivate(reader, kinds) {
       if (service !== undefined || reader.credentials === undefined) return;
-      await withReadMarks((own) => fetchPrivate(own, reader, kinds));
+      await withReadMarks((current) => fetchPrivate(current, reader, kinds));
     },
     recordWrite: (kind, id) => markWritten(context.memory, kind, id, nowMs()),
     async readPublicView(kind, record, call) {
       const collection = collectionOf(context, kind);
       if (!collection) return undefined;
-      return withReadMarks(async (own) => {
-        const readMark = nextReadMark(own.memory);
-        const view = await readPublicView(own, collection, record, call);
-        return isOutdated(own.memory, kind, idOf(record), readMark) ? undefined : view;
+      return withReadMarks(async (current) => {
+        const readMark = nextReadMark(current.memory);
+        const view = await readPublicView(current, collection, record, call);
+        return isOutdated(current.memory, kind, idOf(record), readMark) ? undefined : view;
       });
     },
     missingFields: (kind, record) => missingFields(context, kind, record),

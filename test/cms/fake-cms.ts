@@ -263,11 +263,11 @@ export function createFakeCms(nowMs: () => number, { timezone = 'America/New_Yor
       return written(spec, record, options);
     },
     async delete(spec, id) {
-      const { id: ownId, base } = recordOf(spec, nativeId(spec, id));
-      cms.deletes.push({ base, id: ownId, force: true });
-      cms.erase(ownId);
-      cms.deleteTerm(ownId);
-      cms.deleteMedia(ownId);
+      const { id: cmsId, base } = recordOf(spec, nativeId(spec, id));
+      cms.deletes.push({ base, id: cmsId, force: true });
+      cms.erase(cmsId);
+      cms.deleteTerm(cmsId);
+      cms.deleteMedia(cmsId);
     },
     async trash(spec, id, options) {
       const { collection: base } = spec;

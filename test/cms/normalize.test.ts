@@ -1,7 +1,7 @@
 // Normalized CMS records: ids of terms that serve as venues, and statuses of a plugin.
 
 import { expect } from 'chai';
-import { OWN_STATUS, plainCollection } from '../../src/cms/port.ts';
+import { CMS_STATUS, plainCollection } from '../../src/cms/port.ts';
 import { createCollections } from '../../src/cms/wordpress/collections.ts';
 import { gatewayId, nativeId, normalize } from '../../src/cms/wordpress/normalize.ts';
 import type { RestCall } from '../../src/cms/wordpress/rest-calls.ts';
@@ -69,7 +69,7 @@ describe('normalized records of WordPress', () => {
   it('have the status of a plugin as published, and the core statuses even if the mapping names them', () => {
     const statusOf = (status: string) => normalize(event, { id: 5, status }).status;
     expect(statusOf('expired')).to.equal('publish');
-    expect(normalize(event, { id: 5, status: 'expired' })[OWN_STATUS]).to.equal('expired');
+    expect(normalize(event, { id: 5, status: 'expired' })[CMS_STATUS]).to.equal('expired');
     expect(statusOf('draft')).to.equal('draft');
     expect(statusOf('preview')).to.equal('preview');
   });

@@ -237,7 +237,7 @@ export const PROMISES: readonly Promised[] = [
       const creationKey = 'ab'.repeat(32);
       const { id } = await cms.create(event, context.body('Contract Key', 'draft'), { ...admin, creationKey });
       const found = await cms.findCreated(creationKey, admin);
-      const gatewayIds = found?.map(({ id: ownId }) => cms.gatewayId(event, ownId));
+      const gatewayIds = found?.map(({ id: cmsId }) => cms.gatewayId(event, cmsId));
       expect(gatewayIds).to.be.deep.oneOf([undefined, [id]]);
       await cms.delete(event, Number(id), admin);
     },

@@ -24,7 +24,7 @@ describe('the id map', () => {
     expect(map.isUsed()).to.equal(false);
     expect([map.numberOf('event', A), map.numberOf('venue', A), map.numberOf('event', B)]).to.deep.equal([1, 2, 3]);
     expect([map.numberOf('event', A), map.isUsed()]).to.deep.equal([1, true]);
-    expect([map.ownIdOf('event', 3), map.ownIdOf('venue', 3), map.ownIdOf('event', 4)]).to.deep.equal([
+    expect([map.cmsIdOf('event', 3), map.cmsIdOf('venue', 3), map.cmsIdOf('event', 4)]).to.deep.equal([
       ...[B, undefined, undefined],
     ]);
     map.close();
@@ -37,7 +37,7 @@ describe('the id map', () => {
     const second = openIdMap(file);
     expect(second.isUsed()).to.equal(true);
     expect(second.epoch).to.equal(first.epoch).and.to.be.above(0);
-    expect(second.ownIdOf('event', 2)).to.equal(B);
+    expect(second.cmsIdOf('event', 2)).to.equal(B);
     expect(second.numberOf('venue', B)).to.equal(3);
     second.close();
     const other = openIdMap();
@@ -53,7 +53,7 @@ describe('the id map', () => {
         throw new Error('a response without an id');
       }),
     ).to.throw('a response without an id');
-    expect(map.ownIdOf('event', 1)).to.equal(A);
+    expect(map.cmsIdOf('event', 1)).to.equal(A);
     map.close();
   });
 

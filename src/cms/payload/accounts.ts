@@ -62,8 +62,8 @@ export function createAccounts(call: RestCall, { ids, users, media, specs, nowMs
       );
     const collections = isObject(access.collections) ? access.collections : {};
     const granted = specs.flatMap(({ collection, paths }) => {
-      const own = isObject(collections[collection]) ? collections[collection] : {};
-      return grantedActions(own, { paths, userId: user.id }).map((action) => permissionName(collection, action));
+      const operations = isObject(collections[collection]) ? collections[collection] : {};
+      return grantedActions(operations, { paths, userId: user.id }).map((action) => permissionName(collection, action));
     });
     const ofMedia = isObject(collections[media]) ? collections[media] : {};
     return {
@@ -79,10 +79,10 @@ export function createAccounts(call: RestCall, { ids, users, media, specs, nowMs
     account,
 
     async accountExists(id, options) {
-      const ownId = ids.toOwn('account', id);
-      if (ownId === undefined) return false;
+      const payloadId = ids.toPayload('account', id);
+      if (payloadId === undefined) return false;
       try {
-        await call('GET', `${users}/${ownId}`, { query: { depth: 0, 'select[id]': true } }, options);
+        await call('GET', `${users}/${payloadId}`, { query: { depth: 0, 'select[id]': true } }, options);
         return true;
       } catch (error) {
         if (error instanceof CmsRejected) return error.kind !== 'not-found';
@@ -173,11 +173,11 @@ function isReadableField(fields: unknown, path: string): boolean {
 /** True for `{author: {equals: 7}}`, and for an `or` with it. */
 function coversOwn(operation: unknown, author: string, userId: unknown): boolean {
   const where = isObject(operation) && operation.permission === true ? operation.where : undefined;
-  const isOwn = (condition: unknown): boolean => {
+  const isAuthor = (condition: unknown): boolean => {
     if (!isObject(condition) || Object.keys(condition).length !== 1) return false;
     const rule = condition[author];
     return isObject(rule) && Object.keys(rule).length === 1 && rule.equals === userId;
   };
-  if (isOwn(where)) return true;
-  return isObject(where) && Object.keys(where).length === 1 && Array.isArray(where.or) && where.or.some(isOwn);
+  if (isAuthor(where)) return true;
+  return isObject(where) && Object.keys(where).length === 1 && Array.isArray(where.or) && where.or.some(isAuthor);
 }

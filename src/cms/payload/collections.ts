@@ -4,7 +4,7 @@ import { CmsRejected } from '../../errors.ts';
 import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
 import type { CmsResponse } from '../response.ts';
 import type { Accounts } from './accounts.ts';
-import type { Ids, OwnId } from './ids.ts';
+import type { Ids, PayloadId } from './ids.ts';
 import { type Features, listQuery, selectOf } from './list-query.ts';
 import {
   idSpaceOf,
@@ -13,7 +13,7 @@ import {
   statusIn,
   statusPathOf,
   toGatewayRecord,
-  toOwnBody,
+  toPayloadBody,
 } from './records.ts';
 import { listOf, objectOf, type RestCall, writtenOf } from './rest-calls.ts';
 import { creatingUniqueSlugs } from './slugs.ts';
@@ -49,9 +49,9 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
 
   /** Throws `not-found` for an id that no record of Payload has, which Payload would answer with 500. */
   function routeOf(spec: CollectionSpec, id: number): string {
-    const ownId = ids.toOwn(idSpaceOf(spec), id);
-    if (ownId === undefined) throw new CmsRejected('not-found', `"${spec.collection}" has no record ${id}.`);
-    return `${slugOf(spec)}/${encodeURIComponent(ownId)}`;
+    const payloadId = ids.toPayload(idSpaceOf(spec), id);
+    if (payloadId === undefined) throw new CmsRejected('not-found', `"${spec.collection}" has no record ${id}.`);
+    return `${slugOf(spec)}/${encodeURIComponent(payloadId)}`;
   }
 
   async function query(spec: CollectionSpec, parts: Query, call_: CallOptions | undefined): Promise<CmsResponse> {
@@ -73,7 +73,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
 
   const collections: Collections = {
     maxPageSize: MAX_PAGE_SIZE,
-    gatewayId: (spec, ownId) => ids.toGateway(idSpaceOf(spec), ownId) ?? 0,
+    gatewayId: (spec, payloadId) => ids.toGateway(idSpaceOf(spec), payloadId) ?? 0,
     apiUrl: (_site, spec, id) => `${apiUrl}/${id === undefined ? slugOf(spec) : routeOf(spec, id)}`,
 
     async list(spec, request, callOptions = {}): Promise<CmsPage> {
@@ -83,7 +83,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       const features = isPosts ? await featuresOf(spec, callOptions) : NO_FEATURES;
       const ofAnyStatus = isPosts ? request : ({ ...request, statuses: 'any' } as const);
       const found = listQuery(ids, spec, ofAnyStatus, features);
-      if (!found) return { records: [], total: 0, cmsTimeMs: Date.now() };
+      if (!found) return { records: [], total: 0, cmsTimeMs: nowMs() };
       const readable = isPosts ? callOptions : await accounts.asVisitor(callOptions);
       const response = await query(spec, found.query, readable);
       const { docs, total } = listOf(response);
@@ -99,7 +99,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       return {
         records,
         total,
-        cmsTimeMs: Date.parse(response.headers.date ?? '') || Date.now(),
+        cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs(),
       };
     },
 
@@ -118,7 +118,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     },
 
     async create(spec, body, callOptions) {
-      const json = toOwnBody(ids, spec, body);
+      const json = toPayloadBody(ids, spec, body);
       if (isPostCollection(spec)) await assertStatus(spec, body, callOptions);
       else await assertNewTerm(spec, json, callOptions);
       const createQuery = { ...recordQuery, depth: 0 };
@@ -131,7 +131,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     },
 
     async update(spec, id, body, callOptions) {
-      const json = toOwnBody(ids, spec, body);
+      const json = toPayloadBody(ids, spec, body);
       if (isPostCollection(spec)) {
         await assertStatus(spec, body, callOptions);
         await assertNoPendingDraft(spec, id, callOptions);
@@ -169,8 +169,8 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     },
 
     async isUnusedTerm(spec, id, callOptions) {
-      const ownId = ids.toOwn(idSpaceOf(spec), id);
-      if (ownId === undefined) return false;
+      const payloadId = ids.toPayload(idSpaceOf(spec), id);
+      if (payloadId === undefined) return false;
       for (const referring of specs) {
         for (const { path } of referencesOf(referring).filter(({ space }) => space === spec.kind)) {
           if (isPostCollection(referring)) {
@@ -186,7 +186,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
           const { drafts, trash } = isPostCollection(referring)
             ? await featuresOf(referring, callOptions)
             : NO_FEATURES;
-          const referringTo = { [`where[${path}][in]`]: ownId, limit: 1, depth: 0, ...(trash && { trash: true }) };
+          const referringTo = { [`where[${path}][in]`]: payloadId, limit: 1, depth: 0, ...(trash && { trash: true }) };
           // Unpublished changes of a published record may refer to it too.
           for (const version of drafts ? [{}, { draft: true }] : [{}])
             if (listOf(await query(referring, { ...referringTo, ...version }, callOptions)).total > 0) return false;
@@ -226,12 +226,12 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   async function assertNewTerm(spec: CollectionSpec, json: CmsRecord, callOptions: CallOptions): Promise<void> {
     const [name, parent] = [spec.paths.get('name') ?? '', spec.paths.get('parent')];
     if (typeof json[name] !== 'string') return;
-    const ownParent = parent === undefined ? undefined : (json[parent] as OwnId | null | undefined);
+    const payloadParent = parent === undefined ? undefined : (json[parent] as PayloadId | null | undefined);
     const ofParent =
       parent === undefined
         ? {}
-        : ownParent
-          ? { [`where[${parent}][equals]`]: ownParent }
+        : payloadParent
+          ? { [`where[${parent}][equals]`]: payloadParent }
           : { [`where[${parent}][exists]`]: false };
     const sameName = { [`where[${name}][equals]`]: json[name], ...ofParent, limit: 1, depth: 0 };
     const [same] = listOf(await query(spec, sameName, callOptions)).docs;

@@ -9,15 +9,15 @@ import type { IdMap } from '../port.ts';
 export type IdSpace = Kind | 'image' | 'account';
 
 /** A record's id in Payload: a number, or a text such as a UUID. */
-export type OwnId = number | string;
+export type PayloadId = number | string;
 
 export interface Ids {
   /** True if the site's ids are texts, as far as is known. Their order says nothing about the time of the create. */
   areTexts(): boolean;
   /** Undefined for a value that is no id. */
-  toGateway(space: IdSpace, ownId: unknown): number | undefined;
+  toGateway(space: IdSpace, payloadId: unknown): number | undefined;
   /** Undefined for an id that no record of Payload has: Payload answers such ids with 500. */
-  toOwn(space: IdSpace, id: number): OwnId | undefined;
+  toPayload(space: IdSpace, id: number): PayloadId | undefined;
   /** Runs work that converts many ids. */
   batch<T>(work: () => T): T;
 }
@@ -38,12 +38,12 @@ const TEXT_ID = /^[^,\p{Cc}]{1,200}$/u;
 const isInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_INTEGER;
 
-const integerToGateway = (space: IdSpace, ownId: unknown): number | undefined =>
-  isInteger(ownId) ? ownId + (OFFSETS[space] ?? 0) : undefined;
+const integerToGateway = (space: IdSpace, payloadId: unknown): number | undefined =>
+  isInteger(payloadId) ? payloadId + (OFFSETS[space] ?? 0) : undefined;
 
 function gatewayToInteger(space: IdSpace, id: number): number | undefined {
-  const ownId = id - (OFFSETS[space] ?? 0);
-  return isInteger(ownId) ? ownId : undefined;
+  const payloadId = id - (OFFSETS[space] ?? 0);
+  return isInteger(payloadId) ? payloadId : undefined;
 }
 
 /** @param map absent: ids that are texts cannot be served */
@@ -51,17 +51,17 @@ export function createIds(map?: IdMap): Ids {
   const areTexts = () => map?.isUsed() ?? false;
   return {
     areTexts,
-    toGateway(space, ownId) {
-      const id = integerToGateway(space, ownId);
-      if (id !== undefined || typeof ownId !== 'string' || !TEXT_ID.test(ownId)) return id;
+    toGateway(space, payloadId) {
+      const id = integerToGateway(space, payloadId);
+      if (id !== undefined || typeof payloadId !== 'string' || !TEXT_ID.test(payloadId)) return id;
       if (!map)
         throw new CmsUnavailable(
           'incomplete',
           'The ids of this site are texts, which gateways with a common Redis cannot number: run one gateway without redisUrl.',
         );
-      return TEXT_OFFSET + map.numberOf(space, ownId);
+      return TEXT_OFFSET + map.numberOf(space, payloadId);
     },
-    toOwn: (space, id) => (id > TEXT_OFFSET ? map?.ownIdOf(space, id - TEXT_OFFSET) : gatewayToInteger(space, id)),
+    toPayload: (space, id) => (id > TEXT_OFFSET ? map?.cmsIdOf(space, id - TEXT_OFFSET) : gatewayToInteger(space, id)),
     batch: (work) => (map ? map.batch(work) : work()),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import type { Ids } from './ids.ts';
-import { DETAIL_FIELDS, idSpaceOf, ownStatusOf, statusFieldOf, UNPUBLISHED_STATUSES } from './records.ts';
+import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, statusFieldOf, UNPUBLISHED_STATUSES } from './records.ts';
 
 /** What a collection has: Payload refuses to filter by the field of a feature that it lacks. */
 export interface Features {
@@ -46,9 +46,9 @@ export function listQuery(
   const ofStatus = addStatuses(statuses, statusFieldOf(spec), features, add);
   if (!ofStatus) return undefined;
   if (wanted !== undefined) {
-    const ownIds = wanted.flatMap((id) => ids.toOwn(idSpaceOf(spec), id) ?? []);
-    if (ownIds.length === 0) return undefined;
-    add({ '[id][in]': ownIds.join(',') });
+    const payloadIds = wanted.flatMap((id) => ids.toPayload(idSpaceOf(spec), id) ?? []);
+    if (payloadIds.length === 0) return undefined;
+    add({ '[id][in]': payloadIds.join(',') });
   }
   if (slug !== undefined) {
     const path = spec.paths.get('slug');
@@ -56,9 +56,9 @@ export function listQuery(
     add({ [`[${path}][equals]`]: decodeSlug(slug) });
   }
   if (author !== undefined) {
-    const [path, ownId] = [spec.paths.get('author'), ids.toOwn('account', author)];
-    if (path === undefined || ownId === undefined) return undefined;
-    add({ [`[${path}][equals]`]: ownId });
+    const [path, payloadId] = [spec.paths.get('author'), ids.toPayload('account', author)];
+    if (path === undefined || payloadId === undefined) return undefined;
+    add({ [`[${path}][equals]`]: payloadId });
   }
   if (modifiedAfterUtc !== undefined) add({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
   const { limit, page, skip, take } = pageOf(request);
@@ -125,12 +125,12 @@ function addStatuses(
 
 /** The condition that a record has one of the API's statuses; undefined if none of these can be stored. */
 function statusRules(wanted: readonly string[], field: string | undefined): Query | undefined {
-  const ownStatuses = wanted.flatMap((status) => ownStatusOf(status) ?? []);
+  const payloadStatuses = wanted.flatMap((status) => payloadStatusOf(status) ?? []);
   const ofSite = field === undefined ? [] : UNPUBLISHED_STATUSES.filter((status) => wanted.includes(status));
   const isAll = ofSite.length === UNPUBLISHED_STATUSES.length && wanted.includes('draft');
   const isPublished = ofSite.length === 0 && !wanted.includes('draft');
   if (field === undefined || isAll || isPublished)
-    return ownStatuses.length > 0 ? { '[_status][in]': ownStatuses.join(',') } : undefined;
+    return payloadStatuses.length > 0 ? { '[_status][in]': payloadStatuses.join(',') } : undefined;
   const alternatives: Query[] = ofSite.map((status) => draftsWith({ [`[${field}][equals]`]: status }));
   if (wanted.includes('publish')) alternatives.push({ '[_status][equals]': 'published' });
   // `not_in` would leave out the records without a value.

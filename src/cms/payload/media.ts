@@ -48,11 +48,11 @@ export function createMedia(
 
   return {
     async images(wanted, options) {
-      const ownIds = [...new Set(wanted)].flatMap((id) => ids.toOwn('image', id) ?? []);
+      const payloadIds = [...new Set(wanted)].flatMap((id) => ids.toPayload('image', id) ?? []);
       const found = new Map<number, ImageRecord>();
       const visitor = await asVisitor(options ?? {});
-      for (let from = 0; from < ownIds.length; from += CHUNK) {
-        const query = { 'where[id][in]': ownIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
+      for (let from = 0; from < payloadIds.length; from += CHUNK) {
+        const query = { 'where[id][in]': payloadIds.slice(from, from + CHUNK).join(','), limit: CHUNK, depth: 0 };
         for (const doc of listOf(await call('GET', media, { query }, visitor)).docs) {
           const image = imageOf(doc);
           if (image) found.set(image.id, image);

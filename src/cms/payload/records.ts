@@ -21,7 +21,7 @@ const REFERENCES: Readonly<Record<string, IdSpace>> = {
 };
 
 /** Payload's word for each status that it has. */
-const OWN_STATUSES: Readonly<Record<string, string>> = { publish: 'published', draft: 'draft' };
+const PAYLOAD_STATUSES: Readonly<Record<string, string>> = { publish: 'published', draft: 'draft' };
 
 /** Payload has one word for what is not published. A site may have a field that tells these apart from drafts. */
 export const UNPUBLISHED_STATUSES: readonly string[] = ['pending', 'private'];
@@ -38,7 +38,7 @@ export const statusPathOf = (spec: CollectionSpec): string => statusFieldOf(spec
 
 /** The API's statuses that a collection with drafts can store. */
 export const statusesOf = (spec: CollectionSpec): string[] => [
-  ...Object.keys(OWN_STATUSES),
+  ...Object.keys(PAYLOAD_STATUSES),
   ...(statusFieldOf(spec) === undefined ? [] : UNPUBLISHED_STATUSES),
 ];
 
@@ -48,8 +48,8 @@ export const isPostCollection = ({ kind }: CollectionSpec): boolean => kind !== 
 
 export const PAYLOAD_RECORDS: RecordForm = {
   requestedPaths(spec, detail) {
-    const withheld = { id: ['modifiedUtc', 'status'], slug: ['modifiedUtc', 'status'], time: ['status'] };
-    return certainPaths(spec).filter((path) => !withheld[detail as keyof typeof withheld]?.includes(path));
+    const notRequested = { id: ['modifiedUtc', 'status'], slug: ['modifiedUtc', 'status'], time: ['status'] };
+    return certainPaths(spec).filter((path) => !notRequested[detail as keyof typeof notRequested]?.includes(path));
   },
   certainPaths,
   hasPath: (_spec, record, path) => {
@@ -71,7 +71,7 @@ function certainPaths(spec: CollectionSpec): string[] {
 export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, detail?: Detail): CmsRecord {
   let record: CmsRecord = { ...doc, id: ids.toGateway(idSpaceOf(spec), doc.id) };
   for (const { path, space } of referencesOf(spec))
-    record = replaceAt(record, path, (value) => readIds(value, (ownId) => ids.toGateway(space, ownId)));
+    record = replaceAt(record, path, (value) => readIds(value, (payloadId) => ids.toGateway(space, payloadId)));
   if (spec.storedAs === 'posts' && typeof doc.updatedAt === 'string')
     record.modifiedUtc = doc.updatedAt.slice(0, 19).replace('T', ' ');
   const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
@@ -92,22 +92,23 @@ function statusOf({ _status, deletedAt }: CmsRecord, ofSite: unknown): string {
  * The body of a write as Payload takes it.
  * @throws CmsRejected `invalid` for a status or an id that Payload does not have: it would answer 500, or store it
  */
-export function toOwnBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): CmsRecord {
-  let own: CmsRecord = { ...body };
+export function toPayloadBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): CmsRecord {
+  let payloadBody: CmsRecord = { ...body };
   for (const { path, space } of referencesOf(spec))
-    own = replaceAt(own, path, (value) => {
-      const toOwn = (id: unknown) => ids.toOwn(space, Number(id)) ?? invalid(path, `has no record ${String(id)}`);
-      if (Array.isArray(value)) return value.map(toOwn);
-      return value === null || value === 0 ? null : toOwn(value);
+    payloadBody = replaceAt(payloadBody, path, (value) => {
+      const payloadIdOf = (id: unknown) =>
+        ids.toPayload(space, Number(id)) ?? invalid(path, `has no record ${String(id)}`);
+      if (Array.isArray(value)) return value.map(payloadIdOf);
+      return value === null || value === 0 ? null : payloadIdOf(value);
     });
   const status = statusIn(spec, body);
-  if (status === undefined) return own;
+  if (status === undefined) return payloadBody;
   const field = statusFieldOf(spec);
-  const { [statusPathOf(spec)]: _, ...rest } = own;
+  const { [statusPathOf(spec)]: _, ...rest } = payloadBody;
   if (!statusesOf(spec).includes(status)) invalid(statusPathOf(spec), `has no status "${status}"`);
-  if (field === undefined) return { ...rest, _status: OWN_STATUSES[status] };
-  const isOwn = status in OWN_STATUSES;
-  return { ...rest, _status: OWN_STATUSES[status] ?? 'draft', [field]: isOwn ? null : status };
+  if (field === undefined) return { ...rest, _status: PAYLOAD_STATUSES[status] };
+  const isPayloadStatus = status in PAYLOAD_STATUSES;
+  return { ...rest, _status: PAYLOAD_STATUSES[status] ?? 'draft', [field]: isPayloadStatus ? null : status };
 }
 
 /** The API's status in the body of a write. */
@@ -116,7 +117,7 @@ export function statusIn(spec: CollectionSpec, body: CmsRecord): string | undefi
   return status === undefined ? undefined : String(status);
 }
 
-export const ownStatusOf = (status: string): string | undefined => OWN_STATUSES[status];
+export const payloadStatusOf = (status: string): string | undefined => PAYLOAD_STATUSES[status];
 
 function invalid(path: string, reason: string): never {
   throw new CmsRejected('invalid', `The CMS ${reason}.`, { fields: [path] });
@@ -128,7 +129,7 @@ export function referencesOf({ kind, paths }: CollectionSpec): { path: string; s
 }
 
 /** A relation is an id, a record, or `{relationTo, value}`; or a list of these. */
-function readIds(value: unknown, toGateway: (ownId: unknown) => number | undefined): number | number[] | null {
+function readIds(value: unknown, toGateway: (payloadId: unknown) => number | undefined): number | number[] | null {
   if (Array.isArray(value)) return value.flatMap((item) => readIds(item, toGateway) ?? []);
   if (isObject(value)) return readIds('value' in value ? value.value : value.id, toGateway);
   return toGateway(value) ?? null;

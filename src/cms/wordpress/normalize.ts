@@ -2,7 +2,7 @@
 // post has, statuses that a plugin added read as published, and modification times have the gateway's form.
 
 import { TERM_ID_OFFSET } from '../../model/records.ts';
-import { type CmsRecord, type CollectionSpec, OWN_STATUS } from '../port.ts';
+import { CMS_STATUS, type CmsRecord, type CollectionSpec } from '../port.ts';
 
 const CORE_STATUSES = new Set(['publish', 'future', 'draft', 'pending', 'private', 'trash', 'auto-draft', 'inherit']);
 
@@ -12,9 +12,9 @@ const CORE_STATUSES = new Set(['publish', 'future', 'draft', 'pending', 'private
 const idOffset = ({ kind, storedAs }: CollectionSpec): number =>
   storedAs === 'terms' && (kind === 'venue' || kind === 'organizer') ? TERM_ID_OFFSET : 0;
 
-/** The gateway's id of the record whose id in WordPress is `ownId`. */
-export const gatewayId = (spec: CollectionSpec, ownId: number | string): number =>
-  typeof ownId === 'number' ? ownId + idOffset(spec) : 0;
+/** The gateway's id of the record whose id in WordPress is `cmsId`. */
+export const gatewayId = (spec: CollectionSpec, cmsId: number | string): number =>
+  typeof cmsId === 'number' ? cmsId + idOffset(spec) : 0;
 
 /** The id in WordPress of the record whose id in the gateway is `id`. */
 export const nativeId = (spec: CollectionSpec, id: number): number => id - idOffset(spec);
@@ -27,7 +27,7 @@ export function normalize(spec: CollectionSpec, record: CmsRecord): CmsRecord {
   // WordPress hides records with a plugin's own status from anonymous lists.
   if (typeof status === 'string' && spec.statuses.includes(status) && !CORE_STATUSES.has(status)) {
     record.status = 'publish';
-    record[OWN_STATUS] = status;
+    record[CMS_STATUS] = status;
   }
   return record;
 }

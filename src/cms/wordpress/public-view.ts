@@ -44,9 +44,10 @@ export function publicView(
   for (const name of CHANGE_MARKERS) if (accountRecord[name] !== undefined) view[name] = accountRecord[name];
   const isProtected = isObject(accountRecord.content) && accountRecord.content.protected === true;
   for (const name of RENDERED_FIELDS) {
-    const [own, shown] = [accountRecord[name], anonymousRecord[name]];
-    if (isProtected && name !== 'title') view[name] = own;
-    else if (isObject(own) && isObject(shown)) view[name] = { ...shown, ...publicRaw(own.raw, shown.rendered) };
+    const [ofAccount, ofPublic] = [accountRecord[name], anonymousRecord[name]];
+    if (isProtected && name !== 'title') view[name] = ofAccount;
+    else if (isObject(ofAccount) && isObject(ofPublic))
+      view[name] = { ...ofPublic, ...publicRaw(ofAccount.raw, ofPublic.rendered) };
   }
   return view;
 }

@@ -34,11 +34,11 @@ const compress = promisify(gzip);
 
 /**
  * Throws if a file is missing.
- * @param own files of this folder; `packaged`: files of packages, by the name in the URL: `package/path`
+ * @param local files of this folder; `packaged`: files of packages, by the name in the URL: `package/path`
  */
-export function readAssets(own: readonly string[], packaged: Readonly<Record<string, string>>): Assets {
+export function readAssets(local: readonly string[], packaged: Readonly<Record<string, string>>): Assets {
   const files = [
-    ...own.map((name) => [name, new URL(name, import.meta.url)] as const),
+    ...local.map((name) => [name, new URL(name, import.meta.url)] as const),
     ...Object.entries(packaged).map(([name, path]) => [name, packageFileUrl(path)] as const),
   ];
   return new Map(files.map(([name, url]) => [name, asset(extname(name), readFileSync(url), () => readFile(url))]));

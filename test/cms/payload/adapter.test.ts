@@ -7,7 +7,7 @@ import { createAccounts } from '../../../src/cms/payload/accounts.ts';
 import { createCollections } from '../../../src/cms/payload/collections.ts';
 import { createIds } from '../../../src/cms/payload/ids.ts';
 import { listQuery, pageOf } from '../../../src/cms/payload/list-query.ts';
-import { PAYLOAD_RECORDS, toGatewayRecord, toOwnBody } from '../../../src/cms/payload/records.ts';
+import { PAYLOAD_RECORDS, toGatewayRecord, toPayloadBody } from '../../../src/cms/payload/records.ts';
 import { rejection } from '../../../src/cms/payload/rejections.ts';
 import type { RestCall } from '../../../src/cms/payload/rest-calls.ts';
 import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.ts';
@@ -41,7 +41,7 @@ describe('an id of Payload', () => {
     ] as const;
     const numbers = own.map(([kind, id]) => ids.toGateway(kind, id)!);
     expect(new Set(numbers).size).to.equal(own.length);
-    expect(own.map(([kind], n) => ids.toOwn(kind, numbers[n]!))).to.deep.equal(own.map(([, id]) => id));
+    expect(own.map(([kind], n) => ids.toPayload(kind, numbers[n]!))).to.deep.equal(own.map(([, id]) => id));
     // Commas separate ids in a query.
     for (const id of ['a,b', '', 'x'.repeat(201), 'a\nb', -1, 1.5, null])
       expect(ids.toGateway('event', id)).to.equal(undefined);
@@ -117,7 +117,7 @@ describe('a record of Payload', () => {
       .to.equal(toGatewayRecord(integerIds, venue!, { id: 3 }).id)
       .and.to.be.above(2 ** 31);
     expect(record.organizers).to.deep.equal([2_000_000_000_003, 2_000_000_000_004]);
-    expect(toOwnBody(integerIds, event, { venue: record.venue, organizers: record.organizers })).to.deep.equal({
+    expect(toPayloadBody(integerIds, event, { venue: record.venue, organizers: record.organizers })).to.deep.equal({
       venue: 3,
       organizers: [3, 4],
     });
@@ -136,7 +136,7 @@ describe('a record of Payload', () => {
     expect(read({ _status: 'draft', workflow: 'private' })).to.include({ status: 'private', workflow: 'private' });
     expect(read({ _status: 'draft', workflow: 'other' }).status).to.equal('draft');
     expect(read({ _status: 'published', workflow: 'private' }).status).to.equal('publish');
-    const write = (status: string) => toOwnBody(integerIds, eventWithStatuses, { workflow: status });
+    const write = (status: string) => toPayloadBody(integerIds, eventWithStatuses, { workflow: status });
     expect(write('private')).to.deep.equal({ _status: 'draft', workflow: 'private' });
     expect(write('draft')).to.deep.equal({ _status: 'draft', workflow: null });
     expect(write('publish')).to.deep.equal({ _status: 'published', workflow: null });
@@ -152,11 +152,11 @@ describe('a record of Payload', () => {
   });
 
   it('is written with no status and no id that Payload would store or answer with 500', () => {
-    expect(toOwnBody(integerIds, event, { status: 'publish', image: 0 })).to.deep.equal({
+    expect(toPayloadBody(integerIds, event, { status: 'publish', image: 0 })).to.deep.equal({
       ...{ _status: 'published', image: null },
     });
     for (const body of [{ status: 'pending' }, { venue: 3 }, { author: 2 ** 40 }])
-      expect(() => toOwnBody(integerIds, event, body))
+      expect(() => toPayloadBody(integerIds, event, body))
         .to.throw(CmsRejected)
         .and.to.deep.include({ kind: 'invalid', fields: Object.keys(body), written: 'no' });
   });
