@@ -49,7 +49,7 @@ export interface ApplicationOptions {
   mapping: Mapping;
   cms: Cms;
   /** The service account; without one the gateway syncs public records only. */
-  service: Credentials;
+  serviceCredentials: Credentials;
   replica: Replica;
   sync: Sync;
   observe: Observe;
@@ -88,7 +88,7 @@ export function createApplication(options: ApplicationOptions): Application {
     config,
     mapping,
     cms,
-    service,
+    serviceCredentials,
     replica,
     sync,
     observe,
@@ -116,12 +116,21 @@ export function createApplication(options: ApplicationOptions): Application {
   );
   const recentlyCreated = new LRUCache<string, true>({ max: MAX_RECENTLY_CREATED });
   const site = () => sync.site();
-  const cmsRecords = createCmsRecords({ cms, mapping, recentlyCreated, replica, service, site, sync, writeThrough });
+  const cmsRecords = createCmsRecords({
+    cms,
+    mapping,
+    recentlyCreated,
+    replica,
+    serviceCredentials,
+    site,
+    sync,
+    writeThrough,
+  });
   const services: Services = {
     replica,
     cms,
     cmsRecords,
-    service,
+    serviceCredentials,
     mapping,
     sync,
     nowMs,
@@ -129,7 +138,7 @@ export function createApplication(options: ApplicationOptions): Application {
     site,
     peers,
     recentlyCreated,
-    permissions: createPermissionCache(cms, mapping, service),
+    permissions: createPermissionCache(cms, mapping, serviceCredentials),
     unknownRecords: createUnknownRecords({
       isComplete: () => sync.state().complete,
       isUnreachable: () => sync.state().state === 'unreachable',
@@ -165,13 +174,13 @@ export function createApplication(options: ApplicationOptions): Application {
     createOnce: createIdempotency(services, options.createKeys ?? replica.idempotency),
     limits,
   };
-  const cache = createResponseCache(freshness.answerBytes);
+  const cache = createResponseCache(freshness.responseBytes);
   const rateLimit = createRateLimit(limits, sharedCounters);
   const app = createApp({
     ...routeOptions,
     authenticator: createAuthenticator({
       cms,
-      service,
+      serviceCredentials,
       logins: createLoginLimit(limits, sharedCounters),
       clockMs: clocks?.loginsMs,
     }),

@@ -20,7 +20,7 @@ export interface Config {
   dataDir?: string;
   sync: { intervalS: number };
   lists: { perPage: number; maxPerPage: number };
-  cache: { maxAgeS: number; staleWhileRevalidateS: number; answerBytes: number; recordBytes: number };
+  cache: { maxAgeS: number; staleWhileRevalidateS: number; responseBytes: number; recordBytes: number };
   limits: {
     bodyBytes: number;
     headerBytes: number;
@@ -127,7 +127,7 @@ function resolvePaths(layer: JsonObject, folder: string): JsonObject {
 export const isMappingPath = (nameOrPath: string): boolean => /[\\/]|\.json$/.test(nameOrPath);
 
 /** The `Authorization` header of the service account; undefined without one. */
-export function serviceCredentials({ upstream }: Config): string | undefined {
+export function basicCredentialsOf({ upstream }: Config): string | undefined {
   if (upstream.user === undefined) return undefined;
   return `Basic ${Buffer.from(`${upstream.user}:${upstream.password}`).toString('base64')}`;
 }

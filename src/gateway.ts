@@ -6,7 +6,7 @@ import { createApplication } from './application.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
 import type { Cms, Credentials } from './cms/port.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
-import { type Config, publicUrlOf, serviceCredentials } from './config.ts';
+import { basicCredentialsOf, type Config, publicUrlOf } from './config.ts';
 import { createAdmin } from './http/admin.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { loadMapping } from './mapping/load.ts';
@@ -42,8 +42,8 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
 }
 
 /**
- * Opens the CMS that the mapping names. `service`: the service account; undefined without one. `idMapEpoch`: changes with
- * the id map.
+ * Opens the CMS that the mapping names. `serviceCredentials`: those of the service account; undefined without one.
+ * `idMapId`: a replica with the numbers of another id map must not be used.
  * @param idMapFile of the numbers of a CMS whose ids are texts; absent: they are forgotten when the process ends
  * @throws ConfigError if the file cannot be used
  */
@@ -52,22 +52,26 @@ export function openCms(
   { upstream, source, kinds }: Mapping,
   observe: Observe,
   idMapFile?: string,
-): { cms: Cms; service: Credentials; idMapEpoch?: number | undefined } {
+): { cms: Cms; serviceCredentials: Credentials; idMapId?: number | undefined } {
   const { url, limits, user, password = '' } = config.upstream;
   if (upstream === 'wordpress')
-    return { cms: createWordPress({ url, observe, limits }), service: serviceCredentials(config) };
+    return { cms: createWordPress({ url, observe, limits }), serviceCredentials: basicCredentialsOf(config) };
   // Gateways with a common Redis would give a record different numbers.
   const idMap = config.redisUrl === undefined ? openIdMap(idMapFile) : undefined;
   const payload = createPayload({
-    ...{ url, observe, limits, idMap, specs: Object.values(kinds) },
+    url,
+    observe,
+    limits,
+    idMap,
+    specs: Object.values(kinds),
     ...(source.payload && { site: source.payload }),
   });
   const close = async () => {
     await payload.close();
     idMap?.close();
   };
-  const service = user === undefined ? undefined : apiKeyLogin(user, password);
-  return { cms: { ...payload, close }, service, idMapEpoch: idMap?.epoch };
+  const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password);
+  return { cms: { ...payload, close }, serviceCredentials, idMapId: idMap?.mapId };
 }
 
 /**
@@ -81,10 +85,11 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   const { upstream: site, limits, listen } = config;
   const mapping = loadMapping(config.mapping);
   const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
-  const { cms, service, idMapEpoch = '' } = openCms(config, mapping, observe, file && `${file}.ids`);
+  const { cms, serviceCredentials, idMapId = '' } = openCms(config, mapping, observe, file && `${file}.ids`);
   const intervalMs = config.sync.intervalS * 1000;
   const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: site.url };
-  const secret = site.password ?? config.webhook.secret ?? '';
+  /** All gateways of the site have it: it keys the hashes by which they count failed logins in Redis together. */
+  const sharedSecret = site.password ?? config.webhook.secret ?? '';
   const failure = Promise.withResolvers<unknown>();
   let sharedCounters: ReturnType<ClusterModule['openRedisRateLimit']> | undefined;
   let createKeys: ReturnType<ClusterModule['openRedisIdempotencyStore']> | undefined;
@@ -94,21 +99,22 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     const replica = openReplica({
       ...(file === undefined ? {} : { file }),
       ...options,
-      identity: `${site.url} ${mapping.name} ${mappingFingerprint(mapping)} ${service ? 'all' : 'public'}${idMapEpoch}`,
+      identity: `${site.url} ${mapping.name} ${mappingFingerprint(mapping)} ${serviceCredentials ? 'all' : 'public'}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
       onDamage: (reason) => setImmediate(() => replaceReplica(reason)),
     });
     try {
       reportOpening(replica);
-      sharedCounters ??= shared && clusterModule?.openRedisRateLimit({ ...shared, secret });
+      sharedCounters ??= shared && clusterModule?.openRedisRateLimit({ ...shared, secret: sharedSecret });
       createKeys ??= shared && clusterModule?.openRedisIdempotencyStore(shared);
       const cluster =
-        shared && clusterModule?.createCluster({ ...shared, mapping, service, replica, intervalMs, observe });
+        shared &&
+        clusterModule?.createCluster({ ...shared, mapping, serviceCredentials, replica, intervalMs, observe });
       const localSync = createSync({
         replica,
         cms,
         mapping,
-        service,
+        serviceCredentials,
         intervalMs,
         observe,
         ...(cluster ? { peers: cluster } : {}),
@@ -119,7 +125,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         config,
         mapping,
         cms,
-        service,
+        serviceCredentials,
         replica,
         sync,
         observe,

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { loadConfig, publicUrlOf, serviceCredentials } from '../src/config.ts';
+import { basicCredentialsOf, loadConfig, publicUrlOf } from '../src/config.ts';
 import { SETTINGS } from '../src/config-environment.ts';
 import { configFiles, keys, SITE } from './config-fixture.ts';
 
@@ -44,7 +44,7 @@ describe('configuration', () => {
     expect(config.mapping).to.equal('wordpress-meta');
     expect(config.cost).to.deep.equal({ symbol: '$', position: 'prefix' });
     expect(publicUrlOf(config)).to.equal('http://localhost:3000');
-    expect(serviceCredentials(config)).to.equal(undefined);
+    expect(basicCredentialsOf(config)).to.equal(undefined);
   });
 
   it('accepts proxies as addresses and networks', () => {
@@ -105,7 +105,7 @@ describe('configuration', () => {
     expect(config.sync.intervalS).to.equal(2.5);
     expect(config.webhook.secret).to.equal('at-least-eight');
     expect(publicUrlOf(config)).to.equal('https://calendar.test/sub');
-    const [scheme, encoded] = serviceCredentials(config)!.split(' ');
+    const [scheme, encoded] = basicCredentialsOf(config)!.split(' ');
     expect(scheme).to.equal('Basic');
     expect(Buffer.from(encoded!, 'base64').toString()).to.equal('gateway:abcd efgh ijkl');
   });
@@ -147,7 +147,7 @@ describe('configuration', () => {
       'limits.jsonDepth': ['9', 9],
       'upstream.limits.connections': ['3', 3],
       'upstream.limits.retries': ['1', 1],
-      'cache.answerBytes': ['1048576', 1048576],
+      'cache.responseBytes': ['1048576', 1048576],
       'cache.recordBytes': ['1048576', 1048576],
       'limits.failedLoginWindowS': ['60', 60],
       'listen.adminPort': ['2001', 2001],

@@ -33,7 +33,7 @@ interface Permissions {
 }
 
 /** Reads them with the service account's or the actor's own credentials. */
-export function createPermissionCache(cms: Cms, mapping: Mapping, service: Credentials): PermissionCache {
+export function createPermissionCache(cms: Cms, mapping: Mapping, serviceCredentials: Credentials): PermissionCache {
   /** By collection. They are the same for all actors. */
   const cached = new Map<string, { permissions: ActionPermissions; untilMs: number }>();
   /** By account if the CMS was unavailable; by account and collection if it responded without them. */
@@ -46,7 +46,7 @@ export function createPermissionCache(cms: Cms, mapping: Mapping, service: Crede
 
   async function fetchPermissions(spec: CollectionSpec, actor: Actor): Promise<Lookup> {
     // The CMS may show them to the actor if the service account has no rights to this collection.
-    for (const credentials of new Set([service, actor.credentials])) {
+    for (const credentials of new Set([serviceCredentials, actor.credentials])) {
       if (credentials === undefined) continue;
       try {
         const { permissions } = await cms.collectionInfo(spec, {

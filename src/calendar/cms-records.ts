@@ -78,7 +78,7 @@ export interface CmsRecords {
 
 interface Dependencies extends CreateDependencies {
   /** The service account, for images. */
-  service: Credentials;
+  serviceCredentials: Credentials;
   writeThrough: WriteThrough;
 }
 
@@ -94,7 +94,7 @@ interface Origin {
 }
 
 export function createCmsRecords(dependencies: Dependencies): CmsRecords {
-  const { cms, mapping, replica, service, site, sync, writeThrough } = dependencies;
+  const { cms, mapping, replica, serviceCredentials, site, sync, writeThrough } = dependencies;
 
   /** The kind's mapping; the caller has checked that there is one. */
   const mappingOf = <K extends Kind>(kind: K) => kindMappingOf(mapping, kind)!;
@@ -124,7 +124,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     const record = toRecord(kind, cmsRecord, isWritten);
     // The sync stores a series with all its occurrences, unless the replica has it as it is.
     if (kindMapping.occurrences) {
-      const isListed = service !== undefined || cmsRecord.status === 'publish';
+      const isListed = serviceCredentials !== undefined || cmsRecord.status === 'publish';
       const isNew = !hasSameVersion(replica.get(kind, record.id), record);
       if (isListed && isNew) void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);
       return record;
@@ -141,8 +141,8 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     const upserts = [kindMapping.read(view, site(), sync.linkTables()), ...embedded];
     // Without a service account the poller does not see records that the public does not see, and could never
     // delete them.
-    const isHidden = view.status === WITHHELD && service === undefined;
-    const changes = isHidden ? { deletes: [{ kind, ids: [record.id] }] } : { upserts };
+    const isStaffOnly = view.status === WITHHELD && serviceCredentials === undefined;
+    const changes = isStaffOnly ? { deletes: [{ kind, ids: [record.id] }] } : { upserts };
     if (isWritten) await writeThrough.storeWritten(changes, readMark);
     else await writeThrough.storeRead(changes, readMark);
     if (view === withheld) void writeThrough.reread(kind, record.id);
@@ -153,7 +153,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   /** The next poll fetches an image that cannot be read now. The record does not wait for it. */
   async function storeImage(id: number, { readMark, isWritten }: Origin): Promise<void> {
     if (!id || replica.getImage(id)) return;
-    const call: CallOptions = { credentials: service, bulkhead: isWritten ? 'callers' : 'anonymous' };
+    const call: CallOptions = { credentials: serviceCredentials, bulkhead: isWritten ? 'callers' : 'anonymous' };
     const images = await cms.images([id], call).catch(() => []);
     if (images.length > 0) await writeThrough.storeRead({ images }, readMark);
   }
@@ -178,7 +178,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   async function forget(kind: Kind, id: number, readMark: number): Promise<void> {
     const held = replica.get(kind, id);
     const isHidden = held !== undefined && 'status' in held && held.status !== 'publish';
-    if (isHidden && service !== undefined) await writeThrough.reread(kind, seriesIdOf(id));
+    if (isHidden && serviceCredentials !== undefined) await writeThrough.reread(kind, seriesIdOf(id));
     else await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
   }
 

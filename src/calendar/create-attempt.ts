@@ -87,7 +87,10 @@ export function startCreate(
     const { records } = await cms.list(
       kindMapping,
       {
-        ...{ view: 'editor', order: '-id', limit: cms.maxPageSize, detail: 'id' },
+        view: 'editor',
+        order: '-id',
+        limit: cms.maxPageSize,
+        detail: 'id',
         ...(kindMapping.storedAs === 'posts' && byAuthor),
       },
       call,

@@ -46,7 +46,7 @@ function parseValue(name: string, { type }: CustomField, value: unknown): string
  * The condition of `custom_fields[name]=value` in a list.
  * @throws ApiError 400 `rest_invalid_param` if the mapping does not declare a filter for a name
  */
-export function customFieldFilter(
+export function customFieldCondition(
   fields: CustomFields,
   sent: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

@@ -5,7 +5,7 @@ import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { PostKind } from '../model/records.ts';
 import { columnFilter, type EventFilter, type EventOrder } from '../store/event-filter.ts';
 import type { Visibilities } from '../store/filters.ts';
-import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
+import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import type { DateWindow } from './dates.ts';
 import { venueConditions } from './geolocation.ts';
 import { type LinkParam, linkOrder, linkParams, type Page, pageLinks } from './pagination.ts';
@@ -34,7 +34,7 @@ export function eventFilter(
     ...columnFilter(values),
     ...orderOf(values),
     customFields: condition('custom_fields', (sent: Record<string, string>) =>
-      customFieldFilter(customFieldsOf(services.mapping, 'event'), sent),
+      customFieldCondition(customFieldsOf(services.mapping, 'event'), sent),
     ),
     words: condition('search', (text) => searchWords(String(text))),
     categories: condition('categories', (ids: number[]) => replica.withDescendants(ids)),

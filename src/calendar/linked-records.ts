@@ -10,7 +10,7 @@ import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../
 import { PUBLIC_VISIBILITIES } from '../store/filters.ts';
 import { removeScripts } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
+import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound } from './dates.ts';
 import { findDuplicate, LINKED_FIELDS } from './find-duplicate.ts';
 import { listResponse, listScope } from './list-response.ts';
@@ -75,7 +75,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       event: values.event === undefined ? undefined : Number(values.event),
       hasEvents: values.has_events === undefined ? undefined : values.has_events === true,
       modifiedAfter: modifiedAfter.utc,
-      customFields: customFilter === undefined ? undefined : customFieldFilter(customFields, customFilter),
+      customFields: customFilter === undefined ? undefined : customFieldCondition(customFields, customFilter),
       upcomingFromUtc: onlyUpcoming ? formatWallTime(nowMs()) : undefined,
     });
     const effective: Record<string, unknown> = {

@@ -52,7 +52,7 @@ export async function listScope(
   const requestId = request.requestId ? { requestId: request.requestId } : {};
   for (const kind of kinds)
     if (exceedsPublic(visibilities[kind]))
-      await sync.fetchPrivate({ credentials, visibility: visibilities[kind], ...requestId }, [kind]);
+      await sync.fetchStaffRecords({ credentials, visibility: visibilities[kind], ...requestId }, [kind]);
   const defaultStatus = isStaff ? 'any' : 'publish';
   return {
     visibility: isStaff ? restrictTo(actorVisibility, sent ?? ANY_STATUS) : PUBLIC_VISIBILITY,

@@ -16,7 +16,7 @@ export interface Actor {
 export const ANONYMOUS: Actor = { credentials: undefined, account: undefined };
 
 /** Only those who may edit a record see it in these statuses. */
-const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash', 'auto-draft', 'inherit', WITHHELD];
+const STAFF_STATUSES = ['draft', 'pending', 'private', 'future', 'trash', 'auto-draft', 'inherit', WITHHELD];
 /** The statuses that a list for staff covers by default. */
 export const ANY_STATUS = ['publish', 'draft', 'pending', 'private', 'future'];
 
@@ -38,8 +38,8 @@ export function visibilityOf(actor: Actor, permissions: ActionPermissions | unde
   if (!actor.account || !isStaff(actor, permissions)) return PUBLIC_VISIBILITY;
   const readsOthers = can(actor, 'readOthers', permissions);
   const readsPrivate = can(actor, 'readPrivate', permissions);
-  const others = HIDDEN_STATUSES.filter((status) => (status === 'private' ? readsPrivate : readsOthers));
-  const own = can(actor, 'readOwn', permissions) ? HIDDEN_STATUSES : [];
+  const others = STAFF_STATUSES.filter((status) => (status === 'private' ? readsPrivate : readsOthers));
+  const own = can(actor, 'readOwn', permissions) ? STAFF_STATUSES : [];
   return { others: ['publish', ...others], own, userId: actor.account.userId };
 }
 

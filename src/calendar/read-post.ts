@@ -109,8 +109,8 @@ async function lookUpPost<K extends PostKind>(
  * A CMS may say of a record that this caller may not see that there is none. With a service account the replica has
  * it, otherwise the look-up counts for this caller only.
  */
-const nameOf = ({ service }: Services, kind: PostKind, id: number, { actor }: RequestContext): string =>
-  service === undefined ? `${kind} ${id} ${actor.account?.userId ?? ''}` : `${kind} ${id}`;
+const nameOf = ({ serviceCredentials }: Services, kind: PostKind, id: number, { actor }: RequestContext): string =>
+  serviceCredentials === undefined ? `${kind} ${id} ${actor.account?.userId ?? ''}` : `${kind} ${id}`;
 
 async function fetchPost<K extends PostKind>(
   services: Services,

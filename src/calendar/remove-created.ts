@@ -99,11 +99,11 @@ async function isReferredTo(
   created: PostRecord,
   request: RequestContext,
 ): Promise<boolean> {
-  const { cms, service, sync } = services;
+  const { cms, serviceCredentials, sync } = services;
   if (hasEvents(services, kind, id)) return true;
   const events = services.mapping.kinds.event;
   if (events.linkFields.some((field) => field.kind === kind)) await sync.refreshLinkTables();
-  const call = service === undefined ? callOptions(request) : { credentials: service };
+  const call = serviceCredentials === undefined ? callOptions(request) : { credentials: serviceCredentials };
   const limit = cms.maxPageSize;
   const toEvent = (cmsRecord: CmsRecord): EventRecord => events.read(cmsRecord, services.site(), sync.linkTables());
   const field = kind === 'venue' ? 'venues' : 'organizers';

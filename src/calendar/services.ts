@@ -46,7 +46,7 @@ export interface Services {
   /** Fetches images by URL, a bounded number at a time. */
   imageFetches: ImageFetcher;
   /** The service account. Without one the sync reads only public records. */
-  service: Credentials;
+  serviceCredentials: Credentials;
   lists: ListSettings;
   /** Validates a venue or organizer in an event's body by the parameters of the kind's create route. */
   validateEmbedded(kind: LinkedKind, data: Record<string, unknown>): Input;

@@ -72,7 +72,7 @@ const hasReplica = ({ dataDir }: Config): boolean =>
  * @throws ConfigError if the site is no WordPress, or rejects the service account
  */
 async function checkSite(config: Config, log: Observe): Promise<void> {
-  const { cms, service: credentials } = openCms(config, loadMapping(config.mapping), () => undefined);
+  const { cms, serviceCredentials: credentials } = openCms(config, loadMapping(config.mapping), () => undefined);
   try {
     await readSite({ cms, credentials });
     if (credentials) await cms.account({ credentials });

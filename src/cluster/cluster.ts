@@ -18,7 +18,7 @@ export interface ClusterOptions {
   url: string;
   siteUrl: string;
   mapping: Mapping;
-  service: Credentials;
+  serviceCredentials: Credentials;
   replica: Replica;
   /** The poll interval. The lock holds as long, and is renewed four times in it. */
   intervalMs: number;
@@ -55,12 +55,12 @@ const DEADLINE_MS = 1000;
 
 /** Does nothing before `start`. */
 export function createCluster(options: ClusterOptions): Cluster {
-  const { url, siteUrl, service, intervalMs: leaseMs, deadlineMs = DEADLINE_MS } = options;
+  const { url, siteUrl, serviceCredentials, intervalMs: leaseMs, deadlineMs = DEADLINE_MS } = options;
   const node = createNode({ ...options, leaseMs });
   const { changeLog } = node;
   const writeThrough = createWriteThrough(node);
   const { repair } = writeThrough;
-  const session = createRedisSession(node, { url, siteUrl, service, deadlineMs, repair });
+  const session = createRedisSession(node, { url, siteUrl, serviceCredentials, deadlineMs, repair });
 
   return {
     ...createConsistencyTokens(node),

@@ -24,13 +24,13 @@ export interface Compatibility {
 const INTERFACE = 'calendar/events/v1';
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-export function compatibilityOf(siteUrl: string, mapping: Mapping, service: Credentials): Compatibility {
+export function compatibilityOf(siteUrl: string, mapping: Mapping, serviceCredentials: Credentials): Compatibility {
   return {
     site: siteUrl,
     mapping: mapping.name,
     'mapping contents': mappingFingerprint(mapping),
     'interface version': `${INTERFACE}, records ${SCHEMA_VERSION}, protocol ${PROTOCOL_VERSION}`,
-    scope: service === undefined ? 'public records' : 'all records',
+    scope: serviceCredentials === undefined ? 'public records' : 'all records',
   };
 }
 

@@ -16,7 +16,7 @@ import { openRpc } from './rpc.ts';
 export interface RedisSessionOptions {
   url: string;
   siteUrl: string;
-  service: Credentials;
+  serviceCredentials: Credentials;
   /** Longest wait for one reply of Redis. */
   deadlineMs: number;
   /** Publishes this replica's unpublished changes. */
@@ -38,7 +38,7 @@ const ENTRIES_PER_READ = 100;
 /** Does nothing before `start`. */
 export function createRedisSession(node: ClusterNode, options: RedisSessionOptions): RedisSession {
   const { nodeId, leaseMs, mapping, replica, changeLog, observe, dispatch, reportInvalid } = node;
-  const { url, siteUrl, service, deadlineMs, repair } = options;
+  const { url, siteUrl, serviceCredentials, deadlineMs, repair } = options;
   const lockCheckMs = leaseMs / LOCK_CHECKS_PER_LEASE;
   // An integer, as Redis requires; no longer than until the next lock check may change the role.
   const readMs = Math.min(Math.ceil(lockCheckMs), MAX_READ_MS);
@@ -123,7 +123,7 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
   async function connect(): Promise<Redis> {
     const redis = await openRedis({ url, prefix: keyPrefix(siteUrl), nodeId, deadlineMs });
     try {
-      const compatibility = compatibilityOf(siteUrl, mapping, service);
+      const compatibility = compatibilityOf(siteUrl, mapping, serviceCredentials);
       assertCompatible(compatibility, await redis.setIfAbsent('compatibility', JSON.stringify(compatibility)));
       node.rpc = await openRpc(redis, { nodeId, handle, currentOffset: () => changeLog.offset, reportInvalid });
       return redis;

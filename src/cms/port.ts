@@ -81,8 +81,16 @@ export interface CollectionSpec {
 
 /** A collection that serves no kind. */
 export const plainCollection = (collection: string, storedAs: CollectionSpec['storedAs']): CollectionSpec => ({
-  ...{ collection, storedAs, listParams: {}, statuses: [], context: undefined, dedupe: false },
-  ...{ paths: new Map(), selectedFields: 'id', requiredPaths: [], termFields: [] },
+  collection,
+  storedAs,
+  listParams: {},
+  statuses: [],
+  context: undefined,
+  dedupe: false,
+  paths: new Map(),
+  selectedFields: 'id',
+  requiredPaths: [],
+  termFields: [],
 });
 
 /** The media library. Its records have an id and a modification time; `Cms.images` reads the rest. */

@@ -87,13 +87,13 @@ type AuthResult = { account: Account | undefined } | { error: ApiError };
  */
 export function createAuthenticator({
   cms,
-  service,
+  serviceCredentials,
   logins,
   clockMs = () => performance.now(),
 }: {
   cms: Pick<Cms, 'account' | 'readLogin' | 'findUserName'>;
   /** The service account, which finds the user of an e-mail address; without it, failures count under the address. */
-  service?: Credentials | undefined;
+  serviceCredentials?: Credentials | undefined;
   logins: LoginLimit;
   /** A monotonic clock. */
   clockMs?: (() => number) | undefined;
@@ -119,8 +119,8 @@ export function createAuthenticator({
     const email = user.trim().toLowerCase();
     const known = userNamesByEmail.get(email);
     if (known !== undefined) return known;
-    if (service === undefined || !email.includes('@')) return user;
-    const options: CallOptions = { credentials: service, bulkhead: 'logins', fairnessKey };
+    if (serviceCredentials === undefined || !email.includes('@')) return user;
+    const options: CallOptions = { credentials: serviceCredentials, bulkhead: 'logins', fairnessKey };
     const name = (await cms.findUserName?.(email, options).catch(() => undefined)) ?? user;
     userNamesByEmail.set(email, name);
     return name;

@@ -85,7 +85,9 @@ export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCoun
       .digest('base64url');
     // An IPv4 address has no wider networks.
     const networks = widerNetworksOf(network).map((name, i) => ({
-      ...{ name, count: byNetwork[i]!, ignored: ignoredByNetwork[i]! },
+      name,
+      count: byNetwork[i]!,
+      ignored: ignoredByNetwork[i]!,
     }));
     return { networks, userHash, userAndNetwork: `${network} ${userHash}` };
   }

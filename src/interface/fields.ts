@@ -289,7 +289,7 @@ function inOrder<T>(entries: [string, T][], order = ''): [string, T][] {
 /** The names and values depend on the mapping. */
 const customFields = parameter(
   'custom_fields',
-  types.customFields,
+  types.valuesByName,
   SIZES.customFields,
   'Custom fields: values by name; the others stay as they are',
   { addition: true, recordKey: 'customFields' },

@@ -151,8 +151,8 @@ export const linkedWebsite: ParamType = {
   parse: (value) => (isEmpty(value) ? '' : value),
 };
 
-/** Values of custom fields by name, in a list. The use case knows the names. */
-export const customFieldFilter: ParamType = {
+/** Texts by name: the custom fields by which a list filters. The use case knows the names. */
+export const textsByName: ParamType = {
   schema: { type: 'object', additionalProperties: { type: 'string' } },
   accepts: (value) =>
     isObject(value) &&
@@ -162,7 +162,7 @@ export const customFieldFilter: ParamType = {
 };
 
 /** Values of custom fields by name, in a body. The use case knows the names and the types. */
-export const customFields: ParamType = { schema: { type: 'object', additionalProperties: {} } };
+export const valuesByName: ParamType = { schema: { type: 'object', additionalProperties: {} } };
 
 // Dates
 

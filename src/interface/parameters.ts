@@ -1,5 +1,5 @@
 // The parameters of lists and paths, in the order in which The Events Calendar declares them. Those of bodies
-// are in fields.ts.
+// are in fields.ts. A filter of events has its condition under the same name in src/store/event-filter.ts.
 
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
 import { SIZES } from './limits.ts';
@@ -23,7 +23,7 @@ const modifiedAfter = (plural: string): Parameter =>
 const customFields = (plural: string): Parameter =>
   parameter(
     'custom_fields',
-    types.customFieldFilter,
+    types.textsByName,
     SIZES.customFilters,
     `${plural} whose custom fields have these values, for the fields by which the mapping lets lists filter`,
     { addition: true },

@@ -1,5 +1,5 @@
 // The five kinds of records: a mapping reads them from the CMS, the replica stores them, and API responses
-// are made of them.
+// are made of them. Which parameter and which property of a response each field has: src/interface/fields.ts.
 
 export type PostKind = 'event' | 'venue' | 'organizer';
 export type TermKind = 'category' | 'tag';

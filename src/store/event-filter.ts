@@ -48,14 +48,14 @@ export interface EventFilter extends PageWindow, ColumnFilter {
 }
 
 /** The columns of `event` that each order compares, ascending. */
-export const EVENT_ORDERS = {
+export const EVENT_ORDER_COLUMNS = {
   start: ['starts', 'published', 'id'],
   date: ['published', 'id'],
   modified: ['modified', 'id'],
   title: ['title', 'id'],
 } as const;
 
-export type EventOrder = keyof typeof EVENT_ORDERS;
+export type EventOrder = keyof typeof EVENT_ORDER_COLUMNS;
 
 /** The fields of `EventFilter` that restrict the list. */
 export type EventCondition = Exclude<keyof EventFilter, keyof PageWindow | 'order' | 'descending'>;
@@ -79,10 +79,10 @@ const CONDITIONS: { [Name in EventCondition]: typeof PLANNED | ((value: NonNulla
 const COLUMN_NAMES = Object.keys(COLUMN_CONDITIONS) as (keyof ColumnFilter)[];
 const CONDITION_NAMES = Object.keys(CONDITIONS) as EventCondition[];
 
-/** Column conditions without a parameter of the same name in the API. */
-const INTERNAL: readonly (keyof ColumnFilter)[] = ['parent', 'notVenues', 'modifiedAfter', 'customFields'];
+/** Column conditions that the use case sets: no parameter of the API has their name. */
+const SET_BY_USE_CASE: readonly (keyof ColumnFilter)[] = ['parent', 'notVenues', 'modifiedAfter', 'customFields'];
 
-const COLUMN_PARAMETERS = COLUMN_NAMES.filter((name) => !INTERNAL.includes(name));
+const COLUMN_PARAMETERS = COLUMN_NAMES.filter((name) => !SET_BY_USE_CASE.includes(name));
 
 /**
  * The column conditions among the parameters of a request, which have the same names. The API has checked the

@@ -2,7 +2,7 @@
 
 import type { Database } from './database.ts';
 import { dayCounts } from './event-day-count.ts';
-import { EVENT_ORDERS, type EventFilter } from './event-filter.ts';
+import { EVENT_ORDER_COLUMNS, type EventFilter } from './event-filter.ts';
 import {
   type EventStats,
   fullTextScan,
@@ -90,7 +90,7 @@ function exceedsTextLimit(db: Database, { scans }: ScanPlan): boolean {
 }
 
 const orderBy = ({ order, descending }: EventFilter): Sql =>
-  raw(EVENT_ORDERS[order].map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', '));
+  raw(EVENT_ORDER_COLUMNS[order].map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', '));
 
 /** Finding and sorting an event takes as long as reading at least so many rows of an index in order. */
 const ROWS_PER_SORTED_EVENT = 5;

@@ -1,4 +1,4 @@
-// The numbers of records of a CMS whose own ids are texts. A number is allocated when the gateway first sees a record,
+// The numbers of records of a CMS whose ids are texts. A number is allocated when the gateway first sees a record,
 // and never given to another. They are in a file of their own, because the replica may be replaced at any time.
 
 import { randomInt } from 'node:crypto';
@@ -14,8 +14,8 @@ const TABLE = `CREATE TABLE IF NOT EXISTS ids (
 ) STRICT`;
 
 export interface OpenedIdMap extends IdMap {
-  /** A random number of this map: a replica with the numbers of another map must not be used. */
-  epoch: number;
+  /** A random number that identifies this map: a replica with the numbers of another map must not be used. */
+  mapId: number;
   close(): void;
 }
 
@@ -41,7 +41,7 @@ export function openIdMap(file?: string): OpenedIdMap {
   }
 
   return {
-    epoch: epochOf(connection),
+    mapId: mapIdOf(connection),
     isUsed: () => isUsed,
     numberOf: (space, cmsId) =>
       convertingErrors(() => {
@@ -64,7 +64,7 @@ export function openIdMap(file?: string): OpenedIdMap {
   };
 }
 
-function epochOf(connection: DatabaseSync): number {
+function mapIdOf(connection: DatabaseSync): number {
   const read = () => Number(Object.values(connection.prepare('PRAGMA user_version').get() ?? {})[0]);
   if (read() === 0) connection.exec(`PRAGMA user_version = ${randomInt(1, 2 ** 31)}`);
   return read();

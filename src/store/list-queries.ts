@@ -121,7 +121,7 @@ export function listLinked(db: Database, kind: LinkedKind, filter: LinkedFilter)
 }
 
 /** Columns by which terms can be sorted, with the name as the default. */
-const ORDER_COLUMNS: Partial<Record<TermOrder, string>> = {
+const TERM_ORDER_COLUMNS: Partial<Record<TermOrder, string>> = {
   id: 'r.id',
   slug: 'r.slug',
   description: 'r.description_sort',
@@ -144,7 +144,7 @@ function termOrder({ kind, orderBy, descending, include }: TermFilter): Sql {
     const index = sql`SELECT min(j.key) FROM json_each(${JSON.stringify(include)}) j WHERE j.value = r.id`;
     return sql`(${index}) ${direction}, r.id`;
   }
-  return sql`${raw(ORDER_COLUMNS[orderBy] ?? 'r.name_sort')} ${direction}, r.id`;
+  return sql`${raw(TERM_ORDER_COLUMNS[orderBy] ?? 'r.name_sort')} ${direction}, r.id`;
 }
 
 /**

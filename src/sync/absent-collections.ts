@@ -14,21 +14,21 @@ import { countRecords } from './replica-records.ts';
  */
 export async function unlessAbsent<T>(
   context: SyncContext,
-  { kind, base, spec }: Collection,
+  { kind, name, spec }: Collection,
   step: () => Promise<T>,
 ): Promise<T | undefined> {
   const { cms, memory, observe } = context;
   const log = (message: string) => observe({ type: 'message', level: 'warn', message });
   try {
     const result = await step();
-    if (memory.absent.delete(kind)) log(`the site has the collection "${base}" again`);
+    if (memory.absent.delete(kind)) log(`the site has the collection "${name}" again`);
     return result;
   } catch (error) {
     if (!(error instanceof CmsRejected) || error.kind !== 'no-collection') throw error;
     memory.counts.requests += 1;
     if (await cms.hasCollection(spec, serviceOptions(context))) throw error;
     if (!memory.absent.has(kind))
-      log(`the site has no collection "${base}": the gateway serves no record of it that it has not read before`);
+      log(`the site has no collection "${name}": the gateway serves no record of it that it has not read before`);
     memory.absent.add(kind);
     return undefined;
   }
@@ -41,9 +41,9 @@ export const isAbsent = ({ memory }: SyncContext, { kind }: Pick<Collection, 'ki
  * Fails the initial sync of a site without the collection of events: it would serve an empty calendar as if
  * the site had no events.
  */
-export function noEventsError({ base }: Collection): CmsRejected {
+export function noEventsError({ name }: Collection): CmsRejected {
   const remedy = 'Activate the plugin that has it, or correct the mapping; the command "check" says more.';
-  return new CmsRejected('no-collection', `the site has no collection "${base}" of events. ${remedy}`);
+  return new CmsRejected('no-collection', `the site has no collection "${name}" of events. ${remedy}`);
 }
 
 /**
@@ -56,7 +56,7 @@ export function absenceReason(context: SyncContext): string | undefined {
     if (!isAbsent(context, collection)) return [];
     const count = countRecords(context, collection);
     return count > 0 || collection.kind === 'event'
-      ? `"${collection.base}", of which the replica keeps ${count} records`
+      ? `"${collection.name}", of which the replica keeps ${count} records`
       : [];
   });
   return kept.length === 0 ? undefined : `the site no longer has ${kept.join(', ')}`;

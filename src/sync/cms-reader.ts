@@ -30,7 +30,10 @@ export interface ReadAs {
 const MAX_ATTEMPTS = 3;
 
 /** With the service account's credentials, or anonymously if there is none. */
-export const serviceOptions = ({ service, signal }: SyncContext): CallOptions => ({ credentials: service, signal });
+export const serviceOptions = ({ serviceCredentials, signal }: SyncContext): CallOptions => ({
+  credentials: serviceCredentials,
+  signal,
+});
 
 /** The gateway's clock when the request with this read mark was sent. */
 export const sentAtMs = ({ memory, nowMs }: SyncContext, readMark: number): number =>
@@ -95,7 +98,7 @@ export async function readPage(
   as?: ReadAs,
 ): Promise<MarkedPage> {
   const wholeRequest = { ...(as?.scope ?? scope), ...request };
-  const mayHaveHoles = !as && context.service !== undefined && spec.storedAs === 'posts' && !spec.dedupe;
+  const mayHaveHoles = !as && context.serviceCredentials !== undefined && spec.storedAs === 'posts' && !spec.dedupe;
   for (let attempt = 1; ; attempt += 1) {
     const page = await listInParts(context, spec, wholeRequest, as?.options ?? serviceOptions(context));
     const expected = mayHaveHoles ? expectedRecords(request, page.total) : 0;
@@ -163,7 +166,7 @@ function expectedRecords({ limit, page = 1, offset = (page - 1) * limit }: PageR
  * An account that may not edit others' records gets lists with holes, although the CMS's totals may count what
  * it leaves out. The sync must not take what the account does not see for deleted.
  */
-function holesError(base: string, received: number, expected: number): CmsRejected {
-  const seen = `${received} of ${expected} records of ${base}`;
+function holesError(name: string, received: number, expected: number): CmsRejected {
+  const seen = `${received} of ${expected} records of ${name}`;
   return new CmsRejected('forbidden', `it is shown only ${seen}; it needs the right to edit all of them`);
 }

@@ -19,7 +19,7 @@ export const PUBLIC_SCOPE: Scope = { view: 'public' };
 export interface Collection {
   kind: Kind;
   /** The collection's name in the CMS. */
-  base: string;
+  name: string;
   /** Posts have a status and a modification time; terms have neither. */
   isPosts: boolean;
   /** What the mapping says about it, for the CMS. */
@@ -31,7 +31,7 @@ export interface Collection {
   /** Statuses that the replica holds. */
   statuses: readonly string[];
   /** Statuses that only staff may see. */
-  hiddenStatuses: readonly string[];
+  staffStatuses: readonly string[];
   /** Readers of venues and organizers that are text inside an event. */
   embedded: readonly EmbeddedReader[];
   /** Reads the occurrences of a series; undefined if the mapping has none. */
@@ -42,27 +42,27 @@ export interface Collection {
 /** Terms before the records that refer to them; events last. */
 const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
 
-const HIDDEN_STATUSES = ['draft', 'pending', 'private', 'future', 'trash'];
+const STAFF_STATUSES = ['draft', 'pending', 'private', 'future', 'trash'];
 
 /**
  * The collections of a mapping. With a service account the replica holds records of every status, without one
  * published records only.
  */
-export function collectionsOf(mapping: Mapping, service: Credentials): Collection[] {
+export function collectionsOf(mapping: Mapping, serviceCredentials: Credentials): Collection[] {
   return KIND_ORDER.flatMap((kind) => {
     const kindMapping = mapping.kinds[kind] as KindMapping<Kind> | undefined;
     if (!kindMapping) return [];
     const isPosts = kindMapping.storedAs === 'posts';
-    const hiddenStatuses = isPosts ? [...HIDDEN_STATUSES, WITHHELD] : [];
+    const staffStatuses = isPosts ? [...STAFF_STATUSES, WITHHELD] : [];
     return {
       kind,
-      base: kindMapping.collection,
+      name: kindMapping.collection,
       isPosts,
       spec: kindMapping,
       dedupe: kindMapping.dedupe,
-      scope: service === undefined ? PUBLIC_SCOPE : { view: 'editor', statuses: 'all' },
-      statuses: service === undefined ? ['publish'] : ['publish', ...hiddenStatuses],
-      hiddenStatuses,
+      scope: serviceCredentials === undefined ? PUBLIC_SCOPE : { view: 'editor', statuses: 'all' },
+      statuses: serviceCredentials === undefined ? ['publish'] : ['publish', ...staffStatuses],
+      staffStatuses,
       embedded: Object.values(kindMapping.embedded),
       occurrences: kindMapping.occurrences,
       read: (record: CmsRecord, site: Site, links?: LinkTables) => kindMapping.read(record, site, links),

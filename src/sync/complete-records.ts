@@ -10,12 +10,12 @@ import { isComplete, type KnownFields, STATE_KEYS } from './memory.ts';
 
 /** Fails a poll, or the request of a caller. */
 export function incompleteError(
-  base: string,
+  name: string,
   missing: Iterable<string>,
   id: number,
   outcomeUnknown = false,
 ): CmsUnavailable {
-  const which = id > 0 ? `record ${id} of ${base}` : `a record of ${base}`;
+  const which = id > 0 ? `record ${id} of ${name}` : `a record of ${name}`;
   const message = `The CMS's response is incomplete: ${which} lacks ${[...missing].join(', ')}.`;
   return new CmsUnavailable('incomplete', message, { outcomeUnknown });
 }
@@ -93,9 +93,9 @@ async function saveKnownFields(context: SyncContext, kind: Kind): Promise<void> 
  * True if the CMS's own description of the collection lacks the field. A field that the mapping requires
  * counts as described, and so does one that a parameter asks for: descriptions are requested without it.
  */
-async function isRemovedField({ cms, service, signal }: SyncContext, spec: CollectionSpec, path: string) {
+async function isRemovedField({ cms, serviceCredentials, signal }: SyncContext, spec: CollectionSpec, path: string) {
   if (spec.requiredPaths.some((required) => required === path || required.startsWith(`${path}.`))) return false;
   if (Object.hasOwn(spec.recordParams ?? {}, path)) return false;
-  const { fields } = await cms.collectionInfo(spec, { credentials: service, signal });
+  const { fields } = await cms.collectionInfo(spec, { credentials: serviceCredentials, signal });
   return fields !== undefined && !cms.recordForm.isDescribed(fields, path);
 }

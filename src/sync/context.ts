@@ -15,7 +15,7 @@ export interface SyncContext {
   readonly commit: Commit;
   readonly cms: Cms;
   readonly mapping: Mapping;
-  readonly service: Credentials;
+  readonly serviceCredentials: Credentials;
   readonly collections: readonly Collection[];
   readonly pageSize: number;
   readonly resyncIntervalMs: number;
@@ -35,4 +35,5 @@ export const collectionOf = ({ collections }: SyncContext, kind: Kind): Collecti
 /**
  * `public`: the replica holds published records only. `all`: everything that the service account may read.
  */
-export const scopeOf = ({ service }: SyncContext): 'public' | 'all' => (service === undefined ? 'public' : 'all');
+export const scopeOf = ({ serviceCredentials }: SyncContext): 'public' | 'all' =>
+  serviceCredentials === undefined ? 'public' : 'all';

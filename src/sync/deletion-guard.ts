@@ -129,7 +129,7 @@ export function suspensionReason(context: SyncContext): string | undefined {
   const reasons = KINDS.flatMap((kind) => {
     const { suspended } = context.memory.kinds[kind];
     return suspended
-      ? `${suspended.ids.size} records of ${collectionOf(context, kind)?.base} (${suspended.reason})`
+      ? `${suspended.ids.size} records of ${collectionOf(context, kind)?.name} (${suspended.reason})`
       : [];
   });
   return reasons.length === 0 ? undefined : `the CMS's lists leave out ${reasons.join(', ')}`;
@@ -145,7 +145,7 @@ async function isMissing(context: SyncContext, target: RecordTarget, id: number)
   } catch (error) {
     if (isTooLargeError(error)) return false;
     if (!(error instanceof CmsRejected)) throw error;
-    const isHidden = context.service === undefined && error.kind === 'hidden';
+    const isHidden = context.serviceCredentials === undefined && error.kind === 'hidden';
     return isHidden || error.kind === 'not-found';
   }
 }

@@ -21,15 +21,15 @@ export interface ChangedRecord {
 export async function fetchChanged(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections, nowMs } = context;
   const idsOf = (name: string) => new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => id));
-  for (const { kind, base } of collections) {
-    const ids = idsOf(base);
+  for (const { kind, name } of collections) {
+    const ids = idsOf(name);
     // Responses to the requests in progress are outdated, as after a write of the gateway.
     for (const id of ids) markWritten(memory, kind, id, nowMs());
     markDirty(memory, kind, ids);
   }
   for (const collection of collections) {
     if (collection.kind === 'event') await refreshLinks(context);
-    await fetchDirty(context, collection, idsOf(collection.base));
+    await fetchDirty(context, collection, idsOf(collection.name));
   }
   await fetchImages(context, [...replica.getImages([...idsOf(MEDIA.collection)]).keys()]);
   await fetchMissingImages(context);

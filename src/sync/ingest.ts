@@ -239,11 +239,11 @@ async function leaveOut(
   readMark: number,
 ): Promise<void> {
   const { replica, memory, observe } = context;
-  const { kind, base } = collection;
+  const { kind, name } = collection;
   const { tooLarge } = memory.kinds[kind];
   for (const stamp of records.map(stampOf)) {
     const { id } = stamp;
-    const message = `record ${id} of "${base}" is larger than upstream.limits.maxBytes: the gateway leaves it out`;
+    const message = `record ${id} of "${name}" is larger than upstream.limits.maxBytes: the gateway leaves it out`;
     if (!tooLarge.has(id)) observe({ type: 'message', level: 'warn', message });
     if (replica.get(kind, id)) await deleteRecords(context, collection, [id], readMark);
     tooLarge.set(id, stamp);

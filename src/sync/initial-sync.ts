@@ -81,7 +81,7 @@ async function copyUnlessAbsent(context: SyncContext, collection: Collection, on
   });
   if (isCopied) return;
   if (progress.done > 0)
-    throw new CmsUnavailable('status', `The site removed the collection "${collection.base}" while it was copied.`);
+    throw new CmsUnavailable('status', `The site removed the collection "${collection.name}" while it was copied.`);
   if (collection.kind === 'event') throw noEventsError(collection);
   delete initialSync[collection.kind];
 }

@@ -101,6 +101,8 @@ export async function* modifiedSince(
     if (stampOf(first.records[0]!).modifiedUtc > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
   }
   yield* paginate((position) => readPage({ order: 'id', detail, ...range, ...position }), {
-    ...{ by: 'offset', concurrency: 1, pageSize },
+    by: 'offset',
+    concurrency: 1,
+    pageSize,
   });
 }

@@ -70,8 +70,15 @@ async function pollCollection(context: SyncContext, collection: Collection): Pro
 }
 
 /** Reads the site's facts. If they changed, every record must be read again. Throws what the CMS throws. */
-export async function readSite({ cms, service, signal, replica, commit, memory }: SyncContext): Promise<void> {
-  const site = await cms.site({ credentials: service, signal });
+export async function readSite({
+  cms,
+  serviceCredentials,
+  signal,
+  replica,
+  commit,
+  memory,
+}: SyncContext): Promise<void> {
+  const site = await cms.site({ credentials: serviceCredentials, signal });
   memory.isSiteFresh = true;
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
   // Times and addresses of every record depend on them.

@@ -37,7 +37,7 @@ export async function readPublicViews(
   records: readonly CmsRecord[],
   { byId }: { byId: boolean },
 ): Promise<CmsRecord[]> {
-  if (context.service === undefined || !collection.isPosts) return [...records];
+  if (context.serviceCredentials === undefined || !collection.isPosts) return [...records];
   const published = records.filter((record) => record.status === 'publish' && !isTooLarge(record));
   const unchanged = byId ? new Set<number>() : unchangedPluginRecords(context, collection, published);
   const wanted = published.filter((record) => !unchanged.has(idOf(record)));
@@ -87,7 +87,7 @@ export async function readPublicView(
     const views = await readAnonymously(context, collection, [record], options);
     return unlessTooLarge(mergePublicView(context, collection, record, views.get(idOf(record))));
   }
-  const as = { scope: collection.scope, options: { ...options, credentials: context.service } };
+  const as = { scope: collection.scope, options: { ...options, credentials: context.serviceCredentials } };
   return unlessTooLarge((await readByIds(context, collection, [idOf(record)], as)).records[0]);
 }
 
@@ -124,14 +124,14 @@ async function setMode({ memory, commit }: SyncContext, { kind }: Collection, mo
 
 function warnIfNotPublic(context: SyncContext, collection: Collection): void {
   const warn = (message: string) => context.observe({ type: 'message', level: 'warn', message });
-  const { base } = collection;
+  const { name } = collection;
   const mode = modeOf(context, collection);
   if (mode === 'account')
     warn(
-      `the CMS refuses anonymous readers: everybody gets "${base}" as the CMS shows it to the service account (see SECURITY.md)`,
+      `the CMS refuses anonymous readers: everybody gets "${name}" as the CMS shows it to the service account (see SECURITY.md)`,
     );
   if (mode === 'withheld')
-    warn(`the CMS refuses anonymous readers of "${base}" only: its records are shown to staff only (see SECURITY.md)`);
+    warn(`the CMS refuses anonymous readers of "${name}" only: its records are shown to staff only (see SECURITY.md)`);
 }
 
 /** The records as the CMS shows them to an anonymous reader, by id. */
@@ -184,7 +184,7 @@ async function decideAfterRefusal(
   if (memory.publicView.modes[collection.kind] === 'public') {
     const refusal = mode === 'account' ? memory.publicView : memory.kinds[collection.kind];
     refusal.refusedSinceMs ??= nowMs();
-    const reason = `the CMS refuses anonymous readers of "${collection.base}" (${error.status} ${error.code})`;
+    const reason = `the CMS refuses anonymous readers of "${collection.name}" (${error.status} ${error.code})`;
     if (nowMs() - refusal.refusedSinceMs < REFUSAL_GRACE_MS)
       throw new CmsUnavailable('status', reason, { status: error.status });
   }

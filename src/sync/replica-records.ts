@@ -50,14 +50,14 @@ export async function allStamps(replica: Replica, { kind, statuses, isPosts }: C
 
 /** Number of records that the replica holds within the collection's statuses. */
 export function countRecords({ replica, memory }: SyncContext, collection: Collection): number {
-  const { kind, isPosts, hiddenStatuses, statuses } = collection;
+  const { kind, isPosts, staffStatuses, statuses } = collection;
   if (memory.recordCounts.version !== replica.version)
     memory.recordCounts = { version: replica.version, kinds: replica.counts() };
   const count = memory.recordCounts.kinds[kind] ?? 0;
-  // Records that were fetched for one caller.
-  const privateStatuses = hiddenStatuses.filter((status) => !statuses.includes(status));
-  if (!isPosts || privateStatuses.length === 0) return count;
-  return count - replica.stamps(kind, { statuses: privateStatuses, withoutOccurrences: true }).length;
+  // Without a service account the replica has records in these statuses only because callers listed them.
+  const statusesOfCallers = staffStatuses.filter((status) => !statuses.includes(status));
+  if (!isPosts || statusesOfCallers.length === 0) return count;
+  return count - replica.stamps(kind, { statuses: statusesOfCallers, withoutOccurrences: true }).length;
 }
 
 /** The listed records that the replica lacks, or has with another modification time or status. */

@@ -42,11 +42,11 @@ export function statusOf({ memory, collections }: SyncContext): SyncStatus {
     percent: complete ? 100 : Math.min(99, Math.floor((100 * sum('done')) / Math.max(1, sum('total')))),
     lastCaughtUpMs,
     collections: progress,
-    absent: collections.filter(({ kind }) => memory.absent.has(kind)).map(({ base }) => base),
+    absent: collections.filter(({ kind }) => memory.absent.has(kind)).map(({ name }) => name),
     tooLarge: Object.fromEntries(
-      collections.flatMap(({ kind, base }) => {
+      collections.flatMap(({ kind, name }) => {
         const ids = [...memory.kinds[kind].tooLarge.keys()];
-        return ids.length > 0 ? [[base, ids.slice(0, MAX_REPORTED)]] : [];
+        return ids.length > 0 ? [[name, ids.slice(0, MAX_REPORTED)]] : [];
       }),
     ),
     publicView: memory.publicView.modes,

@@ -158,12 +158,12 @@ export function retryDelayMs({ failures }: SyncState): number {
   return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
 }
 
-/** The event of a failed poll. `service`: the credentials of the service account. */
-export function failureEvent(error: unknown, service: string | undefined): SyncEvent {
+/** The event of a failed poll. */
+export function failureEvent(error: unknown, serviceCredentials: string | undefined): SyncEvent {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ReplicaError) return { type: 'replicaFailed', reason: `the replica: ${message}` };
-  if (service !== undefined && error instanceof CmsRejected && [401, 403].includes(error.status)) {
-    const reason = `the CMS refuses the service account ${accountName(service)}: ${message}`;
+  if (serviceCredentials !== undefined && error instanceof CmsRejected && [401, 403].includes(error.status)) {
+    const reason = `the CMS refuses the service account ${accountName(serviceCredentials)}: ${message}`;
     return { type: 'refused', reason };
   }
   return { type: 'failed', reason: message };

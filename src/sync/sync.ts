@@ -13,7 +13,7 @@ import { missingFields } from './complete-records.ts';
 import { collectionOf, type SyncContext, siteOf } from './context.ts';
 import { isOutdated, markChangedByPeer, markWritten, nextReadMark, retainReadMarks } from './dirty-records.ts';
 import { type ChangedRecord, fetchChanged, inBatches } from './fetch-changed.ts';
-import { fetchPrivate, type PrivateReader } from './fetch-private.ts';
+import { fetchStaffRecords, type StaffReader } from './fetch-staff-records.ts';
 import { continueResync } from './full-resync.ts';
 import { runInitialSync } from './initial-sync.ts';
 import { isComplete, loadMemory, reloadMemory, STATE_KEYS } from './memory.ts';
@@ -49,7 +49,7 @@ export interface Sync extends Leadership {
    * their visibility are exact. With a service account it does nothing. Throws `CmsUnavailable` and
    * `CmsRejected`.
    */
-  fetchPrivate(reader: PrivateReader, kinds: readonly PostKind[]): Promise<void>;
+  fetchStaffRecords(reader: StaffReader, kinds: readonly PostKind[]): Promise<void>;
   /**
    * A write of this gateway has just changed the record in the replica: responses to earlier requests are
    * outdated.
@@ -83,7 +83,7 @@ export interface SyncOptions {
   replica: Replica;
   cms: Cms;
   mapping: Mapping;
-  service: Credentials;
+  serviceCredentials: Credentials;
   /** Time between the starts of two polls. */
   intervalMs: number;
   observe: Observe;
@@ -101,11 +101,11 @@ const MAX_INTERVALS_BEHIND = 3;
 
 /** Nothing happens before `start`. */
 export function createSync(options: SyncOptions): Sync {
-  const { replica, cms, mapping, service, intervalMs, observe, nowMs = Date.now, peers } = options;
+  const { replica, cms, mapping, serviceCredentials, intervalMs, observe, nowMs = Date.now, peers } = options;
   const { resyncIntervalMs = RESYNC_INTERVAL_MS, pageSize = options.cms.maxPageSize } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const collections = collectionsOf(mapping, service);
+  const collections = collectionsOf(mapping, serviceCredentials);
   const completed = Promise.withResolvers<void>();
   let context = createContext();
   const loop = createPollLoop({
@@ -129,7 +129,7 @@ export function createSync(options: SyncOptions): Sync {
       replica,
       cms,
       mapping,
-      service,
+      serviceCredentials,
       collections,
       pageSize,
       resyncIntervalMs,
@@ -188,7 +188,7 @@ export function createSync(options: SyncOptions): Sync {
       clearTimeout(late);
       await continueResync(leadershipContext);
     } catch (error) {
-      if (!signal.aborted && !(error instanceof NotLeaderError)) dispatch(failureEvent(error, service));
+      if (!signal.aborted && !(error instanceof NotLeaderError)) dispatch(failureEvent(error, serviceCredentials));
     } finally {
       clearTimeout(late);
       release();
@@ -245,9 +245,9 @@ export function createSync(options: SyncOptions): Sync {
         () => false,
       ),
     ),
-    async fetchPrivate(reader, kinds) {
-      if (service !== undefined || reader.credentials === undefined) return;
-      await withReadMarks((current) => fetchPrivate(current, reader, kinds));
+    async fetchStaffRecords(reader, kinds) {
+      if (serviceCredentials !== undefined || reader.credentials === undefined) return;
+      await withReadMarks((current) => fetchStaffRecords(current, reader, kinds));
     },
     recordWrite: (kind, id) => markWritten(context.memory, kind, id, nowMs()),
     async readPublicView(kind, record, call) {

@@ -146,7 +146,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   const observe = combineObservers(metrics.observe, (observation) => void observations.push(observation));
   const cms = 'url' in options.cms ? createWordPress({ ...options.cms, observe }) : options.cms;
   const replica = openReplica({ identity: 'test', ...(options.file !== undefined && { file: options.file }) });
-  const parts = { replica, mapping, service, observe, intervalMs };
+  const parts = { replica, mapping, serviceCredentials: service, observe, intervalMs };
   const shared = options.redisUrl === undefined ? undefined : { url: options.redisUrl, siteUrl: SITE_URL };
   const cluster = shared && createCluster({ ...shared, ...parts });
   const sync = createSync({
@@ -161,7 +161,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     config,
     mapping,
     cms,
-    service,
+    serviceCredentials: service,
     replica,
     sync: cluster ? { ...sync, poll: cluster.poll, fetchChanged: cluster.fetchChanged } : sync,
     observe,

@@ -98,7 +98,7 @@ describe('failed logins by e-mail address', () => {
       },
     };
     const logins = createLoginLimit({ ...MANY, failedLoginsPerUser: PER_USER });
-    identity = createAuthenticator({ cms: upstream, service: SERVICE, logins });
+    identity = createAuthenticator({ cms: upstream, serviceCredentials: SERVICE, logins });
   });
 
   /** The status of a guess, each from a new address and with a new password. */

@@ -15,7 +15,7 @@ const sync = createSync({
   replica,
   cms,
   mapping,
-  service: SERVICE,
+  serviceCredentials: SERVICE,
   intervalMs: 40,
   resyncIntervalMs: 1_000,
   pageSize: 20,

@@ -30,18 +30,18 @@ describe('the id map', () => {
     map.close();
   });
 
-  it('keeps the numbers and the epoch when the process starts again', () => {
+  it('keeps the numbers and its id when the process starts again', () => {
     const first = openIdMap(file);
     first.batch(() => [first.numberOf('event', A), first.numberOf('event', B)]);
     first.close();
     const second = openIdMap(file);
     expect(second.isUsed()).to.equal(true);
-    expect(second.epoch).to.equal(first.epoch).and.to.be.above(0);
+    expect(second.mapId).to.equal(first.mapId).and.to.be.above(0);
     expect(second.cmsIdOf('event', 2)).to.equal(B);
     expect(second.numberOf('venue', B)).to.equal(3);
     second.close();
     const other = openIdMap();
-    expect(other.epoch).to.not.equal(first.epoch);
+    expect(other.mapId).to.not.equal(first.mapId);
     other.close();
   });
 

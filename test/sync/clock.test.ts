@@ -18,7 +18,7 @@ describe('a clock that was set back', () => {
     let skewMs = DAY_MS;
     const replica = openReplica({ identity: 'test' });
     const sync = createSync({
-      ...{ replica, cms, mapping, service: SERVICE, intervalMs: 10, nowMs: () => nowMs + skewMs },
+      ...{ replica, cms, mapping, serviceCredentials: SERVICE, intervalMs: 10, nowMs: () => nowMs + skewMs },
       observe({ type }) {
         if (type !== 'sync-poll') return;
         polls += 1;

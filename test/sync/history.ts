@@ -174,7 +174,7 @@ const ACTIONS: Record<string, (site: TestSite, a: number, b: number, changes: st
 
 /** As the gateway does after a write that the CMS accepted. */
 function storeWritten({ cms, replica, sync, service }: TestSite, post: FakePost): void {
-  const collection = collectionsOf(mapping, service).find(({ base }) => base === post.base)!;
+  const collection = collectionsOf(mapping, service).find(({ name }) => name === post.base)!;
   replica.upsert([collection.read(asIngested(cms, post, service), cms.siteFacts)]);
   sync.recordWrite(KINDS[post.base]!, post.id);
 }

@@ -67,7 +67,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
       replica,
       cms: options.cms?.(cms) ?? cms,
       mapping: siteMapping,
-      service,
+      serviceCredentials: service,
       intervalMs: 3_600_000,
       resyncIntervalMs: RESYNC_INTERVAL_MS,
       pageSize,
@@ -138,7 +138,7 @@ export function expectInSync({
   const images = new Set<number>();
   const held: Record<string, CalendarRecord> = {};
   for (const collection of collectionsOf(mapping, service)) {
-    const { kind, base } = collection;
+    const { kind, name: base } = collection;
     const cmsRecords = collection.isPosts
       ? [...cms.posts.values()]
           .filter((post) => post.base === base && collection.statuses.includes(post.status))

@@ -116,7 +116,9 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
         ...response
       } = cancelled
         ? {
-            ...{ status: 200, body: cancelledEvent(cancelled), validUntilMs: Number.POSITIVE_INFINITY },
+            status: 200,
+            body: cancelledEvent(cancelled),
+            validUntilMs: Number.POSITIVE_INFINITY,
             cacheTags: [`event-${id}`],
           }
         : await events.read(id, input, request);

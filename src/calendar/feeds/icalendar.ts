@@ -132,7 +132,9 @@ function timesOf(
     const [first, last] = [start, end].map((wall) => wallTimeMs(`${wall.slice(0, 10)} 00:00:00`)) as [number, number];
     const endMs = Math.min(Math.max(first, last) + DAY_MS, LAST_DAY_MS);
     return {
-      ...{ allDay: true, start: new Date(first), timeZone: undefined },
+      allDay: true,
+      start: new Date(first),
+      timeZone: undefined,
       ...(endMs > first ? { end: new Date(endMs) } : {}),
     };
   }

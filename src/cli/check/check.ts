@@ -1,6 +1,6 @@
 // The `check` command: runs the checks of a configuration, its mapping and its site, and prints their findings.
 
-import { loadConfig, serviceCredentials } from '../../config.ts';
+import { basicCredentialsOf, loadConfig } from '../../config.ts';
 import { ConfigError } from '../../errors.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { openSite, readSite } from '../open-site.ts';
@@ -57,7 +57,7 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Row[
       `knows WordPress only, and the mapping ${mapping.name} is for ${mapping.upstream}`,
       'Start the gateway with serve: it asks the site for its collections and the service account first.',
     );
-  const connection = openSite(config.upstream.url, serviceCredentials(config), config.upstream.limits);
+  const connection = openSite(config.upstream.url, basicCredentialsOf(config), config.upstream.limits);
   const webhooks = write ? await listenForWebhooks(config) : undefined;
   try {
     const site = await readSite(connection);

@@ -20,7 +20,11 @@ export interface ListQuery {
 const DEFAULT_LIMIT = 10;
 
 const SORTS: Readonly<Record<NonNullable<ListRequest['order']>, string>> = {
-  ...{ id: 'id', '-id': '-id', date: 'createdAt', '-date': '-createdAt', '-modified': '-updatedAt' },
+  id: 'id',
+  '-id': '-id',
+  date: 'createdAt',
+  '-date': '-createdAt',
+  '-modified': '-updatedAt',
 };
 
 /** For ids that are texts: numbers are allocated in the order of lists, so that this is nearly their order. */
@@ -63,7 +67,9 @@ export function listQuery(
   if (modifiedAfterUtc !== undefined) add({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
   const { limit, page, skip, take } = pageOf(request);
   const query: Query = {
-    ...{ depth: 0, limit, page },
+    depth: 0,
+    limit,
+    page,
     ...spec.listParams,
     ...spec.recordParams,
     ...conditions,

@@ -37,7 +37,10 @@ export function createMedia(
       if (!isObject(size) || typeof size.url !== 'string') continue;
       const { width, height, mimeType, filesize } = size;
       sizes[name] = {
-        ...{ width: number(width), height: number(height), mimeType: text(mimeType), filesizeBytes: number(filesize) },
+        width: number(width),
+        height: number(height),
+        mimeType: text(mimeType),
+        filesizeBytes: number(filesize),
         url: absoluteUrl(size.url, siteUrl),
       };
     }

@@ -57,7 +57,10 @@ export function createPayload(options: PayloadOptions): Cms {
     recordForm: PAYLOAD_RECORDS,
     ...publicAccounts,
     ...createCollections(call, {
-      ...{ ids, accounts, specs, nowMs },
+      ids,
+      accounts,
+      specs,
+      nowMs,
       apiUrl: `${siteUrl}/api`,
       slugOf: (spec) => (isMedia(spec) ? media : spec.collection),
       recordQuery: locale === undefined ? {} : { locale },

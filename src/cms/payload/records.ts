@@ -16,8 +16,12 @@ export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, readonly 
 
 /** Fields of the gateway's records that hold ids of others. */
 const REFERENCES: Readonly<Record<string, IdSpace>> = {
-  ...{ venues: 'venue', organizers: 'organizer', categories: 'category', tags: 'tag' },
-  ...{ image: 'image', author: 'account' },
+  venues: 'venue',
+  organizers: 'organizer',
+  categories: 'category',
+  tags: 'tag',
+  image: 'image',
+  author: 'account',
 };
 
 /** Payload's word for each status that it has. */

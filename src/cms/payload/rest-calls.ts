@@ -30,7 +30,11 @@ export function createRestCall(client: CmsClient, apiPath: string): RestCall {
   return async (method, route, { query = {}, json, bytes, contentType = 'application/json' } = {}, options = {}) => {
     const body = json === undefined ? bytes : JSON.stringify(json);
     const response = await client.request({
-      ...{ method, path: `${apiPath}/${route}`, query, body, label: `/${route}` },
+      method,
+      path: `${apiPath}/${route}`,
+      query,
+      body,
+      label: `/${route}`,
       headers: body === undefined ? {} : { 'content-type': contentType },
       ...options,
     });

@@ -18,7 +18,18 @@ interface ElementNode extends LexicalNode {
 
 /** Lexical's bits of a text's format. */
 const FORMATS: Readonly<Record<string, number>> = {
-  ...{ b: 1, strong: 1, i: 2, em: 2, s: 4, del: 4, strike: 4, u: 8, ins: 8, code: 16, sub: 32, sup: 64 },
+  b: 1,
+  strong: 1,
+  i: 2,
+  em: 2,
+  s: 4,
+  del: 4,
+  strike: 4,
+  u: 8,
+  ins: 8,
+  code: 16,
+  sub: 32,
+  sup: 64,
 };
 const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'textarea', 'title']);
 const TEXT_BLOCKS = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre']);
@@ -193,7 +204,12 @@ export function htmlToLexical(html: string): object | null {
 }
 
 const element = (type: string): ElementNode => ({
-  ...{ type, version: 1, format: '', indent: 0, direction: null, children: [] },
+  type,
+  version: 1,
+  format: '',
+  indent: 0,
+  direction: null,
+  children: [],
 });
 
 function addItem(list: ElementNode): ElementNode {

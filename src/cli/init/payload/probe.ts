@@ -109,7 +109,11 @@ async function probeCollection(
       if (!isEmpty) field.values.push(value);
     }
   return {
-    ...{ type: slug, base: slug, label: slug, taxonomies: [], termBases: [] },
+    type: slug,
+    base: slug,
+    label: slug,
+    taxonomies: [],
+    termBases: [],
     total: typeof totalDocs === 'number' ? totalDocs : samples.length,
     samples,
     fields: [...fields.values()],

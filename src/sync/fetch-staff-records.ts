@@ -1,4 +1,4 @@
-// Owns fetching, without a service account, the non-public records that one caller may see, with the caller's
+// Owns fetching, without a service account, the records that only staff may see, for one caller, with the caller's
 // own credentials.
 
 import type { CallOptions, Credentials } from '../cms/port.ts';
@@ -12,7 +12,7 @@ import { isOutdated } from './dirty-records.ts';
 import { ingestRecords } from './ingest.ts';
 import { paginate } from './paginate.ts';
 
-export interface PrivateReader {
+export interface StaffReader {
   credentials: Credentials;
   visibility: Visibility;
   requestId?: string | undefined;
@@ -21,17 +21,17 @@ export interface PrivateReader {
 /**
  * Throws `CmsUnavailable` and `CmsRejected`: then the caller's list must not be answered from the replica.
  */
-export async function fetchPrivate(
+export async function fetchStaffRecords(
   context: SyncContext,
-  reader: PrivateReader,
+  reader: StaffReader,
   kinds: readonly PostKind[],
 ): Promise<void> {
   const { visibility } = reader;
   for (const collection of context.collections) {
     if (!collection.isPosts || isAbsent(context, collection) || !kinds.includes(collection.kind as PostKind)) continue;
-    const hidden = collection.hiddenStatuses.filter((status) => status !== WITHHELD);
-    const others = hidden.filter((status) => visibility.others.includes(status));
-    const own = hidden.filter((status) => visibility.own.includes(status) && !others.includes(status));
+    const staffOnly = collection.staffStatuses.filter((status) => status !== WITHHELD);
+    const others = staffOnly.filter((status) => visibility.others.includes(status));
+    const own = staffOnly.filter((status) => visibility.own.includes(status) && !others.includes(status));
     if (others.length > 0) await fetchStatuses(context, reader, collection, others, undefined);
     if (own.length > 0 && visibility.userId !== 0)
       await fetchStatuses(context, reader, collection, own, visibility.userId);
@@ -40,7 +40,7 @@ export async function fetchPrivate(
 
 async function fetchStatuses(
   context: SyncContext,
-  { credentials, visibility, requestId }: PrivateReader,
+  { credentials, visibility, requestId }: StaffReader,
   collection: Collection,
   statuses: string[],
   author: number | undefined,

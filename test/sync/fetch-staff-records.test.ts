@@ -40,13 +40,13 @@ describe('private records', () => {
         () => site.cms.createPost('events', { status: 'draft', author: userIdOf('author') }).id,
       );
       const other = site.cms.createPost('events', { status: 'draft' }).id;
-      await site.sync.fetchPrivate(author, ['event']);
+      await site.sync.fetchStaffRecords(author, ['event']);
       const drafts = () => site.replica.stamps('event', { statuses: ['draft'] }).map(({ id }) => id);
       expect(drafts()).to.deep.equal(mine);
       expect(site.replica.get('event', other)).to.equal(undefined);
       site.cms.erase(mine[0]!);
       site.cms.edit(mine[1]!, { status: 'publish' });
-      await site.sync.fetchPrivate(author, ['event']);
+      await site.sync.fetchStaffRecords(author, ['event']);
       expect(drafts()).to.deep.equal(mine.slice(2));
       await site.poll();
       expect(site.replica.get('event', mine[1]!)?.status).to.equal('publish');
@@ -57,7 +57,7 @@ describe('private records', () => {
     it("a poll does not count a caller's private records", async () => {
       await synced({ service: undefined, pageSize: 100 });
       site.cms.createPost('events', { status: 'draft', author: userIdOf('author') });
-      await site.sync.fetchPrivate(author, ['event', 'venue']);
+      await site.sync.fetchStaffRecords(author, ['event', 'venue']);
       await site.poll();
       await site.poll();
       site.cms.requests = [];
@@ -69,13 +69,13 @@ describe('private records', () => {
       await synced({ service: undefined });
       site.cms.beforeRequest = unavailable;
       let thrown: unknown;
-      await site.sync.fetchPrivate(author, ['event']).catch((error) => {
+      await site.sync.fetchStaffRecords(author, ['event']).catch((error) => {
         thrown = error;
       });
       expect(thrown).to.be.instanceOf(CmsUnavailable);
       site.cms.beforeRequest = undefined;
       site.cms.requests = [];
-      await site.sync.fetchPrivate({ credentials: undefined, visibility: author.visibility }, ['event']);
+      await site.sync.fetchStaffRecords({ credentials: undefined, visibility: author.visibility }, ['event']);
       expect(site.cms.requests).to.deep.equal([]);
     });
   });
