@@ -57,7 +57,7 @@ export function openCms(
   if (upstream === 'wordpress')
     return { cms: createWordPress({ url, observe, limits }), serviceCredentials: basicCredentialsOf(config) };
   // Gateways with a common Redis would give a record different numbers.
-  const idMap = config.redisUrl === undefined ? openIdMap(idMapFile) : undefined;
+  const idMap = config.redisUrl === undefined ? openIdMap(idMapFile, warnOfLoss(idMapFile, observe)) : undefined;
   const payload = createPayload({
     url,
     observe,
@@ -73,6 +73,13 @@ export function openCms(
   const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password);
   return { cms: { ...payload, close }, serviceCredentials, idMapId: idMap?.mapId };
 }
+
+/** Warns if the numbers of records will be forgotten. */
+const warnOfLoss = (file: string | undefined, observe: Observe) => () => {
+  const message =
+    'The ids of this site are texts. Without a data directory (CALENDAR_DATA_DIR) every record gets another id at the next start.';
+  if (file === undefined) observe({ type: 'message', level: 'warn', message });
+};
 
 /**
  * Creates the gateway without opening a port.

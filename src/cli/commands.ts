@@ -65,9 +65,9 @@ export const commands: Record<string, Command> = {
     summary: 'verify configuration, mapping and site, with advice on each problem',
     help: `calendar-gateway check [--config FILE] [--write] [--json]
 
-Verifies that the site, the service account and the mapping fit together: clock, time zone, capabilities, lists that repeat or omit
-records, each field of the mapping in a few records, keys that WordPress would silently drop, webhooks. It reads the same
-configuration as serve: config/default.json, FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
+Verifies that the site, the service account and the mapping fit together: clock, time zone, what the account may do, lists that repeat
+or omit records, each field of the mapping in a few records, webhooks; of WordPress, keys that it would silently drop; of Payload,
+drafts, trash, images and ids. It reads the same configuration as serve: config/default.json, FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
 
   --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good
   --json    machine-readable: {"ok": ..., "counts": ..., "rows": [{"area", "name", "state", "message", "advice"}]}

@@ -1,7 +1,8 @@
 // A connection to a site for the commands: the CMS adapter, and single REST calls for what the adapter does not offer.
 
 import { createCmsClient } from '../cms/client.ts';
-import { createPayload } from '../cms/payload/payload.ts';
+import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
+import { createRestCall as createPayloadCall, type RestCall as PayloadCall } from '../cms/payload/rest-calls.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
 import { createDiscovery } from '../cms/wordpress/discovery.ts';
 import { createRestCall, type RestCall } from '../cms/wordpress/rest-calls.ts';
@@ -9,6 +10,7 @@ import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Site } from '../model/records.ts';
+import { openIdMap } from '../store/id-map.ts';
 import { trimCharactersEnd } from '../text/trim.ts';
 import { isAccessRefused } from './site-problems.ts';
 
@@ -46,15 +48,38 @@ export function openSite(
   };
 }
 
-/** The same for Payload, whose adapter needs to know the mapped collections. */
-export function openPayloadSite(url: string, credentials: Credentials, { source, kinds }: Mapping): SiteConnection {
-  const cms = createPayload({
-    url,
-    ...(source.payload && { site: source.payload }),
-    specs: Object.values(kinds),
-    observe: () => undefined,
-  });
-  return { url: trimCharactersEnd(url, '/'), credentials, cms, close: () => cms.close() };
+export interface PayloadConnection extends SiteConnection {
+  /** Calls a route of the REST API, by default with the connection's credentials. */
+  call: PayloadCall;
+  /** Whether the ids of the records that were read are texts. */
+  hasTextIds(): boolean;
+}
+
+/** The same for Payload, whose adapter needs to know the mapped collections. Numbers of ids that are texts are forgotten at the end. */
+export function openPayloadSite(
+  url: string,
+  credentials: Credentials,
+  { source, kinds }: Mapping,
+  limits: Record<string, number> = {},
+): PayloadConnection {
+  const address = new URL(url);
+  const observe = () => undefined;
+  const idMap = openIdMap();
+  const specs = Object.values(kinds);
+  const cms = createPayload({ url, ...(source.payload && { site: source.payload }), specs, idMap, observe, limits });
+  const client = createCmsClient({ origin: address, observe, limits });
+  const call = createPayloadCall(client, apiPathOf(address));
+  return {
+    url: trimCharactersEnd(url, '/'),
+    credentials,
+    cms,
+    call: (method, route, parts, options = {}) => call(method, route, parts, { credentials, ...options }),
+    hasTextIds: () => idMap.isUsed(),
+    async close() {
+      await Promise.all([cms.close(), client.close()]);
+      idMap.close();
+    },
+  };
 }
 
 /**

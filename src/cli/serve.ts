@@ -69,15 +69,16 @@ const hasReplica = ({ dataDir }: Config): boolean =>
 /**
  * Reads the site's description and the service account once, so that a mistake in the configuration ends the start. An unreachable site
  * does not: it may start at the same time, or be under maintenance, and the sync tries again.
- * @throws ConfigError if the site is no WordPress, or rejects the service account
+ * @throws ConfigError if the site is none of the mapping's CMS, or rejects the service account
  */
 async function checkSite(config: Config, log: Observe): Promise<void> {
-  const { cms, serviceCredentials: credentials } = openCms(config, loadMapping(config.mapping), () => undefined);
+  const mapping = loadMapping(config.mapping);
+  const { cms, serviceCredentials: credentials } = openCms(config, mapping, () => undefined);
   try {
     await readSite({ cms, credentials });
     if (credentials) await cms.account({ credentials });
   } catch (error) {
-    const problem = siteError(error, config.upstream.url, credentials !== undefined, 'settings');
+    const problem = siteError(error, config.upstream.url, credentials !== undefined, 'settings', mapping.upstream);
     // The server at the address is not a usable WordPress. Waiting does not change that.
     if (!(error instanceof CmsUnavailable) || error instanceof NoRestApi) throw problem;
     const reason = (problem as ConfigError).message.replace(/\s+/g, ' ');

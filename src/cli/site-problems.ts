@@ -2,6 +2,7 @@
 
 import { describeFinding, type NoApiReason, NoRestApi } from '../cms/wordpress/no-rest-api.ts';
 import { CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
+import type { Upstream } from '../mapping/mapping-file.ts';
 import { programName } from './program-name.ts';
 
 /** Problems of the connection, of the answers, and of the account. */
@@ -138,8 +139,15 @@ function loginProblem({ code, status }: CmsRejected, hasAccount: boolean): SiteP
  * The error that ends a command because it cannot use the site at `url`; other errors are returned as they are.
  * @param hasAccount a service account is given
  */
-export function siteError(error: unknown, url: string, hasAccount: boolean, from: SettingsFrom): unknown {
+export function siteError(
+  error: unknown,
+  url: string,
+  hasAccount: boolean,
+  from: SettingsFrom,
+  upstream: Upstream = 'wordpress',
+): unknown {
   if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) return error;
+  if (upstream === 'payload') return payloadError(error, url, hasAccount, from);
   const problem = problemOf(error, hasAccount);
   const finding = error instanceof NoRestApi ? error.finding : undefined;
   const facts = {
@@ -155,6 +163,47 @@ export function siteError(error: unknown, url: string, hasAccount: boolean, from
     isLogin ? userName : addressName,
     isLogin ? describeLogin(error, hasAccount) : describeSite(error, url),
     SITE_ADVICE[problem](facts),
+  );
+}
+
+const GIVE_API_URL =
+  'It must show JSON with "collections". Give the address of Payload, or that of its REST API if that is below a path (https://example.org/cms/api).';
+const LOOK_AT_LOG = "Look into the log of the site's process.";
+
+/** What to do about a Payload site, where that differs from WordPress. Each is tried in test/cli/payload-problems.test.ts. */
+export const PAYLOAD_SITE_ADVICE: Readonly<Partial<Record<SiteProblem, (facts: Facts) => string>>> = {
+  'unusable-answer': ({ url }) => `Open ${url}/api/access. ${GIVE_API_URL}`,
+  'login-required': () =>
+    'Something in front of Payload requires a login: exempt the REST API (/api/) from that. Payload itself checks the API key there.',
+  'account-refused': () =>
+    'Compare the key with that of the account in the admin panel ("Enable API Key"), and the user with the slug of its collection; if that is not users, name it in the mapping: "payload": { "users": "SLUG" }.',
+  'server-error': () => LOOK_AT_LOG,
+  maintenance: () => `The site is in maintenance or overloaded: wait and try again. If it stays: ${LOOK_AT_LOG}`,
+  'bad-gateway': () => 'The proxy in front of the site gets no answer from it: restart the site.',
+  'connection-lost': ({ url }) =>
+    `Try again. If it stays, try "curl ${url}/api/access" on this machine: a firewall, a proxy or a crash of the site ends the connection.`,
+};
+
+function payloadError(
+  error: CmsUnavailable | CmsRejected,
+  url: string,
+  hasAccount: boolean,
+  from: SettingsFrom,
+): ConfigError {
+  const isLogin = error instanceof CmsRejected && (error.kind === 'unauthenticated' || error.kind === 'unknown-scheme');
+  const problem = isLogin
+    ? 'account-refused'
+    : error.status === 401 || error.status === 403
+      ? 'login-required'
+      : problemOf(error, hasAccount);
+  const facts = { url, host: new URL(url).host, target: url, from };
+  const settings = from === 'settings';
+  return new ConfigError(
+    isLogin ? (settings ? 'CALENDAR_UPSTREAM_USER' : '--user') : settings ? 'CALENDAR_UPSTREAM_URL' : 'the address',
+    isLogin
+      ? 'the site knows no account of this collection with this API key'
+      : `${url} does not answer as a Payload site: ${error.message}`,
+    (PAYLOAD_SITE_ADVICE[problem] ?? SITE_ADVICE[problem])(facts),
   );
 }
 

@@ -22,9 +22,10 @@ export interface OpenedIdMap extends IdMap {
 /**
  * Opens the file, or creates it.
  * @param file absent: the numbers are forgotten when the process ends
+ * @param onFirst runs once, before the first number is allocated
  * @throws ConfigError if the file cannot be used
  */
-export function openIdMap(file?: string): OpenedIdMap {
+export function openIdMap(file?: string, onFirst: () => void = () => undefined): OpenedIdMap {
   const connection = file === undefined ? new DatabaseSync(':memory:') : openFile(file);
   connection.exec(TABLE);
   const insert = connection.prepare('INSERT OR IGNORE INTO ids (space, cms_id) VALUES (?, ?)');
@@ -47,6 +48,7 @@ export function openIdMap(file?: string): OpenedIdMap {
       convertingErrors(() => {
         const known = byCmsId.get(space, cmsId);
         if (known) return Number(known.number);
+        if (!isUsed) onFirst();
         isUsed = true;
         return Number(insert.run(space, cmsId).lastInsertRowid);
       }),

@@ -1,96 +1,73 @@
-// What `check` advises: one row for each problem. test/cli/check/advice.test.ts follows each and shows that the finding is gone.
+// The rows of advice that the checks of every CMS give. Each CMS has a table of its own in `wordpress/advice.ts` and `payload/advice.ts`:
+// these rows, in the CMS's words where those differ, and further rows for its own checks.
 
-import { programName } from '../program-name.ts';
-import { loginAdvice } from '../site-problems.ts';
+import type { CmsRejected } from '../../errors.ts';
 
 declare const isAdvice: unique symbol;
 /** The text of a row: a check can give no other. */
 export type Advice = string & { readonly [isAdvice]: true };
 
-const PLUGIN_FOLDER = 'put it into wp-content/mu-plugins/ of the site';
-const makePlugin = (options: string): string => `  ${programName()} plugin ${options} > calendar-gateway-companion.php`;
-/** Names no field: the table prints the same advice only once. */
-const installPlugin = (mapping: string): string =>
-  `Make the companion plugin of the mapping and ${PLUGIN_FOLDER}:\n${makePlugin(`--mapping ${mapping}`)}`;
-const registerKeys = (mapping: string): string =>
-  `WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(mapping)}`;
-const LIST_PARAMS = 'see listParams in docs/mapping.md';
-const MAKE_ACCOUNT =
-  'Make an application password for an editor (wp-admin > Users > Profile) and set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.';
-
-const ROWS = {
+/** Rows in the same words for every CMS. */
+export const COMMON_ROWS = {
   https: () => 'Give the address of the site with https:// (CALENDAR_UPSTREAM_URL, upstream.url).',
   clock: () =>
     "Set both machines' clocks by NTP. The poller compares times of the site's clock, and the signature of a webhook holds a time.",
   'date-header': () =>
     "Let the site's web server, or the proxy in front of it, send the header Date: the poller compares times of the site's clock.",
-  'time-zone': () => 'Choose a city in wp-admin under Settings > General > Timezone.',
-  'service-account': () => MAKE_ACCOUNT,
-  'account-rejected': loginAdvice,
-  capabilities: (missing: readonly string[]) =>
-    `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`,
-  'companion-plugin': installPlugin,
-  'register-keys': registerKeys,
-  webhooks: (mapping: string, adminPort: number) =>
-    `To see changes immediately, set CALENDAR_WEBHOOK_SECRET, make the companion plugin with the same secret, and ${PLUGIN_FOLDER}:\n${makePlugin(`--mapping ${mapping} --webhook-url http://GATEWAY:${adminPort}/-/changes --webhook-secret SECRET`)}`,
   'public-address': () => 'Set CALENDAR_PUBLIC_URL to the address that callers use.',
-  'collection-name': (mapping: string) =>
-    `Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or open the collections to the REST API.\n${installPlugin(mapping)}`,
-  'collection-absent': (kind: string, mapping: string) =>
-    `If the site should have it, switch it on in the plugin that brings it. If not, leave "${kind}" out of a copy of the mapping. If it is there and only not in the REST API:\n${installPlugin(mapping)}`,
-  'list-refused': () =>
-    'Let the service account read this collection (account, above), or open it in the plugin that closes the REST API.',
   dedupe: (kind: string) => `Add "dedupe": true to "${kind}" in the mapping.`,
-  'list-hidden': () =>
-    `Give the account the capability to edit the records of others (account, above). If it has that, a plugin limits or filters lists: ${LIST_PARAMS}.`,
-  'list-short': () => `A plugin changes lists: ${LIST_PARAMS}, or switch that off in the plugin.`,
-  'no-event': () =>
-    'Make an event in wp-admin. Until then check --write tries the fields on a draft, which it removes.',
-  'closed-to-visitors': () =>
-    'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers, or choose a service account that sees no more than the public may see.',
-  'hidden-from-visitors': () =>
-    'If the public should see them, find the plugin that hides them from the REST API, and show them there.',
-  'past-events': () =>
-    'If the site has past events: the companion plugin shows those of The Events Calendar and Event Organiser; for another plugin find the list parameter that shows them, and put it into "listParams" of the mapping.',
-  'series-window': () => 'Choose fewer "pastDays" and "futureDays" in a copy of the mapping (docs/mapping.md, Series).',
-  'hidden-flag': (field: string, mapping: string) =>
-    `${registerKeys(mapping)}\nIf nothing is hidden on this site, remove the line ${field} from the mapping.`,
-  'acf-in-rest': () =>
-    'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.',
   path: (collection: string, keys: readonly string[]) =>
     `Compare the path with what the site sends for ${collection}: ${keys.join(', ')}.`,
   codec: (field: string) => `Give the format in the mapping ("as", see the codecs in docs/mapping.md): ${field}.`,
-  'fill-in': () => 'Fill it in in wp-admin, or leave these events as they are.',
-  'create-refused': () =>
-    "If the account lacks a capability (account, above), give it. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
-  'remove-draft': (title: string) => `Delete "${title}" in wp-admin.`,
-  'type-support': () =>
-    "The type does not store it. If it should: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, leave the field out of the mapping.",
-  'clear-with': () =>
-    'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).',
-  'number-field': () =>
-    'If the field of the site holds numbers only, give the cost the codec "number" in the mapping, and { "number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).',
-  'required-field': () =>
-    'Make it optional in its field group, or add a line for it to the mapping if a field of the API fits.',
   'value-changed': () =>
     "The site stored another value than was sent: compare the field's type on the site (number, phone, choice) with the codec in the mapping (docs/mapping.md), or leave the field out of the mapping.",
   'field-refused': () =>
     'Compare the codec of the field with what the site accepts (docs/mapping.md), and the capabilities of the account.',
+  'clear-with': () =>
+    'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).',
+  'number-field': () =>
+    'If the field of the site holds numbers only, give the cost the codec "number" in the mapping, and { "number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).',
   'port-in-use': () => 'Stop the gateway while check --write runs, or look at its log while you change an event.',
-  'webhook-signature': () =>
-    "Make the companion plugin again with this gateway's CALENDAR_WEBHOOK_SECRET, and compare the clocks.",
-  'webhook-kind': (mapping: string) =>
-    `The companion plugin of the site is of another mapping or version. ${installPlugin(mapping)}`,
-  'webhook-untried': () =>
-    'Have check write: a service account that may write, and a mapping that is not read-only. Or change an event in wp-admin while the gateway runs, and look at it through the gateway.',
-  'webhook-missing': (adminPort: number) =>
-    `Is the companion plugin in wp-content/mu-plugins/, made with --webhook-url http://GATEWAY:${adminPort}/-/changes and this secret? Does the site reach that address (listen.adminHost is the loopback address by default)?`,
 } as const;
 
-export type AdviceId = keyof typeof ROWS;
-export const ADVICE_IDS = Object.keys(ROWS) as AdviceId[];
-
-/** The text of a row; `facts`: what that row names. */
-export function advise<Id extends AdviceId>(id: Id, ...facts: Parameters<(typeof ROWS)[Id]>): Advice {
-  return (ROWS[id] as (...all: typeof facts) => string)(...facts) as Advice;
+/** Rows that every CMS has in words of its own. `mapping`: its name in the configuration. */
+export interface OwnRows {
+  'time-zone'(): string;
+  'service-account'(): string;
+  'account-rejected'(error: CmsRejected): string;
+  capabilities(missing: readonly string[]): string;
+  webhooks(mapping: string, adminPort: number): string;
+  'collection-name'(mapping: string, needsPlugin: boolean): string;
+  'collection-absent'(kind: string, mapping: string): string;
+  'list-refused'(): string;
+  'list-hidden'(): string;
+  'list-short'(): string;
+  'no-event'(): string;
+  'closed-to-visitors'(): string;
+  'hidden-from-visitors'(): string;
+  'fill-in'(): string;
+  'create-refused'(): string;
+  'remove-draft'(title: string): string;
+  'webhook-signature'(): string;
+  'webhook-kind'(mapping: string): string;
+  'webhook-untried'(): string;
+  'webhook-missing'(adminPort: number): string;
 }
+
+export type SharedRows = typeof COMMON_ROWS & OwnRows;
+
+// biome-ignore lint/suspicious/noExplicitAny: the facts differ from row to row
+type AnyRows = Readonly<Record<string, (...facts: any[]) => string>>;
+/** A table with at least the rows of `R`. */
+export type Rows<R> = R & AnyRows;
+
+/** Returns the function that gives the text of a row; `facts`: what that row names. */
+export type Advise<R> = <Id extends keyof R>(
+  id: Id,
+  ...facts: R[Id] extends (...all: infer Facts) => string ? Facts : never
+) => Advice;
+
+export const adviseFrom =
+  <R extends AnyRows>(rows: R): Advise<R> =>
+  (id, ...facts) =>
+    rows[id]!(...facts) as Advice;

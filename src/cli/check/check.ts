@@ -1,27 +1,35 @@
 // The `check` command: runs the checks of a configuration, its mapping and its site, and prints their findings.
 
-import { basicCredentialsOf, loadConfig } from '../../config.ts';
-import { ConfigError } from '../../errors.ts';
+import { type Config, loadConfig } from '../../config.ts';
 import { loadMapping } from '../../mapping/load.ts';
-import { openSite, readSite } from '../open-site.ts';
+import type { Mapping } from '../../mapping/mapping.ts';
+import type { Upstream } from '../../mapping/mapping-file.ts';
+import { readSite } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
 import { siteError } from '../site-problems.ts';
 import { type Row, renderTable } from '../table.ts';
-import { type Check, type CheckContext, mappedKinds } from './checks.ts';
+import { type Check, type CheckContext, type CmsChecks, mappedKinds } from './checks.ts';
 import { FIELD_CHECKS } from './fields.ts';
 import { LIST_CHECKS } from './lists.ts';
+import { openPayloadChecks } from './payload/payload-checks.ts';
 import { ACCOUNT_CHECKS, GATEWAY_CHECKS, SITE_CHECKS } from './site.ts';
 import { listenForWebhooks } from './webhooks.ts';
+import { openWordPressChecks } from './wordpress/wordpress-checks.ts';
 import { WRITE_CHECKS } from './writes.ts';
 
+const OPENERS: Readonly<Record<Upstream, (config: Config, mapping: Mapping) => CmsChecks>> = {
+  wordpress: openWordPressChecks,
+  payload: openPayloadChecks,
+};
+
 /** In the order in which they run and are shown. */
-const CHECKS: readonly Check[] = [
-  ...SITE_CHECKS,
-  ...ACCOUNT_CHECKS,
-  ...LIST_CHECKS,
+const checksOf = ({ siteChecks, accountChecks, listChecks, gatewayChecks }: CmsChecks): Check[] => [
+  ...[...SITE_CHECKS, ...siteChecks],
+  ...[...ACCOUNT_CHECKS, ...accountChecks],
+  ...[...LIST_CHECKS, ...listChecks],
   ...FIELD_CHECKS,
   ...WRITE_CHECKS,
-  ...GATEWAY_CHECKS,
+  ...[...gatewayChecks, ...GATEWAY_CHECKS],
 ];
 const SAMPLED_EVENTS = 20;
 const WIDTH = 120;
@@ -51,27 +59,21 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Row[
   const warn = (message: string) => void rows.push({ area: 'settings', name: 'variables', state: 'warn', message });
   const config = loadConfig({ file, env: process.env, warn });
   const mapping = loadMapping(config.mapping);
-  if (mapping.upstream !== 'wordpress')
-    throw new ConfigError(
-      'check',
-      `knows WordPress only, and the mapping ${mapping.name} is for ${mapping.upstream}`,
-      'Start the gateway with serve: it asks the site for its collections and the service account first.',
-    );
-  const connection = openSite(config.upstream.url, basicCredentialsOf(config), config.upstream.limits);
-  const webhooks = write ? await listenForWebhooks(config) : undefined;
+  const cms = OPENERS[mapping.upstream](config, mapping);
+  const { connection } = cms;
+  const webhooks = write ? await listenForWebhooks(config, cms.advise) : undefined;
   try {
     const site = await readSite(connection);
     const context: CheckContext = {
       config,
       mapping,
       kinds: mappedKinds(mapping),
-      connection,
-      site,
+      ...{ cms, connection, site },
       webhooks,
       account: once(() => connection.cms.account({ credentials: connection.credentials })),
       records: once(() => readSampleRecords(connection, mapping, site, SAMPLED_EVENTS)),
     };
-    for (const { area, name = '', isRequired, onlyWithWrite, run } of CHECKS) {
+    for (const { area, name = '', isRequired, onlyWithWrite, run } of checksOf(cms)) {
       if (onlyWithWrite && !write) continue;
       const findings = [await run(context)].flat();
       rows.push(...findings.map((finding) => ({ area, name, ...finding })));
@@ -79,7 +81,7 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Row[
     }
     return rows;
   } catch (error) {
-    throw siteError(error, config.upstream.url, connection.credentials !== undefined, 'settings');
+    throw siteError(error, config.upstream.url, connection.credentials !== undefined, 'settings', mapping.upstream);
   } finally {
     webhooks?.close();
     await connection.close();

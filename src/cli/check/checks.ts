@@ -1,13 +1,16 @@
 // What a check is, what it works with, and the findings that it returns.
 
-import type { Account } from '../../cms/port.ts';
+import type { Account, ActionPermissions } from '../../cms/port.ts';
 import type { Config } from '../../config.ts';
+import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
+import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind, type Site } from '../../model/records.ts';
-import type { WordPressConnection } from '../open-site.ts';
-import type { SampledRecords } from '../sample-records.ts';
+import type { SiteConnection } from '../open-site.ts';
+import type { SampledRecord, SampledRecords } from '../sample-records.ts';
 import type { RowState } from '../table.ts';
-import type { Advice } from './advice.ts';
+import type { Advice, Advise, SharedRows } from './advice.ts';
+import type { Values } from './trial-values.ts';
 
 export interface WebhookListener {
   /** A record of the kind was written, which must send a webhook that names its collection. */
@@ -31,13 +34,62 @@ export interface CheckContext {
   config: Config;
   mapping: Mapping;
   kinds: readonly KindMapping<Kind>[];
-  connection: WordPressConnection;
+  cms: CmsChecks;
+  connection: SiteConnection;
   site: Site;
   webhooks: WebhookListener | undefined;
   /** The service account, read once. Throws `CmsRejected`. */
   account(): Promise<Account>;
   /** Some records of each kind, read once. */
   records(): Promise<SampledRecords>;
+}
+
+/** A field of the mapping, and what the site shows of it. */
+export interface MappedField {
+  map: KindMapping<Kind>;
+  name: string;
+  spec: string | FieldSpec;
+  definition: Field;
+  /** According to the site's schema; undefined if the site shows none. */
+  writableFields: string[] | undefined;
+  records: readonly SampledRecord[];
+  /** There are records, and none has it. */
+  isMissing: boolean;
+}
+
+/** A value that was sent and that reads back as another. */
+export interface ChangedValue {
+  /** Of the API. */
+  name: string;
+  path: string;
+  /** The site has its value from before the write. */
+  isLost: boolean;
+  message: string;
+}
+
+/** What is particular to one CMS: everything else is the same for all. */
+export interface CmsChecks {
+  connection: SiteConnection;
+  advise: Advise<SharedRows>;
+  /** Of any response of the site, to a visitor if it answers visitors. */
+  headers(): Promise<Readonly<Record<string, string | undefined>>>;
+  /** Its own checks, which run after those of every CMS in the same part. */
+  siteChecks: readonly Check[];
+  accountChecks: readonly Check[];
+  listChecks: readonly Check[];
+  gatewayChecks: readonly Check[];
+  /** The permissions of a collection that does not name its own. */
+  generalPermissions?: ActionPermissions;
+  /** What the site tells of a field apart from the records' values; undefined for nothing. */
+  judgeField(field: MappedField, context: CheckContext): Promise<Finding | undefined>;
+  /** What else the site tells of a kind's fields. */
+  judgeFields?(map: KindMapping<Kind>, context: CheckContext): Promise<Finding[]>;
+  /** What a new record must have besides its title and status. */
+  draftOf(kind: Kind): Values;
+  /** The finding of a kind whose records `check` does not write. */
+  whyNotWritten?(kind: KindMapping<Kind>): Promise<Finding | undefined>;
+  /** Why the site did not store the value; undefined if the CMS has no reason of its own. */
+  judgeChange(change: ChangedValue, context: CheckContext): Finding | undefined;
 }
 
 export interface Finding {

@@ -1,40 +1,37 @@
 // Checks of the site's lists: each collection exists, its pages give each record once, and as many as its total says.
 
-import type { CmsRecord, ListRequest } from '../../cms/port.ts';
+import type { ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';
-import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
-import { isSeries, MAX_OCCURRENCES, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
+import type { KindMapping } from '../../mapping/mapping.ts';
 import { isTermKind } from '../../model/kinds.ts';
-import type { EventRecord, Kind } from '../../model/records.ts';
-import { formatWallTime } from '../../time/wall-time.ts';
+import type { Kind } from '../../model/records.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
-import { listScope, readOldestEvents } from '../sample-records.ts';
-import { advise } from './advice.ts';
-import { type Check, type Finding, fail, ok, pluralized, warn } from './checks.ts';
+import { listScope } from '../sample-records.ts';
+import type { Advise, SharedRows } from './advice.ts';
+import { type Check, type CheckContext, type Finding, fail, ok, pluralized, warn } from './checks.ts';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
 /** Published records that the check also reads anonymously. */
 const PUBLIC_SAMPLE_SIZE = 20;
-/** With fewer events it is no surprise that none is over. */
-const MIN_EVENTS = 10;
 
 export const LIST_CHECKS: readonly Check[] = [
   {
     area: 'lists',
-    async run({ config, mapping, kinds, connection }) {
+    async run(context) {
+      const { kinds, cms, connection } = context;
       const findings: Finding[] = [];
       for (const kind of kinds) {
         const name = kind.collection;
         try {
-          findings.push({ name, ...judgeList(kind, await scanList(connection, kind)) });
+          findings.push({ name, ...judgeList(cms.advise, kind, await scanList(connection, kind)) });
         } catch (error) {
           if (!(error instanceof CmsRejected)) throw error;
           findings.push({
             name,
-            ...(error.status === 404
-              ? missingCollection(kind, mapping, config.mapping)
-              : fail(`the site refuses the list: ${error.code}, ${error.message}`, advise('list-refused'))),
+            ...((await isAbsent(connection, kind, error))
+              ? missingCollection(kind, context)
+              : fail(`the site refuses the list: ${error.code}, ${error.message}`, cms.advise('list-refused'))),
           });
         }
       }
@@ -43,7 +40,7 @@ export const LIST_CHECKS: readonly Check[] = [
   },
   {
     area: 'readers',
-    async run({ kinds, connection: { cms, credentials } }) {
+    async run({ kinds, cms: { advise }, connection: { cms, credentials } }) {
       if (credentials === undefined) return [];
       const findings: Finding[] = [];
       for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
@@ -55,6 +52,7 @@ export const LIST_CHECKS: readonly Check[] = [
         findings.push({
           name: kind.collection,
           ...judgePublicView(
+            advise,
             ids,
             anonymous?.records.map(({ id }) => Number(id)),
           ),
@@ -63,36 +61,27 @@ export const LIST_CHECKS: readonly Check[] = [
       return findings;
     },
   },
-  {
-    area: 'lists',
-    name: 'past events',
-    run: async ({ mapping, site, connection }) =>
-      judgePastEvents(await readOldestEvents(connection, mapping, site), formatWallTime(Date.now())),
-  },
-  {
-    area: 'lists',
-    name: 'series',
-    async run({ config, mapping, records }) {
-      const events = (await records()).event ?? [];
-      return mapping.kinds.event.occurrences
-        ? judgeSeries(
-            events.map(({ cmsRecord }) => cmsRecord),
-            config.mapping,
-          )
-        : [];
-    },
-  },
 ];
 
-/** The gateway serves a calendar without venues, organizers or terms, and nothing without events. `name`: the mapping's in the configuration. */
-function missingCollection({ kind, collection }: KindMapping<Kind>, mapping: Mapping, name: string): Finding {
+/** A CMS may refuse a list before it looks for the collection. */
+async function isAbsent({ cms, credentials }: SiteConnection, kind: KindMapping<Kind>, { status }: CmsRejected) {
+  return status === 404 || !(await orIfRefused(cms.hasCollection(kind, { credentials }), true));
+}
+
+/** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
+function missingCollection(
+  { kind, collection }: KindMapping<Kind>,
+  { cms: { advise }, mapping, config }: CheckContext,
+): Finding {
   if (kind !== 'event')
     return warn(
       `the site has no collection "${collection}": the gateway serves no ${kind} until it has`,
-      advise('collection-absent', kind, name),
+      advise('collection-absent', kind, config.mapping),
     );
-  const remedy = mapping.requiresCompanionPlugin ? advise('companion-plugin', name) : advise('collection-name', name);
-  return fail(`the site has no collection "${collection}" for each ${kind}`, remedy);
+  return fail(
+    `the site has no collection "${collection}" for each ${kind}`,
+    advise('collection-name', config.mapping, mapping.requiresCompanionPlugin),
+  );
 }
 
 /** All pages of a list. */
@@ -120,6 +109,7 @@ async function scanList({ cms, credentials }: SiteConnection, kind: KindMapping<
 }
 
 export function judgeList(
+  advise: Advise<SharedRows>,
   { kind, dedupe }: Pick<KindMapping<Kind>, 'kind' | 'dedupe'>,
   { total, ids, firstPageRows, truncated }: ListScan,
 ): Finding {
@@ -143,7 +133,11 @@ export function judgeList(
   return ok(distinct === 1 ? records : `${records}, each once`);
 }
 
-function judgePublicView(ids: readonly unknown[], publicIds: readonly unknown[] | undefined): Finding {
+function judgePublicView(
+  advise: Advise<SharedRows>,
+  ids: readonly unknown[],
+  publicIds: readonly unknown[] | undefined,
+): Finding {
   if (!publicIds)
     return warn(
       'the site refuses anonymous readers: if it refuses them everywhere, everybody sees what the site renders for the service account',
@@ -156,34 +150,4 @@ function judgePublicView(ids: readonly unknown[], publicIds: readonly unknown[] 
       advise('hidden-from-visitors'),
     );
   return ok('shown to the public as the site renders them for anonymous readers');
-}
-
-/** @param mapping its name in the configuration */
-export function judgeSeries(events: readonly CmsRecord[], mapping: string): Finding[] {
-  if (events.length === 0) return [];
-  if (events.some((event) => event[OCCURRENCES_FIELD] === undefined))
-    return [
-      warn(
-        'the site does not send the occurrences of series: the gateway lists the first occurrence only',
-        advise('companion-plugin', mapping),
-      ),
-    ];
-  const series = events.filter(isSeries);
-  const counts = series.map((event) => (event[OCCURRENCES_FIELD] as unknown[]).length);
-  if (counts.some((count) => count >= MAX_OCCURRENCES))
-    return [
-      warn(
-        `a series has more than ${MAX_OCCURRENCES} occurrences: the gateway lists those that are nearest to today`,
-        advise('series-window'),
-      ),
-    ];
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  return [ok(`${series.length} of ${pluralized(events.length, 'event')} are series, with ${total} occurrences`)];
-}
-
-/** Some plugins hide past events from lists: then none of many events is over. `nowUtc`: `YYYY-MM-DD HH:MM:SS`. */
-export function judgePastEvents(events: readonly Pick<EventRecord, 'endUtc'>[], nowUtc: string): Finding[] {
-  const ends = events.map(({ endUtc }) => endUtc).filter((end) => end !== '');
-  if (ends.length < MIN_EVENTS || ends.some((end) => end <= nowUtc)) return [];
-  return [warn(`none among ${ends.length} events: some plugins list only upcoming ones`, advise('past-events'))];
 }

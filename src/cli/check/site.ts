@@ -1,12 +1,10 @@
 // Checks of the site as a whole, of the service account, and of the gateway's own settings.
 
 import type { Action } from '../../cms/port.ts';
-import { GENERAL_PERMISSIONS } from '../../cms/wordpress/capabilities.ts';
 import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
-import { basicAuth, orIfRefused } from '../open-site.ts';
-import { advise } from './advice.ts';
+import { orIfRefused } from '../open-site.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
 const SKEW_WARN_S = 5;
@@ -17,7 +15,7 @@ export const SITE_CHECKS: readonly Check[] = [
   {
     area: 'site',
     name: 'address',
-    async run({ config, site, connection: { url } }) {
+    async run({ config, site, cms: { advise }, connection: { url } }) {
       const isSafe = url.startsWith('https:') || isPrivateHost(new URL(url).hostname);
       if (isSafe || config.upstream.user === undefined) return ok(`${site.name}, ${url}`);
       return warn(`${site.name}, ${url}: a password goes over the network in plain text`, advise('https'));
@@ -26,12 +24,9 @@ export const SITE_CHECKS: readonly Check[] = [
   {
     area: 'site',
     name: 'clock',
-    async run({ connection }) {
+    async run({ cms: { advise, headers: readHeaders } }) {
       const beforeMs = Date.now();
-      const query = { query: { _fields: 'name' } };
-      const { headers } =
-        (await orIfRefused(connection.call('GET', '', query, { credentials: undefined }), undefined)) ??
-        (await connection.call('GET', '', query));
+      const headers = await readHeaders();
       const siteTimeMs = Date.parse(headers.date ?? '');
       if (Number.isNaN(siteTimeMs))
         return warn('the site sends no Date header: its clock is unknown', advise('date-header'));
@@ -47,7 +42,7 @@ export const SITE_CHECKS: readonly Check[] = [
   {
     area: 'site',
     name: 'time zone',
-    async run({ site: { timezone } }) {
+    async run({ site: { timezone }, cms: { advise } }) {
       const zone = parseZone(timezone);
       if (!zone) return fail(`"${timezone}" is not a known time zone`, advise('time-zone'));
       if (zone.kind === 'fixed' && timezone !== 'UTC')
@@ -61,7 +56,7 @@ const isPrivateHost = (host: string): boolean =>
   /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\])|\.(local|internal)$/.test(host) ||
   !host.includes('.');
 
-const READ_ACTIONS: readonly Action[] = ['edit', 'editOthers', 'readPrivate'];
+const READ_ACTIONS: readonly Action[] = ['edit', 'readOthers', 'readPrivate'];
 const WRITE_ACTIONS: readonly Action[] = ['publish', 'delete'];
 
 export const ACCOUNT_CHECKS: readonly Check[] = [
@@ -69,7 +64,7 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
     area: 'account',
     name: 'service',
     isRequired: true,
-    async run({ config, kinds, connection, account }) {
+    async run({ config, kinds, cms: { advise }, connection, account }) {
       if (connection.credentials === undefined)
         return kinds.some(({ context }) => context === 'edit')
           ? fail(
@@ -94,7 +89,7 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
   },
   {
     area: 'account',
-    async run({ kinds, connection: { cms, credentials }, account }) {
+    async run({ kinds, cms: { advise, generalPermissions }, connection: { cms, credentials }, account }) {
       if (credentials === undefined) return [];
       const { permissions: granted } = await account();
       const findings: Finding[] = [];
@@ -102,7 +97,8 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
         const { collection: name, readOnly } = kind;
         const info = await orIfRefused(cms.collectionInfo(kind, { credentials }), undefined);
         if (!info) continue;
-        const permissions = info.permissions ?? GENERAL_PERMISSIONS;
+        const permissions = info.permissions ?? generalPermissions;
+        if (!permissions) continue;
         const missing = (actions: readonly Action[]) =>
           actions.map((action) => permissions[action]).filter((permission) => !granted.has(permission));
         const missingToRead = missing(READ_ACTIONS);
@@ -131,26 +127,12 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
 export const GATEWAY_CHECKS: readonly Check[] = [
   {
     area: 'gateway',
-    name: 'wrong logins',
-    async run({ config, connection }) {
-      const credentials = basicAuth('calendar-gateway-check', 'no such password');
-      const accepted = await orIfRefused(connection.call('GET', 'wp/v2/types', {}, { credentials }), undefined);
-      return accepted
-        ? warn(
-            'read as anonymous: WordPress answers 200 to a wrong password on public reads (the gateway itself checks the logins of its callers)',
-            advise('companion-plugin', config.mapping),
-          )
-        : ok('are refused by the site on public reads too');
-    },
-  },
-  {
-    area: 'gateway',
     name: 'webhooks',
-    async run({ config, webhooks }) {
+    async run({ config, cms: { advise }, webhooks }) {
       if (webhooks) return webhooks.finding();
       if (config.webhook.secret !== undefined) return [];
       return warn(
-        `none: the gateway sees a change made in wp-admin within ${config.sync.intervalS} s`,
+        `none: the gateway sees a change made in the CMS within ${config.sync.intervalS} s`,
         advise('webhooks', config.mapping, config.listen.adminPort),
       );
     },
@@ -158,7 +140,7 @@ export const GATEWAY_CHECKS: readonly Check[] = [
   {
     area: 'gateway',
     name: 'public address',
-    run: async ({ config }) =>
+    run: async ({ config, cms: { advise } }) =>
       config.publicUrl === undefined
         ? warn(`links in responses begin with ${publicUrlOf(config)}`, advise('public-address'))
         : ok(config.publicUrl),

@@ -12,8 +12,9 @@ export type Values = Record<string, unknown>;
 const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
 
 /** Written in one call: plugins compare start and end, and one coordinate alone is none. */
+export const DRAFT_TIMES: Values = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
 const TOGETHER: Readonly<Partial<Record<Kind, Values>>> = {
-  event: { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' },
+  event: DRAFT_TIMES,
   venue: { latitude: 52.5, longitude: 13.4 },
 };
 

@@ -5,14 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { createAdmin } from '../../http/admin.ts';
 import type { Kind } from '../../model/records.ts';
-import { advise } from './advice.ts';
+import type { Advise, SharedRows } from './advice.ts';
 import { fail, ok, type WebhookListener, warn } from './checks.ts';
 
 const TIMEOUT_MS = 3000;
 const POLL_MS = 50;
 
 /** Returns `undefined` if no secret is configured: the gateway then accepts no webhooks. */
-export async function listenForWebhooks({ webhook, listen, mapping }: Config): Promise<WebhookListener | undefined> {
+export async function listenForWebhooks(
+  { webhook, listen, mapping }: Config,
+  advise: Advise<SharedRows>,
+): Promise<WebhookListener | undefined> {
   const { secret } = webhook;
   if (secret === undefined) return undefined;
   /** Kinds by the collection in which `check` wrote a record, and the collections that webhooks named. */

@@ -1,7 +1,7 @@
 // Checks of writing: writes each field on a draft, reads it back, clears it, and deletes the draft for good.
 
 import { randomBytes } from 'node:crypto';
-import type { CallOptions, Cms, CmsRecord } from '../../cms/port.ts';
+import type { CallOptions, CmsRecord } from '../../cms/port.ts';
 import { ApiError, CmsRejected } from '../../errors.ts';
 import type { LinkTables } from '../../mapping/link-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
@@ -9,12 +9,8 @@ import type { Kind } from '../../model/records.ts';
 import { formatSample } from '../field-samples.ts';
 import { orIfRefused } from '../open-site.ts';
 import { readLinkTables } from '../sample-records.ts';
-import { type Advice, advise } from './advice.ts';
 import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 import { clearedValues, fieldNameOf, isSameValue, trialSteps, unlinkableFields, type Values } from './trial-values.ts';
-
-/** WordPress stores these only for types that support them. */
-const SUPPORTED_PATHS = new Set(['excerpt', 'content']);
 
 export const WRITE_CHECKS: readonly Check[] = [
   {
@@ -25,7 +21,7 @@ export const WRITE_CHECKS: readonly Check[] = [
       if (connection.credentials === undefined)
         return {
           name: 'service',
-          ...fail('writing needs a service account', advise('service-account')),
+          ...fail('writing needs a service account', context.cms.advise('service-account')),
         };
       const linked = Object.entries(await context.records()).map(([kind, sampled]) => [
         kind,
@@ -33,7 +29,6 @@ export const WRITE_CHECKS: readonly Check[] = [
       ]);
       const trial: WriteTrial = {
         ...context,
-        cms: connection.cms,
         options: { credentials: connection.credentials },
         linkTables: await readLinkTables(connection, mapping, Object.fromEntries(linked)),
       };
@@ -45,27 +40,29 @@ export const WRITE_CHECKS: readonly Check[] = [
 ];
 
 interface WriteTrial extends CheckContext {
-  cms: Cms;
   options: CallOptions;
   linkTables: LinkTables;
 }
 
 /** Creates a draft (of a kind without drafts: a term), tries its fields, and deletes it whatever happens. */
 async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Finding[]> {
-  const { cms, options, site } = trial;
+  const { connection, cms: own, options, site } = trial;
+  const { cms } = connection;
   const { kind: name, collection } = kind;
   if (kind.readOnly) return [{ name, ...ok('not written: the mapping is read-only here') }];
   if (kind.storedAs === 'terms' && !(await mayDeleteTerms(trial, kind)))
     return [
       { name, ...warn(`not tried: the account may not delete terms of ${collection}, and this one would remain`) },
     ];
+  const reason = await own.whyNotWritten?.(kind);
+  if (reason) return [{ name, ...reason }];
   const title = `calendar-gateway check ${randomBytes(4).toString('hex')}`;
-  const fields = kind.storedAs === 'posts' ? { title, status: 'draft' } : { name: title, title };
+  const fields = kind.storedAs === 'posts' ? { title, status: 'draft', ...own.draftOf(name) } : { name: title, title };
   let created: CmsRecord;
   try {
     created = await cms.create(kind, kind.write(fields, { site }), options);
   } catch (error) {
-    const advice = advise('create-refused');
+    const advice = own.advise('create-refused');
     return [{ name, ...fail(`the site refuses a new record in ${collection}: ${errorReason(error)}`, advice) }];
   }
   const id = Number(created.id);
@@ -89,7 +86,10 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
     await cms.delete(kind, id, options).catch((error: unknown) => {
       findings.push({
         name: `${name} removal`,
-        ...fail(`could not delete record ${id} of ${collection}: ${errorReason(error)}`, advise('remove-draft', title)),
+        ...fail(
+          `could not delete record ${id} of ${collection}: ${errorReason(error)}`,
+          own.advise('remove-draft', title),
+        ),
       });
     });
   }
@@ -122,12 +122,15 @@ async function tryFields(trial: WriteTrial, kind: KindMapping<Kind>, id: number)
 
 /** Writes the values, reads them back and compares. */
 async function tryStep(
-  { cms, options, site, linkTables, config }: WriteTrial,
+  trial: WriteTrial,
   kind: KindMapping<Kind>,
   id: number,
   values: Values,
   isClearing: boolean,
 ): Promise<Finding[]> {
+  const { connection, options, site, linkTables } = trial;
+  const { cms } = connection;
+  const { advise, judgeChange } = trial.cms;
   const names = Object.keys(values).map((key) => [key, fieldNameOf(kind.kind, key)] as const);
   const action = isClearing ? 'clearing it' : 'writing it';
   const read = () => cms.read(kind, id, { view: 'editor', detail: 'mapped' }, options);
@@ -142,10 +145,9 @@ async function tryStep(
       const path = (kind.locations as ReadonlyMap<string, string>).get(key) ?? '';
       const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
       if (isClearing) return { name, ...warn(message, advise('clear-with')) };
-      if (SUPPORTED_PATHS.has(path)) return { name, ...warn(message, advise('type-support')) };
       const isLost = JSON.stringify(value) === JSON.stringify(Reflect.get(before, key));
-      if (isLost) return { name, ...fail(message, lostValueAdvice(path, config.mapping)) };
-      return { name, ...fail(message, advise(name === 'cost' ? 'number-field' : 'value-changed')) };
+      const ofCms = judgeChange({ name, path, isLost, message }, trial);
+      return { name, ...(ofCms ?? fail(message, advise(name === 'cost' ? 'number-field' : 'value-changed'))) };
     });
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
@@ -156,12 +158,6 @@ async function tryStep(
       ...(isClearing ? warn(message, advise('clear-with')) : fail(message, advice)),
     }));
   }
-}
-
-/** Where nothing is stored, the site does not know the field. `mapping`: its name in the configuration. */
-function lostValueAdvice(path: string, mapping: string): Advice {
-  if (path.includes('meta.')) return advise('register-keys', mapping);
-  return path.includes('acf.') ? advise('acf-in-rest') : advise('companion-plugin', mapping);
 }
 
 function shown(value: unknown): string {

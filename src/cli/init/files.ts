@@ -89,7 +89,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
 }
 
 export function nextStepLines(
-  { needsPlugin, hiddenFlag, mapping }: Proposal,
+  { needsPlugin, hiddenFlag }: Proposal,
   out: string,
   files: readonly OutputFile[],
 ): string[] {
@@ -107,7 +107,7 @@ export function nextStepLines(
         '  with it, run the same init with --force to see three events as the API will show them',
       );
   }
-  for (const command of mapping.upstream === 'wordpress' ? ['check', 'serve'] : ['serve'])
+  for (const command of ['check', 'serve'])
     lines.push(`  ${secrets}${programName()} ${command} --config ${path('config.json')}`);
   return lines;
 }

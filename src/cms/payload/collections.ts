@@ -4,8 +4,9 @@ import { CmsRejected } from '../../errors.ts';
 import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
 import type { CmsResponse } from '../response.ts';
 import type { Accounts } from './accounts.ts';
+import { createFeatures, NO_FEATURES } from './features.ts';
 import type { Ids, PayloadId } from './ids.ts';
-import { type Features, listQuery, selectOf } from './list-query.ts';
+import { listQuery, selectOf } from './list-query.ts';
 import {
   idSpaceOf,
   isPostCollection,
@@ -241,31 +242,4 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   }
 
   return collections;
-}
-
-const NO_FEATURES: Features = { drafts: false, trash: false };
-
-/** Asks once per collection: Payload refuses (`QueryError`) to filter by the field of a feature that it lacks. */
-function createFeatures(call: RestCall, slugOf: (spec: CollectionSpec) => string) {
-  const known = new Map<string, Features>();
-  return async (spec: CollectionSpec, options: CallOptions): Promise<Features> => {
-    const found = known.get(spec.collection);
-    if (found) return found;
-    const has = async (condition: Query): Promise<boolean> => {
-      try {
-        await call('GET', slugOf(spec), { query: { ...condition, limit: 1, depth: 0, 'select[id]': true } }, options);
-        return true;
-      } catch (error) {
-        if (error instanceof CmsRejected && error.code === 'QueryError') return false;
-        throw error;
-      }
-    };
-    const [drafts, trash] = await Promise.all([
-      has({ 'where[_status][equals]': 'draft' }),
-      has({ 'where[deletedAt][exists]': true, trash: true }),
-    ]);
-    const features = { drafts, trash };
-    known.set(spec.collection, features);
-    return features;
-  };
 }

@@ -1,14 +1,9 @@
 // Translates a list request into Payload's query: conditions, order, fields and page.
 
 import type { CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
+import type { Features } from './features.ts';
 import type { Ids } from './ids.ts';
 import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, statusFieldOf, UNPUBLISHED_STATUSES } from './records.ts';
-
-/** What a collection has: Payload refuses to filter by the field of a feature that it lacks. */
-export interface Features {
-  drafts: boolean;
-  trash: boolean;
-}
 
 export interface ListQuery {
   query: Query;

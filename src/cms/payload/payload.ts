@@ -79,7 +79,7 @@ export function createPayload(options: PayloadOptions): Cms {
 }
 
 /** `https://cms.example` -> `/api`; an address with a path that ends in `/api` is the API's own. */
-function apiPathOf({ pathname }: URL): string {
+export function apiPathOf({ pathname }: URL): string {
   const path = trimCharactersEnd(pathname, '/');
   return path.endsWith('/api') ? path : `${path}/api`;
 }

@@ -1,7 +1,8 @@
 // For each row of advice that `check` can give: a situation that brings it up, and what the operator does about it.
 
 import type { IncomingMessage } from 'node:http';
-import { type Advice, type AdviceId, advise } from '../../../src/cli/check/advice.ts';
+import type { Advice } from '../../../src/cli/check/advice.ts';
+import { type AdviceId, advise } from '../../../src/cli/check/wordpress/advice.ts';
 import { CmsRejected } from '../../../src/errors.ts';
 import { type FakeOptions, type FakeType, fakePost } from '../fake-site.ts';
 
@@ -150,7 +151,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'collection-name',
-    advice: (file) => advise('collection-name', file),
+    advice: (file) => advise('collection-name', file, false),
     row: 'lists gigs',
     before: { gigs: { base: 'shows' } },
     follow: { event: { posts: 'shows' } },

@@ -7,10 +7,10 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ADVICE_IDS, type AdviceId, advise } from '../../../src/cli/check/advice.ts';
 import { check } from '../../../src/cli/check/check.ts';
 import type { CheckContext } from '../../../src/cli/check/checks.ts';
 import { SITE_CHECKS } from '../../../src/cli/check/site.ts';
+import { ADVICE_IDS, type AdviceId, advise } from '../../../src/cli/check/wordpress/advice.ts';
 import type { Row } from '../../../src/cli/table.ts';
 import { sendJson } from '../../faults/stub-cms.ts';
 import { freePort } from '../../free-port.ts';
@@ -94,8 +94,9 @@ describe('the advice of check', () => {
       address.run({
         config: { upstream: { user: 'ada' } },
         site: { name: 'Town' },
+        cms: { advise },
         connection: { url },
-      } as CheckContext);
+      } as unknown as CheckContext);
     expect(await tryAddress('http://www.example.org')).to.include({ state: 'warn', advice: advise('https') });
     expect(await tryAddress('https://www.example.org')).to.include({ state: 'ok' });
   });

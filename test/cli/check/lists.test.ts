@@ -1,8 +1,9 @@
 // How `check` judges the pages and totals of a list, and its series.
 
 import { expect } from 'chai';
-import { advise } from '../../../src/cli/check/advice.ts';
-import { judgeList, judgePastEvents, judgeSeries } from '../../../src/cli/check/lists.ts';
+import { judgeList } from '../../../src/cli/check/lists.ts';
+import { advise } from '../../../src/cli/check/wordpress/advice.ts';
+import { judgePastEvents, judgeSeries } from '../../../src/cli/check/wordpress/lists.ts';
 
 describe('check of lists', () => {
   const kind = { kind: 'event', dedupe: false } as const;
@@ -10,16 +11,16 @@ describe('check of lists', () => {
 
   it('fails for repeated ids, unless the mapping allows for them', () => {
     const repeated = scan({ ids: [1, 1, 2] });
-    expect(judgeList(kind, repeated)).to.include({
+    expect(judgeList(advise, kind, repeated)).to.include({
       state: 'fail',
       advice: 'Add "dedupe": true to "event" in the mapping.',
     });
-    expect(judgeList({ ...kind, dedupe: true }, repeated).state).to.equal('ok');
+    expect(judgeList(advise, { ...kind, dedupe: true }, repeated).state).to.equal('ok');
   });
 
   it('fails for a total that the pages do not have', () => {
-    expect(judgeList(kind, scan({ total: 5 })).state).to.equal('fail');
-    expect(judgeList(kind, scan({ total: 5, firstPageRows: 5 })).advice).to.include('listParams');
+    expect(judgeList(advise, kind, scan({ total: 5 })).state).to.equal('fail');
+    expect(judgeList(advise, kind, scan({ total: 5, firstPageRows: 5 })).advice).to.include('listParams');
   });
 
   it('warns if none of ten events is over', () => {

@@ -1,6 +1,6 @@
 // The situations of advice-scenarios.ts for the advice about webhooks.
 
-import { advise } from '../../../src/cli/check/advice.ts';
+import { advise } from '../../../src/cli/check/wordpress/advice.ts';
 import { normal, type Scenario } from './advice-scenarios.ts';
 
 const SECRET = 'shared between both';

@@ -3,6 +3,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { listenForWebhooks } from '../../../src/cli/check/webhooks.ts';
+import { advise } from '../../../src/cli/check/wordpress/advice.ts';
 import { loadConfig } from '../../../src/config.ts';
 import type { Kind } from '../../../src/model/records.ts';
 import { freePort } from '../../free-port.ts';
@@ -12,7 +13,7 @@ describe('check of webhooks', () => {
     const env = { CALENDAR_UPSTREAM_URL: 'http://site.example', CALENDAR_WEBHOOK_SECRET: 'shared between both' };
     const config = loadConfig({ env });
     const port = await freePort();
-    const webhooks = await listenForWebhooks({ ...config, listen: { ...config.listen, adminPort: port } });
+    const webhooks = await listenForWebhooks({ ...config, listen: { ...config.listen, adminPort: port } }, advise);
     for (const [collection, kind] of Object.entries(written)) webhooks?.wrote(kind, collection);
     const body = JSON.stringify({ changes: [{ collection: 'gigs', id: 1 }] });
     const time = Math.floor(Date.now() / 1000);
