@@ -22,7 +22,7 @@ const context = {
 };
 writeFileSync(document, JSON.stringify(openApi({ ...context, serverUrl: `/${NAMESPACE}`, complete: true })));
 
-run('npm', ['ci', '--silent', '--no-audit', '--no-fund'], HERE);
+run('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], HERE);
 run(process.execPath, [join(HERE, 'node_modules/openapi-typescript/bin/cli.js'), document, '--output', types], ROOT);
 rmSync(join(ROOT, 'dist/client'), { recursive: true, force: true });
 run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(HERE, 'tsconfig.json')], ROOT);

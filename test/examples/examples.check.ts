@@ -45,7 +45,7 @@ describe('examples', () => {
     ['nextjs', '.next/server/app/index.html'],
   ] as const)
     it(`${example} lists all concerts`, async () => {
-      await run(example, town.url, 'npm', 'ci', '--silent', '--no-audit', '--no-fund');
+      await run(example, town.url, 'npm', 'ci', '--loglevel=error', '--no-audit', '--no-fund');
       await build(example, town.url);
       const html = page(example, list);
       expect(html.match(/<li[ >]/g)).to.have.length(CONCERTS);

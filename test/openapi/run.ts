@@ -12,7 +12,7 @@ const TIMEOUT_MS = 120_000;
 const run = (command: string, args: string[], cwd: string) =>
   execFileSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
 
-run('npm', ['ci', '--silent', '--no-audit', '--no-fund'], HERE);
+run('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], HERE);
 run('npm', ['run', '--silent', 'build:client'], ROOT);
 run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(HERE, 'client')], ROOT);
 const files = globSync(join(HERE, '{,client/}*.check.ts')).sort();
