@@ -68,6 +68,16 @@ export interface CmsRecords {
   /** Deletes the record permanently. `changed` returns other records that change with it. */
   delete(kind: Kind, id: number, request: Caller, changed?: () => CalendarRecord[]): Promise<void>;
   readImage(id: number, request: Caller): Promise<ImageRecord | undefined>;
+  /**
+   * Throws what a create (without `id`) or update would throw before its write. Resolves with the CMS record, if an update needs it.
+   */
+  check<K extends Kind>(
+    kind: K,
+    id: number | undefined,
+    fields: Partial<FieldsOf[K]>,
+    request: Caller,
+    current?: CmsRecord,
+  ): Promise<CmsRecord | undefined>;
   /** Returns the new image's id. */
   uploadImage(
     image: { bytes: Uint8Array; mimeType: string; filename: string },
@@ -182,6 +192,27 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     else await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
   }
 
+  /** The body of an update, and the CMS record if it depends on that. */
+  async function updateBody<K extends Kind>(
+    kind: K,
+    id: number,
+    fields: Partial<FieldsOf[K]>,
+    request: Caller,
+    current?: CmsRecord,
+  ): Promise<{ body: CmsRecord; current: CmsRecord | undefined }> {
+    const kindMapping = writable(kind);
+    const before = kindMapping.needsCurrent(fields)
+      ? (current ?? (await cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
+      : undefined;
+    const linkTables = await linkTablesFor(kindMapping, fields);
+    return { body: kindMapping.write(fields, { site: site(), linkTables, current: before }), current: before };
+  }
+
+  async function createBody<K extends Kind>(kind: K, fields: Partial<FieldsOf[K]>): Promise<CmsRecord> {
+    const kindMapping = writable(kind);
+    return kindMapping.write(fields, { site: site(), linkTables: await linkTablesFor(kindMapping, fields) });
+  }
+
   return {
     async read(kind, id, request, how = { view: 'public' }) {
       const call = callOptions(request);
@@ -235,8 +266,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     async create(kind, fields, request, rollback) {
       const kindMapping = writable(kind);
       const { touchAfterCreate } = kindMapping;
-      const linkTables = await linkTablesFor(kindMapping, fields);
-      const body = kindMapping.write(fields, { site: site(), linkTables });
+      const body = await createBody(kind, fields);
       const call = callOptions(request);
       const { author } = fields as { author?: number };
       const attempt = startCreate(dependencies, { kind, author, request, rollback });
@@ -259,15 +289,16 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     },
 
     async update(kind, id, fields, request, current) {
-      const kindMapping = writable(kind);
       const call = callOptions(request);
-      const before = kindMapping.needsCurrent(fields)
-        ? (current ?? (await cms.read(kindMapping, id, { view: 'editor' }, call)))
-        : undefined;
-      const linkTables = await linkTablesFor(kindMapping, fields);
-      const body = kindMapping.write(fields, { site: site(), linkTables, current: before });
+      const { body } = await updateBody(kind, id, fields, request, current);
       const readMark = writeThrough.readMark();
-      return store(kind, await cms.update(kindMapping, id, body, call), { readMark, isWritten: true, call });
+      return store(kind, await cms.update(writable(kind), id, body, call), { readMark, isWritten: true, call });
+    },
+
+    async check(kind, id, fields, request, current) {
+      if (id !== undefined) return (await updateBody(kind, id, fields, request, current)).current;
+      await createBody(kind, fields);
+      return undefined;
     },
 
     async trash(kind, id, request) {

@@ -7,19 +7,34 @@ import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
 import { encodeCost, normalizeCost, numericCost } from './cost.ts';
 import { eventTimes, toUtc } from './dates.ts';
 import type { LinkedRecords } from './linked-records.ts';
-import { type FieldsContext, imageField, postFields } from './post-fields.ts';
-import { resolveLinked, resolveTerms } from './resolve-references.ts';
+import { type FieldsContext, imageField, postFields, withAnyImage } from './post-fields.ts';
+import { type ResolvedReferences, resolveLinked, resolveTerms } from './resolve-references.ts';
 import { type Services, zoneOf } from './services.ts';
 
 const COPIED_FIELDS = copiedFields('event').map(([, field]) => field);
+const TERM_FIELDS = [
+  ['categories', 'category'],
+  ['tags', 'tag'],
+] as const;
+const LINKED_FIELDS = [
+  ['venues', 'venue'],
+  ['organizers', 'organizer'],
+] as const;
+type ReferenceField = (typeof TERM_FIELDS | typeof LINKED_FIELDS)[number][0];
+
+interface EventFieldsContext extends FieldsContext {
+  /** Throws what the write of these fields would throw before it. */
+  check(fields: Partial<EventFields>): Promise<void>;
+}
+
 const TIMES = ['start', 'end', 'timezone', 'allDay'] as const;
 
 export function createEventFields(services: Services, linkedRecords: Record<LinkedKind, LinkedRecords>) {
-  /** Resolves or creates what the body refers to. `stored` is absent on create. */
+  /** Resolves what the body refers to, checks all, and then creates what is missing. `stored` is absent on create. */
   async function fieldsOf(
     input: Input,
     stored: EventRecord | undefined,
-    context: FieldsContext,
+    context: EventFieldsContext,
   ): Promise<Partial<EventFields>> {
     const sent = input.fields;
     const { request, rollback } = context;
@@ -35,23 +50,31 @@ export function createEventFields(services: Services, linkedRecords: Record<Link
     // A new event without a website may have `"0"` in the body, as in The Events Calendar.
     const hasWebsite = stored ? sent.website !== undefined : sent.website && sent.website !== '0';
     if (hasWebsite) fields.website = String(sent.website ?? '');
-    for (const [field, kind] of [
-      ['categories', 'category'],
-      ['tags', 'tag'],
-    ] as const) {
+    const references: Partial<Record<ReferenceField, ResolvedReferences>> = {};
+    for (const [field, kind] of TERM_FIELDS) {
       const items = sent[field] as unknown[] | null | undefined;
-      if (items) fields[field] = await resolveTerms(services, kind, items, request, rollback);
+      if (items) references[field] = await resolveTerms(services, kind, items, request, rollback);
     }
-    for (const [field, kind] of [
-      ['venues', 'venue'],
-      ['organizers', 'organizer'],
-    ] as const) {
+    for (const [field, kind] of LINKED_FIELDS) {
       if (sent[field] === undefined) continue;
       const items = (sent[field] ?? []) as unknown[];
-      fields[field] = await resolveLinked(services, kind, linkedRecords, items, request, rollback);
+      references[field] = await resolveLinked(services, kind, linkedRecords, items, request, rollback);
     }
+    await context.check({ ...withAnyImage(fields, input), ...knownReferences(references) });
+    for (const [field, { create }] of Object.entries(references)) Reflect.set(fields, field, await create());
     Object.assign(fields, await imageField(input, context));
     return fields;
+  }
+
+  /** The references as far as they can be checked: records that will be created have no id yet, and no entry in a link table. */
+  function knownReferences(references: Partial<Record<ReferenceField, ResolvedReferences>>): Partial<EventFields> {
+    const { linkFields } = services.mapping.kinds.event;
+    const known = Object.entries(references).flatMap(([field, { existing, newCount }]) => {
+      if (newCount > 0 && linkFields.some((link) => link.field === field)) return [];
+      const placeholders = Array.from({ length: newCount }, (_, n) => n + 1);
+      return [[field, [...existing, ...placeholders]] as const];
+    });
+    return Object.fromEntries(known);
   }
 
   /** Returns start, end and zone if the body has any of them; an update returns only those that change. */

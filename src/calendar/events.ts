@@ -22,6 +22,7 @@ import type { Audience } from './serializer.ts';
 import { type Services, zoneOf } from './services.ts';
 import {
   authorizeWrite,
+  checkWrite,
   createPost,
   readCreated,
   readEditable,
@@ -172,7 +173,9 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       const audience = await audienceOf(request);
       const rollback = createRollback(services, request);
       const record = await rollback.run(async () => {
-        const fields = await fieldsOf(input, undefined, { request, mayPublish, isCreate: true, rollback });
+        const check = async (fields: Partial<EventFields>) =>
+          void (await checkWrite(services, writeTarget(input), undefined, fields, request));
+        const fields = await fieldsOf(input, undefined, { request, mayPublish, isCreate: true, rollback, check });
         const created = await createAndTouch(fields, input, request, rollback);
         if (input.fields.status !== 'trash') return created;
         const slug = String(fields.slug ?? fields.title);
@@ -194,11 +197,16 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       const record = await rollback.run(async () => {
         // The replica may be older than the CMS.
         const current = combinesTimes(input) ? await readForUpdate(services, 'event', id, request) : undefined;
-        const context = { request, mayPublish, isCreate: false, rollback };
+        let cmsRecord = current?.cmsRecord;
+        const check = async (fields: Partial<EventFields>) => {
+          if (Object.keys(fields).length > 0)
+            cmsRecord = (await checkWrite(services, writeTarget(input), id, fields, request, cmsRecord)) ?? cmsRecord;
+        };
+        const context = { request, mayPublish, isCreate: false, rollback, check };
         const fields = await fieldsOf(input, current?.record ?? stored, context);
         const hasChanges = Object.keys(fields).length > 0;
         const updated = hasChanges
-          ? await updatePost(services, writeTarget(input), id, fields, request, current?.cmsRecord)
+          ? await updatePost(services, writeTarget(input), id, fields, request, cmsRecord)
           : stored;
         return input.fields.status === 'trash' && updated.status !== 'trash'
           ? trashPost(services, 'event', updated, request)

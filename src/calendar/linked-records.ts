@@ -4,6 +4,7 @@
 import { ApiError } from '../errors.ts';
 import { couldNotCreate } from '../interface/errors.ts';
 import type { Input } from '../interface/input.ts';
+import { kindMappingOf } from '../mapping/mapping.ts';
 import type { JsonObject } from '../model/json.ts';
 import { PLURALS } from '../model/kinds.ts';
 import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../model/records.ts';
@@ -15,7 +16,7 @@ import { instantBound } from './dates.ts';
 import { findDuplicate, LINKED_FIELDS } from './find-duplicate.ts';
 import { listResponse, listScope } from './list-response.ts';
 import { linkOrder, linkParams, pageLinks, pageOf } from './pagination.ts';
-import { type FieldsContext, imageField, postFields } from './post-fields.ts';
+import { type FieldsContext, imageField, postFields, withAnyImage } from './post-fields.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
@@ -25,6 +26,7 @@ import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 import {
   authorizeWrite,
+  checkWrite,
   createPost,
   readCreated,
   readEditable,
@@ -109,7 +111,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     return { status: 200, body: serializer.linked(record, { single: true, unlocked }) };
   }
 
-  /** The fields that a body sets. */
+  /** The fields that a body sets, without the image. */
   async function fieldsOf(input: Input, context: FieldsContext): Promise<Partial<VenueFields & OrganizerFields>> {
     const fields: Record<string, unknown> = await postFields(services, kind, input, context);
     for (const name of LINKED_FIELDS[kind]) {
@@ -121,32 +123,55 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     );
     if (kind === 'venue' && hasRegion)
       fields.stateprovince = cleanText(String(input.fields.stateprovince ?? '')) || stateProvince(fields);
-    Object.assign(fields, await imageField(input, context));
     return fields;
   }
 
-  /** Creates a record, or returns an existing one with the same data. For records in an event's body too. */
-  async function createOrReuse(input: Input, request: RequestContext, rollback: Rollback): Promise<LinkedRecord> {
+  /**
+   * Checks all of a new record that the gateway can know, and writes nothing. The result creates it, or returns an existing record with the
+   * same data. For records in an event's body too.
+   */
+  async function prepare(
+    input: Input,
+    request: RequestContext,
+    rollback: Rollback,
+  ): Promise<() => Promise<LinkedRecord>> {
     const { mayPublish } = await authorizeWrite(services, kind, request);
     const title = String(input.fields.title ?? '');
     if (title.trim() === '') throw couldNotCreate(kind);
-    const fields = await fieldsOf(input, { request, mayPublish, isCreate: true, rollback });
-    const duplicate = await findDuplicate(services, kind, title, fields, request);
-    if (duplicate && (await rollback.use(kind, duplicate.id))) return duplicate;
-    const record = await createPost(services, writeTarget(input), fields, request, rollback);
-    return input.fields.status === 'trash'
-      ? trashCreated(services, writeTarget(input), record, record.slug, request, rollback)
-      : record;
+    const context = { request, mayPublish, isCreate: true, rollback };
+    const fields = await fieldsOf(input, context);
+
+    async function createOrReuse(): Promise<LinkedRecord> {
+      Object.assign(fields, await imageField(input, context));
+      const duplicate = await findDuplicate(services, kind, title, fields, request);
+      if (duplicate && (await rollback.use(kind, duplicate.id))) return duplicate;
+      const record = await createPost(services, writeTarget(input), fields, request, rollback);
+      return input.fields.status === 'trash'
+        ? trashCreated(services, writeTarget(input), record, record.slug, request, rollback)
+        : record;
+    }
+
+    if (kindMappingOf(services.mapping, kind)?.readOnly === false)
+      await checkWrite(services, writeTarget(input), undefined, withAnyImage(fields, input), request);
+    else {
+      // Only a duplicate can be used: the create throws.
+      const record = await createOrReuse();
+      return async () => record;
+    }
+    return createOrReuse;
   }
 
   return {
     list,
     read,
-    createOrReuse,
+    prepare,
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       await authorizeWrite(services, kind, request);
       const rollback = createRollback(services, request);
-      const record = await rollback.run(() => createOrReuse(input, request, rollback));
+      const record = await rollback.run(async () => {
+        const createOrReuse = await prepare(input, request, rollback);
+        return createOrReuse();
+      });
       return { status: 201, body: serializer.linked(record, { unlocked: true }) };
     },
     /** The response to a repeated `create` of a record, as far as the actor may see it now. */
@@ -161,11 +186,16 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       if (typeof title === 'string' && title.trim() === '') throw couldNotCreate(kind);
       const rollback = createRollback(services, request);
       const record = await rollback.run(async () => {
-        const fields = await fieldsOf(input, { request, mayPublish, isCreate: false, rollback });
+        const context = { request, mayPublish, isCreate: false, rollback };
+        const fields = await fieldsOf(input, context);
         // As in The Events Calendar, an empty description changes nothing.
         if (fields.description === '') delete fields.description;
-        const hasChanges = Object.keys(fields).length > 0;
-        const updated = hasChanges ? await updatePost(services, writeTarget(input), id, fields, request) : stored;
+        const target = writeTarget(input);
+        const checked = withAnyImage(fields, input);
+        const hasChanges = Object.keys(checked).length > 0;
+        const current = hasChanges ? await checkWrite(services, target, id, checked, request) : undefined;
+        Object.assign(fields, await imageField(input, context));
+        const updated = hasChanges ? await updatePost(services, target, id, fields, request, current) : stored;
         return input.fields.status === 'trash' && updated.status !== 'trash'
           ? trashPost(services, kind, updated, request)
           : updated;

@@ -1,19 +1,35 @@
 // Resolves what an event's body refers to into ids: terms by id, slug or name; venues and organizers by id or
-// data. Creates missing ones.
+// data. Creates missing ones, once everything is resolved.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import type { LinkedKind, TermKind } from '../model/records.ts';
 import { mapCmsError } from './cms-errors.ts';
+import { comparableText } from './find-duplicate.ts';
 import { type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
 import type { Services } from './services.ts';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
+/** What a list in a body refers to, before anything is created. */
+export interface ResolvedReferences {
+  existing: number[];
+  /** At least as many records will be created. */
+  newCount: number;
+  /** Creates the missing records. Resolves with all ids, in order, each once. */
+  create(): Promise<number[]>;
+}
+
+/** Equal for names that the CMS may take for one: as slugs, or without accents. */
+const nameKey = (name: string): string =>
+  comparableText(name)
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]/gu, '');
+
 /**
- * Ids of the terms in a body. A number is an id, without its fraction and sign; an unknown id is ignored.
+ * The terms in a body. A number is an id, without its fraction and sign; an unknown id is ignored.
  * Another text is a slug or name; an unknown one becomes a new term. `true` is the name `1`.
  */
 export async function resolveTerms(
@@ -22,8 +38,9 @@ export async function resolveTerms(
   items: unknown[],
   request: RequestContext,
   rollback: Rollback,
-): Promise<number[]> {
-  const ids = new Set<number>();
+): Promise<ResolvedReferences> {
+  /** Ids, and names of terms to create. */
+  const terms: (number | string)[] = [];
   for (const item of items) {
     const text = item === null || item === undefined || item === false ? '' : String(item).trim();
     if (text === '') continue;
@@ -31,15 +48,39 @@ export async function resolveTerms(
     await nextTurn();
     if (NUMBER.test(text)) {
       const id = Math.trunc(Math.abs(Number(text)));
-      if (id > 0 && (await termExists(services, kind, id, request)) && (await rollback.use(kind, id))) ids.add(id);
-      continue;
+      if (id > 0 && (await termExists(services, kind, id, request)) && (await rollback.use(kind, id))) terms.push(id);
+    } else {
+      const name = item === true ? '1' : text;
+      terms.push((await usableTerm(services, kind, name, rollback)) ?? name);
     }
-    const name = item === true ? '1' : text;
-    const id = findTerm(services, kind, name);
-    const isUsable = id !== undefined && (await rollback.use(kind, id));
-    ids.add(isUsable ? id : await createTerm(services, kind, name, request, rollback));
   }
-  return [...ids];
+  const names = terms.filter((term) => typeof term === 'string');
+  return {
+    existing: [...new Set(terms.filter((term) => typeof term === 'number'))],
+    newCount: new Set(names.map(nameKey)).size,
+    async create() {
+      const ids = new Set<number>();
+      for (const term of terms) {
+        if (typeof term === 'number') ids.add(term);
+        else {
+          // The same name twice, in two spellings.
+          const id = await usableTerm(services, kind, term, rollback);
+          ids.add(id ?? (await createTerm(services, kind, term, request, rollback)));
+        }
+      }
+      return [...ids];
+    },
+  };
+}
+
+async function usableTerm(
+  services: Services,
+  kind: TermKind,
+  name: string,
+  rollback: Rollback,
+): Promise<number | undefined> {
+  const id = findTerm(services, kind, name);
+  return id !== undefined && (await rollback.use(kind, id)) ? id : undefined;
 }
 
 /** The id of a term in the replica, by slug, else by name; the lowest id of several. */
@@ -103,8 +144,7 @@ async function createTerm(
 }
 
 /**
- * Ids of the venues or organizers in a body, in order, each once. Data describes a new record or a duplicate
- * of an existing one.
+ * The venues or organizers in a body. Data describes a new record or a duplicate of an existing one; it is checked as far as the gateway can.
  */
 export async function resolveLinked(
   services: Services,
@@ -113,24 +153,49 @@ export async function resolveLinked(
   items: unknown[],
   request: RequestContext,
   rollback: Rollback,
-): Promise<number[]> {
-  const ids = new Set<number>();
+): Promise<ResolvedReferences> {
+  const existing: number[] = [];
+  const names: string[] = [];
+  const steps: (() => Promise<number>)[] = [];
   for (const item of items) {
     const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
     if (data.id !== undefined) {
       const id = Number(data.id);
       // Validation found the record, but a rollback may have removed it since.
       if (!(await rollback.use(kind, id))) throw invalidParam(kind);
-      ids.add(id);
+      existing.push(id);
+      steps.push(async () => id);
       continue;
     }
     await nextTurn();
-    try {
-      const input = services.validateEmbedded(kind, data);
-      ids.add((await linkedRecords[kind].createOrReuse(input, request, rollback)).id);
-    } catch (error) {
-      throw linkedCreateError(kind, error);
-    }
+    const input = services.validateEmbedded(kind, data);
+    const create = await orLinkedError(kind, () => linkedRecords[kind].prepare(input, request, rollback));
+    names.push(String(input.fields.title));
+    steps.push(async () => (await orLinkedError(kind, create)).id);
   }
-  return [...ids];
+  return {
+    existing: [...new Set(existing)],
+    newCount: leastNew(services, kind, existing, names),
+    async create() {
+      const ids = new Set<number>();
+      for (const step of steps) ids.add(await step());
+      return [...ids];
+    },
+  };
+}
+
+/** How many new records these names mean at least. Data with the name of an existing record may be that record. */
+function leastNew(services: Services, kind: LinkedKind, existing: readonly number[], names: readonly string[]): number {
+  const titles = existing.map((id) => services.replica.get(kind, id)?.title);
+  if (titles.includes(undefined)) return 0;
+  const known = new Set(titles.map((title) => nameKey(title!)));
+  return new Set(names.map(nameKey).filter((name) => !known.has(name))).size;
+}
+
+async function orLinkedError<T>(kind: LinkedKind, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw linkedCreateError(kind, error);
+  }
 }

@@ -120,6 +120,22 @@ export async function readCreated<K extends PostKind>(
   }
 }
 
+/**
+ * Throws what the create (without `id`) or update would throw before its write. Call it before anything else of the request is written.
+ * Resolves with the CMS record, if the update needs it.
+ */
+export const checkWrite = <K extends PostKind>(
+  services: Services,
+  target: WriteTarget<K>,
+  id: number | undefined,
+  fields: Partial<FieldsOf[K]>,
+  request: RequestContext,
+  current?: CmsRecord,
+): Promise<CmsRecord | undefined> =>
+  mappingCmsErrors(errorContext(services, target, id), () =>
+    services.cmsRecords.check(target.kind, id, fields, request, current),
+  );
+
 /** @param current the CMS record, if the caller has just read it for this update */
 export const updatePost = <K extends PostKind>(
   services: Services,

@@ -1,0 +1,99 @@
+// What the gateway can know is checked before the first write of a request: nothing is created and then removed.
+
+import { expect } from 'chai';
+import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { mappingWith } from '../mapping/samples.ts';
+import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
+import { NOW_MS } from './seeded-gateway.ts';
+
+const mapping = mappingWith(
+  {
+    venue: { at: 'meta.venue', as: { ids: 'one' } },
+    organizer: 'meta.organizers',
+    cost: { at: 'meta.cost', as: 'number' },
+    timezone: { at: 'meta.zone', as: 'zone' },
+    categories: { at: 'event_categories', as: 'terms' },
+    tags: { at: 'meta.tag', as: { ids: 'one' } },
+  },
+  {
+    venue: {
+      posts: 'venues',
+      fields: { zip: { at: 'meta.zip', as: 'number' } },
+      custom_fields: { seats: { at: 'meta.seats', as: 'number' } },
+    },
+    organizer: { posts: 'organizers' },
+  },
+  { custom_fields: { seats: { at: 'meta.seats', as: 'number' } } },
+);
+
+describe('a request that the gateway can know to be invalid', () => {
+  let cms: FakeCms;
+  let gateway: TestGateway;
+  beforeEach(async () => {
+    cms = createFakeCms(() => NOW_MS);
+    const options = { cms, service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => NOW_MS };
+    gateway = await startGateway({ ...options, mapping });
+  });
+  afterEach(() => gateway.stop());
+
+  const times = { start_date: '2027-02-01 20:00', end_date: '2027-02-01 22:00' };
+  const send = (path: string, json: Json, method = 'POST') => gateway.request(path, { as: 'admin', method, json });
+  const VALID = {
+    ...{ title: 'Fair', ...times, categories: ['New'], tags: ['Jazz'] },
+    ...{ venue: { venue: 'Hall' }, organizer: [{ organizer: 'Band' }] },
+  };
+  const INVALID: Record<string, [change: Json, param: string]> = {
+    'a custom field': [{ custom_fields: { seats: 'many' } }, 'custom_fields'],
+    'an unknown custom field': [{ custom_fields: { chairs: '1' } }, 'custom_fields'],
+    'a cost in words': [{ cost: 'ten' }, 'cost'],
+    'two new tags where one can be stored': [{ tags: ['Jazz', 'Rock'] }, 'tags'],
+    'two new venues where one can be stored': [{ venue: [{ venue: 'Hall' }, { venue: 'Barn' }] }, 'venue'],
+    'a custom field of a venue after a valid one': [
+      { venue: [{ venue: 'Hall' }, { venue: 'Barn', custom_fields: { seats: 'many' } }] },
+      'venue',
+    ],
+    'a postcode of the venue': [{ venue: { venue: 'Hall', zip: 'none' } }, 'venue'],
+    'an organizer without a name': [{ organizer: [{ organizer: 'Band' }, { organizer: ' ' }] }, 'organizer'],
+  };
+
+  for (const [what, [change, param]] of Object.entries(INVALID)) {
+    it(`writes nothing: ${what}`, async () => {
+      const created = await send('/events', { ...VALID, ...change });
+      expect(created.status, created.text).to.equal(400);
+      expect(created.text).to.include(param);
+      expect(cms.writes).to.deep.equal([]);
+      const { body } = await send('/events', { title: 'Fair', ...times });
+      const before = cms.writes.length;
+      const { title: _title, ...references } = VALID;
+      const updated = await send(`/events/${body.id}`, { ...references, ...change }, 'PATCH');
+      expect(updated.status, updated.text).to.equal(400);
+      expect(cms.writes.length).to.equal(before);
+    });
+  }
+
+  it('is otherwise written as it was: the same name twice is one record', async () => {
+    const { status, body } = await send('/events', {
+      ...VALID,
+      categories: ['New', 'new', ' NEW '],
+      tags: ['Jazz', 'jazz'],
+      venue: [{ venue: 'Hall' }, { venue: 'HALL' }],
+    });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    expect(body.categories).to.have.length(1);
+    expect(body.venue.venue).to.equal('Hall');
+    const bases = cms.writes.map(({ base }) => base);
+    expect(bases).to.deep.equal(['event_categories', 'tags', 'venues', 'organizers', 'events']);
+    // The venue by id and by its data is one venue.
+    const both = await send('/events', { title: 'Two', ...times, venue: [{ id: body.venue.id }, { venue: 'Hall' }] });
+    expect(both.status, both.text).to.equal(201);
+  });
+
+  it('writes nothing in a venue alone, neither at its creation nor later', async () => {
+    const bad = { custom_fields: { seats: 'many' } };
+    expect((await send('/venues', { venue: 'Hall', ...bad })).status).to.equal(400);
+    expect(cms.writes).to.deep.equal([]);
+    const { body } = await send('/venues', { venue: 'Hall' });
+    expect((await send(`/venues/${body.id}`, bad, 'PATCH')).status).to.equal(400);
+    expect(cms.writes).to.have.length(1);
+  });
+});
