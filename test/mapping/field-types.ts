@@ -6,6 +6,8 @@ import type { FieldSpec } from '../../src/mapping/mapping-file.ts';
 export interface FieldType {
   /** The field's type in the plugin. */
   type: string;
+  /** Default: `event`. */
+  kind?: 'event' | 'organizer';
   /** The field of the API, and its mapping line. */
   field: string;
   source: string | FieldSpec;
@@ -28,7 +30,8 @@ const acfText = (sent: unknown): unknown => {
 };
 
 export const ACF_TYPES: readonly FieldType[] = [
-  { type: 'text', field: 'cost', source: { at: 'acf.price', clearWith: null }, stored: texts, afterWrite: acfText },
+  { type: 'text', field: 'cost', source: { at: 'acf.caption', clearWith: null }, stored: texts, afterWrite: acfText },
+  { type: 'text', kind: 'organizer', field: 'phone', source: 'acf.phone', stored: texts, afterWrite: acfText },
   {
     type: 'number',
     field: 'cost',
@@ -43,7 +46,7 @@ export const ACF_TYPES: readonly FieldType[] = [
   {
     type: 'url',
     field: 'website',
-    source: { at: 'acf.link', clearWith: null },
+    source: { at: 'acf.ticket_link', clearWith: null },
     stored: ['', 'https://a.example/?x=1&y=2', 'http://b.example/ü'],
     afterWrite: acfText,
   },
@@ -60,6 +63,22 @@ export const ACF_TYPES: readonly FieldType[] = [
     source: 'acf.event_start',
     stored: [null, '2031-05-01 19:30:00', '2031-12-31 23:59:59'],
     afterWrite: acfText,
+  },
+  {
+    type: 'date_picker',
+    field: 'start_date',
+    source: { at: 'acf.season', as: { 'local-datetime': 'Ymd' } },
+    stored: [null, '20310501', '20311231'],
+    refused: ['2031-05-01 19:30:00'],
+    afterWrite: acfText,
+  },
+  {
+    type: 'email',
+    kind: 'organizer',
+    field: 'email',
+    source: { at: 'acf.email', clearWith: null },
+    stored: ['', 'hello@players.example'],
+    afterWrite: (sent) => (sent === '' ? refuse('Invalid email address.') : acfText(sent)),
   },
   {
     type: 'post_object',
@@ -81,24 +100,26 @@ export const ACF_TYPES: readonly FieldType[] = [
   },
 ];
 
-/** Of an organizer. */
-export const ACF_EMAIL: FieldType = {
-  type: 'email',
-  field: 'email',
-  source: { at: 'acf.email', clearWith: null },
-  stored: ['', 'hello@players.example'],
-  afterWrite: (sent) => (sent === '' ? refuse('Invalid email address.') : acfText(sent)),
-};
-
-/** Two decimals, as the field's settings are by default. */
+/** Two decimals for currencies and none for numbers, as the settings of such fields are by default. */
 const podsNumber =
-  (mark: string) =>
+  (mark: string, decimals = 2) =>
   (sent: unknown): unknown => {
     const text = String(sent ?? '');
     if (/[^0-9.,\-\s]/.test(text)) refuse('is not numeric');
     if (text === '') return '';
-    return Number(mark === ',' ? text.replaceAll('.', '').replace(',', '.') : text.replaceAll(',', '')).toFixed(2);
+    return Number(mark === ',' ? text.replaceAll('.', '').replace(',', '.') : text.replaceAll(',', '')).toFixed(
+      decimals,
+    );
   };
+
+/** The default format `999-999-9999`: the field drops the code of a country, and an extension. */
+const podsPhone = (sent: unknown): unknown => {
+  const [number = ''] = String(sent)
+    .replace(/\+\d+/g, '')
+    .replace(/[^0-9x]/g, '')
+    .split('x');
+  return [number.slice(0, 3), number.slice(3, 6), number.slice(6)].filter(Boolean).join('-');
+};
 
 export const PODS_TYPES: readonly FieldType[] = [
   // It removes tags.
@@ -112,7 +133,7 @@ export const PODS_TYPES: readonly FieldType[] = [
   {
     type: 'currency',
     field: 'cost',
-    source: { at: 'cost', as: 'number', clearWith: '' },
+    source: { at: 'surcharge', as: 'number', clearWith: '' },
     stored: ['', '0.00', '12.50', '1012.50', '-5.00'],
     refused: ['$10 - $20', 'Free - 20', '10, 20', '12 per person', '€5', 'x'],
     afterWrite: podsNumber('.'),
@@ -120,10 +141,42 @@ export const PODS_TYPES: readonly FieldType[] = [
   {
     type: 'currency in the format 9.999,99',
     field: 'cost',
-    source: { at: 'cost', as: { number: { decimal: ',' } }, clearWith: '' },
+    source: { at: 'surcharge_comma', as: { number: { decimal: ',' } }, clearWith: '' },
     stored: ['', '0.00', '12.50', '1012.50', '-5.00'],
     refused: ['$10 - $20', 'x'],
     afterWrite: podsNumber(','),
+  },
+  {
+    type: 'number',
+    field: 'cost',
+    source: { at: 'seats', as: 'number', clearWith: '' },
+    stored: ['', '0', '12', '1012', '-5'],
+    refused: ['$10 - $20', '10, 20', 'x'],
+    afterWrite: podsNumber('.', 0),
+  },
+  {
+    type: 'phone',
+    kind: 'organizer',
+    field: 'phone',
+    source: 'phone',
+    stored: ['', '912', '555-010-0112'],
+    afterWrite: podsPhone,
+  },
+  {
+    type: 'phone in the international format',
+    kind: 'organizer',
+    field: 'phone',
+    source: 'mobile',
+    stored: ['', '+353 91 1', '(555) 010-0112'],
+    afterWrite: String,
+  },
+  {
+    type: 'email',
+    kind: 'organizer',
+    field: 'email',
+    source: 'email',
+    stored: ['', 'hello@players.example'],
+    afterWrite: String,
   },
   {
     type: 'website',
@@ -145,6 +198,14 @@ export const PODS_TYPES: readonly FieldType[] = [
     source: 'start_date',
     stored: ['0000-00-00 00:00:00', '2031-05-01 19:30:00'],
     afterWrite: (sent) => (sent === '' ? '0000-00-00 00:00:00' : sent),
+  },
+  {
+    type: 'date',
+    field: 'start_date',
+    source: { at: 'season', as: { 'local-datetime': 'Y-m-d' } },
+    stored: ['0000-00-00', '2031-05-01'],
+    refused: ['2031-05-01 19:30:00'],
+    afterWrite: (sent) => (sent === '' ? '0000-00-00' : sent),
   },
   {
     type: 'pick',

@@ -4,8 +4,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
+import type { CodecSpec } from '../../src/mapping/codecs/codec.ts';
+import { CODECS, selectCodec } from '../../src/mapping/codecs/registry.ts';
 import { loadMapping, mappingNames } from '../../src/mapping/load.ts';
 import type { KindMapping } from '../../src/mapping/mapping.ts';
+import type { FieldSpec } from '../../src/mapping/mapping-file.ts';
 import type { EventFields, EventRecord, Kind } from '../../src/model/records.ts';
 import { escapeMarkup } from '../../src/text/html.ts';
 import { formatWallTime } from '../../src/time/wall-time.ts';
@@ -27,7 +30,19 @@ function responseTo(body: CmsRecord): CmsRecord {
   return cmsRecord;
 }
 
-function writeAndRead(fields: object, values: Partial<EventFields>): EventRecord {
+/** The codecs that the tests below have written with. */
+const writtenCodecs = new Set<string>();
+
+function noteCodecs(kind: Kind, fields: Readonly<Record<string, string | FieldSpec>>): void {
+  for (const [name, spec] of Object.entries(fields))
+    for (const location of [typeof spec === 'object' ? (spec.write ?? spec) : spec].flat()) {
+      const as = typeof location === 'object' ? location.as : undefined;
+      writtenCodecs.add(selectCodec(as, FIELDS[kind][name]!, name).codec.name);
+    }
+}
+
+function writeAndRead(fields: Readonly<Record<string, string | FieldSpec>>, values: Partial<EventFields>): EventRecord {
+  noteCodecs('event', fields);
   const event = mappingWith(fields).kinds.event;
   return event.read(responseTo(event.write(values, { site })), site);
 }
@@ -119,12 +134,16 @@ describe('a mapping reads back what it has written', () => {
   });
 
   it('ids in any format for several', () => {
-    const format = fc.constantFrom('list', 'csv', 'objects');
+    const codec = fc.constantFrom<CodecSpec>(
+      { ids: 'list' },
+      { ids: 'rows' },
+      { ids: 'csv' },
+      { ids: 'objects' },
+      'terms',
+    );
     fc.assert(
-      fc.property(format, ids, (name, organizers) => {
-        expect(
-          writeAndRead({ organizer: { at: 'meta.o', as: { ids: name } } }, { organizers }).organizers,
-        ).to.deep.equal(organizers);
+      fc.property(codec, ids, (as, organizers) => {
+        expect(writeAndRead({ organizer: { at: 'meta.o', as } }, { organizers }).organizers).to.deep.equal(organizers);
       }),
     );
   });
@@ -144,6 +163,15 @@ describe('a mapping reads back what it has written', () => {
         const record = writeAndRead({ cost: 'meta.c', website: { at: 'meta.j', json: 'a.b' } }, { cost, website });
         expect(record.cost).to.equal(cost);
         expect(record.website).to.equal(website);
+      }),
+    );
+  });
+
+  it('HTML', () => {
+    fc.assert(
+      fc.property(words, (text) => {
+        const description = `<p>${escapeMarkup(text)}</p>`;
+        expect(writeAndRead({ description: 'meta.d' }, { description }).description).to.equal(description);
       }),
     );
   });
@@ -183,7 +211,7 @@ describe('a mapping reads back what it has written', () => {
   });
 
   for (const name of mappingNames()) {
-    const { kinds: all, upstream } = loadMapping(name);
+    const { kinds: all, upstream, source } = loadMapping(name);
     const kinds = all as Partial<Record<Kind, KindMapping<Kind>>>;
     for (const [kind, mapping] of Object.entries(kinds) as [Kind, KindMapping<Kind>][])
       if (!mapping.readOnly && mapping.linkFields.length === 0)
@@ -197,8 +225,15 @@ describe('a mapping reads back what it has written', () => {
             }),
             { numRuns: 50 },
           );
+          noteCodecs(kind, source[kind]?.fields ?? {});
         });
   }
+
+  it('with every codec', () => {
+    // The address of a record's page is never written.
+    const names = CODECS.flatMap(({ name, internal }) => (internal || name === 'link' ? [] : [name]));
+    expect([...writtenCodecs].sort()).to.include.members(names);
+  });
 });
 
 /** Values for every writable field of a kind. */

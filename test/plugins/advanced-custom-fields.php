@@ -24,6 +24,8 @@ $define_fields( 'happening', array(
 	array( 'name' => 'event_start', 'type' => 'date_time_picker', 'required' => 1 ) + $shown,
 	array( 'name' => 'event_end', 'type' => 'date_time_picker', 'required' => 1 ) + $shown,
 	array( 'name' => 'price', 'type' => 'number', 'min' => 0 ),
+	array( 'name' => 'caption', 'type' => 'text' ),
+	array( 'name' => 'season', 'type' => 'date_picker', 'display_format' => 'd/m/Y', 'return_format' => 'd/m/Y' ),
 	array( 'name' => 'ticket_link', 'type' => 'url' ),
 	array( 'name' => 'whole_day', 'type' => 'true_false' ),
 	array( 'name' => 'featured', 'type' => 'true_false' ),

@@ -14,12 +14,17 @@ if ( ! taxonomy_exists( 'event_category' ) ) {
 	};
 	$switches = array( 'show_map', 'show_map_link' );
 	$pod( 'venue', array_merge( $type( 'text', array( 'address', 'city', 'country', 'province', 'state', 'stateprovince', 'zip' ) ), $type( 'phone', array( 'phone' ) ), $type( 'website', array( 'website' ) ), $type( 'boolean', $switches ) ) );
-	$pod( 'organizer', array_merge( $type( 'phone', array( 'phone' ) ), $type( 'website', array( 'website' ) ), $type( 'email', array( 'email' ) ) ) );
+	$pod( 'organizer', array_merge( $type( 'phone', array( 'phone' ) ), array( array( 'name' => 'mobile', 'label' => 'Mobile', 'type' => 'phone', 'phone_format' => 'international' ) ), $type( 'website', array( 'website' ) ), $type( 'email', array( 'email' ) ) ) );
 	$pod(
 		'event',
 		array_merge(
 			$type( 'datetime', array( 'start_date', 'end_date' ) ),
 			array( $text( 'timezone' ), $text( 'cost' ) ),
+			// For the model of the field types: the mapping has no lines for them.
+			$type( 'currency', array( 'surcharge' ) ),
+			array( array( 'name' => 'surcharge_comma', 'label' => 'Surcharge', 'type' => 'currency', 'currency_format' => '9.999,99' ) ),
+			$type( 'number', array( 'seats' ) ),
+			$type( 'date', array( 'season' ) ),
 			$type( 'website', array( 'website' ) ),
 			$type( 'boolean', array( 'all_day', 'hide_from_listings', 'sticky_event', 'featured', ...$switches ) ),
 			array( $link( 'venue', 'venue', 'single' ), $link( 'organizer', 'organizer', 'multi' ) )
