@@ -1,5 +1,6 @@
 // Compares the gateway with the original API (`tribe/events/v1`) on the same site: the same ids and values, except for known differences.
 
+import { cpuMs, median, processTree } from '../../bench/processes.ts';
 import type { Json } from '../live/json-client.ts';
 import type { PluginRequest, PluginSite } from './plugin-test.ts';
 
@@ -234,39 +235,47 @@ export function queriesOf(ids: Readonly<Record<string, number>>): string[] {
   ];
 }
 
-/** Median milliseconds of a response of each API, by what was requested. */
-export interface Speed {
+/** Milliseconds of CPU time that a request costs each side, by what was requested. */
+export interface CpuTime {
   what: string;
+  /** PHP, its web server and the database. */
   original: number;
   here: number;
 }
 
-const SPEED_REQUESTS = 15;
+const MEASURED_REQUESTS = 15;
 
-/** Requests the same from both in turns, anonymously and one at a time, so that a busy machine slows down both. */
-export async function compareSpeed(site: PluginSite): Promise<Speed[]> {
-  const list = (index: number) => `events?start_date=2019-01-01&end_date=2040-01-01&per_page=${20 + (index % 30)}`;
+/** Sends the same requests to both, anonymously and one at a time. CPU time does not depend on what else the machine does. */
+export async function compareCpuTime(site: PluginSite): Promise<CpuTime[]> {
+  const list = (index: number) => `events?start_date=2019-01-01&end_date=2040-01-01&per_page=${20 + index}`;
+  const { total } = (await site.request(list(0))).body;
   const requests: readonly [string, (index: number) => string][] = [
-    ['a list asked for again and again', () => list(0)],
-    ['lists that nobody asked for before', (index) => `${list(index)}&search=a${'b'.repeat(index)}`],
+    [`a list of ${total} events that was asked for before`, () => list(0)],
+    [`a list of ${total} events that nobody asked for before`, list],
     ['an event', () => `events/${site.ids.concert}`],
   ];
-  const speeds: Speed[] = [];
-  for (const [what, query] of requests) {
-    const times: { original: number[]; here: number[] } = { original: [], here: [] };
-    for (let index = 0; index < SPEED_REQUESTS; index += 1) {
-      times.original.push(await timed(() => site.wordpress(`tribe/events/v1/${query(index)}`, { as: 'anonymous' })));
-      times.here.push(await timed(() => site.request(query(index))));
-    }
-    speeds.push({ what, original: median(times.original), here: median(times.here) });
+  const gatewayPids = processTree(site.gateway.child.pid!);
+  const sitePids = processTree(process.pid).filter((pid) => pid !== process.pid && !gatewayPids.includes(pid));
+  const times: CpuTime[] = [];
+  for (const [what, query] of requests)
+    times.push({
+      what,
+      original: await medianCpuMs(sitePids, (index) =>
+        site.wordpress(`tribe/events/v1/${query(index)}`, { as: 'anonymous' }),
+      ),
+      here: await medianCpuMs(gatewayPids, (index) => site.request(query(index))),
+    });
+  return times;
+}
+
+/** The median leaves out the requests during which the gateway polled the site. */
+async function medianCpuMs(pids: readonly number[], send: (index: number) => Promise<unknown>): Promise<number> {
+  await send(0);
+  const spent: number[] = [];
+  for (let index = 0; index < MEASURED_REQUESTS; index += 1) {
+    const before = cpuMs(pids);
+    await send(index + 1);
+    spent.push(cpuMs(pids) - before);
   }
-  return speeds;
+  return median(spent);
 }
-
-async function timed(send: () => Promise<unknown>): Promise<number> {
-  const startMs = performance.now();
-  await send();
-  return performance.now() - startMs;
-}
-
-const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

@@ -20,6 +20,11 @@ export interface StartedSite extends PluginSite {
 const POLL_S = 2;
 const COMPANION_FILE = 'calendar-gateway-companion.php';
 const READY_MS = 120_000;
+/** The checks are about plugins, not about the speed of this machine. */
+const PATIENCE = {
+  CALENDAR_UPSTREAM_LIMITS_HEADERS_TIMEOUT_MS: '60000',
+  CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS: '90000',
+};
 
 /** A classic theme with nothing but the loop. */
 const CLASSIC_THEME: Readonly<Record<string, string>> = {
@@ -122,7 +127,7 @@ export async function startPluginSite(
         init = { ...again, text: `${init.text}\n${again.text}` };
         setCompanionPlugin(true);
       }
-      const settings = { ...settingsIn(join(out, 'secrets.env')), CALENDAR_ADMIN_PORT: String(adminPort) };
+      const settings = { ...settingsIn(join(out, 'secrets.env')), ...PATIENCE, CALENDAR_ADMIN_PORT: String(adminPort) };
       const isReadOnly = loadMapping(configIn(out).mapping).kinds.event.readOnly;
       check = await runCli(
         ['check', '--config', join(out, 'config.json'), '--json', ...(isReadOnly ? [] : ['--write'])],
@@ -136,6 +141,7 @@ export async function startPluginSite(
         config: { ...configIn(out), log: { level: 'warn' }, limits: { requestsPerMinute: 1_000_000 } },
         env: {
           ...settingsIn(join(out, 'secrets.env')),
+          ...PATIENCE,
           CALENDAR_ADMIN_PORT: String(adminPort),
           CALENDAR_SYNC_INTERVAL: String(intervalS),
           CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
