@@ -6,12 +6,19 @@
 // - "mec_timezone ('global' = site)"; "mec_allday 0/1"; "mec_cost / mec_read_more"
 // - "mec_location_id = term id in mec_location (term meta address, latitude, longitude, url), term often not assigned"; "mec_organizer_id = term id
 //   in mec_organizer (term meta tel, email, url)"; "mec_category (REST yes), mec_label / core post_tag"
+// - in 5.21.2: the occurrences in the table mec_dates (dstart, dend; tstart, tend count seconds on a clock that shows wall time in UTC; public);
+//   mec_repeat_status 1 of a series; mec_public 0 of an event that its calendars do not show
 // Not observed: whether minutes have two digits. Here they have as many as they need ("5"), which is the harder case to read.
 // The companion plugin opens its types and registers the meta.
 
 add_action(
 	'init',
 	static function () {
+		global $wpdb;
+		if ( ! wp_installing() && ! get_option( 'site_table' ) ) {
+			$wpdb->query( "CREATE TABLE IF NOT EXISTS {$wpdb->prefix}mec_dates (id int(10) NOT NULL AUTO_INCREMENT, post_id int(10) NOT NULL, dstart date NOT NULL, dend date NOT NULL, tstart int(11) NOT NULL, tend int(11) NOT NULL, public int(4) NOT NULL DEFAULT 1, PRIMARY KEY (id))" );
+			update_option( 'site_table', '1' );
+		}
 		register_post_type( 'mec-events', array( 'label' => 'Events', 'public' => true, 'show_in_rest' => true, 'supports' => array( 'title', 'editor', 'author', 'thumbnail', 'excerpt' ), 'taxonomies' => array( 'post_tag' ), 'rewrite' => array( 'slug' => 'events' ) ) );
 		register_taxonomy( 'mec_category', 'mec-events', array( 'public' => true, 'hierarchical' => true, 'show_in_rest' => true ) );
 		register_taxonomy( 'mec_location', 'mec-events', array( 'public' => true, 'show_in_rest' => false ) );
@@ -20,6 +27,7 @@ add_action(
 );
 
 function sandbox_seed( array $event ): int {
+	global $wpdb;
 	$meta = array();
 	foreach ( array( 'start', 'end' ) as $end ) {
 		if ( isset( $event[ $end ] ) ) {
@@ -31,6 +39,8 @@ function sandbox_seed( array $event ): int {
 		}
 	}
 	if ( ! isset( $event['id'] ) ) {
+		$meta['mec_repeat_status'] = ( $event['weeks'] ?? 1 ) > 1 ? '1' : '0';
+		$meta['mec_public']    = empty( $event['hidden'] ) ? '1' : '0';
 		$meta['mec_timezone']  = $event['timezone'] ?? 'global';
 		$meta['mec_allday']    = empty( $event['all_day'] ) ? '0' : '1';
 		$meta['mec_cost']      = $event['cost'] ?? '';
@@ -44,6 +54,11 @@ function sandbox_seed( array $event ): int {
 		$meta['mec_organizer_id'] = (string) sandbox_term( 'mec_organizer', $person['name'], array( 'tel' => $person['phone'] ?? '', 'email' => $person['email'] ?? '', 'url' => $person['website'] ?? '' ) );
 	}
 	$id = sandbox_post( 'mec-events', $event, $meta );
+	for ( $week = 0; ! isset( $event['id'] ) && $week < ( $event['weeks'] ?? 1 ); $week++ ) {
+		$start = strtotime( "{$event['start']} UTC" ) + $week * WEEK_IN_SECONDS;
+		$end   = strtotime( "{$event['end']} UTC" ) + $week * WEEK_IN_SECONDS;
+		$wpdb->insert( "{$wpdb->prefix}mec_dates", array( 'post_id' => $id, 'dstart' => gmdate( 'Y-m-d', $start ), 'dend' => gmdate( 'Y-m-d', $end ), 'tstart' => $start, 'tend' => $end, 'public' => (int) $meta['mec_public'] ) );
+	}
 	sandbox_assign( $id, 'mec_category', $event['categories'] ?? null );
 	sandbox_assign( $id, 'post_tag', $event['tags'] ?? null );
 	return $id;

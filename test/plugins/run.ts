@@ -20,8 +20,12 @@ const NO_POLLS_S = 3600;
 /** Slugs of the plugins that have a module. */
 const slugs = readdirSync(HERE).flatMap((name) => (name.endsWith('.php') ? name.slice(0, -'.php'.length) : []));
 
-const repositoryOf = (slug: string): string =>
-  slug === 'gatherpress' ? 'GatherPress/gatherpress' : `WordPressBugBounty/plugins-${slug}`;
+/** Other repositories than the mirror's. */
+const REPOSITORIES: Readonly<Record<string, string>> = {
+  gatherpress: 'GatherPress/gatherpress',
+  'modern-events-calendar-lite': 'webnuswp/modern-events-calendar-lite',
+};
+const repositoryOf = (slug: string): string => REPOSITORIES[slug] ?? `WordPressBugBounty/plugins-${slug}`;
 
 /** To be stopped if the run is interrupted. */
 let current: StartedSite | undefined;

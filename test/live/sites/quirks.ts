@@ -266,6 +266,19 @@ const eventOn: Quirks = {
 
 const modernEventsCalendar: Quirks = {
   ...termVenues,
+  async 'lists each week of a series, and no event that the plugin hides from its calendars'(site) {
+    const times = { start: '2031-02-01 18:00:00', end: '2031-02-01 19:00:00' };
+    await site.seed({ title: 'Hidden', ...times, hidden: true });
+    await site.seed({ title: 'Shown', ...times });
+    const first = new Date(Date.now() + 7 * DAY_MS).toISOString().slice(0, 10);
+    await site.seed({ title: 'Weekly', start: `${first} 18:00:00`, end: `${first} 19:00:00`, weeks: 230 });
+    await site.nextPoll();
+    expect(await site.titles(SAME_DAY)).to.deep.equal(['Shown']);
+    const { body } = await site.request('events?start_date=2000-01-01&end_date=2100-01-01&search=Weekly');
+    // From a week after today to the end of the window, 366 days after today.
+    expect(body.total).to.equal(52);
+    expect(String((body.events as Json[])[0]?.start_date)).to.equal(`${first} 18:00:00`);
+  },
   async 'reads a time from four keys, and the time zone of the site'(site) {
     const time = { mec_start_time_hour: '7', mec_start_time_minutes: '5', mec_start_time_ampm: 'PM' };
     expect(await rawMeta(site, 'mec-events', site.seeded.concert)).to.include(time);
