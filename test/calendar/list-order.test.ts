@@ -107,8 +107,8 @@ describe('modified_after', () => {
   });
 
   it('does not restrict terms, which have no time of change', async () => {
-    expect(await ids('/categories?modified_after=2026-11-01')).to.deep.equal([31]);
-    expect(await ids('/tags?modified_after=2026-11-01')).to.deep.equal([41]);
+    expect(await ids('/categories?hide_empty=0&modified_after=2026-11-01')).to.deep.equal([31]);
+    expect(await ids('/tags?hide_empty=0&modified_after=2026-11-01')).to.deep.equal([41]);
   });
 
   it('is relative to now for a phrase, and a 400 for any other text', async () => {
