@@ -1,5 +1,6 @@
 // The sites of `npm run demo`: a WordPress or a Payload with what the gateway in front of it needs.
 
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from './paths.ts';
 import { startPayload } from './payload-site.ts';
@@ -89,6 +90,14 @@ async function startWordPressDemo({ webhook, phpRuntime, ...options }: DemoSiteO
   };
 }
 
+/** The bundled mapping with the name of the calendar, which Payload does not know. */
+function writeMapping(dataDir: string): string {
+  const bundled = JSON.parse(readFileSync(join(PROJECT_ROOT, 'mappings/payload.json'), 'utf8')) as { payload: object };
+  const file = join(dataDir, 'mapping.json');
+  writeFileSync(file, JSON.stringify({ ...bundled, payload: { ...bundled.payload, name: 'Gullhaven' } }));
+  return file;
+}
+
 async function startPayloadDemo({ webhook, phpRuntime: _, ...options }: DemoSiteOptions): Promise<DemoSite> {
   const payload = await startPayload({ ...options, webhook });
   const { admin, editor } = payload.credentials;
@@ -97,7 +106,7 @@ async function startPayloadDemo({ webhook, phpRuntime: _, ...options }: DemoSite
   return {
     name: 'Payload',
     ...{ url, dataDir, ended, stop },
-    mapping: 'payload',
+    mapping: writeMapping(dataDir),
     service: { user: 'users', password: admin.apiKey },
     config: {},
     pollIntervalS: 10,

@@ -110,7 +110,7 @@ const venues: CollectionConfig = {
     { name: 'name', type: 'text', required: true },
     slug('name'),
     ...description,
-    ...texts('address', 'city', 'state', 'province', 'zip', 'country', 'phone', 'website'),
+    ...texts('address', 'city', 'state', 'province', 'stateProvince', 'zip', 'country', 'phone', 'website'),
     ...checkboxes(true, 'showMap', 'showMapLink'),
     image,
     { name: 'publishedAt', type: 'date' },

@@ -246,6 +246,12 @@ function valuesOf(kind: Kind, mapping: KindMapping<Kind>): fc.Arbitrary<Record<s
     // A CMS may have one instant for both.
     if (info.key === 'date' && mapping.locations.get('date' as never) === mapping.locations.get('dateUtc' as never))
       continue;
+    // With paragraphs, every text is in one.
+    if (mapping.paths.get(info.key) === 'excerpt') {
+      const line = words.map((text) => escapeMarkup(text.replace(/\s+/g, ' ').trim()));
+      arbitraries[info.key] = line.map((text) => (text === '' ? '' : `<p>${text}</p>`));
+      continue;
+    }
     arbitraries[info.key] = {
       text:
         info.key === 'status'

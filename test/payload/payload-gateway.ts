@@ -1,6 +1,11 @@
 // A real Payload and a gateway in front of it, for the checks of this folder.
 
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { PayloadRole, PayloadSandbox } from '../../sandbox/payload-site.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
+import { KINDS } from '../../src/model/records.ts';
 import { type GatewayProcess, startGateway } from '../start-gateway.ts';
 
 const READY_TIMEOUT_MS = 120_000;
@@ -15,6 +20,19 @@ export interface PayloadGatewayOptions {
   publicUrl?: string;
 }
 
+/** The bundled mapping with the addresses of pages, which every site has to name (codec `link`). */
+function writeMapping(siteUrl: string): string {
+  const { source } = loadMapping('payload');
+  const kinds = KINDS.map((kind) => {
+    const { collection, fields } = source[kind]!;
+    const url = { read: { at: 'slug', as: { link: `${siteUrl}/${collection}/{}` } } };
+    return [kind, { collection, fields: { ...fields, url } }];
+  });
+  const file = join(mkdtempSync(join(tmpdir(), 'calendar-mapping-')), 'mapping.json');
+  writeFileSync(file, JSON.stringify({ ...source, ...Object.fromEntries(kinds) }));
+  return file;
+}
+
 /** Starts a gateway with the administrator as service account, and waits for its initial sync. */
 export async function startPayloadGateway(
   { url, credentials }: Pick<PayloadSandbox, 'url' | 'credentials'>,
@@ -27,7 +45,7 @@ export async function startPayloadGateway(
     // The recorded site shows ten events per page; the tests exceed the rate limit of one address.
     config: { lists: { perPage: 10 }, limits: { requestsPerMinute: 1_000_000 } },
     env: {
-      CALENDAR_MAPPING: 'payload',
+      CALENDAR_MAPPING: writeMapping(url),
       CALENDAR_SYNC_INTERVAL: String(intervalS),
       CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
       CALENDAR_WEBHOOK_SECRET: WEBHOOK_SECRET,

@@ -12,6 +12,8 @@ import { proposeLinked, proposeTaxonomy } from './propose-linked.ts';
 export interface Decisions extends DateDecisions {
   /** Name of a shipped mapping. */
   mapping?: string | undefined;
+  /** Of the calendar, for a CMS that does not know it. */
+  name?: string | undefined;
   /** Collections by kind; `none` leaves the kind out. */
   collections?: Partial<Record<Kind, string>> | undefined;
   /** `event.start_date` -> path; `none` leaves the field out. */

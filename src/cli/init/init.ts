@@ -41,6 +41,8 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
   if (url === undefined) throw new ConfigError('init', 'needs the address of a site', advise('give-address'));
   const ofPayload = await initPayload(url, options, { print, ask: prompts }, MOUNT);
   if (ofPayload !== undefined) return ofPayload;
+  if (options.name !== undefined)
+    throw new ConfigError('--name', 'is for Payload: the name of a WordPress site is in its settings', 'Leave it out.');
   const account = await resolveAccount(options, prompts);
   const connection = openSite(url, account && basicAuth(account.user, account.password));
   try {

@@ -13,6 +13,7 @@ export const INIT_OPTIONS = {
   'password-file': { type: 'string' },
   anonymous: { type: 'boolean' },
   mapping: { type: 'string' },
+  name: { type: 'string' },
   'event-type': { type: 'string' },
   'venue-type': { type: 'string' },
   'organizer-type': { type: 'string' },
@@ -30,15 +31,16 @@ export const INIT_OPTIONS = {
 
 export const INIT_HELP = `calendar-gateway init [URL] [options]
 
-Probes a WordPress site, proposes a mapping for its events, shows three of them as the API would, and writes the configuration.
+Probes a WordPress or Payload site, proposes a mapping for its events, shows three of them as the API would, and writes the configuration.
 It asks what the site does not tell; each question has an option, and without a terminal it asks nothing.
 
   URL                    the site's address, such as https://example.org
-  --user NAME            the service account; without one only public records are readable
-  --password-file FILE   its application password (or CALENDAR_UPSTREAM_PASSWORD or ..._FILE in the environment)
+  --user NAME            the service account; without one only public records are readable. Of Payload, the slug of its collection
+  --password-file FILE   its application password, or its API key of Payload (or CALENDAR_UPSTREAM_PASSWORD or ..._FILE in the environment)
   --anonymous            no service account, and no question about it
   --mapping NAME         use this mapping that comes with the gateway:
                          ${wrapText(mappingNames().join(', '), 90).join(`\n${' '.repeat(25)}`)}
+  --name TEXT            the name of the calendar, which Payload does not know (default: the site's host)
   --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type, --tag-type ("none": has none)
   --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be repeated
   --date-order dmy|mdy   which date 01/02/2027 is
@@ -93,6 +95,7 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     dateOrder: parseChoice('--date-order', text('date-order'), ['dmy', 'mdy'] as const),
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
+    name: parseName(text('name')),
     publicUrl: text('public-url'),
     webhookUrl: text('webhook-url'),
     collections: Object.fromEntries(collections) as Decisions['collections'],
@@ -113,6 +116,14 @@ export function parseSiteUrl(text: string): string {
   if (url.username !== '' || url.password !== '')
     throw new ConfigError('the address', 'holds credentials', 'Give them as --user and --password-file.');
   return (url.origin + url.pathname).replace(/\/(wp-json|wp-admin|wp-login\.php)?\/?$/, '');
+}
+
+const MAX_NAME_LENGTH = 200;
+
+function parseName(name: string | undefined): string | undefined {
+  if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_LENGTH))
+    throw new ConfigError('--name', `must have 1 to ${MAX_NAME_LENGTH} characters`, 'Give a short name.');
+  return name?.trim();
 }
 
 function parseChoice<T extends string>(

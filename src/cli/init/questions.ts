@@ -24,6 +24,8 @@ export interface Questions {
   field(what: 'start' | 'end', type: ProbedType): Promise<string | undefined>;
   dateOrder(example: string): Promise<'dmy' | 'mdy'>;
   seconds(): Promise<'utc' | 'wall'>;
+  /** Of the calendar. `usual`: without an answer. */
+  name(usual: string): Promise<string | undefined>;
   write(folder: string): Promise<boolean>;
 }
 
@@ -37,7 +39,7 @@ export const questions: Questions = {
   async url() {
     const url = await orCancel(
       text({
-        message: 'Address of the WordPress site',
+        message: 'Address of the site',
         placeholder: 'https://example.org',
         validate: (value) => (value === undefined || value.trim() === '' ? 'Enter an address.' : undefined),
       }),
@@ -107,6 +109,11 @@ export const questions: Questions = {
         ],
       }),
     ),
+
+  async name(usual) {
+    const answer = await orCancel(text({ message: 'Name of the calendar', placeholder: usual, defaultValue: '' }));
+    return answer.trim() === '' ? undefined : answer.trim();
+  },
 
   write: (folder) => orCancel(confirm({ message: `Write this to ${folder}?` })),
 };

@@ -39,6 +39,9 @@ export interface CollectionOptions {
   nowMs(): number;
 }
 
+/** Terms whose names contain that of a new one. */
+const MAX_SIMILAR = 1000;
+
 /** The sync's page size. Payload itself has no greatest one. */
 const MAX_PAGE_SIZE = 100;
 
@@ -223,7 +226,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     throw new CmsRejected('failed', message, { status: 409, code: 'unpublished-changes' });
   }
 
-  /** Terms have unique names, below one parent. Payload has no such rule. */
+  /** Terms have unique names whatever their case, below one parent. Payload has no such rule. */
   async function assertNewTerm(spec: CollectionSpec, json: CmsRecord, callOptions: CallOptions): Promise<void> {
     const [name, parent] = [spec.paths.get('name') ?? '', spec.paths.get('parent')];
     if (typeof json[name] !== 'string') return;
@@ -234,8 +237,11 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
         : payloadParent
           ? { [`where[${parent}][equals]`]: payloadParent }
           : { [`where[${parent}][exists]`]: false };
-    const sameName = { [`where[${name}][equals]`]: json[name], ...ofParent, limit: 1, depth: 0 };
-    const [same] = listOf(await query(spec, sameName, callOptions)).docs;
+    const wanted = json[name].toLowerCase();
+    // Databases compare with `equals` by case, and with `contains` not.
+    const similar = { [`where[${name}][contains]`]: json[name], ...ofParent, limit: MAX_SIMILAR, depth: 0 };
+    const { docs } = listOf(await query(spec, similar, callOptions));
+    const same = docs.find((doc) => String(doc[name]).toLowerCase() === wanted);
     const existingId = same && ids.toGateway(idSpaceOf(spec), same.id);
     if (existingId !== undefined)
       throw new CmsRejected('conflict', 'A term with this name exists.', { fields: [name], existingId });

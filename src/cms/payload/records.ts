@@ -76,6 +76,10 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, 
   let record: CmsRecord = { ...doc, id: ids.toGateway(idSpaceOf(spec), doc.id) };
   for (const { path, space } of referencesOf(spec))
     record = replaceAt(record, path, (value) => readIds(value, (payloadId) => ids.toGateway(space, payloadId)));
+  for (const key of RICH_TEXTS) {
+    const path = spec.paths.get(key);
+    if (path !== undefined) record = replaceAt(record, path, withoutWrapper);
+  }
   if (spec.storedAs === 'posts' && typeof doc.updatedAt === 'string')
     record.modifiedUtc = doc.updatedAt.slice(0, 19).replace('T', ' ');
   const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
@@ -84,6 +88,15 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, 
   const status = statusOf(doc, field === undefined ? undefined : doc[field]);
   return { ...record, status, ...(field !== undefined && { [field]: status }) };
 }
+
+const RICH_TEXTS = ['description', 'excerpt'];
+
+/** Payload's conversion of rich text puts the HTML into a `div` of its own (observed on 3.90.2). */
+const WRAPPER = ['<div class="payload-richtext">', '</div>'] as const;
+const withoutWrapper = (value: unknown): unknown =>
+  typeof value === 'string' && value.startsWith(WRAPPER[0]) && value.endsWith(WRAPPER[1])
+    ? value.slice(WRAPPER[0].length, -WRAPPER[1].length)
+    : value;
 
 /** A collection without drafts has no `_status`. A word that is none of Payload's own is not public. */
 function statusOf({ _status, deletedAt }: CmsRecord, ofSite: unknown): string {

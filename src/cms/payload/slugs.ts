@@ -31,9 +31,6 @@ export function creatingUniqueSlugs(call: RestCall, slugOf: (spec: CollectionSpe
       return await create(withSlug);
     } catch (error) {
       if (!isTaken(error, path) || slug === '') throw error;
-      // The slug of a term is the caller's own choice.
-      if (sent !== undefined && !isPostCollection(spec))
-        throw new CmsRejected('conflict', error.message, { fields: ['slug'], status: error.status });
     }
     try {
       return await create({ ...body, [path]: await freeSlug(spec, path, slug, options) });

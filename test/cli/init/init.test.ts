@@ -247,6 +247,7 @@ describe('init', () => {
       field: ['field'],
       dateOrder: ['date-order'],
       seconds: ['seconds'],
+      name: ['name'],
       write: ['yes', 'out'],
     };
     expect(Object.keys(optionOf).sort()).to.deep.equal(Object.keys(questions).sort());

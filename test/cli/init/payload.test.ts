@@ -9,9 +9,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { init } from '../../../src/cli/init/init.ts';
 import { parseInitOptions } from '../../../src/cli/init/options.ts';
+import type { Questions } from '../../../src/cli/init/questions.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
+import { KINDS } from '../../../src/model/records.ts';
 import { sendJson } from '../../faults/stub-cms.ts';
 
 const KEY = '3b241101-e2bb-4255-8caf-4136c566a962';
@@ -122,6 +124,80 @@ describe('init with Payload', () => {
     expect(printed.join('\n')).to.include('examples/payload/calendar-gateway.ts');
     expect(readdirSync(join(folder, 'made')).sort()).to.deep.equal(['config.json', 'mapping.json', 'secrets.env']);
     expect(readFileSync(join(folder, 'made/secrets.env'), 'utf8')).to.match(/^CALENDAR_WEBHOOK_SECRET="\S{32}"\n$/);
+  });
+
+  /** A site with every collection and field of the bundled mapping. */
+  function bundledSite(zone: string): Record<string, Docs> {
+    const { source } = loadMapping('payload');
+    const docs = KINDS.map((kind): [string, Docs] => {
+      const names = Object.values(source[kind]?.fields ?? {}).flatMap((spec) =>
+        [...JSON.stringify(spec).matchAll(/"([a-z][A-Za-z]*)"(?!:)/g)].map(([, name]) => [name, null]),
+      );
+      return [source[kind]?.collection ?? '', [{ ...Object.fromEntries(names), id: 1 }]];
+    });
+    const made = Object.fromEntries(docs);
+    Object.assign(made.events![0]!, {
+      timeZone: zone,
+      startDate: GIG.beginsAt,
+      endDate: GIG.endsAt,
+      _status: 'published',
+    });
+    return made;
+  }
+
+  it('uses the bundled mapping if the site has all its collections and fields', async () => {
+    site = bundledSite('America/New_York');
+    expect(await run({ anonymous: true })).to.equal(0);
+    expect(readdirSync(join(folder, 'made'))).to.deep.equal(['config.json']);
+    expect(loadConfig({ file: join(folder, 'made/config.json'), env: {} }).mapping).to.equal('payload');
+    expect(printed.join('\n')).to.include('the site has all its collections and fields').and.to.include('New_York');
+  });
+
+  it('copies the bundled mapping for another time zone and a name', async () => {
+    site = bundledSite('Europe/Vienna');
+    expect(await run({ anonymous: true, name: 'Gullhaven' })).to.equal(0);
+    const { source } = loadMapping(join(folder, 'made/mapping.json'));
+    expect(source.payload).to.deep.equal({ timezone: 'Europe/Vienna', name: 'Gullhaven' });
+    expect(source.event).to.deep.equal(loadMapping('payload').source.event);
+  });
+
+  it('does not use the bundled mapping without one of its fields, or if the operator names other fields', async () => {
+    site = bundledSite('America/New_York');
+    await run({ anonymous: true, field: ['event.cost=none'] } as never);
+    expect(loadMapping(join(folder, 'made/mapping.json')).source.event.fields).to.not.have.property('cost');
+    delete site.events![0]!.cost;
+    await run({ anonymous: true, force: true });
+    expect(loadMapping(join(folder, 'made/mapping.json')).source.name).to.equal('site');
+  });
+
+  it('uses the mapping that the operator names, and refuses one for another CMS', async () => {
+    expect(await run({ anonymous: true, mapping: 'payload' })).to.equal(0);
+    expect(printed.join('\n')).to.include('you named it').and.to.include('does not show events');
+    const failure = await run({ anonymous: true, mapping: 'acf', force: true }).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(ConfigError).and.to.have.property('message').that.includes('not for Payload');
+  });
+
+  it('names the calendar, by an option or in the answer to its question', async () => {
+    const nameIn = () => loadMapping(join(folder, 'made/mapping.json')).source.payload?.name;
+    await run({ anonymous: true, name: 'Gullhaven' });
+    expect(nameIn()).to.equal('Gullhaven');
+    const ask = { name: async () => 'Events in the harbour', write: async () => true } as unknown as Questions;
+    const options = parseInitOptions({ out: join(folder, 'made'), anonymous: true, force: true }, [url], {});
+    await init(options, { print: () => undefined, ask });
+    expect(nameIn()).to.equal('Events in the harbour');
+  });
+
+  it('proposes a status for a field of a collection with drafts that holds pending or private', async () => {
+    const statusOf = async (more: Record<string, unknown>) => {
+      site = { ...SITE, gigs: [{ ...GIG, ...more }] };
+      await run({ anonymous: true, force: true });
+      return loadMapping(join(folder, 'made/mapping.json')).source.event.fields?.status;
+    };
+    expect(await statusOf({ workflow: null })).to.equal('workflow');
+    expect(await statusOf({ visibility: 'private' })).to.equal('visibility');
+    expect(await statusOf({ gigStatus: 'sold-out' })).to.equal(undefined);
+    expect(await statusOf({ status: null })).to.equal(undefined);
+    expect(await statusOf({ workflow: null, _status: undefined })).to.equal(undefined);
   });
 
   it('says that the site does not know the key', async () => {

@@ -289,3 +289,48 @@ describe('a change of a published record of Payload', () => {
     expect(sent.filter((request) => !request.startsWith('GET'))).to.deep.equal([]);
   });
 });
+
+describe('a term of Payload', () => {
+  const category = loadMapping('payload').kinds.category!;
+  const admin = { credentials: 'users API-Key x' };
+  /** `taken`: slugs that the site rejects. Resolves with the body of the create that it accepts. */
+  const createAmong = async (docs: object[], body: Record<string, unknown>, taken: string[] = []) => {
+    let accepted: Record<string, unknown> = {};
+    const call: RestCall = async (method, _route, { json } = {}) => {
+      if (method === 'GET') return responseOf({ docs, totalDocs: docs.length });
+      const errors = [{ name: 'ValidationError', message: 'slug', data: { errors: [{ path: 'slug' }] } }];
+      if (taken.includes(String(json?.slug))) throw rejection(responseOf({ errors }, 400), true);
+      accepted = json ?? {};
+      return responseOf({ doc: { ...json, id: 9 } });
+    };
+    const options = { ids: integerIds, users: 'users', media: 'media', specs: [category], nowMs: () => 0 };
+    const collections = createCollections(call, {
+      ...{ ids: integerIds, accounts: createAccounts(call, options), specs: [category], apiUrl: '', recordQuery: {} },
+      ...{ slugOf: ({ collection }) => collection, nowMs: () => 0 },
+    });
+    await collections.create(category, body, admin);
+    return accepted;
+  };
+
+  it('has a name that no other has in any case', async () => {
+    const error = await createAmong([{ id: 3, name: 'Open Air' }], { name: 'open air' }).catch((thrown) => thrown);
+    expect(error).to.be.instanceOf(CmsRejected).and.to.include({ kind: 'conflict', existingId: 3 });
+    const longer = await createAmong([{ id: 3, name: 'Open Air Cinema' }], { name: 'open air' });
+    expect(longer.name).to.equal('open air');
+  });
+
+  it('gets another slug if its own is taken', async () => {
+    const docs = [{ id: 3, name: 'Foo', slug: 'foo' }];
+    expect((await createAmong(docs, { name: 'Another', slug: 'foo' }, ['foo'])).slug).to.equal('foo-2');
+  });
+});
+
+describe('rich text of Payload', () => {
+  it('is without the div that Payload puts around it', () => {
+    const descriptionOf = (descriptionHtml: unknown) =>
+      toGatewayRecord(integerIds, event, { id: 7, descriptionHtml }).descriptionHtml;
+    expect(descriptionOf('<div class="payload-richtext"><p>A</p><div>B</div></div>')).to.equal('<p>A</p><div>B</div>');
+    for (const other of ['<div><p>A</p></div>', '<div class="payload-richtext"><p>A</p>', '', null])
+      expect(descriptionOf(other)).to.equal(other);
+  });
+});

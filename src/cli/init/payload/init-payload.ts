@@ -45,7 +45,8 @@ export async function initPayload(
     for (const line of lines) print(line);
   };
   printAll([...siteLines(site), '']);
-  const proposal = proposePayload(site, options);
+  const name = options.name ?? (await ask?.name(site.name));
+  const proposal = proposePayload(site, { ...options, name });
   if (!proposal) {
     printAll(['No collection has a field that looks like the start of an event.', `  ${NAME_FIELDS}`]);
     return 1;

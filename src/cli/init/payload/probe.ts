@@ -14,6 +14,8 @@ export interface PayloadSite extends ProbedSite {
   /** Slugs of the collections of accounts, if the caller has one, and of images. */
   users: string | undefined;
   media: string | undefined;
+  /** Slugs of the collections with drafts. */
+  withDrafts: ReadonlySet<string>;
 }
 
 const SAMPLE_SIZE = 10;
@@ -40,9 +42,12 @@ export async function probePayload(url: string, credentials: string | undefined)
       .filter((slug) => !OWN_COLLECTION.test(slug))
       .slice(0, MAX_COLLECTIONS);
     const types: ProbedType[] = [];
+    const withDrafts = new Set<string>();
     for (const slug of slugs) {
       const names = [ofVisitors[slug], ofAccount[slug]].flatMap(fieldNames);
-      types.push(await probeCollection(client, `${api}/${slug}`, slug, names, credentials));
+      const type = await probeCollection(client, `${api}/${slug}`, slug, names, credentials);
+      types.push(type);
+      if (names.includes('_status') || type.samples.some((sample) => '_status' in sample)) withDrafts.add(slug);
     }
     const account = credentials === undefined ? undefined : await readAccount(client, api, credentials);
     return {
@@ -57,6 +62,7 @@ export async function probePayload(url: string, credentials: string | undefined)
       typeById: {},
       users: account?.users,
       media: types.find(({ fields }) => isUpload(fields))?.base,
+      withDrafts,
     };
   } finally {
     await client.close();

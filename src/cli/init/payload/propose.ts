@@ -1,17 +1,20 @@
 // Proposes a mapping for a Payload site, from the names and values of the fields of its collections.
 
+import { UNPUBLISHED_STATUSES } from '../../../cms/payload/records.ts';
 import { FIELDS } from '../../../interface/fields.ts';
 import type { FieldSpec, KindSpec, MappingFile } from '../../../mapping/mapping-file.ts';
 import { isObject } from '../../../model/json.ts';
+import { isPostKind } from '../../../model/kinds.ts';
 import { KINDS, type Kind } from '../../../model/records.ts';
-import { parseZone } from '../../../time/zones.ts';
 import { KIND_WORDS, normalizedName } from '../field-synonyms.ts';
 import type { Decisions } from '../generate-mapping.ts';
 import type { ProbedType, SourceField } from '../probe.ts';
 import { decidedFields, findEventTypes, type Proposal, withDecidedFields } from '../propose.ts';
 import { proposeDates } from '../propose-dates.ts';
 import { nameReason as nameReasonOf, type ProposedField, proposeFields } from '../propose-fields.ts';
+import { proposeBundled } from './bundled.ts';
 import type { PayloadSite } from './probe.ts';
+import { describe, siteSettings } from './site-settings.ts';
 
 /** Payload has no schema to tell more. */
 const nameReason = (field: SourceField): string =>
@@ -49,7 +52,10 @@ const HTML: CoreField = {
   names: /^(description|content|body|text|about|details)_html$/,
   source: (field) => (isText(field) ? { at: field.path, readOnly: true } : undefined),
 };
-const EXCERPT = plainText(/^(excerpt|summary|teaser|intro|short_description)$/);
+const EXCERPT: CoreField = {
+  names: /^(excerpt|summary|teaser|intro|short_description)$/,
+  source: (field) => (isText(field) ? { at: field.path, as: { 'plain-text': 'paragraphs' } } : undefined),
+};
 const AUTHOR = reference(/^(author|created_by|owner)$/);
 const IMAGE = reference(/^((featured|cover|hero|main|header)_)?(image|photo|picture|thumbnail)$|^cover$/);
 
@@ -61,11 +67,20 @@ const CORE_FIELDS: Readonly<Record<Kind, Readonly<Record<string, CoreField>>>> =
   tag: { name: NAME, slug: SLUG, description: text(/^description$/) },
 };
 
+const STATUS_NAME = /status|state|workflow|visibility|review/;
+/** Without a value, a name that says less, such as `status`, may be that of anything. */
+const WORKFLOW_NAME = /^(workflow(_(status|state))?|(review|editorial|publication)_(status|state))$/;
+
 /** The field of an event that refers to each other kind. */
 const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
 
-/** Returns undefined if no collection has a start of events and the operator named none. */
+/**
+ * Returns undefined if no collection has a start of events and the operator named none.
+ * @throws ConfigError if the operator named a mapping for another CMS
+ */
 export function proposePayload(site: PayloadSite, decisions: Decisions = {}): Proposal | undefined {
+  const bundled = proposeBundled(site, decisions);
+  if (bundled) return bundled;
   const eventTypes = findEventTypes(site).filter(({ fields }) => proposeDates(fields));
   const wanted = decisions.collections?.event;
   const event = wanted === undefined ? eventTypes[0] : site.types.find(({ base }) => base === wanted);
@@ -95,19 +110,15 @@ export function proposePayload(site: PayloadSite, decisions: Decisions = {}): Pr
     specs[kind] = { collection: type.base };
     collections.push({ kind, base: type.base, reason: describe(type) });
     fields.push({ kind: 'event', field: LINK_FIELDS[kind], source: linkSource(link.source), reason: link.reason });
-    fields.push(...ownFields(kind, type, new Set()));
+    const usedThere = new Set<string>();
+    fields.push(...statusField(kind, type, site, usedThere), ...ownFields(kind, type, usedThere));
   }
-  fields.push(...ownFields('event', event, used));
+  fields.push(...statusField('event', event, site, used), ...ownFields('event', event, used));
   for (const { kind, field, source } of fields) {
     const spec = specs[kind]!;
     spec.fields = { ...spec.fields, [field]: source };
   }
-  const zone = usualZone(event, fields);
-  const payload = {
-    ...(zone === undefined ? {} : { timezone: zone }),
-    ...(site.media === undefined || site.media === 'media' ? {} : { media: site.media }),
-    ...(site.users === undefined || site.users === 'users' ? {} : { users: site.users }),
-  };
+  const payload = siteSettings(site, specs as Pick<MappingFile, 'event'>, decisions.name);
   const mapping = { name: 'site', upstream: 'payload', ...specs, payload } as MappingFile;
   const isDecided = ({ kind, field }: ProposedField) => `${kind}.${field}` in (decisions.fields ?? {});
   return {
@@ -118,14 +129,12 @@ export function proposePayload(site: PayloadSite, decisions: Decisions = {}): Pr
     mapping: withDecidedFields(mapping, decisions),
     collections,
     fields: [...fields.filter((field) => !isDecided(field)), ...decidedFields(decisions)],
-    notes: notesFor(site, event, specs, zone),
+    notes: notesFor(site, event, specs, payload.timezone),
     needsPlugin: false,
     openQuestions: eventTypes.length > 1 && wanted === undefined ? ['eventType'] : [],
     eventTypes,
   };
 }
-
-const describe = ({ total }: ProbedType): string => `${total} ${total === 1 ? 'record' : 'records'}`;
 
 /** Payload stores instants; without a value the proposal would be the usual format of WordPress. */
 function inUtc(source: Source): FieldSpec {
@@ -176,6 +185,20 @@ function ownFields(kind: Kind, { fields: all }: ProbedType, used: Set<string>): 
   return [...core, ...proposeFields(kind, rest, used)];
 }
 
+/** Payload has one word for what is unpublished. A field of a collection with drafts may tell pending and private records apart. */
+function statusField(kind: Kind, { base, fields }: ProbedType, site: PayloadSite, used: Set<string>): ProposedField[] {
+  if (!isPostKind(kind) || !site.withDrafts.has(base)) return [];
+  const isStatus = ({ path, values }: SourceField) =>
+    values.length > 0
+      ? STATUS_NAME.test(normalizedName(path)) && values.every((value) => UNPUBLISHED_STATUSES.includes(String(value)))
+      : WORKFLOW_NAME.test(normalizedName(path));
+  const field = fields.find((each) => !used.has(each.path) && isStatus(each));
+  if (!field) return [];
+  used.add(field.path);
+  const reason = `${nameReason(field)}; it tells which drafts are ${UNPUBLISHED_STATUSES.join(' or ')}`;
+  return [{ kind, field: 'status', source: field.path, reason }];
+}
+
 /** `descriptionHtml` -> read there, written to the rich text in `description`, if the collection has it. */
 function withRichText(source: Source, fields: readonly SourceField[]): Source {
   if (typeof source === 'string' || !source.readOnly || source.at === undefined) return source;
@@ -190,18 +213,8 @@ function withKnownType(kind: Kind, field: SourceField): SourceField {
   return isFlag && field.values.length === 0 ? { ...field, type: 'boolean' } : field;
 }
 
-/** The zone that most events have: Payload has no setting for it. */
-function usualZone({ fields: all }: ProbedType, fields: readonly ProposedField[]): string | undefined {
-  const path = fields.find(({ kind, field }) => kind === 'event' && field === 'timezone')?.source;
-  const values = all.find((each) => each.path === path)?.values ?? [];
-  const counts = new Map<string, number>();
-  for (const value of values)
-    if (typeof value === 'string' && parseZone(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
-}
-
 function notesFor(
-  { users, account }: PayloadSite,
+  { users, account, withDrafts }: PayloadSite,
   event: ProbedType,
   specs: Partial<Record<Kind, KindSpec>>,
   zone: string | undefined,
@@ -216,7 +229,9 @@ function notesFor(
     notes.push(
       `${richText.path} is rich text: add Payload's lexicalHTMLField beside it, and the API has a description`,
     );
-  if (specs.event?.fields?.status === undefined)
+  if (!withDrafts.has(event.base))
+    notes.push(`${event.base} has no drafts: every event is public as soon as it is saved`);
+  else if (specs.event?.fields?.status === undefined)
     notes.push(
       'no field is proposed for status: the API shows everything unpublished as draft; --field event.status=PATH names one',
     );
