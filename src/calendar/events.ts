@@ -90,8 +90,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   }
 
   async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
-    const { listPage, scope } = await find(input, request);
-    return listResponse(services, listPage, scope, request.baseUrl);
+    return listResponse<'event'>(services, () => find(input, request), request.baseUrl);
   }
 
   /**

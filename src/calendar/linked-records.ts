@@ -61,7 +61,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     parameterOf: (field) => parameterOf[field],
   });
 
-  async function list(input: Input, request: RequestContext): Promise<ApiResponse> {
+  async function find(input: Input, request: RequestContext) {
     const { values, sent } = input;
     const scope = await listScope(services, [kind, 'event'], input, request);
     const page = pageOf(values, services.lists);
@@ -90,8 +90,11 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     const links = pageLinks(`${request.baseUrl}/${collection}/`, params, { ...page, total });
     const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
     const listPage = { kind, name: collection, ids, total, page, links, serialize: serializeEntry, validUntilMs };
-    return listResponse(services, listPage, scope, request.baseUrl);
+    return { listPage, scope };
   }
+
+  const list = (input: Input, request: RequestContext): Promise<ApiResponse> =>
+    listResponse<LinkedKind>(services, () => find(input, request), request.baseUrl);
 
   async function read(id: number, input: Input, request: RequestContext): Promise<ApiResponse> {
     const password = input.sent.password as string | undefined;

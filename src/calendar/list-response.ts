@@ -9,7 +9,7 @@ import { PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/
 import { visibilitiesFor } from './action-permissions.ts';
 import { type Page, totalPages } from './pagination.ts';
 import { ANY_STATUS, exceedsPublic, isPublicOnly, restrictTo } from './permissions.ts';
-import { joinRendered, renderEntries, type Serialize } from './rendered-records.ts';
+import { joinRendered, renderEntries, renderEntriesInTurns, type Serialize } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request-context.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
@@ -88,30 +88,37 @@ export function assertPageExists(kind: PostKind, total: number, { page, perPage 
 }
 
 /**
- * Joins rendered records for the public, or serializes the records for staff. Throws 404 for a page after the
- * last one.
+ * Finds the page of a list and builds its response: joins rendered records for the public, or serializes the records for staff. Throws 404
+ * for a page after the last one. A page that takes long is built in several turns of the event loop; if the replica changes meanwhile, once
+ * more in one turn, because a page belongs to one state.
  */
-export function listResponse<K extends PostKind>(
+export async function listResponse<K extends PostKind>(
   services: Services,
-  { kind, name, ids, total, page, links, serialize, validUntilMs }: ListPage<K>,
-  scope: ListScope,
+  find: () => Promise<{ listPage: ListPage<K>; scope: ListScope }>,
   baseUrl: string,
-): ApiResponse {
-  assertPageExists(kind, total, page);
-  const pages = totalPages(total, page.perPage);
-  const rest: JsonObject = { ...links, total, total_pages: pages };
-  const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
-  const audience: Audience = { baseUrl, visibilities: scope.visibilities };
-  const cost = { extraRequests: extraRequests(ids.length, RECORDS_PER_REQUEST) };
-  if (scope.isPublic) {
-    const { parts, etag, tags } = joinRendered(name, renderEntries(services, kind, ids, audience, serialize), rest);
+): Promise<ApiResponse> {
+  for (const render of [renderEntriesInTurns<K>, renderEntries<K>]) {
+    const { listPage, scope } = await find();
+    const { kind, name, ids, total, page, links, serialize, validUntilMs } = listPage;
+    assertPageExists(kind, total, page);
+    const pages = totalPages(total, page.perPage);
+    const rest: JsonObject = { ...links, total, total_pages: pages };
+    const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
+    const audience: Audience = { baseUrl, visibilities: scope.visibilities };
+    const cost = { extraRequests: extraRequests(ids.length, RECORDS_PER_REQUEST) };
+    if (!scope.isPublic) {
+      const records = services.replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
+      const entries = ids.flatMap((id) => {
+        const record = records.get(id);
+        return record ? [serialize(record, audience)] : [];
+      });
+      return { status: 200, body: { [name]: entries, ...rest }, headers, ...cost };
+    }
     const replicaVersion = services.replica.version;
+    const entries = await render(services, kind, ids, audience, serialize);
+    if (!entries) continue;
+    const { parts, etag, tags } = joinRendered(name, entries, rest);
     return { status: 200, body: parts, etag, headers, cacheTags: tags, validUntilMs, replicaVersion, ...cost };
   }
-  const records = services.replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
-  const entries = ids.flatMap((id) => {
-    const record = records.get(id);
-    return record ? [serialize(record, audience)] : [];
-  });
-  return { status: 200, body: { [name]: entries, ...rest }, headers, ...cost };
+  throw new Error('unreachable: without pauses nothing changes meanwhile');
 }

@@ -1,6 +1,7 @@
 // Renders public records to JSON bytes once, and joins rendered records to lists.
 
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind, RecordOf, WallTime } from '../model/records.ts';
 import type { RenderedRecord } from '../store/replica.ts';
@@ -84,26 +85,64 @@ export const singleResponse = ({ bytes, etag, tags, modifiedUtc }: RenderedRecor
 export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
   services.replica.getRendered(cacheMount(audience, variant), kind, id);
 
-/** The rendered public entries of a list, in the order of `ids`. */
-export function renderEntries<K extends Kind>(
+/** Records that are read and rendered without a pause, and the time after which other requests run. */
+const RECORDS_PER_STEP = 20;
+const TURN_MS = 10;
+
+/** Renders the entries that are not cached, some in each step. */
+function* renderingSteps<K extends Kind>(
   services: Services,
   kind: K,
   ids: number[],
   audience: Audience,
   serialize: Serialize<K>,
-): RenderedRecord[] {
+): Generator<void, RenderedRecord[]> {
   const { replica } = services;
   const mount = cacheMount(audience, 'entry');
   const entries = ids.map((id) => replica.getRendered(mount, kind, id));
-  const missing = ids.filter((_, i) => entries[i] === undefined);
-  if (missing.length > 0) {
-    const records = replica.getMany(kind, missing);
-    ids.forEach((id, i) => {
+  const missing = ids.flatMap((id, i) => (entries[i] === undefined ? [{ id, i }] : []));
+  for (let from = 0; from < missing.length; from += RECORDS_PER_STEP) {
+    if (from > 0) yield;
+    const some = missing.slice(from, from + RECORDS_PER_STEP);
+    const records = replica.getMany(
+      kind,
+      some.map(({ id }) => id),
+    );
+    for (const { id, i } of some) {
       const record = records.get(id) as (RecordOf[K] & CalendarRecord) | undefined;
-      if (record) entries[i] ??= renderRecord<K>(services, record, audience, 'entry', serialize);
-    });
+      if (record) entries[i] = renderRecord<K>(services, record, audience, 'entry', serialize);
+    }
   }
   return entries.filter((entry) => entry !== undefined);
+}
+
+/** The rendered public entries of a list, in the order of `ids`. */
+export function renderEntries<K extends Kind>(...list: Parameters<typeof renderingSteps<K>>): RenderedRecord[] {
+  const steps = renderingSteps<K>(...list);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/**
+ * As `renderEntries`, in several turns of the event loop if it takes long: 500 large events would stop all other requests for half a second.
+ * Undefined if the replica changed meanwhile, so that the entries may not belong to one state.
+ */
+export async function renderEntriesInTurns<K extends Kind>(
+  ...list: Parameters<typeof renderingSteps<K>>
+): Promise<RenderedRecord[] | undefined> {
+  const [{ replica }] = list;
+  const { version } = replica;
+  const steps = renderingSteps<K>(...list);
+  for (let startMs = performance.now(); ; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() - startMs < TURN_MS) continue;
+    await nextTurn();
+    if (replica.version !== version) return undefined;
+    startMs = performance.now();
+  }
 }
 
 /** A list whose body is sent in chunks. */

@@ -28,6 +28,8 @@ export interface RateLimit {
 }
 
 const MINUTE_S = 60;
+/** Of a public response that is built for the request: twice a list of 50 ordinary events. */
+const BYTES_PER_REQUEST = 512 * 1024;
 /** Beyond this many networks, the least recently used are forgotten. */
 const MAX_NETWORKS = 100_000;
 
@@ -117,8 +119,11 @@ export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress)
     const address = clientAddress(ctx.req);
     rateLimit.consume(address);
     await next();
-    const { apiResponse, cache } = ctx.state;
-    if (apiResponse?.extraRequests && cache !== 'shared') rateLimit.charge(address, apiResponse.extraRequests);
+    const { apiResponse, cached, cache } = ctx.state;
+    if (!apiResponse || cache === 'shared') return;
+    const ofBytes = Math.ceil((cached?.byteLength ?? 0) / BYTES_PER_REQUEST) - 1;
+    const extra = Math.max(apiResponse.extraRequests ?? 0, ofBytes);
+    if (extra > 0) rateLimit.charge(address, extra);
   };
 }
 

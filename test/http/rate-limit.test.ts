@@ -68,6 +68,20 @@ describe('rate limit', () => {
       }
     });
 
+  it('counts a list of long texts by its bytes', async () => {
+    const description = 'x'.repeat(300_000);
+    const events = Array.from({ length: 8 }, (_, n) => event(n + 1, { start: '2027-03-12 10:00:00', description }));
+    // 8 descriptions in five times half a MiB, and a second request.
+    const gateway = await seededGateway(events, { limits: { requestsPerMinute: 6 } });
+    try {
+      const statuses = [];
+      for (let n = 0; n < 3; n += 1) statuses.push((await gateway.request('/events')).status);
+      expect(statuses).to.deep.equal([200, 200, 429]);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
   it('starts again after a minute', () => {
     const limit = createRateLimit({ requestsPerMinute: 1 });
     expect(limit.tryConsume('192.0.2.1', 0)).to.equal(true);
