@@ -94,7 +94,7 @@ async function startWordPressDemo({ webhook, phpRuntime, ...options }: DemoSiteO
 function writeMapping(dataDir: string): string {
   const bundled = JSON.parse(readFileSync(join(PROJECT_ROOT, 'mappings/payload.json'), 'utf8')) as { payload: object };
   const file = join(dataDir, 'mapping.json');
-  writeFileSync(file, JSON.stringify({ ...bundled, payload: { ...bundled.payload, name: 'Gullhaven' } }));
+  writeFileSync(file, JSON.stringify({ ...bundled, payload: { ...bundled.payload, name: 'Harbour Town Calendar' } }));
   return file;
 }
 

@@ -391,11 +391,22 @@ describe('the advice of check for Payload', () => {
 
   it('has nothing to say about a site that fits', async () => {
     const situation = normal();
-    apply(situation, { ...WRITE, config: { webhook: { secret: SECRET }, publicUrl: 'https://calendar.example.org' } });
+    apply(situation, {
+      ...{ ...WRITE, config: { webhook: { secret: SECRET }, publicUrl: 'https://calendar.example.org' } },
+      fields: { status: 'workflow' },
+      gigs: { fields: ['name', 'beginsAt', 'endsAt', 'price', 'workflow'], docs: [gig(1, { workflow: null })] },
+    });
     const rows = await rowsOf(situation, await freePort());
     expect(rows.filter(({ state }) => state !== 'ok')).to.deep.equal([]);
     expect(rows.map(({ area, name }) => `${area} ${name}`)).to.include.members([
-      ...['collections gigs', 'lists ids', 'event fields start_date', 'writes event', 'gateway webhooks'],
+      ...[
+        'collections gigs',
+        'lists ids',
+        'event fields start_date',
+        'event fields status',
+        'writes event',
+        'gateway webhooks',
+      ],
     ]);
   });
 
