@@ -10,6 +10,7 @@ import ical, {
 } from 'ical-generator';
 import type { WallTime } from '../../model/records.ts';
 import { textLines } from '../../text/html.ts';
+import { type PostalAddress, postalAddress } from '../../text/postal-address.ts';
 import { webAddress } from '../../text/web-address.ts';
 import { parseWallTime, wallTimeMs } from '../../time/wall-time.ts';
 import { exactTimeZone, type VTimeZone } from './time-zones.ts';
@@ -35,13 +36,9 @@ export interface FeedEvent {
   categories: { name: string }[];
 }
 
-interface FeedVenue {
+interface FeedVenue extends PostalAddress {
   /** A list if a password protects the venue. */
   venue: string | [];
-  address?: string;
-  zip?: string;
-  city?: string;
-  country?: string;
 }
 
 export interface CalendarInfo {
@@ -166,9 +163,10 @@ function wallDate(wall: WallTime): ICalDayJsStub {
 
 /** The names and addresses of the venues whose names no password protects. */
 export function locationOf({ venue }: Pick<FeedEvent, 'venue'>): string {
-  const places = [venue].flat().map(({ venue: name, address, zip, city, country }) => {
-    const town = [zip, city].filter(Boolean).join(' ');
-    return typeof name === 'string' ? [name, address, town, country].filter(Boolean).join(', ') : '';
-  });
+  const places = [venue]
+    .flat()
+    .map(({ venue: name, ...address }) =>
+      typeof name === 'string' ? [name, postalAddress(address)].filter(Boolean).join(', ') : '',
+    );
   return textLines(places.filter((place) => place !== '').join('; '), MAX_TITLE).join(' ');
 }

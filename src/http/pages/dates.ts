@@ -92,6 +92,9 @@ export function createDates(locale: string) {
     return (isThisYear ? formats.shortDay : formats.shortDayAndYear).formatRange(msOf(first), msOf(last));
   }
 
+  /** A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break. */
+  const unbroken = (range: string) => range.replaceAll('\u2009', '\u202f');
+
   const startTime = ({ start_date: start }: EventTimes) => clockOf(start).format(msOf(start));
 
   /** The time of an event of one day: `7:30 – 9:00 PM`. */
@@ -102,7 +105,7 @@ export function createDates(locale: string) {
     const clock = clockOf(start, end);
     // Across midnight a range would repeat the dates.
     return start.slice(0, 10) === end.slice(0, 10)
-      ? clock.formatRange(msOf(start), msOf(end))
+      ? unbroken(clock.formatRange(msOf(start), msOf(end)))
       : `${clock.format(msOf(start))} – ${clock.format(msOf(end))}`;
   }
 
@@ -111,7 +114,7 @@ export function createDates(locale: string) {
     if (event.start_date === '') return '';
     const [start, end] = [msOf(event.start_date), msOf(event.end_date)];
     const format = event.all_day ? formats.dayAndYear : formats.moment;
-    const range = end > start ? format.formatRange(start, end) : format.format(start);
+    const range = end > start ? unbroken(format.formatRange(start, end)) : format.format(start);
     return event.all_day ? range : `${range} ${event.timezone_abbr}`;
   }
 

@@ -1,5 +1,6 @@
 // The details of one event, in the dialog and on a page of its own.
 
+import { postalAddress } from '../../text/postal-address.ts';
 import { webAddress } from '../../text/web-address.ts';
 import type { Dates } from './dates.ts';
 import { cmsText, type Html, html } from './html.ts';
@@ -62,8 +63,7 @@ function picture({ event: { image }, imageOrigins }: EventDetails): Html | false
 
 function place(venue: Venue, filterLink: (filters: LandingQuery['filters'], name: string) => Html): Html | false {
   if (typeof venue.venue !== 'string') return false;
-  const town = [venue.zip, venue.city].filter(Boolean).join(' ');
-  const address = [venue.address, town, venue.country].filter(Boolean).join(', ');
+  const address = postalAddress(venue);
   const website = webAddress(venue.website);
   return html`<div>${filterLink({ venue: String(venue.id) }, venue.venue)}
 ${address !== '' && html`<br>${cmsText(address)} <a href="${mapUrl(address)}" rel="noopener">Map</a>`}

@@ -1,7 +1,7 @@
 // The events of a page for search engines: schema.org's Event as JSON-LD.
 
 import { Html, plainText } from './html.ts';
-import type { PublicEvent } from './read-events.ts';
+import type { PublicEvent, Venue } from './read-events.ts';
 
 const MAX_DESCRIPTION_CHARACTERS = 300;
 
@@ -29,8 +29,14 @@ function eventData(event: PublicEvent, url: string): object {
   };
 }
 
-function place({ venue, address, zip, city, country }: Extract<PublicEvent['venue'], { id: number }>): object {
-  const parts = { streetAddress: address, postalCode: zip, addressLocality: city, addressCountry: country };
+function place({ venue, address, zip, city, stateprovince, country }: Venue): object {
+  const parts = {
+    streetAddress: address,
+    postalCode: zip,
+    addressLocality: city,
+    addressRegion: stateprovince,
+    addressCountry: country,
+  };
   const known = Object.entries(parts).filter(([, part]) => part);
   return {
     '@type': 'Place',

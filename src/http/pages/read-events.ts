@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors.ts';
+import type { PostalAddress } from '../../text/postal-address.ts';
 import type { PublicRead } from '../routes.ts';
 import { addDays, type EventTimes } from './dates.ts';
 import { plainText } from './html.ts';
@@ -20,12 +21,8 @@ interface Linked {
 }
 
 /** `venue` is a list if a password protects the venue. */
-export interface Venue extends Linked {
+export interface Venue extends Linked, PostalAddress {
   venue: string | [];
-  address?: string;
-  zip?: string;
-  city?: string;
-  country?: string;
 }
 
 export interface Organizer extends Linked {

@@ -102,9 +102,10 @@ describe('calendar files', () => {
             title,
             description:
               '<p>One &amp; only 👩‍👩‍👧</p><script>alert(1)</script><ul><li>BEGIN:VEVENT</li><li>two\u0007</li></ul>',
-            venues: [21],
+            venues: [21, 22],
           }),
           venue(21, { title: 'Caf&#233;, Bar', address: 'Main; 1', city: 'Ürzig', zip: '01234' }),
+          venue(22, { title: 'Pier', address: 'Quay 2', city: 'Gullhaven', stateprovince: 'ME', zip: '04599' }),
         ]);
         const file = await text(GIVEN);
         for (const line of file.split('\r\n')) expect(Buffer.byteLength(line), line).to.be.at.most(75);
@@ -112,7 +113,7 @@ describe('calendar files', () => {
         expect(one).to.include({
           summary: title,
           description: 'One & only 👩‍👩‍👧\nBEGIN:VEVENT\ntwo',
-          location: 'Café, Bar, Main; 1, 01234 Ürzig',
+          location: 'Café, Bar, Main; 1, 01234 Ürzig; Pier, Quay 2, Gullhaven, ME 04599',
         });
       });
 

@@ -167,6 +167,8 @@ describe('the landing page', () => {
       const html = await get('?event=1');
       const text = textOf(html);
       expect(text).to.include('Friday, March 12, 2027, 7:00 – 8:30 PM CET');
+      // No line ends within the range of times.
+      expect(html).to.include('7:00\u202f–\u202f8:30\u202fPM');
       expect(html).to.include('src="https://cms.example/a&quot;b.jpg"');
       expect(html).to.match(
         /<li><a href="\.\/\?organizer=26">Town of Gullhaven, Events Office<\/a> <a href="https:\/\/town\.example\/a\?b=%22"/,
@@ -242,7 +244,7 @@ describe('the landing page', () => {
           title: 'A &#8220;B&#8221;',
         }),
         at(2, '2027-03-11 00:00:00', '2027-03-12 23:59:59', { allDay: true }),
-        venue(21, { title: 'Hall', city: 'Gullhaven' }),
+        venue(21, { title: 'Hall', city: 'Gullhaven', stateprovince: 'ME' }),
       ]);
       const html = await get('?view=list&utm=1');
       const data = JSON.parse(/<script type="application\/ld\+json">(.*?)<\/script>/.exec(html)![1]!);
@@ -252,7 +254,7 @@ describe('the landing page', () => {
         location: {
           '@type': 'Place',
           name: 'Hall',
-          address: { '@type': 'PostalAddress', addressLocality: 'Gullhaven' },
+          address: { '@type': 'PostalAddress', addressLocality: 'Gullhaven', addressRegion: 'ME' },
         },
       });
       expect(data['@graph'][1]).to.include({ startDate: '2027-03-11', endDate: '2027-03-12' });
