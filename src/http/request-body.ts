@@ -6,16 +6,32 @@ import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import qs from 'qs';
 import { ApiError } from '../errors.ts';
+import { invalidParam } from '../interface/errors.ts';
 import { MAX_BODY_VALUES, MAX_PARAMETERS, MAX_PART_HEADER_BYTES, READ_BODY_BYTES } from '../interface/limits.ts';
-import { isObject } from '../model/json.ts';
+import { INHERITED_NAMES, isObject } from '../model/json.ts';
 
 export interface BodyLimits {
   bodyBytes: number;
   jsonDepth: number;
 }
 
+/** An ignored name would be an ignored value or condition. Other parameters ignore names that they do not know. */
+function assertCustomField(name: string): void {
+  if (INHERITED_NAMES.has(name)) throw invalidParam('custom_fields', `There is no custom field "${name}".`);
+}
+
+const CUSTOM_FIELDS = /(?:^|\[)custom_fields\]?(?=\[)/;
+
 /** PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names. */
 const BRACKETS = {
+  decoder(text: string, decode: (text: string) => string, _charset: string, type?: 'key' | 'value') {
+    const decoded = decode(text);
+    const prefix = type === 'key' ? CUSTOM_FIELDS.exec(decoded) : null;
+    if (prefix)
+      for (const [, name] of decoded.slice(prefix.index + prefix[0].length).matchAll(/\[([^[\]]*)\]/g))
+        assertCustomField(name!);
+    return decoded;
+  },
   duplicates: 'last',
   depth: 6,
   arrayLimit: 1000,
@@ -204,16 +220,15 @@ function boundaryOf(type: string): string {
   }
 }
 
-/** Names that every object inherits, which a key would shadow, and `prototype`, which leads to those of classes. */
-const INHERITED = new Set([...Object.getOwnPropertyNames(Object.prototype), 'prototype']);
-
 /** Copies a value without keys of inherited names. Throws 400 if it is nested deeper than `depth`, and for a lone surrogate, as PHP does. */
 function sanitize<T>(value: T, depth: number): T {
   if (typeof value === 'string') return assertWellFormed(value) as T;
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) throw invalidJson(new Error('nested too deeply'), 'depth');
   if (Array.isArray(value)) return value.map((item) => sanitize(item, depth - 1)) as T;
-  const entries = Object.entries(value).filter(([key]) => !INHERITED.has(key));
+  const { custom_fields: customFields } = value as { custom_fields?: unknown };
+  if (isObject(customFields)) Object.keys(customFields).forEach(assertCustomField);
+  const entries = Object.entries(value).filter(([key]) => !INHERITED_NAMES.has(key));
   return Object.fromEntries(entries.map(([key, item]) => [assertWellFormed(key), sanitize(item, depth - 1)])) as T;
 }
 

@@ -1,6 +1,7 @@
 // Compiles a mapping file to functions that read and write the records of each kind.
 
 import { FIELDS, type Field } from '../interface/fields.ts';
+import { INHERITED_NAMES } from '../model/json.ts';
 import { isTermKind } from '../model/kinds.ts';
 import { KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
 import { parseZone } from '../time/zones.ts';
@@ -158,6 +159,8 @@ function compileCustomFields(
     throw mappingError(file, `/${kind}/custom_fields`, 'only events, venues and organizers have custom fields');
   const compiled = new Map<string, CustomField>();
   for (const [name, spec] of Object.entries(custom_fields)) {
+    if (INHERITED_NAMES.has(name))
+      throw mappingError(file, `/${kind}/custom_fields/${name}`, 'no request can send this name: choose another');
     try {
       const field = compileCustomField(name, spec);
       if (readOnly) delete field.accessor.write;

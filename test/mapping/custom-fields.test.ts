@@ -68,4 +68,10 @@ describe('custom fields of a mapping', () => {
       expect(code).to.include(line);
     expect(code).to.match(/'source' => \[[^\]]*'readonly' => true/);
   });
+
+  for (const name of ['constructor', 'toString', '__proto__', 'prototype'])
+    it(`cannot have a name that no request can send: ${name}`, () => {
+      const custom_fields = JSON.parse(`{"${name}":"meta.x"}`);
+      expect(() => mappingWith({}, {}, { custom_fields })).to.throw(`/event/custom_fields/${name}`);
+    });
 });
