@@ -2,17 +2,18 @@
 
 import type { RequestListener } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import { createPermissionCache } from './calendar/action-permissions.ts';
 import { createChanges } from './calendar/changes.ts';
 import { createCmsRecords } from './calendar/cms-records.ts';
+import { zoneOf } from './calendar/dates.ts';
 import { createEvents } from './calendar/events.ts';
 import { createEventFeeds } from './calendar/feeds/event-feeds.ts';
 import { createLinkedRecords } from './calendar/linked-records.ts';
 import { createPasswordAttempts } from './calendar/password-attempts.ts';
+import { createPermissionCache } from './calendar/permissions.ts';
 import { createReferences } from './calendar/references.ts';
 import { createSlugResolver } from './calendar/resolve-slug.ts';
 import { createSerializer } from './calendar/serializer.ts';
-import { type Services, zoneOf } from './calendar/services.ts';
+import type { Services } from './calendar/services.ts';
 import { createTerms } from './calendar/terms.ts';
 import { createUnknownRecords } from './calendar/unknown-records.ts';
 import { localWriteThrough, tolerantWriteThrough } from './calendar/write-through.ts';

@@ -8,7 +8,7 @@ import schema from './config.schema.json' with { type: 'json' };
 import { CONFIG_FILE_VARIABLE, readEnvironment } from './config-environment.ts';
 import { ConfigError, unreadableFile } from './errors.ts';
 import { isObject, type JsonObject } from './model/json.ts';
-import { trimCharactersEnd } from './text/trim.ts';
+import { trimCharactersEnd } from './text/text.ts';
 
 /** `config.schema.json` documents each key. */
 export interface Config {

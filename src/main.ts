@@ -3,7 +3,7 @@
 
 import { ConfigError } from './errors.ts';
 import { restartWithFlags } from './node-flags.ts';
-import { printable } from './text/printable.ts';
+import { printable } from './text/text.ts';
 import { VERSION } from './version.ts';
 
 // locutus parses dates in the time zone of the process; the gateway parses them in the site's.

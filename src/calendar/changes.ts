@@ -1,8 +1,8 @@
 // The use case of `/changes`: what the public lists gained, changed and lost since a token.
 
 import { changesGone, notReady } from '../interface/errors.ts';
-import type { Input } from '../interface/input.ts';
 import type { ChangeToken } from '../interface/param-types.ts';
+import type { Input } from '../interface/parameter.ts';
 import type { JournalPosition } from '../store/change-journal.ts';
 import { contentHash } from './rendered-records.ts';
 import type { ApiResponse } from './request-context.ts';

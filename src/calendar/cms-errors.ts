@@ -9,8 +9,7 @@ import {
   invalidParams,
   termExists,
 } from '../interface/errors.ts';
-import { isPostKind, isTermKind } from '../model/kinds.ts';
-import type { Kind } from '../model/records.ts';
+import { isPostKind, isTermKind, type Kind } from '../model/records.ts';
 
 export interface ErrorContext {
   kind: Kind;

@@ -2,7 +2,7 @@
 // Calendar does.
 
 import { escapeHtml } from '../text/html.ts';
-import { normalizeUnicode } from '../text/unicode.ts';
+import { normalizeUnicode } from '../text/text.ts';
 
 /** A normalized cost: one text, or the texts of a list. The empty text means no cost. */
 export type Cost = string | string[];

@@ -2,14 +2,14 @@
 // write.
 
 import { invalidParam } from '../interface/errors.ts';
-import type { WallTime } from '../model/records.ts';
+import type { Site, WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/filters.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds, plainDate } from '../time/php-dates.ts';
 import { addMonths, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
-import { epochToWallMs, parseZone, utcZone, wallToUtc, type Zone } from '../time/zones.ts';
+import { epochToWallMs, parseZone, siteZone, utcZone, wallToUtc, type Zone } from '../time/zones.ts';
 
-/** The zone by name, or UTC if the gateway does not know it. */
-export const siteZone = (name: string): Zone => parseZone(name) ?? utcZone;
+/** The site's zone, for dates without one. */
+export const zoneOf = ({ site }: { site(): Site }): Zone => siteZone(site().timezone);
 
 /** The wall-clock time in a zone. */
 const wallAt = (epochMs: number, zone: Zone): WallTime => formatWallTime(epochToWallMs(epochMs, zone));

@@ -2,14 +2,14 @@
 // organizers and image it refers to.
 
 import { copiedFields } from '../interface/fields.ts';
-import type { Input } from '../interface/input.ts';
+import type { Input } from '../interface/parameter.ts';
 import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
 import { encodeCost, normalizeCost, numericCost } from './cost.ts';
-import { eventTimes, toUtc } from './dates.ts';
+import { eventTimes, toUtc, zoneOf } from './dates.ts';
 import type { LinkedRecords } from './linked-records.ts';
 import { type FieldsContext, imageField, postFields, withAnyImage } from './post-fields.ts';
 import { type ResolvedReferences, resolveLinked, resolveTerms } from './resolve-references.ts';
-import { type Services, zoneOf } from './services.ts';
+import type { Services } from './services.ts';
 
 const COPIED_FIELDS = copiedFields('event').map(([, field]) => field);
 const TERM_FIELDS = [

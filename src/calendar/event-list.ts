@@ -1,6 +1,6 @@
 // The list of events: its parameters become a replica filter and the parameters of its links.
 
-import type { Input } from '../interface/input.ts';
+import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { PostKind } from '../model/records.ts';
 import { columnFilter, type EventFilter, type EventOrder } from '../store/event-filter.ts';
@@ -8,7 +8,7 @@ import type { Visibilities } from '../store/filters.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import type { DateWindow } from './dates.ts';
 import { venueConditions } from './geolocation.ts';
-import { type LinkParam, linkOrder, linkParams, type Page, pageLinks } from './pagination.ts';
+import { type LinkParam, linkOrder, linkParams, type Page, pageLinks } from './list-response.ts';
 import { isVisibleLink } from './permissions.ts';
 import { searchWords } from './search-query.ts';
 import type { Services } from './services.ts';

@@ -2,24 +2,21 @@
 
 import { ApiError } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
-import type { Input } from '../interface/input.ts';
+import type { Input } from '../interface/parameter.ts';
 import type { JsonObject } from '../model/json.ts';
-import { PLURALS } from '../model/kinds.ts';
-import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
-import { visibilitiesFor } from './action-permissions.ts';
-import { type DateParameter, dateWindow, instantBound } from './dates.ts';
+import { type EventFields, type EventRecord, type LinkedKind, PLURALS } from '../model/records.ts';
+import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts';
 import { createEventFields } from './event-fields.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
 import type { LinkedRecords } from './linked-records.ts';
-import { listResponse, listScope } from './list-response.ts';
-import { pageOf } from './pagination.ts';
-import { exceedsPublic, isPublicOnly } from './permissions.ts';
+import { listResponse, listScope, pageOf } from './list-response.ts';
+import { exceedsPublic, isPublicOnly, visibilitiesFor } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';
 import type { Audience } from './serializer.ts';
-import { type Services, zoneOf } from './services.ts';
+import type { Services } from './services.ts';
 import {
   authorizeWrite,
   checkWrite,

@@ -5,8 +5,7 @@ import { copiedFields } from '../interface/fields.ts';
 import type { LinkedKind, LinkedRecord } from '../model/records.ts';
 import { PUBLIC_VISIBILITY } from '../store/filters.ts';
 import { decodeEntities, replaceTags, undoTypography } from '../text/html.ts';
-import { visibilityFor } from './action-permissions.ts';
-import { isVisibleLink } from './permissions.ts';
+import { isVisibleLink, visibilityFor } from './permissions.ts';
 import type { RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
 

@@ -3,19 +3,23 @@
 
 import { ApiError } from '../errors.ts';
 import { couldNotCreate } from '../interface/errors.ts';
-import type { Input } from '../interface/input.ts';
+import type { Input } from '../interface/parameter.ts';
 import { kindMappingOf } from '../mapping/mapping.ts';
 import type { JsonObject } from '../model/json.ts';
-import { PLURALS } from '../model/kinds.ts';
-import type { LinkedKind, LinkedRecord, OrganizerFields, VenueFields } from '../model/records.ts';
+import {
+  type LinkedKind,
+  type LinkedRecord,
+  type OrganizerFields,
+  PLURALS,
+  type VenueFields,
+} from '../model/records.ts';
 import { PUBLIC_VISIBILITIES } from '../store/filters.ts';
 import { removeScripts } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound } from './dates.ts';
 import { findDuplicate, LINKED_FIELDS } from './find-duplicate.ts';
-import { listResponse, listScope } from './list-response.ts';
-import { linkOrder, linkParams, pageLinks, pageOf } from './pagination.ts';
+import { linkOrder, linkParams, listResponse, listScope, pageLinks, pageOf } from './list-response.ts';
 import { type FieldsContext, imageField, postFields, withAnyImage } from './post-fields.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';

@@ -1,15 +1,14 @@
 // The fields that events, venues and organizers share in a write: author, publication date, status and image.
 
 import { forbidden } from '../interface/errors.ts';
-import type { Input } from '../interface/input.ts';
+import type { Input } from '../interface/parameter.ts';
 import type { PostFields, PostKind } from '../model/records.ts';
 import { utcZone } from '../time/zones.ts';
-import { permissionsForWrite } from './action-permissions.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
-import { parseWrittenDate } from './dates.ts';
-import { can } from './permissions.ts';
+import { parseWrittenDate, zoneOf } from './dates.ts';
+import { can, permissionsForWrite } from './permissions.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
-import { type Services, zoneOf } from './services.ts';
+import type { Services } from './services.ts';
 
 const UNCHANGED = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
 

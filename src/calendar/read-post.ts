@@ -6,9 +6,8 @@ import { CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
 import { FIRST_EMBEDDED_ID, type PostKind, type RecordOf } from '../model/records.ts';
-import { permissionsFor, visibilityFor } from './action-permissions.ts';
 import { mapCmsError, unknownId } from './cms-errors.ts';
-import { ANY_STATUS, isStaff, mayEdit, restrictTo } from './permissions.ts';
+import { ANY_STATUS, isStaff, mayEdit, permissionsFor, restrictTo, visibilityFor } from './permissions.ts';
 import { callOptions, type RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
 

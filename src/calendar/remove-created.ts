@@ -4,15 +4,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CmsRecord } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
-import { isTermKind } from '../model/kinds.ts';
-import type {
-  EventRecord,
-  LinkedKind,
-  PostKind,
-  PostRecord,
-  RecordOf,
-  TermKind,
-  TermRecord,
+import {
+  type EventRecord,
+  isTermKind,
+  type LinkedKind,
+  type PostKind,
+  type PostRecord,
+  type RecordOf,
+  type TermKind,
+  type TermRecord,
 } from '../model/records.ts';
 import type { CreatedKind } from './references.ts';
 import { callOptions, type RequestContext } from './request-context.ts';

@@ -2,13 +2,18 @@
 // data. Creates missing ones, once everything is resolved.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
-import type { LinkedKind, TermKind } from '../model/records.ts';
+import type { ReferenceChecks } from '../interface/parameter.ts';
+import { isPostKind, type Kind, type LinkedKind, type TermKind } from '../model/records.ts';
 import { mapCmsError } from './cms-errors.ts';
 import { comparableText } from './find-duplicate.ts';
 import { type LinkedRecords, linkedCreateError } from './linked-records.ts';
-import type { RequestContext, Rollback } from './request-context.ts';
+import { isStaff, permissionsFor } from './permissions.ts';
+import { mayKnow, postExists } from './read-post.ts';
+import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
+import type { SlugResolver } from './resolve-slug.ts';
 import type { Services } from './services.ts';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
@@ -198,4 +203,47 @@ async function orLinkedError<T>(kind: LinkedKind, step: () => Promise<T>): Promi
   } catch (error) {
     throw linkedCreateError(kind, error);
   }
+}
+
+const USERS_TTL_MS = 60_000;
+const MAX_USERS = 5000;
+
+/**
+ * Returns a function that creates the checks of one request; `kind` is that of its route, undefined on a route without records. They look
+ * into the replica first and then call the CMS with the actor's credentials; they throw `CmsUnavailable`.
+ */
+export function createReferenceChecks(services: Services, slugs: SlugResolver) {
+  const users = new LRUCache<number, boolean>({ max: MAX_USERS, ttl: USERS_TTL_MS });
+
+  async function userExists(id: number, request: RequestContext): Promise<boolean> {
+    const { account } = request.actor;
+    // A later check rejects anonymous writers; only authenticated actors may cause calls to the CMS here.
+    if (!account || id === account.userId) return true;
+    const known = users.get(id);
+    if (known !== undefined) return known;
+    const exists = await services.cms.accountExists(id, callOptions(request));
+    users.set(id, exists);
+    return exists;
+  }
+
+  return async function checksFor(request: RequestContext, kind: Kind | undefined): Promise<ReferenceChecks> {
+    const permissions = kind === undefined ? undefined : await permissionsFor(services, kind, request.actor);
+
+    return {
+      isStaff: isStaff(request.actor, permissions),
+      exists: async (of, id) =>
+        isPostKind(of) ? postExists(services, of, id, request) : termExists(services, of, id, request),
+      async slugExists(of, slug) {
+        const id = await slugs.resolve(of, slug, request);
+        return id !== undefined && (await mayKnow(services, of, id, request));
+      },
+      async findTerm(of, text) {
+        const id = resolveTermId(services, of, text);
+        if (id !== undefined || !/^\d+$/.test(text)) return id;
+        return (await termExists(services, of, Number(text), request)) ? Number(text) : undefined;
+      },
+      userExists: (id) => userExists(id, request),
+      isUsableImage: (value) => request.images.isUsable(value),
+    };
+  };
 }

@@ -3,9 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import type { PostKind } from '../model/records.ts';
-import { permissionsFor } from './action-permissions.ts';
 import { mapCmsError } from './cms-errors.ts';
-import { isStaff } from './permissions.ts';
+import { isStaff, permissionsFor } from './permissions.ts';
 import type { RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
 

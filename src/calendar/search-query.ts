@@ -1,7 +1,7 @@
 // Parses a search text into the words that must occur and those that must not, as WordPress does.
 
 import type { SearchWord } from '../store/filters.ts';
-import { trimCharacters } from '../text/trim.ts';
+import { trimCharacters } from '../text/text.ts';
 
 /** WordPress's default stop words (`get_search_stopwords`). */
 const STOP_WORDS = new Set(

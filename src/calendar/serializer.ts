@@ -4,7 +4,6 @@
 import { copiedFields } from '../interface/fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { JsonObject } from '../model/json.ts';
-import { PLURALS } from '../model/kinds.ts';
 import {
   type EventRecord,
   type ImageRecord,
@@ -12,6 +11,7 @@ import {
   type LinkedRecord,
   NO_TIME,
   NO_WEBSITE,
+  PLURALS,
   type PostRecord,
   type Site,
   type TermKind,

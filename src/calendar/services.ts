@@ -3,19 +3,17 @@
 import type { LRUCache } from 'lru-cache';
 import type { ImageFetcher } from '../cms/image-fetcher.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
-import type { Input } from '../interface/input.ts';
+import type { Input } from '../interface/parameter.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { LinkedKind, Site } from '../model/records.ts';
 import type { Observe } from '../observability/events.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Peers } from '../sync/peers.ts';
 import type { Sync } from '../sync/sync.ts';
-import type { Zone } from '../time/zones.ts';
-import type { PermissionCache } from './action-permissions.ts';
 import type { CmsRecords } from './cms-records.ts';
 import type { CostSettings } from './cost.ts';
-import { siteZone } from './dates.ts';
 import type { PasswordAttempts } from './password-attempts.ts';
+import type { PermissionCache } from './permissions.ts';
 import type { References } from './references.ts';
 import type { Serializer } from './serializer.ts';
 import type { UnknownRecords } from './unknown-records.ts';
@@ -63,6 +61,3 @@ export interface Services {
    */
   pendingPolls: Map<number, Promise<unknown>>;
 }
-
-/** The site's zone, for dates without one. UTC if the gateway does not know the zone that the CMS names. */
-export const zoneOf = (services: Services): Zone => siteZone(services.site().timezone);

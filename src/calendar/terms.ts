@@ -2,16 +2,14 @@
 
 import { plainCollection } from '../cms/port.ts';
 import { forbidden, invalidParam, notReady, tagHasNoParent } from '../interface/errors.ts';
-import type { Input } from '../interface/input.ts';
+import type { Input } from '../interface/parameter.ts';
 import type { JsonObject } from '../model/json.ts';
-import { PLURALS } from '../model/kinds.ts';
-import type { TermFields, TermKind, TermRecord } from '../model/records.ts';
+import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type TermOrder } from '../store/filters.ts';
-import { permissionsFor, permissionsForWrite, visibilityFor } from './action-permissions.ts';
 import { mappingCmsErrors } from './cms-errors.ts';
 import { writableMapping } from './kind-mapping.ts';
-import { type LinkParam, linkOrder, type Page, pageLinks, pageOf, totalPages } from './pagination.ts';
-import { can } from './permissions.ts';
+import { type LinkParam, linkOrder, type Page, pageLinks, pageOf, totalPages } from './list-response.ts';
+import { can, permissionsFor, permissionsForWrite, visibilityFor } from './permissions.ts';
 import { findRendered, joinRendered, renderEntries, renderRecord } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';

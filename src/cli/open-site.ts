@@ -5,13 +5,13 @@ import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall, type RestCall as PayloadCall } from '../cms/payload/rest-calls.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
 import { createDiscovery } from '../cms/wordpress/discovery.ts';
-import { createRestCall, type RestCall } from '../cms/wordpress/rest-calls.ts';
+import { createRestCall, type RestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Site } from '../model/records.ts';
 import { openIdMap } from '../store/id-map.ts';
-import { trimCharactersEnd } from '../text/trim.ts';
+import { trimCharactersEnd } from '../text/text.ts';
 import { isAccessRefused } from './site-problems.ts';
 
 export interface SiteConnection {

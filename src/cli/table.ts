@@ -1,7 +1,7 @@
 // Text in columns for a terminal, and the table of `check`.
 
 import { styleText } from 'node:util';
-import { printable } from '../text/printable.ts';
+import { printable } from '../text/text.ts';
 
 const GAP = '  ';
 const MAX_COLUMN_WIDTH = 60;

@@ -6,7 +6,7 @@ import type { Credentials } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import { type Mapping, mappingFingerprint } from '../mapping/mapping.ts';
 import { SCHEMA_VERSION } from '../store/schema.ts';
-import { trimCharactersEnd } from '../text/trim.ts';
+import { trimCharactersEnd } from '../text/text.ts';
 import { PROTOCOL_VERSION } from './change-log-entry.ts';
 import { parseMessage } from './messages.ts';
 

@@ -173,7 +173,7 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
     async waitForEntries(after, limit, waitMs) {
       const options = { COUNT: limit, BLOCK: waitMs };
       const reply = await run(() => blocking.xRead({ key: stream, id: after }, options), waitMs + deadlineMs);
-      const [first] = (reply ?? []) as unknown as { messages: Rows }[];
+      const [first] = reply ?? [];
       return decode(first?.messages ?? []);
     },
     async setIfAbsent(name, text) {

@@ -4,7 +4,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv4, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
-import { trimCharacters } from '../text/trim.ts';
+import { trimCharacters } from '../text/text.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export interface FetchedImage {

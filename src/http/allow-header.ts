@@ -1,9 +1,8 @@
 // The `Allow` header: the methods that the actor may use at a route.
 
-import { permissionsFor } from '../calendar/action-permissions.ts';
-import { can, isStaff, mayEdit } from '../calendar/permissions.ts';
+import { can, isStaff, mayEdit, permissionsFor } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
-import { isTermKind } from '../model/kinds.ts';
+import { isTermKind } from '../model/records.ts';
 import { findRoute } from './routes.ts';
 import type { State } from './state.ts';
 

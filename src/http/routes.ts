@@ -1,30 +1,30 @@
 // The routes: finds the endpoint of a request in the route table, validates the parameters and runs the use case.
 
-import Router from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import type { Changes } from '../calendar/changes.ts';
-import { defaultWindow } from '../calendar/dates.ts';
+import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
 import { createRequestImages } from '../calendar/featured-image.ts';
 import type { EventFeeds } from '../calendar/feeds/event-feeds.ts';
 import type { LinkedRecords } from '../calendar/linked-records.ts';
 import type { ApiResponse, RequestContext } from '../calendar/request-context.ts';
+import { createReferenceChecks } from '../calendar/resolve-references.ts';
 import type { SlugResolver } from '../calendar/resolve-slug.ts';
-import { type Services, zoneOf } from '../calendar/services.ts';
+import type { Services } from '../calendar/services.ts';
 import type { Terms } from '../calendar/terms.ts';
 import { invalidParams, noRoute, unknownNamespace } from '../interface/errors.ts';
-import type { Input } from '../interface/input.ts';
 import { checkLengths } from '../interface/limits.ts';
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
 import { openApi } from '../interface/openapi.ts';
-import { limitsOf, type Parameter } from '../interface/parameter.ts';
+import { type Input, limitsOf, type Parameter } from '../interface/parameter.ts';
 import { isTruthy, parseList } from '../interface/parse-values.ts';
 import { type Endpoint, NAMESPACE, ROUTES, type Route } from '../interface/routes.ts';
 import { validate } from '../interface/validate.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
 import { toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
 import type { CreateOnce } from './idempotency.ts';
-import { createReferenceChecks } from './reference-checks.ts';
 import { type BodyLimits, combineRepeated, createBodyReader } from './request-body.ts';
 import { type Middleware, newState, type State } from './state.ts';
 
@@ -118,13 +118,13 @@ export function routes(options: RouteOptions): Middleware {
       { pathAsRegExp: true },
     );
   }
-  // The router adds its own properties to the context.
-  const dispatch = router.routes() as unknown as Middleware;
+  const dispatch = router.routes();
 
   return async function routesMiddleware(ctx) {
     // The routes are below the mount; the router takes an empty path for none.
     ctx.newRouterPath = ctx.state.path || '/';
-    await dispatch(ctx, async () => {
+    // The router adds the properties that are missing.
+    await dispatch(ctx as RouterContext<State>, async () => {
       if (ctx.method !== 'OPTIONS') throw noRoute();
       // WordPress answers OPTIONS on an unknown path with an empty list.
       ctx.state.apiResponse = { status: 200, body: [] };
@@ -133,7 +133,7 @@ export function routes(options: RouteOptions): Middleware {
 }
 
 /** The body of a public read: of `/events` with parameters, or of `/events/12`. Throws as the API does. */
-export type PublicRead = (path: string, query: Record<string, string>) => Promise<Record<string, unknown>>;
+export type PublicRead = (path: string, query: Record<string, string>) => Promise<JsonObject>;
 
 /** Reads of this API without a request, as an anonymous caller: a page shows nothing else than the API would. */
 export function createPublicRead(options: RouteOptions, mounted: { mount: string; baseUrl: string }): PublicRead {

@@ -2,8 +2,7 @@
 // them.
 
 import { ApiError } from '../errors.ts';
-import { PLURALS } from '../model/kinds.ts';
-import type { Kind, LinkedKind, PostKind } from '../model/records.ts';
+import { type Kind, type LinkedKind, PLURALS, type PostKind } from '../model/records.ts';
 
 export interface ParamError {
   name: string;

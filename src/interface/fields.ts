@@ -2,13 +2,11 @@
 // response property. Parameters, response schemas, mappings, the serializer and the writers derive their
 // fields from it.
 
-import { isPostKind } from '../model/kinds.ts';
-import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
-import { NO_TIME } from '../model/records.ts';
+import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type TermKind } from '../model/records.ts';
 import { type Limit, SIZES } from './limits.ts';
-import type { ParamType, ReferenceChecks } from './param-type.ts';
 import * as types from './param-types.ts';
-import { type Parameter, type ParameterOptions, parameter } from './parameter.ts';
+import { type Parameter, type ParameterOptions, type ParamType, parameter, type ReferenceChecks } from './parameter.ts';
+import * as references from './reference-types.ts';
 import { flagSchema, type Schema, textSchema } from './schema.ts';
 
 export type FieldType =
@@ -110,7 +108,7 @@ const postFields = (kind: PostKind): FieldTable => {
       empty: 'publish',
       ...settable(types.status, SIZES.status, 'Status', nullDefault),
     },
-    author: number('author', settable(types.author, SIZES.number, 'User id of the author')),
+    author: number('author', settable(references.author, SIZES.number, 'User id of the author')),
     date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', nullDefault)),
     date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', nullDefault)),
     modified: date('modified', 'site-time', { derived: true }),
@@ -119,7 +117,12 @@ const postFields = (kind: PostKind): FieldTable => {
     protected: boolean('protected', false, { derived: true }),
     image: number(
       'image',
-      settable(isEvent ? types.image : types.clearableImage, SIZES.url, 'Id or URL of the featured image', nullDefault),
+      settable(
+        isEvent ? references.image : references.clearableImage,
+        SIZES.url,
+        'Id or URL of the featured image',
+        nullDefault,
+      ),
     ),
   };
 };
@@ -129,7 +132,7 @@ const eventFlag = (key: string, description: string): Field =>
 
 const embeddable = (kind: LinkedKind, description: string): { parameter: FieldParameter } =>
   settable(
-    types.linkedRecords(kind, (data, checks) => isCreatable(kind, data, checks)),
+    references.linkedRecords(kind, (data, checks) => isCreatable(kind, data, checks)),
     SIZES.embeddedRecords,
     description,
     { ...DEFAULT_NULL, embedded: () => bodyParameters(kind) },
@@ -179,7 +182,7 @@ const EVENT: FieldTable = {
     'categories',
     'category',
     settable(
-      types.termsToAttach,
+      references.termsToAttach,
       SIZES.newTerms,
       'Categories: ids, slugs or names; new names are created',
       DEFAULT_NULL,
@@ -188,7 +191,12 @@ const EVENT: FieldTable = {
   tags: links(
     'tags',
     'tag',
-    settable(types.termsToAttach, SIZES.newTerms, 'Tags: ids, slugs or names; new names are created', DEFAULT_NULL),
+    settable(
+      references.termsToAttach,
+      SIZES.newTerms,
+      'Tags: ids, slugs or names; new names are created',
+      DEFAULT_NULL,
+    ),
   ),
   venue: links('venues', 'venue', embeddable('venue', 'Venues: ids or data')),
   organizer: links('organizers', 'organizer', embeddable('organizer', 'Organizers: ids or data')),
@@ -250,7 +258,7 @@ const termFields = (kind: TermKind): FieldTable => ({
   description: text('description', settable(types.text, SIZES.longText, 'Description, HTML')),
   url: text('url', { derived: true }),
   ...(kind === 'category' && {
-    parent: number('parent', settable(types.parentTerm, SIZES.line, 'Id of the parent category')),
+    parent: number('parent', settable(references.parentTerm, SIZES.line, 'Id of the parent category')),
   }),
 });
 
@@ -311,7 +319,7 @@ export const updateParameters = (kind: Kind): Parameter[] =>
   bodyParameters(kind).map((declared) => ({
     ...declared,
     required: false,
-    ...(declared.type === types.parentTerm && { type: types.newParentTerm }),
+    ...(declared.type === references.parentTerm && { type: references.newParentTerm }),
   }));
 
 /** The response properties that are the record's own values, by name, in the order of the response. */

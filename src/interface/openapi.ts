@@ -1,8 +1,7 @@
 // The OpenAPI 3.0 document, the response to `GET {base}/doc`.
 
 import type { JsonObject } from '../model/json.ts';
-import { isTermKind, PLURALS } from '../model/kinds.ts';
-import type { Kind } from '../model/records.ts';
+import { isTermKind, type Kind, PLURALS } from '../model/records.ts';
 import { VERSION } from '../version.ts';
 import type { Parameter } from './parameter.ts';
 import {

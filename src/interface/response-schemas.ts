@@ -1,7 +1,6 @@
 // The schemas of the responses: records, lists and errors.
 
-import { PLURALS } from '../model/kinds.ts';
-import { KINDS, type Kind, type LinkedKind } from '../model/records.ts';
+import { KINDS, type Kind, type LinkedKind, PLURALS } from '../model/records.ts';
 import { copiedFields } from './fields.ts';
 import {
   dateTimeSchema,

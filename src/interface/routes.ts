@@ -1,7 +1,6 @@
 // The route table of the API: paths, methods, operations and their parameters.
 
-import { PLURALS } from '../model/kinds.ts';
-import { type Kind, POST_KINDS, type PostKind, TERM_KINDS, type TermKind } from '../model/records.ts';
+import { type Kind, PLURALS, POST_KINDS, type PostKind, TERM_KINDS, type TermKind } from '../model/records.ts';
 import { bodyParameters, updateParameters } from './fields.ts';
 import type { Parameter } from './parameter.ts';
 import {

@@ -3,9 +3,7 @@
 
 import { Ajv, type ValidateFunction } from 'ajv';
 import { invalidParams, missingParams, type ParamError, wrongType } from './errors.ts';
-import type { Input } from './input.ts';
-import type { JsonType, ParamType, ReferenceChecks, Verdict } from './param-type.ts';
-import type { Parameter } from './parameter.ts';
+import type { Input, JsonType, Parameter, ParamType, ReferenceChecks, Verdict } from './parameter.ts';
 import { parseBoolean, parseNumber } from './parse-values.ts';
 import type { Endpoint } from './routes.ts';
 

@@ -2,8 +2,7 @@
 
 import { FIELDS, type Field } from '../interface/fields.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
-import { isTermKind } from '../model/kinds.ts';
-import { KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
+import { isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
 import { parseZone } from '../time/zones.ts';
 import { type CompiledField, compileCoreField, compileField } from './compile-field.ts';
 import { CORE_LOCATIONS, type CoreLocation } from './core-locations.ts';
@@ -11,7 +10,7 @@ import { type CustomField, type CustomFields, compileCustomField } from './custo
 import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
 import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
-import type { KindMapping, Kinds, Mapping } from './mapping.ts';
+import type { KindMapping, Mapping } from './mapping.ts';
 import { type FieldSpec, type KindSpec, type MappingFile, mappingError, validateMappingFile } from './mapping-file.ts';
 import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
 import { createReader } from './read-record.ts';
@@ -27,15 +26,21 @@ export function compileMapping(json: unknown, file: string): Mapping {
   const zone = source.payload?.timezone;
   if (zone !== undefined && !parseZone(zone))
     throw mappingError(file, '/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
-  const kinds: Partial<Record<Kind, KindMapping<Kind>>> = {};
-  for (const kind of KINDS) if (source[kind]) kinds[kind] = compileKind(kind, source[kind], source, file);
+  const compile = (kind: Kind, spec: KindSpec): KindMapping<Kind> => compileKind(kind, spec, source, file);
+  const { event, venue, organizer, category, tag } = source;
   return {
     name: source.name,
     upstream: source.upstream,
     requiresCompanionPlugin: source.requiresCompanionPlugin ?? false,
     source,
-    // The loop compiled each kind under its own name, which TypeScript cannot express.
-    kinds: kinds as unknown as Kinds,
+    // In the order of `KINDS`.
+    kinds: {
+      event: compile('event', event) as KindMapping<'event'>,
+      ...(venue && { venue: compile('venue', venue) as KindMapping<'venue'> }),
+      ...(organizer && { organizer: compile('organizer', organizer) as KindMapping<'organizer'> }),
+      ...(category && { category: compile('category', category) as KindMapping<'category'> }),
+      ...(tag && { tag: compile('tag', tag) as KindMapping<'tag'> }),
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord, NO_TIME } from '../model/records.ts';
-import { normalizeUnicode } from '../text/unicode.ts';
+import { normalizeUnicode } from '../text/text.ts';
 import { readText } from './codecs/text.ts';
 import { type FieldAccessor, MappingFieldError, parsePathOrThrow } from './field-accessor.ts';
 import { selectorOf, valueAt } from './paths.ts';
@@ -48,6 +48,7 @@ export function embeddedAccessor(
       ({ field }) => field.searched || field.key === 'title' || field.key === 'description',
     );
     record.searchText = searched.map(({ text }) => text).join('\n');
+    // The field table has a row for each property of the type.
     return record as unknown as LinkedRecord;
   };
   const accessor: FieldAccessor = {

@@ -2,9 +2,9 @@
 
 import type { CmsRecord } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
-import { isPostKind } from '../model/kinds.ts';
 import {
   type EventRecord,
+  isPostKind,
   type Kind,
   NO_TIME,
   type RecordOf,
@@ -55,6 +55,7 @@ export function createReader(
     const custom = readCustomFields(customFields, cmsRecord, zones);
     if (custom) values.customFields = custom;
     if (options.storedAs === 'posts') completePost(values, cmsRecord, options);
+    // The field table has a row for each property of the type.
     const record = values as unknown as RecordOf[Kind];
     if (record.kind === 'event') completeEvent(record, site);
     if (record.kind === 'venue') completeVenue(record);

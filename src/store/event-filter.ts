@@ -1,10 +1,9 @@
 // The filter of an event list, and the SQL of every condition that compares a column.
 
 import type { WallTime } from '../model/records.ts';
-import { hasCustomValues } from './custom-values.ts';
 import type { DateBound, PageWindow, SearchWord, Visibility } from './filters.ts';
 import { LISTED, TARGET_KIND } from './schema.ts';
-import { inJson, raw, type Sql, sql } from './sql.ts';
+import { hasCustomValues, inJson, raw, type Sql, sql } from './sql.ts';
 import { wallNumber } from './wall-number.ts';
 
 /**

@@ -2,11 +2,22 @@
 // event-query.ts.
 
 import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind } from '../model/records.ts';
-import { hasCustomValues } from './custom-values.ts';
 import type { Database } from './database.ts';
 import type { IdPage, LinkedFilter, TermFilter, TermOrder, Visibility } from './filters.ts';
 import { LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
-import { and, containsWords, inJson, inList, isVisible, limitOffset, or, raw, type Sql, sql } from './sql.ts';
+import {
+  and,
+  containsWords,
+  hasCustomValues,
+  inJson,
+  inList,
+  isVisible,
+  limitOffset,
+  or,
+  raw,
+  type Sql,
+  sql,
+} from './sql.ts';
 import { fold } from './text-folding.ts';
 import { wallNumber } from './wall-number.ts';
 

@@ -1,9 +1,9 @@
 // Reads single records of the replica, or a few by id, slug or name.
 
-import { isTermKind } from '../model/kinds.ts';
 import { FIRST_OCCURRENCE_ID, occurrenceIdRange } from '../model/occurrences.ts';
 import {
   type ImageRecord,
+  isTermKind,
   type Kind,
   POST_KINDS,
   type PostKind,

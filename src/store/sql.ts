@@ -1,6 +1,7 @@
 // Composable SQL: the `sql` tag, and the conditions that several lists share.
 
 import type { SQLInputValue } from 'node:sqlite';
+import type { PostKind } from '../model/records.ts';
 import type { PageWindow, SearchWord, Visibility } from './filters.ts';
 import { fold } from './text-folding.ts';
 
@@ -135,3 +136,12 @@ export function containsWords(words: readonly SearchWord[], column: string): Sql
 
 /** The end of a statement that returns one page. */
 export const limitOffset = ({ limit, offset }: PageWindow): Sql => sql`LIMIT ${limit} OFFSET ${offset}`;
+
+/** True for rows of `alias` (a table with the column `id`) whose custom fields have these values. */
+export const hasCustomValues = (kind: PostKind, values: Readonly<Record<string, string>>, alias: 'e' | 'r'): Sql =>
+  and(
+    Object.entries(values).map(
+      ([name, value]) => sql`${raw(alias)}.id IN (
+        SELECT v.id FROM custom_value v WHERE v.kind = ${kind} AND v.name = ${name} AND v.value = ${value})`,
+    ),
+  );

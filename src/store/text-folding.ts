@@ -1,7 +1,7 @@
 // Folds text for the replica's tables, so that plain comparison finds what people search for.
 
 import { decodeEntities, textLines } from '../text/html.ts';
-import { normalizeUnicode } from '../text/unicode.ts';
+import { normalizeUnicode } from '../text/text.ts';
 
 const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ħ: 'h', ı: 'i', ς: 'σ' };
 

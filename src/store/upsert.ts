@@ -1,22 +1,22 @@
 // Writes records into the replica's tables and deletes them, and invalidates what each change makes outdated.
 
 import { isDeepStrictEqual } from 'node:util';
-import { isTermKind } from '../model/kinds.ts';
 import { isOccurrenceId, occurrenceIdRange } from '../model/occurrences.ts';
 import {
   type CalendarRecord,
   type EventRecord,
   FIRST_EMBEDDED_ID,
   type ImageRecord,
+  isTermKind,
   type Kind,
   type LinkedRecord,
+  MAX_FILTERED_CHARACTERS,
   type PostKind,
   type PostRecord,
   type TermRecord,
 } from '../model/records.ts';
 import { cancelledBy, changeBetween, type JournalWriter } from './change-journal.ts';
 import { beginCounters, featuredColumn, type Invalidate } from './counters.ts';
-import { deleteCustomValues, storeCustomValues } from './custom-values.ts';
 import type { Database } from './database.ts';
 import type { FullTextIndex } from './full-text-index.ts';
 import { isTermRecord } from './rendered-cache.ts';
@@ -291,3 +291,14 @@ export function beginBatch(
     },
   };
 }
+
+/** Replaces the custom fields that lists filter by. */
+function storeCustomValues(db: Database, { kind, id, customFields, protected: isProtected }: PostRecord): void {
+  deleteCustomValues(db, id);
+  // No filter finds what a password hides.
+  if (isProtected || !customFields) return;
+  for (const [name, value] of Object.entries(customFields).map(([name, value]) => [name, String(value)] as const))
+    if (value.length <= MAX_FILTERED_CHARACTERS) db.insert('custom_value', { kind, name, value, id });
+}
+
+const deleteCustomValues = (db: Database, id: number): void => db.run(sql`DELETE FROM custom_value WHERE id = ${id}`);

@@ -8,14 +8,13 @@ import {
   MEDIA,
   type View,
 } from '../cms/port.ts';
-import { CmsRejected } from '../errors.ts';
+import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { ImageRecord } from '../model/records.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, type Scope } from './collections.ts';
 import { checkComplete } from './complete-records.ts';
 import type { SyncContext } from './context.ts';
 import { nextReadMark } from './dirty-records.ts';
 import type { MarkedPage, PageRequest } from './paginate.ts';
-import { asTooLarge, isTooLarge, isTooLargeError, readInParts } from './too-large.ts';
 
 /** Scope and credentials of a request that is not made for the service account. */
 export interface ReadAs {
@@ -169,4 +168,34 @@ function expectedRecords({ limit, page = 1, offset = (page - 1) * limit }: PageR
 function holesError(name: string, received: number, expected: number): CmsRejected {
   const seen = `${received} of ${expected} records of ${name}`;
   return new CmsRejected('forbidden', `it is shown only ${seen}; it needs the right to edit all of them`);
+}
+
+/** Key of a record of which only the stamp could be read. */
+const TOO_LARGE = 'calendar_gateway_too_large';
+
+export const isTooLarge = (record: CmsRecord): boolean => record[TOO_LARGE] === true;
+
+export const asTooLarge = (stamp: CmsRecord): CmsRecord => ({ ...stamp, [TOO_LARGE]: true });
+
+/** True if the response exceeded the limit of bytes (`upstream.limits.maxBytes`). */
+export const isTooLargeError = (error: unknown): boolean =>
+  error instanceof CmsUnavailable && error.reason === 'too-large';
+
+/**
+ * Reads records whose common response was too large, in halves. `readPart` resolves with undefined if its
+ * response is too large or does not hold all of these records. A record that is too large alone comes as its
+ * stamp, for which {@link isTooLarge} is true. Throws what `readPart` throws.
+ */
+export async function readInParts(
+  stamps: readonly CmsRecord[],
+  readPart: (stamps: readonly CmsRecord[]) => Promise<readonly CmsRecord[] | undefined>,
+): Promise<CmsRecord[]> {
+  const half = Math.ceil(stamps.length / 2);
+  const records: CmsRecord[] = [];
+  for (const part of [stamps.slice(0, half), stamps.slice(half)]) {
+    if (part.length === 0) continue;
+    const read = await readPart(part);
+    records.push(...(read ?? (part.length > 1 ? await readInParts(part, readPart) : part.map(asTooLarge))));
+  }
+  return records;
 }

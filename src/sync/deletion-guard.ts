@@ -3,12 +3,11 @@
 
 import { CmsRejected } from '../errors.ts';
 import { KINDS, type Kind } from '../model/records.ts';
-import { readRecord, serviceOptions } from './cms-reader.ts';
+import { isTooLargeError, readRecord, serviceOptions } from './cms-reader.ts';
 import type { Collection } from './collections.ts';
 import { collectionOf, type SyncContext } from './context.ts';
 import { isComplete, type SyncMemory } from './memory.ts';
 import { countRecords } from './replica-records.ts';
-import { isTooLargeError } from './too-large.ts';
 
 /** A mass deletion: more than this many records, and more than a third of the collection, within a minute. */
 const FEW_DELETIONS = 10;

@@ -8,7 +8,7 @@ import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } fr
 import type { ChangeSet } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { readByIds, readImages, sentAtMs } from './cms-reader.ts';
+import { isTooLarge, readByIds, readImages, sentAtMs } from './cms-reader.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, recordsPerPage, stampOf } from './collections.ts';
 import { type SyncContext, siteOf } from './context.ts';
 import { approveDeletions, areAllMissing, release } from './deletion-guard.ts';
@@ -16,7 +16,6 @@ import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './
 import { deleteOccurrences, ingestOccurrences } from './ingest-occurrences.ts';
 import { readPublicViews } from './read-public-view.ts';
 import { stampsById } from './replica-records.ts';
-import { isTooLarge } from './too-large.ts';
 
 /**
  * A response by id that is older than the replica's record is accepted after so many equal responses over so

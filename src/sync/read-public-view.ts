@@ -4,13 +4,12 @@
 import { type CallOptions, CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import { type PostKind, WITHHELD } from '../model/records.ts';
-import { readByIds, readPage, readRecord } from './cms-reader.ts';
+import { asTooLarge, isTooLarge, isTooLargeError, readByIds, readPage, readRecord } from './cms-reader.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, stampOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { markDirty } from './dirty-records.ts';
 import { type PublicViewMode, STATE_KEYS } from './memory.ts';
 import { stampsById } from './replica-records.ts';
-import { asTooLarge, isTooLarge, isTooLargeError } from './too-large.ts';
 
 /** A site that was public must refuse anonymous readers for so long before the gateway changes the mode. */
 const REFUSAL_GRACE_MS = 10 * 60_000;

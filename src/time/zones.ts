@@ -58,6 +58,9 @@ export function parseZone(text: string): Zone | undefined {
   return zone;
 }
 
+/** The zone by name, or UTC if the gateway does not know it. */
+export const siteZone = (name: string): Zone => parseZone(name) ?? utcZone;
+
 function parseUncached(text: string): Zone | undefined {
   const utc = UTC_TEXT.exec(text);
   if (utc) {

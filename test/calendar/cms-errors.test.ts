@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { mapCmsError } from '../../src/calendar/cms-errors.ts';
-import { restError } from '../../src/cms/wordpress/rest-responses.ts';
+import { restError } from '../../src/cms/wordpress/rest-api.ts';
 import { ApiError } from '../../src/errors.ts';
 
 const response = {

@@ -2,8 +2,7 @@
 
 import { expect } from 'chai';
 import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
-import { PLURALS } from '../../src/model/kinds.ts';
-import { KINDS, type Kind } from '../../src/model/records.ts';
+import { KINDS, type Kind, PLURALS } from '../../src/model/records.ts';
 import { mappingWith } from '../mapping/samples.ts';
 import type { TestGateway } from '../start-gateway.ts';
 import { event, organizer, term, venue } from '../store/sample-records.ts';

@@ -1,7 +1,7 @@
 // The page size, and the links to a page, the next and the previous one.
 
 import { expect } from 'chai';
-import { pageLinks, pageOf, totalPages } from '../../src/calendar/pagination.ts';
+import { pageLinks, pageOf, totalPages } from '../../src/calendar/list-response.ts';
 
 const LISTS = { perPage: 4, maxPerPage: 50 };
 

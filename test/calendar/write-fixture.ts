@@ -6,7 +6,7 @@ import type { RequestContext } from '../../src/calendar/request-context.ts';
 import { createImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { rejection as wordPressRejection } from '../../src/cms/wordpress/rejections.ts';
 import { type ApiError, CmsUnavailable } from '../../src/errors.ts';
-import type { ReferenceChecks } from '../../src/interface/param-type.ts';
+import type { ReferenceChecks } from '../../src/interface/parameter.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
 import { validate } from '../../src/interface/validate.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms, type Role, type WriteCall } from '../cms/fake-cms.ts';

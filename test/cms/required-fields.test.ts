@@ -3,8 +3,7 @@
 import { expect } from 'chai';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { createUpdate } from '../../src/cms/wordpress/required-fields.ts';
-import type { RestCall, RestCallBody } from '../../src/cms/wordpress/rest-calls.ts';
-import { restError } from '../../src/cms/wordpress/rest-responses.ts';
+import { type RestCall, type RestCallBody, restError } from '../../src/cms/wordpress/rest-api.ts';
 import { CmsRejected } from '../../src/errors.ts';
 
 const text = (required: boolean) => ({ type: ['string', 'null'], required });

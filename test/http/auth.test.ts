@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { ANONYMOUS } from '../../src/calendar/permissions.ts';
 import type { CallOptions } from '../../src/cms/port.ts';
-import { readLogin } from '../../src/cms/wordpress/login.ts';
+import { readLogin } from '../../src/cms/wordpress/site-info.ts';
 import { ApiError, CmsRejected } from '../../src/errors.ts';
 import { type Authenticator, createAuthenticator } from '../../src/http/auth.ts';
 import { createLoginLimit } from '../../src/http/login-limit.ts';

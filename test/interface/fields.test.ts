@@ -6,8 +6,7 @@ import { bodyParameters, copiedFields, FIELDS } from '../../src/interface/fields
 import * as types from '../../src/interface/param-types.ts';
 import type { Parameter } from '../../src/interface/parameter.ts';
 import { RECORD_SCHEMAS, SCHEMA_NAMES } from '../../src/interface/response-schemas.ts';
-import { PLURALS } from '../../src/model/kinds.ts';
-import { KINDS, type Kind, POST_KINDS } from '../../src/model/records.ts';
+import { KINDS, type Kind, PLURALS, POST_KINDS } from '../../src/model/records.ts';
 import { seededGateway } from '../calendar/seeded-gateway.ts';
 import type { Json, TestGateway } from '../start-gateway.ts';
 

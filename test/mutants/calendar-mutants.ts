@@ -3,7 +3,7 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const CALENDAR_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/calendar/action-permissions.ts', 'test/calendar/permissions.test.ts', [
+  ...mutantsOf('src/calendar/permissions.ts', 'test/calendar/permissions.test.ts', [
     {
       what: 'a write is not rejected while the permissions are unknown',
       function: 'permissionsForWrite',
@@ -70,7 +70,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'only_with_upcoming counts',
     },
   ]),
-  ...mutantsOf('src/calendar/pagination.ts', 'test/faults/limits.test.ts', [
+  ...mutantsOf('src/calendar/list-response.ts', 'test/faults/limits.test.ts', [
     {
       what: 'size of a page',
       function: 'pageOf',
@@ -192,7 +192,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'does not replace it',
     },
   ]),
-  ...mutantsOf('src/text/unicode.ts', 'test/text/linear-time.test.ts', [
+  ...mutantsOf('src/text/text.ts', 'test/text/linear-time.test.ts', [
     {
       what: 'long sequences of combining marks are not sorted',
       function: 'normalizeUnicode',

@@ -120,7 +120,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'another body is 422',
     },
   ]),
-  ...mutantsOf('src/cms/wordpress/login.ts', 'test/http/auth.test.ts', [
+  ...mutantsOf('src/cms/wordpress/site-info.ts', 'test/http/auth.test.ts', [
     {
       what: 'credentials that PHP parses differently do not reach the CMS',
       function: 'readLogin',
@@ -164,7 +164,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'run no script',
     },
   ]),
-  ...mutantsOf('src/http/reference-checks.ts', 'test/calendar/list-filters.test.ts', [
+  ...mutantsOf('src/calendar/resolve-references.ts', 'test/calendar/list-filters.test.ts', [
     {
       what: 'an embedded record is readable by slug to actors who see an event with it',
       function: 'createReferenceChecks.slugExists',

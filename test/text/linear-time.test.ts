@@ -8,8 +8,7 @@ import { searchWords } from '../../src/calendar/search-query.ts';
 import { safeFilename } from '../../src/cms/wordpress/media.ts';
 import { fold } from '../../src/store/text-folding.ts';
 import { removeScripts, replaceTags } from '../../src/text/html.ts';
-import { trimCharacters, trimCharactersEnd } from '../../src/text/trim.ts';
-import { normalizeUnicode } from '../../src/text/unicode.ts';
+import { normalizeUnicode, trimCharacters, trimCharactersEnd } from '../../src/text/text.ts';
 
 const pieces = (...each: string[]) => fc.array(fc.constantFrom(...each), { maxLength: 30 }).map((all) => all.join(''));
 

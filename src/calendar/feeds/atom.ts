@@ -2,7 +2,7 @@
 
 import { Feed } from 'feed';
 import { escapeHtml, textLines } from '../../text/html.ts';
-import { webAddress } from '../../text/web-address.ts';
+import { webAddress } from '../../text/text.ts';
 import { type CalendarInfo, type FeedEvent, lastChangeMs, locationOf } from './icalendar.ts';
 
 const MAX_TITLE = 500;

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { eventWithoutDate } from '../../interface/errors.ts';
-import type { Input } from '../../interface/input.ts';
+import type { Input } from '../../interface/parameter.ts';
 import type { CancelledEvent } from '../../store/change-journal.ts';
 import { decodeEntities } from '../../text/html.ts';
 import type { Events } from '../events.ts';
@@ -71,7 +71,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       const records = replica.getMany('event', some);
       return some
         .flatMap((id) => records.get(id) ?? [])
-        .map((record) => ({ read: () => serialize(record, audience) as unknown as FeedEvent }));
+        .map((record) => ({ read: () => serialize(record, audience) as FeedEvent }));
     }
     const items: T[] = [];
     for (let from = 0; from < ids.length; from += EVENTS_PER_TURN) {

@@ -11,12 +11,12 @@ import ical, {
 import type { WallTime } from '../../model/records.ts';
 import { textLines } from '../../text/html.ts';
 import { type PostalAddress, postalAddress } from '../../text/postal-address.ts';
-import { webAddress } from '../../text/web-address.ts';
+import { webAddress } from '../../text/text.ts';
 import { parseWallTime, wallTimeMs } from '../../time/wall-time.ts';
 import { exactTimeZone, type VTimeZone } from './time-zones.ts';
 
 /** What a feed uses of a serialized event. Texts are HTML of the CMS. */
-export interface FeedEvent {
+export type FeedEvent = {
   id: number;
   status: string;
   title: string;
@@ -34,7 +34,7 @@ export interface FeedEvent {
   timezone: string;
   venue: FeedVenue | FeedVenue[];
   categories: { name: string }[];
-}
+};
 
 interface FeedVenue extends PostalAddress {
   /** A list if a password protects the venue. */

@@ -3,8 +3,7 @@
 import type { ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
-import { isTermKind } from '../../model/kinds.ts';
-import type { Kind } from '../../model/records.ts';
+import { isTermKind, type Kind } from '../../model/records.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
 import { listScope } from '../sample-records.ts';
 import type { Advise, SharedRows } from './advice.ts';

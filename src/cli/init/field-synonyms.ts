@@ -1,7 +1,7 @@
 // The words by which fields, post types and taxonomies of a site are recognized from their names.
 
 import type { Kind } from '../../model/records.ts';
-import { trimCharacters } from '../../text/trim.ts';
+import { trimCharacters } from '../../text/text.ts';
 
 /** `_EventStartDate` -> `event_start_date`; `acf.address.city` -> `address_city`. */
 export function normalizedName(path: string): string {

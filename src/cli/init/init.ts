@@ -3,7 +3,7 @@
 import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
-import { printable } from '../../text/printable.ts';
+import { printable } from '../../text/text.ts';
 import { basicAuth, openSite, type WordPressConnection } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
 import { siteError } from '../site-problems.ts';

@@ -1,7 +1,7 @@
 // The number fields of Pods. Its REST API shows numbers as texts, without a schema; Pods tells their types to accounts that may
 // edit field groups.
 
-import { objectOrEmpty } from '../../cms/wordpress/rest-responses.ts';
+import { objectOrEmpty } from '../../cms/wordpress/rest-api.ts';
 import { isObject } from '../../model/json.ts';
 import { orIfRefused, type WordPressConnection } from '../open-site.ts';
 

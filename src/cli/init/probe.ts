@@ -1,7 +1,7 @@
 // Reads what a site shows: its post types and taxonomies, their schemas, and a few records of each.
 
 import type { CmsRecord, Query } from '../../cms/port.ts';
-import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-responses.ts';
+import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { isObject } from '../../model/json.ts';
 import { orIfRefused, type WordPressConnection } from '../open-site.ts';
 import { addPodsNumbers } from './pods-fields.ts';

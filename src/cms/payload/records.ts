@@ -2,7 +2,7 @@
 
 import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { isPostKind } from '../../model/kinds.ts';
+import { isPostKind } from '../../model/records.ts';
 import type { CmsRecord, CollectionSpec, Detail, RecordForm } from '../port.ts';
 import type { IdSpace, Ids } from './ids.ts';
 

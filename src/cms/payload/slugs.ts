@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { CmsRejected } from '../../errors.ts';
-import { normalizeUnicode } from '../../text/unicode.ts';
+import { normalizeUnicode } from '../../text/text.ts';
 import type { CallOptions, CmsRecord, CollectionSpec } from '../port.ts';
 import { isPostCollection } from './records.ts';
 import { listOf, type RestCall } from './rest-calls.ts';

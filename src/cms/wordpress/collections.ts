@@ -15,8 +15,7 @@ import {
 import { gatewayId, nativeId, normalize } from './normalize.ts';
 import { DETAIL_FIELDS } from './record-form.ts';
 import { createUpdate } from './required-fields.ts';
-import type { RestCall } from './rest-calls.ts';
-import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-responses.ts';
+import { objectOrEmpty, type RestCall, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
 
 type Collections = Pick<
   Cms,

@@ -3,11 +3,9 @@
 import { basename } from 'node:path';
 import { CmsUnavailable } from '../../errors.ts';
 import type { ImageRecord } from '../../model/records.ts';
-import { trimCharacters } from '../../text/trim.ts';
-import { normalizeUnicode } from '../../text/unicode.ts';
+import { normalizeUnicode, trimCharacters } from '../../text/text.ts';
 import type { Cms, CmsRecord } from '../port.ts';
-import type { RestCall } from './rest-calls.ts';
-import { objectOrEmpty, recordsOf, writtenRecordOf } from './rest-responses.ts';
+import { objectOrEmpty, type RestCall, recordsOf, writtenRecordOf } from './rest-api.ts';
 
 const FIELDS = 'id,source_url,media_details,mime_type';
 const CHUNK = 100;

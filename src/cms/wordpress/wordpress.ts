@@ -8,7 +8,7 @@ import { createCollections } from './collections.ts';
 import { createDiscovery } from './discovery.ts';
 import { createMedia } from './media.ts';
 import { WORDPRESS_RECORDS } from './record-form.ts';
-import { createRestCall } from './rest-calls.ts';
+import { createRestCall } from './rest-api.ts';
 import { createSiteInfo } from './site-info.ts';
 
 export interface WordPressOptions {

@@ -3,12 +3,12 @@
 import { dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 
 /** The times of an event in a response of the API: wall times. `all_day` is null if a password protects the event. */
-export interface EventTimes {
+export type EventTimes = {
   start_date: string;
   end_date: string;
   all_day: boolean | null;
   timezone_abbr: string;
-}
+};
 
 export interface Span {
   /** The first and the last day, `YYYY-MM-DD`. */

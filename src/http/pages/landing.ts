@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import { ApiError } from '../../errors.ts';
 import type { Site } from '../../model/records.ts';
-import { webAddress } from '../../text/web-address.ts';
+import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Asset, textAsset } from './assets.ts';
 import { addDays, addMonths, createDates, firstWeekday } from './dates.ts';

@@ -6,7 +6,7 @@ import type { Config } from '../../config.ts';
 import { NAMESPACE } from '../../interface/routes.ts';
 import type { Site } from '../../model/records.ts';
 import { decodeEntities } from '../../text/html.ts';
-import { trimCharacters } from '../../text/trim.ts';
+import { trimCharacters } from '../../text/text.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Assets, assetUrl, readAssets, sendAsset, textAsset } from './assets.ts';

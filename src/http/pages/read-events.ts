@@ -35,7 +35,7 @@ interface Term {
 }
 
 /** What the pages use of an event in a response of the API. Texts are HTML of the CMS. */
-export interface PublicEvent extends EventTimes {
+export type PublicEvent = EventTimes & {
   id: number;
   title: string;
   description: string;
@@ -50,7 +50,7 @@ export interface PublicEvent extends EventTimes {
   organizer: Organizer[];
   categories: Term[];
   tags: Term[];
-}
+};
 
 export interface EventList {
   events: PublicEvent[];
@@ -154,7 +154,7 @@ export function createEventReader(read: PublicRead) {
     },
 
     /** Throws ApiError 404, 410, 401 or 403 for an event that the public does not see. */
-    event: async (id: number): Promise<PublicEvent> => (await read(`/events/${id}`, {})) as unknown as PublicEvent,
+    event: async (id: number): Promise<PublicEvent> => (await read(`/events/${id}`, {})) as PublicEvent,
 
     /** At most two hundred of each: of the categories those with the most events. */
     async filterOptions(): Promise<FilterOptions> {

@@ -2,7 +2,7 @@
 
 import type { IOptions } from 'sanitize-html';
 import { escapeHtmlOnce, removeScripts, replaceTags } from '../../text/html.ts';
-import { webAddress } from '../../text/web-address.ts';
+import { webAddress } from '../../text/text.ts';
 import { Html } from './html.ts';
 
 const TAGS =

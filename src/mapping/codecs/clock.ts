@@ -1,7 +1,7 @@
 // Whose clock a stored date shows, and the conversion from one clock to another.
 
 import type { WallTime } from '../../model/records.ts';
-import { parseZone, utcToWall, utcZone, wallToUtc, type Zone } from '../../time/zones.ts';
+import { parseZone, siteZone, utcToWall, utcZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import type { Zones } from '../field-accessor.ts';
 
 export type Clock = 'event' | 'site' | 'utc';
@@ -9,10 +9,6 @@ export type Clock = 'event' | 'site' | 'utc';
 /** The event's zone; the site's if that text is not a zone; else UTC. */
 export function eventZone({ event, site }: Zones): Zone {
   return parseZone(event) ?? siteZone(site);
-}
-
-export function siteZone(site: string): Zone {
-  return parseZone(site) ?? utcZone;
 }
 
 export function zoneOfClock(clock: Clock, zones: Zones): Zone {

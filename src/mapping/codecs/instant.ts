@@ -3,8 +3,8 @@
 
 import { NO_TIME } from '../../model/records.ts';
 import { parseWallTime } from '../../time/wall-time.ts';
-import { utcZone } from '../../time/zones.ts';
-import { convertWallTime, siteZone } from './clock.ts';
+import { siteZone, utcZone } from '../../time/zones.ts';
+import { convertWallTime } from './clock.ts';
 import type { CodecDefinition } from './codec.ts';
 
 export const instant: CodecDefinition<never> = {

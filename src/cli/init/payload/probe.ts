@@ -6,7 +6,7 @@
 import { type CmsClient, createCmsClient } from '../../../cms/client.ts';
 import { CmsUnavailable } from '../../../errors.ts';
 import { isObject, type JsonObject } from '../../../model/json.ts';
-import { trimCharactersEnd } from '../../../text/trim.ts';
+import { trimCharactersEnd } from '../../../text/text.ts';
 import type { ProbedSite, ProbedType, SourceField } from '../probe.ts';
 
 /** What init proposes a mapping from: the collections of a Payload site as types. */

@@ -1,0 +1,184 @@
+// The parameter types of references to records, terms, users and images.
+
+import { isObject } from '../model/json.ts';
+import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
+import { text } from './param-types.ts';
+import type { ParamType, ReferenceChecks } from './parameter.ts';
+import { isEmpty, parseList, parseNumber, parsePositiveInteger } from './parse-values.ts';
+
+// Records, users and images
+
+const ID_LIST = { oneOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'string' }, { type: 'integer' }] };
+
+const isIdList = (value: unknown): boolean =>
+  parseList(value).length > 0 && parseList(value).every((id) => parsePositiveInteger(id) !== undefined);
+
+/** The id of an existing record. */
+export function existingId(kind: Kind): ParamType {
+  return {
+    schema: { type: 'integer' },
+    accepts: (value) => parsePositiveInteger(value) !== undefined,
+    verify: (value, checks) => checks.exists(kind, parsePositiveInteger(value)!),
+    parse: parsePositiveInteger,
+  };
+}
+
+/** Ids of existing records: a list, CSV or one id. */
+export function existingIds(kind: PostKind): ParamType {
+  return {
+    schema: ID_LIST,
+    accepts: isIdList,
+    verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
+    parse: (value) => parseList(value).map(parsePositiveInteger),
+  };
+}
+
+/** Ids that need not exist: `include` of the event list. */
+export const uncheckedIds: ParamType = {
+  schema: ID_LIST,
+  accepts: isIdList,
+  parse: (value) => [...new Set(parseList(value).map((id) => parsePositiveInteger(id)!))],
+};
+
+/** Parses the id in a path, which may have leading zeros and more digits than an id can have. */
+export const parsePathId = (value: unknown): number => Math.min(Number(value), Number.MAX_SAFE_INTEGER);
+
+/** The slug of an existing record. */
+export function existingSlug(kind: PostKind): ParamType {
+  return { ...text, verify: (value, checks) => checks.slugExists(kind, String(value)) };
+}
+
+export const author: ParamType = {
+  schema: { type: 'integer' },
+  accepts: (value) => (parseNumber(value) ?? 0) >= 1,
+  verify: (value, checks) => checks.userExists(Math.trunc(parseNumber(value)!)),
+  jsonType: 'integer',
+  parse: parseNumber,
+};
+
+/**
+ * The id of an uploaded image, as text, or the URL of an image. A JSON number passes the first stage but not
+ * the second.
+ */
+export const image: ParamType = {
+  schema: { type: 'string' },
+  accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
+  verify: (value, checks) => checks.isUsableImage(value as string | number),
+  jsonType: 'string',
+};
+
+/** An image that `''` removes: venues and organizers. */
+export const clearableImage: ParamType = {
+  ...image,
+  accepts: (value) => typeof value === 'string' || typeof value === 'number',
+  verify: (value, checks) => value === '' || checks.isUsableImage(value as string | number),
+};
+
+/**
+ * Venues or organizers of an event: an id, a list or CSV of ids, an object, a list of objects, or a mix.
+ * `isCreatable` validates an object from which the record would be created.
+ */
+export function linkedRecords(
+  kind: LinkedKind,
+  isCreatable: (data: Record<string, unknown>, checks: ReferenceChecks) => Promise<boolean>,
+): ParamType {
+  const isValid = async (value: unknown, checks: ReferenceChecks): Promise<boolean> => {
+    if (isObject(value) && value.id === undefined) return isCreatable(value, checks);
+    const id = parsePositiveInteger(isObject(value) ? value.id : value);
+    return id !== undefined && checks.exists(kind, id);
+  };
+  return {
+    schema: {
+      oneOf: [
+        { type: 'integer' },
+        { type: 'string' },
+        { type: 'object' },
+        { type: 'array', items: { type: ['integer', 'string', 'object'] } },
+      ],
+    },
+    verify: (value, checks) => everyAsync(parseLinkedItems(value), (item) => isValid(item, checks)),
+    parse: parseLinkedItems,
+  };
+}
+
+/** The elements of `venue` or `organizer` in an event's body, without the empty ones. */
+function parseLinkedItems(value: unknown): unknown[] {
+  const items = isObject(value) && !isNumbered(value) ? [value] : parseList(value);
+  return items.filter((item) => !isEmpty(item));
+}
+
+/** The form field `organizer[0][organizer]` arrives as an object with the keys 0, 1, ... */
+function isNumbered(value: Record<string, unknown>): boolean {
+  const keys = Object.keys(value);
+  return keys.length > 0 && keys.every((key) => /^\d+$/.test(key));
+}
+
+// Terms
+
+const TERM_LIST = {
+  oneOf: [{ type: 'array', items: { type: ['integer', 'string'] } }, { type: 'string' }, { type: 'integer' }],
+};
+
+const isTermList = (value: unknown): boolean =>
+  parseList(value).length > 0 && parseList(value).every((item) => typeof item !== 'object' && !isEmpty(item));
+
+const allTermsExist = (kind: TermKind, value: unknown, checks: ReferenceChecks): Promise<boolean> =>
+  everyAsync(parseList(value), async (item) => (await checks.findTerm(kind, String(item))) !== undefined);
+
+/** Existing terms by id, slug or name. Parses to ids. */
+export function existingTerms(kind: TermKind): ParamType {
+  return {
+    schema: TERM_LIST,
+    accepts: isTermList,
+    async verify(value, checks) {
+      const ids: number[] = [];
+      for (const item of parseList(value)) {
+        const id = await checks.findTerm(kind, String(item));
+        if (id === undefined) return false;
+        ids.push(id);
+      }
+      return { parsed: ids };
+    },
+  };
+}
+
+/**
+ * Parent in a list of categories: the id of an existing one. A slug or a list of existing ones fails in the
+ * second stage.
+ */
+export const parentFilter: ParamType = {
+  schema: { type: 'integer' },
+  accepts: isTermList,
+  verify: (value, checks) => allTermsExist('category', value, checks),
+  jsonType: 'integer',
+  parse: parsePositiveInteger,
+};
+
+/** The parent of a new category. */
+export const parentTerm: ParamType = {
+  schema: { type: 'integer' },
+  accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
+  verify: async (value, checks) => (await checks.findTerm('category', String(value))) !== undefined,
+  jsonType: 'integer',
+  parse: parseNumber,
+};
+
+/** The parent in an update of a category. `0` moves the category to the top level. */
+export const newParentTerm: ParamType = {
+  ...parentTerm,
+  accepts: (value) => parseNumber(value) === 0 || parentTerm.accepts!(value),
+  verify: (value, checks) => parseNumber(value) === 0 || parentTerm.verify!(value, checks),
+};
+
+/** Terms of an event by id, slug or name. New names are created. */
+export const termsToAttach: ParamType = {
+  schema: TERM_LIST,
+  accepts: (value) => parseList(value).every((item) => typeof item !== 'object' || item === null),
+  parse: parseList,
+};
+
+/** Calls `test` for one value after the other, because it may call the CMS. Stops at the first false. */
+async function everyAsync<T>(values: T[], test: (value: T) => boolean | Promise<boolean>): Promise<boolean> {
+  for (const value of values) if (!(await test(value))) return false;
+  return true;
+}

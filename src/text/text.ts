@@ -1,0 +1,46 @@
+// Plain texts: trimmed and normalized in linear time, web addresses, and texts for a terminal.
+
+/**
+ * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular
+ * expression such as `x+$` would need quadratic time.
+ */
+export const trimCharacters = (text: string, characters: string): string =>
+  trimCharactersEnd(text.slice(countLeading(text, characters)), characters);
+
+/** Removes trailing characters that occur in `characters`, each a single UTF-16 code unit. */
+export function trimCharactersEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;
+  return text.slice(0, end);
+}
+
+function countLeading(text: string, characters: string): number {
+  let count = 0;
+  while (count < text.length && characters.includes(text[count]!)) count += 1;
+  return count;
+}
+
+/** Combining marks, and characters that decompose to one (the half-width Katakana voiced sound marks). */
+const MARKS = /[\p{M}\uff9e\uff9f]+/gu;
+const MAX_MARKS = 30;
+
+/**
+ * Normalizes a text, and keeps only the first 30 of more marks in a row: sorting the marks of one letter
+ * takes quadratic time, and no language writes more than 30 (UAX #15, section 13, Stream-Safe Text Format).
+ */
+export const normalizeUnicode = (text: string, form: 'NFC' | 'NFD' | 'NFKD'): string =>
+  text.replace(MARKS, truncateMarks).normalize(form);
+
+/** A mark has one or two UTF-16 code units. */
+const truncateMarks = (marks: string): string =>
+  marks.length <= MAX_MARKS ? marks : [...marks.slice(0, MAX_MARKS * 2)].slice(0, MAX_MARKS).join('');
+
+/** The address if it is one of the web, otherwise undefined: the CMS may have `javascript:` or a text. */
+export function webAddress(text: unknown): string | undefined {
+  if (typeof text !== 'string' || !URL.canParse(text)) return undefined;
+  const { protocol, href } = new URL(text);
+  return protocol === 'https:' || protocol === 'http:' ? href : undefined;
+}
+
+/** Without control characters, which could move the terminal's cursor or hide lines. Keeps line breaks. */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, '');
