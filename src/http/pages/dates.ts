@@ -92,8 +92,8 @@ export function createDates(locale: string) {
     return (isThisYear ? formats.shortDay : formats.shortDayAndYear).formatRange(msOf(first), msOf(last));
   }
 
-  /** A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break. */
-  const unbroken = (range: string) => range.replaceAll('\u2009', '\u202f');
+  /** A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break, and a word joiner follows the dash. */
+  const unbroken = (range: string) => range.replaceAll('\u2009', '\u202f').replaceAll('–', '–\u2060');
 
   const startTime = ({ start_date: start }: EventTimes) => clockOf(start).format(msOf(start));
 
