@@ -59,14 +59,12 @@ export interface CollectionSpec {
   collection: string;
   /** `posts` have an author, a status, a modification time and perhaps a trash; `terms` have none of these. */
   storedAs: 'posts' | 'terms';
-  /** Added to every list request, by the CMS's own names. */
-  listParams: Query;
   /** Added to every request for records, also for a single one. */
   recordParams?: Query;
   /** The CMS's own statuses that read as published. */
   statuses: readonly string[];
-  /** `edit`: the CMS shows the mapped fields only to accounts that may edit the record. */
-  context: 'view' | 'edit' | undefined;
+  /** What the mapping says about it for one CMS alone: only the adapter reads it. */
+  cmsSettings: Readonly<Record<string, unknown>>;
   /** The CMS's list repeats records and its totals are unreliable: duplicates are dropped and totals ignored. */
   dedupe: boolean;
   /** Where each field of the record is that has a single path, by the CMS's own names: `start` -> `meta.start`. */
@@ -83,9 +81,8 @@ export interface CollectionSpec {
 export const plainCollection = (collection: string, storedAs: CollectionSpec['storedAs']): CollectionSpec => ({
   collection,
   storedAs,
-  listParams: {},
   statuses: [],
-  context: undefined,
+  cmsSettings: {},
   dedupe: false,
   paths: new Map(),
   selectedFields: 'id',

@@ -186,12 +186,14 @@ describe('options of a kind', () => {
   });
 
   it('are part of the compiled mapping', () => {
-    expect(loadMapping('gatherpress').kinds.event.listParams).to.deep.equal({ gatherpress_event_query: 'all' });
+    expect(loadMapping('gatherpress').kinds.event.cmsSettings.listParams).to.deep.equal({
+      gatherpress_event_query: 'all',
+    });
     expect(loadMapping('tribe-events-native').kinds.event.touchAfterCreate).to.deep.equal(['meta._EventStartDate']);
     expect(loadMapping('wp-event-manager').kinds.event.statuses).to.deep.equal(['expired']);
     expect(loadMapping('event-organiser').kinds.event).to.include({ dedupe: true, readOnly: true });
     expect(loadMapping('event-organiser').kinds.event.writable.size).to.equal(0);
-    expect(loadMapping('events-manager').kinds.event.context).to.equal('edit');
+    expect(loadMapping('events-manager').kinds.event.cmsSettings.context).to.equal('edit');
     expect(loadMapping('events-manager').requiresCompanionPlugin).to.equal(true);
   });
 

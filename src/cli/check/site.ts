@@ -64,9 +64,9 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
     area: 'account',
     name: 'service',
     isRequired: true,
-    async run({ config, kinds, cms: { advise }, connection, account }) {
+    async run({ config, mapping, kinds, cms: { advise }, connection, account }) {
       if (connection.credentials === undefined)
-        return kinds.some(({ context }) => context === 'edit')
+        return kinds.some(({ kind }) => mapping.source[kind]?.context === 'edit')
           ? fail(
               'none, and the mapping reads fields that are only shown for editing (context "edit")',
               advise('service-account'),

@@ -65,7 +65,7 @@ export function listQuery(
     depth: 0,
     limit,
     page,
-    ...spec.listParams,
+    ...(spec.cmsSettings.listParams as Query | undefined),
     ...spec.recordParams,
     ...conditions,
     ...ofStatus,

@@ -16,6 +16,7 @@ import { gatewayId, nativeId, normalize } from './normalize.ts';
 import { DETAIL_FIELDS } from './record-form.ts';
 import { createUpdate } from './required-fields.ts';
 import { objectOrEmpty, type RestCall, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
+import { settingsOf } from './settings.ts';
 
 type Collections = Pick<
   Cms,
@@ -134,7 +135,7 @@ function listQuery(spec: CollectionSpec, request: ListRequest): Query {
   const { view, statuses, detail, order, limit, offset, page, ids, slug, author } = request;
   const { modifiedAfterUtc, modifiedBeforeUtc } = request;
   return {
-    ...spec.listParams,
+    ...settingsOf(spec).listParams,
     ...spec.recordParams,
     ...contextOf(spec, view),
     ...(statuses !== undefined && spec.storedAs === 'posts' && { status: statusParam(spec, statuses) }),
@@ -160,10 +161,11 @@ const toParam = (utc: string): string => `${utc.replace(' ', 'T')}Z`;
  * WordPress answers wrong credentials as it answers no credentials, unless the context is `edit`: then it
  * refuses. Terms are public.
  */
-function contextOf({ storedAs, context }: CollectionSpec, view: View): Query {
+function contextOf(spec: CollectionSpec, view: View): Query {
   if (view === 'public') return {};
+  const { context } = settingsOf(spec);
   if (context !== undefined) return { context };
-  return view === 'editor' && storedAs === 'posts' ? { context: 'edit' } : {};
+  return view === 'editor' && spec.storedAs === 'posts' ? { context: 'edit' } : {};
 }
 
 function statusParam(spec: CollectionSpec, statuses: NonNullable<ListRequest['statuses']>): string {

@@ -2,6 +2,7 @@
 
 import type { CmsRecord, CollectionSpec, Detail, RecordForm } from '../port.ts';
 import { publicView } from './public-view.ts';
+import { settingsOf } from './settings.ts';
 
 /** The `_fields` of each detail but `mapped`. */
 export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, string>> = {
@@ -31,7 +32,8 @@ export const WORDPRESS_RECORDS: RecordForm = {
   ],
   hasPath,
   isDescribed: (fields, path) => fields.includes(path.startsWith('meta.') ? path : rootOf(path)),
-  publicView: ({ context }, ofAccount, ofPublic) => publicView(ofAccount, ofPublic, { editing: context === 'edit' }),
+  publicView: (spec, ofAccount, ofPublic) =>
+    publicView(ofAccount, ofPublic, { editing: settingsOf(spec).context === 'edit' }),
 };
 
 const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
