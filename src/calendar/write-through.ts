@@ -36,7 +36,7 @@ export const localWriteThrough = (replica: Replica, sync: Sync, mapping: Mapping
 /**
  * Does not fail if the replica cannot be written (a full disk): the CMS has responded or accepted the write
  * all the same. Passes accepted changes that the replica could not store to `rereadLater`. A response to a
- * read that is older than the replica's record, from a cache or a lagging database in front of the CMS, does
+ * read that is older than the replica's record, from a cache or a delayed database in front of the CMS, does
  * not replace the record: `rereadLater` lets the sync decide.
  */
 export function tolerantWriteThrough(

@@ -54,7 +54,7 @@ export async function ingestRecords(
     const batch = readable.slice(from, from + memory.batchSize);
     from += batch.length;
     let acceptedIds: readonly number[] = [];
-    const changed = await commitWithOrphans(context, collection, () => {
+    const changed = await commitAndPruneEmbedded(context, collection, () => {
       const accepted = acceptRecords(context, collection, batch, readMark, byId);
       acceptedIds = accepted.map(({ id }) => id);
       return { changes: { upserts: accepted }, changedIds: acceptedIds };
@@ -133,7 +133,7 @@ function isAcceptable(
 }
 
 /**
- * True if a response by id counts although its `modified` is older than the replica's. A cache or a lagging
+ * True if a response by id counts although its `modified` is older than the replica's. A cache or a delayed
  * database in front of the CMS may send it, so it counts only after it was the same for some minutes, as
  * after a restored backup. A `modified` in the future, or one that is the publication date, says nothing
  * about the time of a change.
@@ -162,7 +162,7 @@ function isStaleConfirmed(
  * returns the change and the ids of the collection's records in it. Resolves with the number of changed
  * records.
  */
-async function commitWithOrphans(
+async function commitAndPruneEmbedded(
   { replica, commit }: SyncContext,
   { kind, embedded }: Collection,
   make: () => { changes: ChangeSet; changedIds: readonly number[] },
@@ -280,7 +280,7 @@ async function deleteRecords(
     const batch = ids.slice(from, from + DELETE_BATCH_SIZE);
     for (const id of batch) memory.kinds[kind].tooLarge.delete(id);
     if (collection.occurrences) for (const id of batch) await deleteOccurrences(context, id, readMark);
-    const removed = await commitWithOrphans(context, collection, () => {
+    const removed = await commitAndPruneEmbedded(context, collection, () => {
       const deletable = deletableIds(context, collection, batch, readMark);
       return { changes: { deletes: [{ kind, ids: deletable }] }, changedIds: deletable };
     });

@@ -1,4 +1,4 @@
-// Owns keeping the images of records current: those that the replica lacks, those that were replaced, and
+// Keeps the images of records current: those that the replica lacks, those that were replaced, and
 // those that were deleted.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -9,7 +9,7 @@ import type { SyncState } from './sync-state.ts';
 export interface Peers {
   /** Commits what a poll found, in the replicas of all gateways. */
   commit: Commit;
-  /** True if this gateway polls; asked before each poll. Never rejects. */
+  /** True if this gateway polls. The poller calls it before each poll. Never rejects. */
   isLeader(): Promise<boolean>;
   /** A poll saw everything. */
   polled(): Promise<void>;

@@ -47,7 +47,7 @@ export async function readPublicViews(
     const id = idOf(record);
     if (unchanged.has(id)) return [];
     const view = mergePublicView(context, collection, record, typeof views === 'string' ? undefined : views.get(id));
-    // A lagging database in front of the CMS may not have the record yet: the next poll reads it again.
+    // A delayed database in front of the CMS may not have the record yet: the next poll reads it again.
     const isNewlyWithheld = view?.status === WITHHELD && views !== 'withheld' && !isWithheld(context, collection, id);
     if (!view || isNewlyWithheld) markDirty(context.memory, collection.kind, [id]);
     return view ? [view] : [];

@@ -139,7 +139,7 @@ describe('a flood of requests for unknown records', () => {
     gateway = await startGateway({ cms: counted, service: CREDENTIALS.admin, as: CREDENTIALS });
     calls.length = 0;
     // The clock is stopped.
-    // A whole number: seconds are added to it, and a fraction could round below one token.
+    // A whole number: seconds are added to it, and a fraction could end up below one token.
     const stands = Math.ceil(now.call(performance));
     performance.now = () => stands;
   });

@@ -156,7 +156,7 @@ describe('consistency token', function () {
       }
   });
 
-  it('a write is not lost whose request is overtaken by the response to another write', async () => {
+  it('a write is not lost that was sent before another write and answered after it', async () => {
     const created = await lead().request('/events', { json: EVENT });
     const { id } = created.body;
     const slow = follower();

@@ -58,7 +58,7 @@ describe('admin port', () => {
     await response.text();
     return response.status;
   }
-  const NOTICE = JSON.stringify({ kind: 'changes', changes: [{ collection: 'events', id: 12 }] });
+  const CHANGE = JSON.stringify({ kind: 'changes', changes: [{ collection: 'events', id: 12 }] });
 
   for (const prefix of ['', '/-']) {
     it(`serves its endpoints below ${prefix || '/'}`, async () => {
@@ -116,7 +116,7 @@ describe('admin port', () => {
     });
 
   it('accepts a signed webhook', async () => {
-    expect(await post(NOTICE)).to.equal(202);
+    expect(await post(CHANGE)).to.equal(202);
     expect(received).to.deep.equal([[{ collection: 'events', id: 12 }]]);
     expect(await post('{"changes":[]}')).to.equal(202);
     expect(await post('{"changes":[{"collection":"events","id":13}]}', undefined, '/changes')).to.equal(202);
@@ -126,11 +126,11 @@ describe('admin port', () => {
   });
 
   it('accepts a webhook once: a replay is rejected and causes no CMS call', async () => {
-    const signature = sign(NOTICE, NOW_S);
-    expect(await post(NOTICE, signature)).to.equal(202);
-    for (const path of ['/-/changes', '/changes']) expect(await post(NOTICE, signature, path)).to.equal(409);
+    const signature = sign(CHANGE, NOW_S);
+    expect(await post(CHANGE, signature)).to.equal(202);
+    for (const path of ['/-/changes', '/changes']) expect(await post(CHANGE, signature, path)).to.equal(409);
     expect(received).to.have.length(1);
-    expect(await post(NOTICE, sign(NOTICE, NOW_S + 1))).to.equal(202);
+    expect(await post(CHANGE, sign(CHANGE, NOW_S + 1))).to.equal(202);
     expect(received).to.have.length(2);
   });
 
@@ -143,33 +143,33 @@ describe('admin port', () => {
   it('responds before the sync, whether or not that succeeds', async () => {
     await close();
     await open({ onWebhook: () => new Promise(() => undefined) });
-    expect(await post(NOTICE)).to.equal(202);
+    expect(await post(CHANGE)).to.equal(202);
     await close();
     await open({ onWebhook: () => Promise.reject(new Error('the site is away')) });
-    expect(await post(NOTICE)).to.equal(202);
+    expect(await post(CHANGE)).to.equal(202);
   });
 
   for (const [what, signature] of Object.entries({
     'no signature': '',
-    'one of another secret': sign(NOTICE, NOW_S, 'something else'),
-    'one of another body': sign(`${NOTICE} `),
-    'one that is six minutes old': sign(NOTICE, NOW_S - 360),
-    'one of six minutes ahead': sign(NOTICE, NOW_S + 360),
-    'another time than was signed': sign(NOTICE, NOW_S - 360).replace(/t=\d+/, `t=${NOW_S}`),
-    'half a signature': sign(NOTICE).slice(0, -2),
-    'a signature and more': `${sign(NOTICE)},v1=00`,
+    'one of another secret': sign(CHANGE, NOW_S, 'something else'),
+    'one of another body': sign(`${CHANGE} `),
+    'one that is six minutes old': sign(CHANGE, NOW_S - 360),
+    'one of six minutes ahead': sign(CHANGE, NOW_S + 360),
+    'another time than was signed': sign(CHANGE, NOW_S - 360).replace(/t=\d+/, `t=${NOW_S}`),
+    'half a signature': sign(CHANGE).slice(0, -2),
+    'a signature and more': `${sign(CHANGE)},v1=00`,
     'letters that are no digits': `t=${NOW_S},v1=${'z'.repeat(64)}`,
-    'no time': sign(NOTICE).replace(/^t=\d+,/, ''),
+    'no time': sign(CHANGE).replace(/^t=\d+,/, ''),
   })) {
     it(`rejects ${what}`, async () => {
-      expect(await post(NOTICE, signature)).to.equal(401);
+      expect(await post(CHANGE, signature)).to.equal(401);
       expect(received).to.deep.equal([]);
     });
   }
 
   it('accepts a signature whose time differs by up to five minutes', async () => {
-    expect(await post(NOTICE, sign(NOTICE, NOW_S - 299))).to.equal(202);
-    expect(await post(NOTICE, sign(NOTICE, NOW_S + 299))).to.equal(202);
+    expect(await post(CHANGE, sign(CHANGE, NOW_S - 299))).to.equal(202);
+    expect(await post(CHANGE, sign(CHANGE, NOW_S + 299))).to.equal(202);
   });
 
   for (const body of [
@@ -206,7 +206,7 @@ describe('admin port', () => {
   it('accepts no webhooks without a secret', async () => {
     await close();
     await open({ webhookSecret: undefined });
-    expect(await post(NOTICE)).to.equal(404);
-    expect(await post(NOTICE, sign(NOTICE, NOW_S, 'undefined'))).to.equal(404);
+    expect(await post(CHANGE)).to.equal(404);
+    expect(await post(CHANGE, sign(CHANGE, NOW_S, 'undefined'))).to.equal(404);
   });
 });

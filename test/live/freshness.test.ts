@@ -33,12 +33,12 @@ const listed = async (id: number): Promise<Event | undefined> =>
 
 describe('a write through the gateway', () => {
   it('is visible in the next single read, list and count', async () => {
-    for (let round = 0; round < 10; round++) {
-      const { id } = await make(`Round ${round}`);
-      expect(await listed(id)).to.include({ title: `Round ${round}` });
-      await request(`${calendar}/events/${id}`, { as: 'editor', method: 'PATCH', json: { title: `Turned ${round}` } });
-      expect((await request<Event>(`${calendar}/events/${id}`)).body.title).to.equal(`Turned ${round}`);
-      expect(await listed(id)).to.include({ title: `Turned ${round}` });
+    for (let run = 0; run < 10; run++) {
+      const { id } = await make(`Run ${run}`);
+      expect(await listed(id)).to.include({ title: `Run ${run}` });
+      await request(`${calendar}/events/${id}`, { as: 'editor', method: 'PATCH', json: { title: `Turned ${run}` } });
+      expect((await request<Event>(`${calendar}/events/${id}`)).body.title).to.equal(`Turned ${run}`);
+      expect(await listed(id)).to.include({ title: `Turned ${run}` });
       await request(`${calendar}/events/${id}`, { as: 'editor', method: 'DELETE' });
       expect(await listed(id)).to.equal(undefined);
     }

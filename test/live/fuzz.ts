@@ -297,7 +297,7 @@ try {
 
 for (const fault of faults.slice(0, 20)) console.error(`fuzz: ${fault}`);
 console.error(
-  `fuzz: seed ${SEED}; responses by status ${JSON.stringify(Object.fromEntries([...statuses].sort()))}; ${created} creates, ${rejectedWrites} rejected writes, ${orphans.length} records left behind, ${changed.length} changed without a write that was accepted`,
+  `fuzz: seed ${SEED}; responses by status ${JSON.stringify(Object.fromEntries([...statuses].sort()))}; ${created} creates, ${rejectedWrites} rejected writes, ${orphans.length} orphans, ${changed.length} changed without a write that was accepted`,
 );
 console.log(`${REQUESTS - faults.length} passed, ${faults.length} failed`);
 process.exitCode = faults.length > 0 ? 1 : 0;

@@ -78,7 +78,7 @@ async function aborts(gateway: MeasuredGateway, count: number): Promise<void> {
   const isQuiet = failures === 0 && !/uncaught|unhandled/i.test(output) && gateway.child.exitCode === null;
   report('unexpected errors', `${failures}`, '0', isQuiet);
   const leaked = gateway.descriptors() - descriptorsBefore;
-  report('descriptors left behind', `${leaked}`, 'at most 10', leaked <= 10);
+  report('leaked descriptors', `${leaked}`, 'at most 10', leaked <= 10);
 }
 
 /** Latencies of another client's consecutive requests while `isGoing`. */

@@ -145,7 +145,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     {
       what: 'no key of a body pollutes a prototype',
       function: 'sanitize',
-      code: '.filter(([_1]) => !INHERITED.has(_1))',
+      code: '.filter(([_1]) => !INHERITED_NAMES.has(_1))',
       test: 'test/http/request-body.test.ts',
     },
   ]),

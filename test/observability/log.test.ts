@@ -105,7 +105,7 @@ describe('log', () => {
   it('handles thrown values that are not errors, and circular causes', () => {
     const observe = log();
     for (const error of ['text', undefined, null, 5, { a: 1 }]) observe({ type: 'request-failed', id: 'x', error });
-    const circle = new Error('round');
+    const circle = new Error('circular');
     circle.cause = circle;
     observe({ type: 'request-failed', id: 'x', error: circle });
     expect(lines().length).to.equal(6);

@@ -153,11 +153,9 @@ for (const ids of ['number', 'uuid'] as const satisfies readonly PayloadIds[])
 
     it('equals the site after a crash of the gateway during changes', async () => {
       const own: Id[] = [];
-      for (let round = 0; round < 3; round++) {
-        own.push(await createInPayload(`Crash ${round}`));
-        const changes = own.map((id, n) =>
-          inPayload(`events/${id}`, 'PATCH', { title: `Crash ${n} in round ${round}` }),
-        );
+      for (let run = 0; run < 3; run++) {
+        own.push(await createInPayload(`Crash ${run}`));
+        const changes = own.map((id, n) => inPayload(`events/${id}`, 'PATCH', { title: `Crash ${n} in run ${run}` }));
         await gateway.kill();
         await Promise.all(changes);
         gateway = await startPayloadGateway(site, { intervalS: 1, dataDir, ports });
@@ -166,7 +164,7 @@ for (const ids of ['number', 'uuid'] as const satisfies readonly PayloadIds[])
         'events?where[_status][equals]=published&where[startDate][equals]=2033-03-04T15:00:00.000Z&limit=100&depth=0';
       const { docs } = (await inPayload(query)).body as { docs: { title: string }[] } & Answer['body'];
       const expected = docs.map(({ title }) => title).sort();
-      expect(expected).to.include('Crash 2 in round 2');
+      expect(expected).to.include('Crash 2 in run 2');
       const titles = async () => (await listed()).map(({ title }) => title).sort();
       await until(async () => String(await titles()) === String(expected), 'the same events', VISIBLE_WITHIN_MS);
     });

@@ -250,8 +250,8 @@ export async function compareCpuTime(site: PluginSite): Promise<CpuTime[]> {
   const list = (index: number) => `events?start_date=2019-01-01&end_date=2040-01-01&per_page=${20 + index}`;
   const { total } = (await site.request(list(0))).body;
   const requests: readonly [string, (index: number) => string][] = [
-    [`a list of ${total} events that was asked for before`, () => list(0)],
-    [`a list of ${total} events that nobody asked for before`, list],
+    [`a list of ${total} events that was requested before`, () => list(0)],
+    [`a list of ${total} events that was not requested before`, list],
     ['an event', () => `events/${site.ids.concert}`],
   ];
   const gatewayPids = processTree(site.gateway.child.pid!);

@@ -49,15 +49,15 @@ const steps = fc.array(fc.oneof({ weight: 5, arbitrary: write }, { weight: 2, ar
 describe('the change journal', () => {
   it('keeps a copy of the public records, which reads it at any times, equal to them', () => {
     fc.assert(
-      fc.property(fc.array(steps, { minLength: 1, maxLength: 6 }), (rounds) => {
+      fc.property(fc.array(steps, { minLength: 1, maxLength: 6 }), (reads) => {
         const replica = openReplica({ identity: 'test' });
         const stored = new Map<string, CalendarRecord>();
         const copy = new Map<string, string>();
         let position = replica.journal.head();
-        for (const round of rounds) {
+        for (const read of reads) {
           /** Records that were not public at some time since the last read. */
           const left = new Set<string>();
-          for (const step of round) {
+          for (const step of read) {
             if ('delete' in step) {
               replica.delete(step.delete, [step.id]);
               stored.delete(keyOf({ kind: step.delete, id: step.id }));

@@ -17,7 +17,7 @@ type Questions = NonNullable<Terminal['ask']>;
 
 const LOGIN = { user: 'service', password: 'aaaa bbbb cccc' };
 
-/** Gigs whose dates read either way round unless `day` is beyond the twelfth. */
+/** Gigs whose dates can be read in two ways unless `day` is beyond the twelfth. */
 function gigs(day = '03'): FakeType {
   const meta = { gig_start: 'string', gig_end: 'string', price: 'string' };
   const records = [1, 2, 3, 4].map((id) =>
