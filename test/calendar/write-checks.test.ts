@@ -96,4 +96,20 @@ describe('a request that the gateway can know to be invalid', () => {
     expect((await send(`/venues/${body.id}`, bad, 'PATCH')).status).to.equal(400);
     expect(cms.writes).to.have.length(1);
   });
+
+  it('says of a kind that the site lacks that it has none, and of one that it maps for reading that it has', async () => {
+    await gateway.stop();
+    const without = mappingWith({}, { organizer: undefined, venue: { posts: 'venues', readOnly: true } });
+    gateway = await startGateway({ cms, as: CREDENTIALS, nowMs: () => NOW_MS, mapping: without });
+    const refused = async (path: string, json: Json) => {
+      const { status, body } = await send(path, json);
+      return [status, body.message];
+    };
+    const none = [403, 'This site has no organizers.'];
+    expect(await refused('/organizers', { organizer: 'Band' })).to.deep.equal(none);
+    expect(await refused('/events', { title: 'Fair', ...times, organizer: { organizer: 'Band' } })).to.deep.equal(none);
+    const venue = await refused('/venues', { venue: 'Hall' });
+    expect(venue).to.deep.equal([403, 'This site offers its venues for reading only.']);
+    expect(cms.writes).to.deep.equal([]);
+  });
 });
