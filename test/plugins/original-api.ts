@@ -245,7 +245,7 @@ export interface CpuTime {
 
 const MEASURED_REQUESTS = 15;
 
-/** Sends the same requests to both, anonymously and one at a time. CPU time does not depend on what else the machine does. */
+/** Sends the same requests to both, anonymously and one at a time. Of CPU time a busy machine changes less than of response times. */
 export async function compareCpuTime(site: PluginSite): Promise<CpuTime[]> {
   const list = (index: number) => `events?start_date=2019-01-01&end_date=2040-01-01&per_page=${20 + index}`;
   const { total } = (await site.request(list(0))).body;

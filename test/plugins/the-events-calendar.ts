@@ -147,11 +147,14 @@ const written: Checks = {
     const linked = {
       meta: { _EventVenueID: [site.ids.mill], _EventOrganizerID: [site.ids.council, site.ids.players] },
     };
+    const stored = async () => (await site.rows(site.ids.fair!)).filter(([key]) => keys.test(key));
     const saved = async (json: Json): Promise<unknown[]> => {
       expect((await edit(site, `tribe_events/${site.ids.fair}`, json)).status).to.equal(200);
-      return (await site.rows(site.ids.fair!)).filter(([key]) => keys.test(key));
+      return stored();
     };
+    const before = await stored();
     const rows = await saved(linked);
+    console.log(`  rows before a save through wp/v2 ${JSON.stringify(before)}, after it ${JSON.stringify(rows)}`);
     expect(rows).to.deep.equal([
       ['_EventOrganizerID', String(site.ids.council)],
       ['_EventOrganizerID', String(site.ids.players)],
