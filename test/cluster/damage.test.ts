@@ -26,7 +26,7 @@ describe('damaged replica in a cluster', function () {
     const meta = { start_date: `${NEXT_YEAR}-05-01 10:00:00`, end_date: `${NEXT_YEAR}-05-01 11:00:00` };
     const text = 'a harbour '.repeat(150);
     for (let id = 1000; id < 2000; id += 1)
-      wordpress.posts.set(id, { id, base: 'events', status: 'publish', author: 5, title: `${text} ${id}`, meta });
+      wordpress.cms.createPost('events', { id, author: 5, title: `${text} ${id}`, meta });
   });
   after(() => wordpress.close());
   beforeEach(async () => {

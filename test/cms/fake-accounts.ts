@@ -8,7 +8,7 @@ import type { FakePost } from './fake-records.ts';
 export const ROLES = ['subscriber', 'contributor', 'author', 'editor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-const ACTIONS: readonly Action[] = [
+export const ACTIONS: readonly Action[] = [
   ...(['edit', 'readOwn', 'publish', 'editPublished', 'manageTerms', 'deleteTerms'] as const),
   ...(['editOthers', 'readOthers', 'editPrivate', 'readPrivate', 'delete'] as const),
 ];
@@ -22,14 +22,37 @@ export const PERMISSIONS: Record<Role, readonly Action[]> = {
   admin: ACTIONS,
 };
 
-/** Undefined: an anonymous caller. */
-export const may = (role: Role | undefined, action: Action): boolean =>
-  role !== undefined && PERMISSIONS[role].includes(action);
-export const mayUpload = (role: Role): boolean => may(role, 'publish');
+/** An account of the fake CMS. */
+export interface FakeAccount {
+  name: string;
+  userId: number;
+  authorization: string;
+  may(action: Action, collection: string): boolean;
+}
+
+const basic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+/** Accounts with one password, from what each may do in a collection. The ids count from 1. */
+export const createAccounts = (
+  rights: Readonly<Record<string, (collection: string) => readonly Action[]>>,
+  password: string,
+): FakeAccount[] =>
+  Object.entries(rights).map(([name, actionsIn], index) => ({
+    ...{ name, userId: index + 1, authorization: basic(name, password) },
+    may: (action, collection) => actionsIn(collection).includes(action),
+  }));
+
+export const ROLE_ACCOUNTS = createAccounts(
+  Object.fromEntries(ROLES.map((role) => [role, () => PERMISSIONS[role]])),
+  'secret',
+);
+
+export const mayUpload = (account: FakeAccount): boolean => account.may('publish', 'media');
 
 /** The `Authorization` of each role. */
 export const CREDENTIALS = Object.fromEntries(
-  ROLES.map((role) => [role, `Basic ${Buffer.from(`${role}:secret`).toString('base64')}`]),
+  ROLE_ACCOUNTS.map(({ name, authorization }) => [name, authorization]),
 ) as Record<Role, string>;
 /** The gateway's own account. */
 export const SERVICE = CREDENTIALS.admin;
@@ -43,17 +66,19 @@ export function refuse(kind: RejectionKind, status: number, code: string, option
 }
 
 /** Undefined: an anonymous caller. Throws if the credentials are wrong. */
-export function roleOf(credentials: Credentials): Role | undefined {
+export function accountOf(accounts: readonly FakeAccount[], credentials: Credentials): FakeAccount | undefined {
   if (credentials === undefined) return undefined;
-  return ROLES.find((role) => CREDENTIALS[role] === credentials) ?? refuse('unauthenticated', 401, 'invalid_login');
+  const account = accounts.find(({ authorization }) => authorization === credentials);
+  return account ?? refuse('unauthenticated', 401, 'incorrect_password');
 }
 
-export function canEdit(role: Role | undefined, { author }: FakePost): boolean {
-  return role !== undefined && (may(role, 'editOthers') || (may(role, 'edit') && author === userIdOf(role)));
+export function canEdit(account: FakeAccount | undefined, { author, base }: FakePost): boolean {
+  if (account === undefined) return false;
+  return account.may('editOthers', base) || (account.may('edit', base) && author === account.userId);
 }
 
 /** A list for editors lacks records that only others may edit, public ones too. */
-export function canSee(role: Role | undefined, post: FakePost, view: View): boolean {
-  if (canEdit(role, post)) return true;
-  return view !== 'editor' && post.status === 'publish' && (role !== undefined || !post.hiddenFromPublic);
+export function canSee(account: FakeAccount | undefined, post: FakePost, view: View): boolean {
+  if (canEdit(account, post)) return true;
+  return view !== 'editor' && post.status === 'publish' && (account !== undefined || !post.hiddenFromPublic);
 }

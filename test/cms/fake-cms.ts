@@ -16,17 +16,16 @@ import { readLogin } from '../../src/cms/wordpress/site-info.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import type { Site } from '../../src/model/records.ts';
 import {
+  ACTIONS,
+  accountOf,
   canEdit,
   canSee,
-  may,
+  type FakeAccount,
   mayUpload,
-  PERMISSIONS,
-  ROLES,
+  ROLE_ACCOUNTS,
   type Role,
   refuse,
-  roleOf,
   SAME_NAMES,
-  userIdOf,
 } from './fake-accounts.ts';
 import { createFakeLists } from './fake-lists.ts';
 import {
@@ -56,6 +55,8 @@ export interface ReadCall extends Partial<Omit<ListRequest, 'detail'>> {
 
 export interface FakeCms extends Cms, FakeRecords, FakeResponses {
   siteFacts: Site;
+  /** Default: one per role. */
+  accounts: readonly FakeAccount[];
   /** The CMS's clock, which may differ from the gateway's. */
   nowMs(): number;
 
@@ -109,7 +110,10 @@ const slugOf = (text: unknown) =>
     .replace(/\s+/g, '-');
 
 /** Creates an empty CMS. */
-export function createFakeCms(nowMs: () => number, { timezone = 'America/New_York' } = {}): FakeCms {
+export function createFakeCms(
+  nowMs: () => number,
+  { timezone = 'America/New_York', accounts = ROLE_ACCOUNTS } = {},
+): FakeCms {
   const records = createFakeRecords(nowMs);
   const { posts, terms, media } = records;
   const responses = createFakeResponses(records, () => cms.siteFacts);
@@ -119,11 +123,14 @@ export function createFakeCms(nowMs: () => number, { timezone = 'America/New_Yor
       throw new CmsUnavailable('too-large', `The CMS answered with more than ${cms.maxBytes} bytes.`);
   }
 
-  /** The caller's role for posts, of which the service account may see less. */
-  function postRole({ credentials }: CallOptions): Role | undefined {
-    const role = roleOf(credentials);
-    if (role !== 'admin') return role;
-    return cms.serviceRole === 'refused' ? refuse('forbidden', 401, 'rest_forbidden_context') : cms.serviceRole;
+  const callerOf = ({ credentials }: CallOptions) => accountOf(cms.accounts, credentials);
+
+  /** The caller's account for posts, of which the service account may see less. */
+  function postReader(options: CallOptions): FakeAccount | undefined {
+    const caller = callerOf(options);
+    if (caller?.name !== 'admin') return caller;
+    if (cms.serviceRole === 'refused') refuse('forbidden', 401, 'rest_forbidden_context');
+    return cms.accounts.find(({ name }) => name === cms.serviceRole);
   }
 
   async function receive(request: ReadCall, options: CallOptions | undefined): Promise<void> {
@@ -142,10 +149,10 @@ export function createFakeCms(nowMs: () => number, { timezone = 'America/New_Yor
     normalize(spec, structuredClone(responses.response(record, { credentials, view: 'editor' })));
 
   /** Throws as WordPress does before it inserts the record. */
-  function checkCreate(base: string, body: CmsRecord, { credentials }: CallOptions): void {
-    if (credentials === undefined) refuse('forbidden', 401, 'rest_cannot_create');
-    const action = TERM_BASES.includes(base) ? 'manageTerms' : 'edit';
-    if (!may(roleOf(credentials), action)) refuse('forbidden', 403, 'rest_cannot_create');
+  function checkCreate(base: string, body: CmsRecord, options: CallOptions): void {
+    const caller = callerOf(options) ?? refuse('forbidden', 401, 'rest_cannot_create');
+    if (!caller.may(TERM_BASES.includes(base) ? 'manageTerms' : 'edit', base))
+      refuse('forbidden', 403, 'rest_cannot_create');
     if (TERM_BASES.includes(base)) {
       const same = [...terms.values()].find((term) => term.base === base && term.name === body.name);
       if (same) refuse('conflict', 400, 'term_exists', { fields: ['name'], existingId: same.id });
@@ -156,12 +163,13 @@ export function createFakeCms(nowMs: () => number, { timezone = 'America/New_Yor
     if (!body.title && !body.content && !body.excerpt) refuse('invalid', 400, 'empty_content', { fields: ['title'] });
   }
 
-  function insert(base: string, body: CmsRecord, { credentials, creationKey }: CallOptions): FakeRecord {
+  function insert(base: string, body: CmsRecord, options: CallOptions): FakeRecord {
+    const { creationKey } = options;
     const key = cms.hasCompanion && creationKey !== undefined ? { creationKey } : {};
     if (TERM_BASES.includes(base)) {
       return records.createTerm(base, { slug: slugOf(body.name), ...(body as Partial<FakeTerm>), ...key });
     }
-    const author = userIdOf(roleOf(credentials) ?? 'subscriber');
+    const author = callerOf(options)?.userId ?? 1;
     const slug = slugOf(body.title);
     return records.createPost(base, {
       ...{ author, slug, title: '' },
@@ -174,6 +182,7 @@ export function createFakeCms(nowMs: () => number, { timezone = 'America/New_Yor
     ...records,
     ...responses,
     siteFacts: { url: 'https://cms.example', name: 'Fake', timezone },
+    accounts,
     nowMs,
     ...{ requests: [], beforeRequest: undefined, afterRequest: undefined },
     ...{ writes: [], deletes: [], onWrite: undefined, hasCompanion: false },
@@ -195,11 +204,12 @@ export function createFakeCms(nowMs: () => number, { timezone = 'America/New_Yor
     },
     async account({ credentials }) {
       if (readLogin(credentials ?? '')?.kind === 'token') refuse('unknown-scheme', 401, 'rest_not_logged_in');
-      const role = roleOf(credentials) ?? refuse('unauthenticated', 401, 'rest_not_logged_in');
-      const permissions = new Set<string>(PERMISSIONS[role]);
-      return { userId: userIdOf(role), roles: [role], permissions, mayUpload: mayUpload(role) };
+      const caller = callerOf({ credentials }) ?? refuse('unauthenticated', 401, 'rest_not_logged_in');
+      // Permissions are the same in every collection.
+      const permissions = new Set<string>(ACTIONS.filter((action) => caller.may(action, 'events')));
+      return { userId: caller.userId, roles: [caller.name], permissions, mayUpload: mayUpload(caller) };
     },
-    accountExists: async (id) => id <= ROLES.length,
+    accountExists: async (id) => id <= cms.accounts.length,
     async hasCollection({ collection }) {
       await receive({ base: 'types' }, undefined);
       return BASES.includes(collection) && !cms.removed.has(collection);
@@ -219,19 +229,21 @@ export function createFakeCms(nowMs: () => number, { timezone = 'America/New_Yor
       await cms.afterRequest?.(received);
       return page;
     },
-    async read(spec, id, { view, detail }, options = {}) {
+    async read(spec, id, { view, detail, password }, options = {}) {
       const { collection: base } = spec;
       await receive({ base, view, detail }, options);
       if (cms.removed.has(base)) refuse('no-collection', 404, 'rest_no_route');
       const record = recordOf(spec, nativeId(spec, id));
       if ('terms' in record) {
-        const role = postRole(options);
-        const status = role === undefined ? 401 : 403;
-        if (view === 'editor' && !canEdit(role, record)) refuse('forbidden', status, 'rest_forbidden_context');
-        if (!canSee(role, record, view)) refuse('hidden', status, 'rest_forbidden');
+        const reader = postReader(options);
+        const status = reader === undefined ? 401 : 403;
+        if (view === 'editor' && !canEdit(reader, record)) refuse('forbidden', status, 'rest_forbidden_context');
+        if (!canSee(reader, record, view)) refuse('hidden', status, 'rest_forbidden');
+        if (password !== undefined && record.password !== undefined && password !== record.password)
+          refuse('forbidden', 403, 'rest_post_incorrect_password');
       }
       const select = fieldSelector(spec, detail);
-      return normalize(spec, structuredClone(select(responses.response(record, { ...options, view }))));
+      return normalize(spec, structuredClone(select(responses.response(record, { ...options, view, password }))));
     },
     async create(spec, sent, options) {
       const [write, body] = [{ method: 'create', base: spec.collection } as const, { ...sent }];
@@ -287,12 +299,12 @@ export function createFakeCms(nowMs: () => number, { timezone = 'America/New_Yor
       return ids.flatMap((id) => media.get(id) ?? []).map(cms.image);
     },
     findImage: async (url) => [...media.values()].find((item) => cms.image(item).url === url)?.id,
-    async upload({ mimeType }, { credentials }) {
+    async upload({ mimeType }, options) {
       const write: WriteCall = { method: 'upload', base: 'media' };
       cms.writes.push(write);
       await cms.onWrite?.(write, false, {});
-      const role = roleOf(credentials);
-      if (role === undefined || !mayUpload(role)) refuse('forbidden', role ? 403 : 401, 'rest_cannot_create');
+      const caller = callerOf(options);
+      if (!caller || !mayUpload(caller)) refuse('forbidden', caller ? 403 : 401, 'rest_cannot_create');
       if (!mimeType.startsWith('image/')) refuse('failed', 500, 'rest_upload_unknown_error');
       const image = cms.image(cms.createMedia());
       await cms.onWrite?.(write, true, {});
@@ -311,6 +323,6 @@ export function createFakeCms(nowMs: () => number, { timezone = 'America/New_Yor
     },
     close: async () => {},
   };
-  const list = createFakeLists(cms, postRole);
+  const list = createFakeLists(cms, postReader);
   return cms;
 }

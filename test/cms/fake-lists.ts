@@ -2,7 +2,7 @@
 
 import type { CallOptions, CmsPage, CollectionSpec, ListRequest } from '../../src/cms/port.ts';
 import { normalize } from '../../src/cms/wordpress/normalize.ts';
-import { canSee, may, type Role, refuse } from './fake-accounts.ts';
+import { canSee, type FakeAccount, refuse } from './fake-accounts.ts';
 import type { FakeCms } from './fake-cms.ts';
 import { type FakePost, type FakeRecord, POST_BASES, TERM_BASES } from './fake-records.ts';
 import { fieldSelector, utc } from './fake-responses.ts';
@@ -22,10 +22,10 @@ const isWithin = ({ modifiedS }: { modifiedS: number }, { modifiedAfterUtc, modi
 
 const withTotal = (rows: Row[]) => ({ rows, total: rows.length });
 
-/** @param postRole the caller's role for posts; undefined: an anonymous caller */
+/** @param postReader the caller's account for posts; undefined: an anonymous caller */
 export function createFakeLists(
   cms: FakeCms,
-  postRole: (options: CallOptions) => Role | undefined,
+  postReader: (options: CallOptions) => FakeAccount | undefined,
 ): (spec: CollectionSpec, request: ListRequest, options: CallOptions) => CmsPage {
   /** As in MariaDB, records of the same second have another order in every request; deterministic for a test. */
   let random = 1;
@@ -34,14 +34,15 @@ export function createFakeLists(
     return random;
   };
 
-  function matchingPosts(base: string, request: ListRequest, role: Role | undefined): FakePost[] {
+  function matchingPosts(base: string, request: ListRequest, reader: FakeAccount | undefined): FakePost[] {
     const { view, statuses = ['publish'], ids, slug, author } = request;
     const wanted =
       typeof statuses === 'string' ? STATUSES.filter((each) => statuses === 'all' || each !== 'trash') : statuses;
     if (wanted.some((status) => !STATUSES.includes(status))) refuse('invalid', 400, 'rest_invalid_param');
-    if (!may(role, 'edit') && wanted.some((status) => status !== 'publish'))
+    const mayEdit = reader?.may('edit', base) ?? false;
+    if (!mayEdit && wanted.some((status) => status !== 'publish'))
       refuse('invalid', 400, 'rest_forbidden_status', { fields: ['status'] });
-    if (!may(role, 'edit') && view === 'editor') refuse('forbidden', 401, 'rest_forbidden_context');
+    if (!mayEdit && view === 'editor') refuse('forbidden', 401, 'rest_forbidden_context');
     return [...cms.posts.values()].filter(
       (post) =>
         post.base === base &&
@@ -50,7 +51,7 @@ export function createFakeLists(
         (slug === undefined || post.slug === slug) &&
         (author === undefined || post.author === author) &&
         isWithin(post, request) &&
-        (role !== undefined || !post.hiddenFromPublic) &&
+        (reader !== undefined || !post.hiddenFromPublic) &&
         !(base === 'events' && cms.omitted?.(post.id)),
     );
   }
@@ -58,12 +59,12 @@ export function createFakeLists(
   /** The total counts posts that the caller may not see: holes in the list. */
   function listPosts(base: string, request: ListRequest, options: CallOptions): { rows: Row[]; total: number } {
     const { view, order = '-date' } = request;
-    const role = postRole(options);
-    const matching = matchingPosts(base, request, role);
+    const reader = postReader(options);
+    const matching = matchingPosts(base, request, reader);
     const byId = order.endsWith('id');
     const key = (post: FakePost) => (byId ? post.id : order === '-modified' ? post.modifiedS : post.dateS);
     const visible = matching
-      .filter((post) => canSee(role, post, view))
+      .filter((post) => canSee(reader, post, view))
       .map((post) => ({ record: post, key: key(post), tie: byId ? 0 : randomOrder() }));
     const rows =
       base === 'events' ? visible.flatMap((row): Row[] => Array(cms.repeats(row.record.id)).fill(row)) : visible;

@@ -19,6 +19,8 @@ export interface FakePost {
   modifiedS: number;
   featured: number;
   meta: Record<string, unknown>;
+  /** Without it, readers get no content. */
+  password?: string;
   /** A plugin hides it from anonymous readers. */
   hiddenFromPublic?: boolean;
   /** The event is a series: start and end of every occurrence that the companion plugin sends. */
@@ -97,6 +99,7 @@ export function createFakeRecords(nowMs: () => number): FakeRecords {
         ...fields,
       };
       posts.set(post.id, post);
+      lastId = Math.max(lastId, post.id);
       return post;
     },
     edit: (id, fields) => records.editSilently(id, { ...fields, modifiedS: nowS() }),

@@ -17,6 +17,8 @@ import {
 export interface Reader {
   credentials?: Credentials;
   view?: View;
+  /** Of a protected post. */
+  password?: string | undefined;
 }
 
 export interface FakeResponses {
@@ -61,12 +63,13 @@ export function fieldSelector(spec: CollectionSpec, detail: Detail | undefined):
 
 export function createFakeResponses({ posts }: FakeRecords, siteFacts: () => Site): FakeResponses {
   /** Meta keys are registered for a type: every record has all of them. */
-  const metaKeys = new Map<string, Set<string>>();
+  const blanks = new Map<string, CmsRecord>([['events', { start_date: '', end_date: '', venue_ids: [] }]]);
   function metaOf({ base, meta }: FakePost): CmsRecord {
-    const known = metaKeys.get(base) ?? new Set(base === 'events' ? ['start_date', 'end_date', 'venue_ids'] : []);
-    metaKeys.set(base, known);
-    for (const key of Object.keys(meta)) known.add(key);
-    return { ...Object.fromEntries([...known].map((key) => [key, key.endsWith('ids') ? [] : ''])), ...meta };
+    const blankOf = (key: string) => (key.endsWith('ids') ? [] : typeof meta[key] === 'boolean' ? false : '');
+    const known = blanks.get(base) ?? {};
+    blanks.set(base, known);
+    for (const key of Object.keys(meta)) known[key] ??= blankOf(key);
+    return { ...known, ...meta };
   }
 
   /** The zone of the site is the same for all records of a response. */
@@ -89,11 +92,17 @@ export function createFakeResponses({ posts }: FakeRecords, siteFacts: () => Sit
   }
 
   function postResponse(post: FakePost, reader: Reader): CmsRecord {
+    const { title, excerpt = '', password } = post;
+    // Only who may edit a post gets the view for editors.
+    const isOpen = password === undefined || reader.view === 'editor' || reader.password === password;
     const text = ({ rendered, raw }: { rendered: string; raw: string }) => ({
       ...(reader.view === 'editor' ? { raw } : {}),
       ...{ rendered, protected: false },
     });
-    const { title, excerpt = '' } = post;
+    const guarded = (texts: { rendered: string; raw: string }) => ({
+      ...(isOpen ? text(texts) : { rendered: '' }),
+      protected: password !== undefined,
+    });
     return {
       id: post.id,
       status: post.status,
@@ -106,8 +115,8 @@ export function createFakeResponses({ posts }: FakeRecords, siteFacts: () => Sit
       modifiedUtc: utc(post.modifiedS),
       link: `${siteFacts().url}/${post.base}/${post.slug}/`,
       title: text({ rendered: title, raw: title }),
-      content: text(contentOf(post, reader)),
-      excerpt: text({ rendered: excerpt, raw: excerpt }),
+      content: guarded(contentOf(post, reader)),
+      excerpt: guarded({ rendered: excerpt, raw: excerpt }),
       featured_media: post.featured,
       meta: metaOf(post),
       calendar_occurrences: post.occurrences ?? null,

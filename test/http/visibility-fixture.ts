@@ -2,36 +2,30 @@
 // in each text; and what each account may see of it.
 
 import { expect } from 'chai';
-import { authorization, type FakeWordPress, type Post, startFakeWordPress } from '../faults/fake-wordpress.ts';
+import type { Action } from '../../src/cms/port.ts';
+import type { FakePost } from '../cms/fake-cms.ts';
+import { authorization, type FakeWordPress, type Rights, startEmptyWordPress } from '../faults/fake-wordpress.ts';
 import type { SocketGateway } from '../start-gateway.ts';
 
-const GENERAL = ['edit_posts', 'publish_posts', 'edit_published_posts', 'edit_others_posts', 'edit_private_posts'];
-const ALL = [...GENERAL, 'read_private_posts'];
 const POSTS = ['events', 'venues', 'organizers'] as const;
 export type Base = (typeof POSTS)[number];
 
-/** Each collection has its own capabilities: `edit_others_events`. */
-const own = (base: string, right: string): string => right.replace(/posts$/, base);
-const capabilitiesOf = (base: string): Record<string, string> =>
-  Object.fromEntries(ALL.map((right) => [right, own(base, right)]));
-const everywhere = (...rights: string[]): string[] => [
-  'read',
-  ...rights,
-  ...POSTS.flatMap((base) => rights.map((right) => own(base, right))),
-];
+const CONTRIBUTOR: readonly Action[] = ['edit', 'readOwn'];
+const AUTHOR: readonly Action[] = [...CONTRIBUTOR, 'publish', 'editPublished'];
+const EDITOR: readonly Action[] = [...AUTHOR, 'editOthers', 'readOthers', 'editPrivate', 'readPrivate'];
 
-/** Capabilities by account. `blogger` edits posts and no events; `curator` edits venues and nothing else. */
-export const ACCOUNTS: Record<string, string[]> = {
-  subscriber: ['read'],
-  contributor: everywhere('edit_posts'),
-  author: everywhere('edit_posts', 'publish_posts', 'edit_published_posts'),
-  author2: everywhere('edit_posts', 'publish_posts', 'edit_published_posts'),
-  editor: everywhere(...ALL),
-  admin: everywhere(...ALL),
-  blogger: ['read', ...ALL],
-  curator: ['read', ...ALL.map((right) => own('venues', right))],
+/** What each account may do in a collection. `blogger` edits posts and no events; `curator` edits venues and nothing else. */
+const RIGHTS: Rights = {
+  subscriber: () => [],
+  contributor: () => CONTRIBUTOR,
+  author: () => AUTHOR,
+  author2: () => AUTHOR,
+  editor: () => EDITOR,
+  admin: () => EDITOR,
+  blogger: (base) => (base === 'posts' ? EDITOR : []),
+  curator: (base) => (base === 'venues' ? EDITOR : []),
 };
-const NAMES = Object.keys(ACCOUNTS);
+export const ACCOUNTS = Object.keys(RIGHTS);
 const AUTHORS = ['contributor', 'author', 'author2', 'editor'];
 const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
 
@@ -43,7 +37,7 @@ const WORD = new RegExp(`q([1-9]\\d{2,})(${FIELDS.join('|')})q`, 'g');
 export const wordsIn = (text: string): { word: string; id: number; field: string }[] =>
   [...text.matchAll(WORD)].map(([word, id, field]) => ({ word, id: Number(id), field: field! }));
 
-export interface FixturePost extends Post {
+export interface FixturePost extends FakePost {
   base: Base;
   hidden: boolean;
 }
@@ -57,29 +51,27 @@ export interface VisibilityFixture {
 }
 
 export async function startVisibilityFixture(): Promise<VisibilityFixture> {
-  const wordpress = await startFakeWordPress({ accounts: ACCOUNTS, capabilitiesOf });
-  wordpress.posts.clear();
-  wordpress.terms.event_categories!.push(
-    ...[1, 2, 3, 4, 5].map((id) => ({ id, name: `Category ${id}`, slug: `c${id}` })),
-  );
-  wordpress.terms.tags!.push(...[6, 7, 8, 9].map((id) => ({ id, name: `Tag ${id}`, slug: `t${id}` })));
+  const wordpress = await startEmptyWordPress(RIGHTS);
+  const { cms } = wordpress;
+  for (const id of [1, 2, 3, 4, 5]) cms.createTerm('event_categories', { name: `Category ${id}`, slug: `c${id}` });
+  for (const id of [6, 7, 8, 9]) cms.createTerm('tags', { name: `Tag ${id}`, slug: `t${id}` });
   const posts: FixturePost[] = [];
 
-  function add(base: Base, state: Pick<Post, 'status'> & { locked: boolean; hidden?: boolean }, meta: object): void {
+  function add(
+    base: Base,
+    state: Pick<FakePost, 'status'> & { locked: boolean; hidden?: boolean },
+    meta: object,
+  ): void {
     const id = 100 + posts.length;
-    const texts = { title: wordOf(id, 'title'), content: wordOf(id, 'content'), slug: wordOf(id, 'slug') };
-    const author = NAMES.indexOf(AUTHORS[id % AUTHORS.length]!) + 1;
+    const texts = { title: wordOf(id, 'title'), content: wordOf(id, 'content') };
+    const author = ACCOUNTS.indexOf(AUTHORS[id % AUTHORS.length]!) + 1;
     const { status, locked, hidden = false } = state;
     const filled = Object.fromEntries(
       Object.entries(meta).map(([key, value]) => [key, typeof value === 'function' ? value(id) : value]),
     );
-    const post = {
-      ...{ id, base, status, author, hidden, meta: filled },
-      ...texts,
-      ...(locked ? { password: 'sesame' } : {}),
-    };
-    posts.push(post);
-    wordpress.posts.set(id, post);
+    const slug = `${wordOf(id, 'slug')}${status === 'trash' ? '__trashed' : ''}`;
+    const fields = { id, status, author, slug, meta: filled, ...texts, ...(locked ? { password: 'sesame' } : {}) };
+    posts.push(Object.assign(cms.createPost(base, fields), { base, hidden }));
   }
   const word = (field: (typeof FIELDS)[number]) => (id: number) => wordOf(id, field);
   const site = (id: number) => `https://${wordOf(id, 'site')}.example`;
@@ -133,8 +125,10 @@ export async function startVisibilityFixture(): Promise<VisibilityFixture> {
     maySee(account, { base, status, author }) {
       if (status === 'publish') return true;
       if (account === undefined) return false;
-      const has = (right: string) => ACCOUNTS[account]!.includes(own(base, right));
-      return has('edit_others_posts') || (has('edit_posts') && author === NAMES.indexOf(account) + 1);
+      const actions = RIGHTS[account]!(base);
+      return (
+        actions.includes('readOthers') || (actions.includes('readOwn') && author === ACCOUNTS.indexOf(account) + 1)
+      );
     },
   };
 }

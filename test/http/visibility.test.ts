@@ -33,8 +33,7 @@ for (const { title, service, part } of [
       this.timeout(60_000);
       world = await startVisibilityFixture();
       gateway = await startGateway({ transport: 'socket', cmsUrl: world.wordpress.url.href, service });
-      for (const account of [undefined, ...Object.keys(ACCOUNTS)])
-        actors.push(await readEach(gateway, world.posts, account));
+      for (const account of [undefined, ...ACCOUNTS]) actors.push(await readEach(gateway, world.posts, account));
     });
     after(async () => {
       await gateway?.stop();

@@ -243,7 +243,7 @@ function* others(): Generator<Case> {
 const LONG_IDS: number[] = [];
 
 /** Thousands of events with realistic texts, and some with the worst texts that a contributor can store. */
-function fill({ posts }: FakeWordPress): void {
+function fill({ cms }: FakeWordPress): void {
   const nextYear = new Date().getUTCFullYear() + 1;
   const vocabulary = 'concert evening open stage band free entry doors at eight bring friends jazz rock folk'.split(
     ' ',
@@ -259,7 +259,7 @@ function fill({ posts }: FakeWordPress): void {
     const cost = isLong ? filled(worst[(n / 100) % worst.length]!, 20_000) : '10';
     if (isLong) LONG_IDS.push(id);
     const meta = { start_date: `${day} 10:00:00`, end_date: `${day} 11:00:00`, cost };
-    posts.set(id, { id, base: 'events', status: 'publish', author: 1, title: `Event ${n}`, content, meta });
+    cms.createPost('events', { id, title: `Event ${n}`, content, meta });
   }
 }
 

@@ -284,12 +284,11 @@ describe('nginx without a gateway', () => {
 });
 
 /** Fifty events, each with three venues and two organizers of its own. */
-function manyLinks({ posts }: FakeWordPress): void {
+function manyLinks({ cms }: FakeWordPress): void {
   let id = 100_000;
   const add = (base: string, meta: Record<string, unknown> = {}): number => {
     id += 1;
-    posts.set(id, { ...{ id, base, status: 'publish', author: 4, title: `${base} ${id}` }, meta });
-    return id;
+    return cms.createPost(base, { id, author: 4, title: `${base} ${id}`, meta }).id;
   };
   const some = (base: string, count: number) => Array.from({ length: count }, () => add(base));
   const day = `${new Date().getUTCFullYear() + 1}-05-01`;

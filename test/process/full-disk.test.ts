@@ -30,10 +30,7 @@ describe('a gateway on a full disk', function () {
   function add(first: number, count: number): void {
     const meta = { start_date: `${NEXT_YEAR}-05-01 10:00:00`, end_date: `${NEXT_YEAR}-05-01 11:00:00` };
     for (let id = first; id < first + count; id += 1)
-      wordpress.posts.set(id, {
-        ...{ id, base: 'events', status: 'publish', author: 5, meta },
-        title: `${'a harbour '.repeat(150)} ${id}`,
-      });
+      wordpress.cms.createPost('events', { id, author: 5, meta, title: `${'a harbour '.repeat(150)} ${id}` });
   }
 
   it('serves reads, and rejects writes with 503 and Retry-After without a CMS call', async () => {

@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util';
 import { openReplica } from '../../src/store/replica.ts';
 import type { SyncStatus } from '../../src/sync/status.ts';
 import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
+import { serveFakeCms } from '../cms/fake-cms-server.ts';
 import { integersFrom } from '../random.ts';
-import { serveFakeCms } from '../sync/fake-cms-server.ts';
 import { expectInSync, mapping } from '../sync/test-site.ts';
 
 export interface Kills {
@@ -150,7 +150,7 @@ export async function killOften({ kills, seed }: { kills: number; seed: number }
   const result: Kills = { kills: 0, equal: 0, duringInitialSync: 0, afterInitialSync: 0, withLog: 0 };
   const compare = async () => {
     isChanging = false;
-    await expectEqual(cms, site.url, file);
+    await expectEqual(cms, site.url.origin, file);
     result.equal += 1;
     isChanging = true;
   };
@@ -160,7 +160,7 @@ export async function killOften({ kills, seed }: { kills: number; seed: number }
         await compare();
         for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
       }
-      child = startVictim(site.url, file);
+      child = startVictim(site.url.origin, file);
       await receive(child, 'started');
       await sleep(next(900));
       const ended = once(child, 'exit');

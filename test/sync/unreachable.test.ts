@@ -5,13 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  authorization,
-  type FakeWordPress,
-  type Post,
-  secretOf,
-  startFakeWordPress,
-} from '../faults/fake-wordpress.ts';
+import type { FakePost } from '../cms/fake-cms.ts';
+import { authorization, type FakeWordPress, secretOf, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { type FaultProxy, startFaultProxy } from '../faults/fault-proxy.ts';
 import { sendJson, sendText } from '../faults/stub-cms.ts';
 import { type MemoryOptions, startGateway, type TestGateway } from '../start-gateway.ts';
@@ -84,12 +79,11 @@ describe('a gateway whose CMS', () => {
   const metric = async (name: string) =>
     Number(new RegExp(`^${name} (.*)$`, 'm').exec((await admin('/metrics')).text)?.[1] ?? Number.NaN);
 
-  function publish(): Post {
-    const id = Math.max(...wordpress.posts.keys()) + 1;
-    const post = { ...wordpress.posts.get(1)!, id, title: `created-meanwhile-${id}` };
-    wordpress.posts.set(id, post);
-    return post;
-  }
+  const publish = (): FakePost =>
+    wordpress.cms.createPost('events', {
+      title: `created-meanwhile-${wordpress.posts.size}`,
+      meta: wordpress.posts.get(1)!.meta,
+    });
 
   async function expectRecovery(): Promise<void> {
     const post = publish();
