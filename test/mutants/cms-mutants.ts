@@ -166,7 +166,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       function: 'parseAllowedUrl',
       code: 'return _1(_2) ? _3 : undefined;',
       replacement: 'return _3;',
-      title: 'does not call the gateway itself, also after a redirect',
+      title: 'does not call 127.0.0.1',
     },
     {
       what: 'redirects are checked',
@@ -292,12 +292,6 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       function: 'isPublicAddress',
       code: "_1.range() !== 'unicast'",
       replacement: "!['unicast', 'carrierGradeNat'].includes(_1.range())",
-    },
-    {
-      what: 'addresses of the range uniqueLocal are not public',
-      function: 'isPublicAddress',
-      code: "_1.range() !== 'unicast'",
-      replacement: "!['unicast', 'uniqueLocal'].includes(_1.range())",
     },
     {
       what: 'other spellings of an IP address are not public',

@@ -76,12 +76,12 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'an embedded venue',
     },
   ]),
-  ...mutantsOf('src/store/replica.ts', 'test/http/visibility.test.ts', [
+  ...mutantsOf('src/store/replica.ts', 'test/store/replica.test.ts', [
     {
       what: 'the public version does not change with invisible records',
       function: 'openReplica.setVersion',
       code: 'if (!_1) return;',
-      title: 'a change of a non-public record',
+      title: 'public version',
     },
   ]),
   ...mutantsOf('src/store/upsert.ts', 'test/http/visibility.test.ts', [

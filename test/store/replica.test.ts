@@ -45,6 +45,18 @@ describe('the replica', () => {
       expect(replica.version).to.be.greaterThan(version);
     });
 
+    it('has a public version, which only changes of public records change', () => {
+      replica.upsert([event(1), event(2, { status: 'draft' }), venue(3, { status: 'private' })]);
+      const { publicVersion } = replica;
+      expect(replica.upsert([event(2, { status: 'draft', title: 'Renamed' }), venue(3, { status: 'draft' })])).to.equal(
+        2,
+      );
+      expect(replica.delete('event', [2])).to.equal(1);
+      expect(replica.publicVersion).to.equal(publicVersion);
+      replica.upsert([event(1, { title: 'Renamed' })]);
+      expect(replica.publicVersion).to.be.greaterThan(publicVersion);
+    });
+
     it('deletes records that are there, and counts them', () => {
       replica.upsert([event(1, { tags: [5] }), venue(2), term('tag', 5)], [image(9)]);
       const { version } = replica;
