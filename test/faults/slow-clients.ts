@@ -29,7 +29,7 @@ export const SLOW_CLIENTS: SlowClient[] = [
   },
   {
     name: 'read no response',
-    start: `GET ${MOUNT}/doc HTTP/1.1\r\nHost: x${END}`.repeat(400),
+    start: `GET ${MOUNT}/doc HTTP/1.1\r\nHost: x${END}`.repeat(100),
     ...{ repeat: '', reads: false },
   },
 ];
