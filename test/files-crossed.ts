@@ -46,8 +46,8 @@ async function expectStatus(status: number, path: string, request = {}): Promise
 }
 
 try {
-  wordpress.terms.event_categories!.push({ id: 901, name: 'Music', slug: 'music' });
-  wordpress.posts.get(1)!.terms = { event_categories: [901] };
+  wordpress.cms.createTerm('event_categories', { id: 901, name: 'Music', slug: 'music' });
+  wordpress.cms.edit(1, { terms: { event_categories: [901] } });
   await gateway.sync.fetchChanged([
     { collection: 'events', id: 1 },
     { collection: 'event_categories', id: 901 },
@@ -59,10 +59,7 @@ try {
     venue: { venue: 'Town hall', city: 'Gullhaven' },
   };
   await print('create', () => expectStatus(201, '/events', { as: 'editor', json: event }));
-  const published = [...wordpress.posts.values()].find(
-    ({ base, status }) => base === 'events' && status === 'publish',
-  )!;
-  wordpress.posts.set(5000, { ...published, id: 5000, title: 'Added in the CMS' });
+  wordpress.cms.createPost('events', { title: 'Added in the CMS', meta: wordpress.posts.get(1)!.meta });
   await print('poll', () => gateway.sync.poll());
 } finally {
   await gateway.stop();
