@@ -126,6 +126,7 @@ export function createApplication(options: ApplicationOptions): Application {
     site,
     sync,
     writeThrough,
+    clockMs: clocks?.unknownMs,
   });
   const services: Services = {
     replica,

@@ -1,6 +1,7 @@
 // Caching of responses: validators, Cache-Control and cache tags.
 
 import { expect } from 'chai';
+import { on } from '../calendar/list-fixture.ts';
 import { NOW_MS, seededGateway } from '../calendar/seeded-gateway.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { type RequestOptions, startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
@@ -271,6 +272,21 @@ describe('response cache', () => {
       expect(await tagsOf('/venues')).to.deep.equal(['venue-6', 'venues']);
       expect(await tagsOf('/organizers')).to.deep.equal(['organizer-7', 'organizers']);
       expect(await tagsOf('/categories')).to.deep.equal(['categories', 'category-3']);
+    });
+
+    it('have one tag for each kind of the records beyond 300', async () => {
+      const ids = Array.from({ length: 299 }, (_, n) => n + 1);
+      const records = [...ids.map((id) => on(id, { venues: [1001], tags: [1002] })), venue(1001), term('tag', 1002)];
+      const many = await seededGateway([...records, on(300, { venues: [1001] })], { maxPerPage: 500 });
+      try {
+        const keys = async (path: string) => (await many.request(path)).headers['surrogate-key']!.split(' ');
+        const all = await keys('/events?per_page=500');
+        expect(all[0]).to.equal('events');
+        expect(all.slice(300)).to.deep.equal(['many-event', 'many-venue', 'many-tag']);
+        expect((await keys('/events?per_page=290')).slice(-2)).to.deep.equal(['venue-1001', 'tag-1002']);
+      } finally {
+        await many.stop();
+      }
     });
 
     it('are part of a 304', async () => {
