@@ -1,9 +1,11 @@
 // The response cache, and the middleware that answers public reads from it or computes them once for all concurrent requests (single-flight).
 
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import type { Sync } from '../sync/sync.ts';
 import {
   type CachedResponse,
   compress,
@@ -14,7 +16,6 @@ import {
   type Representation,
 } from './cached-response.ts';
 import type { Freshness } from './headers.ts';
-import { createOnDemandPoll } from './on-demand-poll.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 export interface ResponseCache {
@@ -158,5 +159,35 @@ export function responseCache(services: Services, cache: ResponseCache, freshnes
     } finally {
       if (flights.get(url) === flight) flights.delete(url);
     }
+  };
+}
+
+export interface OnDemandPollOptions {
+  sync: Pick<Sync, 'poll' | 'state'>;
+  /** A monotonic clock. */
+  clockMs?: () => number;
+  /** Resolves after this many milliseconds. */
+  wait?: (ms: number) => Promise<unknown>;
+}
+
+const SECOND_MS = 1000;
+/** After this time the gateway responds from the replica as it is. */
+const MAX_WAIT_MS = 5000;
+
+/**
+ * Returns a function that polls, or joins the poll that another client requested within the last second. It resolves after the poll, after
+ * five seconds at the latest, and immediately while polls fail: no client may shorten the delays between retries.
+ */
+export function createOnDemandPoll(options: OnDemandPollOptions): () => Promise<void> {
+  const { sync, clockMs = () => performance.now(), wait = (ms) => sleep(ms, undefined, { ref: false }) } = options;
+  let latest: { requestedMs: number; done: Promise<unknown> } | undefined;
+
+  return async () => {
+    if (sync.state().failures > 0) return;
+    const nowMs = clockMs();
+    if (!latest || nowMs - latest.requestedMs >= SECOND_MS) {
+      latest = { requestedMs: nowMs, done: Promise.race([sync.poll(), wait(MAX_WAIT_MS)]) };
+    }
+    await latest.done;
   };
 }

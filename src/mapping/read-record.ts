@@ -142,7 +142,7 @@ function decodeSlug(slug: string): string {
 }
 
 /**
- * A raw text that equals the rendered one may be a rendered text (public-view.ts), which contains entities.
+ * A raw text that equals the rendered one may be a rendered text (the public view of record-form.ts), which contains entities.
  */
 const rawTexts = (raw: string, rendered: unknown): string[] =>
   raw === rendered ? [...new Set([raw, searchableText(raw)])] : [raw];

@@ -10,8 +10,7 @@ import {
   type ListRequest,
   plainCollection,
 } from '../../src/cms/port.ts';
-import { gatewayId, nativeId, normalize } from '../../src/cms/wordpress/normalize.ts';
-import { WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
+import { gatewayId, nativeId, normalize, WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
 import { readLogin } from '../../src/cms/wordpress/site-info.ts';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import type { Site } from '../../src/model/records.ts';

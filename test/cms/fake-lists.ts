@@ -1,7 +1,7 @@
 // The lists of the fake CMS: filters, order, pages and totals as in WordPress, and what plugins do to them.
 
 import type { CallOptions, CmsPage, CollectionSpec, ListRequest } from '../../src/cms/port.ts';
-import { normalize } from '../../src/cms/wordpress/normalize.ts';
+import { normalize } from '../../src/cms/wordpress/record-form.ts';
 import { canSee, type FakeAccount, refuse } from './fake-accounts.ts';
 import type { FakeCms } from './fake-cms.ts';
 import { type FakePost, type FakeRecord, POST_BASES, TERM_BASES } from './fake-records.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { CMS_STATUS, plainCollection } from '../../src/cms/port.ts';
 import { createCollections } from '../../src/cms/wordpress/collections.ts';
-import { gatewayId, nativeId, normalize } from '../../src/cms/wordpress/normalize.ts';
+import { gatewayId, nativeId, normalize } from '../../src/cms/wordpress/record-form.ts';
 import type { RestCall } from '../../src/cms/wordpress/rest-api.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 

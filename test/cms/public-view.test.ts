@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import type { CmsRecord } from '../../src/cms/port.ts';
-import { publicView } from '../../src/cms/wordpress/public-view.ts';
+import { publicView } from '../../src/cms/wordpress/record-form.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 
 const SITE = { url: 'https://cms.example', name: 'Site', timezone: 'UTC' };

@@ -1,7 +1,7 @@
 // Polls on demand: how often clients that send `Cache-Control: no-cache` cause a poll.
 
 import { expect } from 'chai';
-import { createOnDemandPoll } from '../../src/http/on-demand-poll.ts';
+import { createOnDemandPoll } from '../../src/http/response-cache.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 import { initialSyncState } from '../../src/sync/sync-state.ts';
 

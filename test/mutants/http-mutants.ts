@@ -136,7 +136,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'apply to rest_route before routing',
     },
   ]),
-  ...mutantsOf('src/http/on-demand-poll.ts', 'test/http/on-demand-poll.test.ts', [
+  ...mutantsOf('src/http/response-cache.ts', 'test/http/on-demand-poll.test.ts', [
     {
       what: 'polls on demand are a second apart',
       function: 'createOnDemandPoll',

@@ -13,7 +13,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'hides events',
     },
   ]),
-  ...mutantsOf('src/cms/wordpress/public-view.ts', 'test/cms/public-view.test.ts', [
+  ...mutantsOf('src/cms/wordpress/record-form.ts', 'test/cms/public-view.test.ts', [
     {
       what: 'a search matches only text of the public view',
       function: 'publicRaw',

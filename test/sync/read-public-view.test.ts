@@ -2,7 +2,7 @@
 // record came into the replica.
 
 import { expect } from 'chai';
-import { normalize } from '../../src/cms/wordpress/normalize.ts';
+import { normalize } from '../../src/cms/wordpress/record-form.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';

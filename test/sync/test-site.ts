@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import type { Cms, CmsRecord, Credentials } from '../../src/cms/port.ts';
-import { publicView } from '../../src/cms/wordpress/public-view.ts';
+import { publicView } from '../../src/cms/wordpress/record-form.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import { type CalendarRecord, type Kind, type PostRecord, WITHHELD } from '../../src/model/records.ts';

@@ -12,11 +12,9 @@ import {
   type Query,
   type View,
 } from '../port.ts';
-import { gatewayId, nativeId, normalize } from './normalize.ts';
-import { DETAIL_FIELDS } from './record-form.ts';
+import { DETAIL_FIELDS, gatewayId, nativeId, normalize, settingsOf } from './record-form.ts';
 import { createUpdate } from './required-fields.ts';
 import { objectOrEmpty, type RestCall, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
-import { settingsOf } from './settings.ts';
 
 type Collections = Pick<
   Cms,

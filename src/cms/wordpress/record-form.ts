@@ -1,8 +1,10 @@
-// The form of WordPress's records: which fields they have, and what of them the public may see.
+// The form of WordPress's records: which fields they have, what of them the public may see, and how they fit the
+// gateway's model: ids that no other record has, the API's statuses, modification times in the gateway's form.
 
-import type { CmsRecord, CollectionSpec, Detail, RecordForm } from '../port.ts';
-import { publicView } from './public-view.ts';
-import { settingsOf } from './settings.ts';
+import { isObject } from '../../model/json.ts';
+import { TERM_ID_OFFSET } from '../../model/records.ts';
+import { searchableText } from '../../text/html.ts';
+import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
 
 /** The `_fields` of each detail but `mapped`. */
 export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, string>> = {
@@ -67,3 +69,129 @@ function hasPath({ termFields }: CollectionSpec, record: CmsRecord, path: string
   if (termFields.includes(root)) return Array.isArray(value);
   return value !== undefined;
 }
+
+/**
+ * WordPress renders these fields for the account that asks: a shortcode or block may show a member more than
+ * the public.
+ */
+const RENDERED_FIELDS = ['title', 'content', 'excerpt'] as const;
+
+/**
+ * The poller compares these. They come from the account's response, so that the next poll detects a change
+ * that happened between the two responses.
+ */
+const CHANGE_MARKERS = ['id', 'status', 'modified', 'modified_gmt', 'modifiedUtc'] as const;
+
+const WORDS = /[\p{L}\p{N}]+/gu;
+/** Longer texts, in characters, are not compared word by word, because that would block the event loop. */
+const MAX_COMPARED = 100_000;
+
+const BLOCK_COMMENT = /<!-- \/?wp:/g;
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(WORDS) ?? [];
+
+/**
+ * Merges two responses about the same record, one to the account and one to an anonymous caller, into the
+ * record that may enter the replica:
+ * - Every field comes from the anonymous response. If the mapping reads fields that the CMS shows only to
+ *   editors (`editing`), fields that the anonymous response lacks come from the account's.
+ * - A raw text is kept only if the public rendering shows all of its words. Otherwise that rendering replaces
+ *   it.
+ * - The content and excerpt of a protected record come from the account: the gateway shows them only with the
+ *   password.
+ */
+export function publicView(
+  accountRecord: CmsRecord,
+  anonymousRecord: CmsRecord,
+  { editing }: { editing: boolean },
+): CmsRecord {
+  const view: CmsRecord = editing ? fillMissing(anonymousRecord, accountRecord) : { ...anonymousRecord };
+  for (const name of CHANGE_MARKERS) if (accountRecord[name] !== undefined) view[name] = accountRecord[name];
+  const isProtected = isObject(accountRecord.content) && accountRecord.content.protected === true;
+  for (const name of RENDERED_FIELDS) {
+    const [ofAccount, ofPublic] = [accountRecord[name], anonymousRecord[name]];
+    if (isProtected && name !== 'title') view[name] = ofAccount;
+    else if (isObject(ofAccount) && isObject(ofPublic))
+      view[name] = { ...ofPublic, ...publicRaw(ofAccount.raw, ofPublic.rendered) };
+  }
+  return view;
+}
+
+function publicRaw(raw: unknown, rendered: unknown): { raw?: string } {
+  if (typeof raw !== 'string') return {};
+  const source = removeBlockComments(raw);
+  const html = typeof rendered === 'string' ? rendered : '';
+  return { raw: showsAllWords(html, source) ? source : html };
+}
+
+/** True if each word of the raw text, those in tags and attributes included, appears in the rendering. */
+function showsAllWords(html: string, raw: string): boolean {
+  if (html.includes(raw.trim())) return true;
+  if (raw.length + html.length > MAX_COMPARED) return false;
+  const shown = new Set([...wordsOf(html), ...wordsOf(searchableText(html))]);
+  return wordsOf(raw).every((word) => shown.has(word));
+}
+
+/** The block editor writes these comments, and WordPress never shows them. */
+function removeBlockComments(raw: string): string {
+  let text = '';
+  let from = 0;
+  for (const { index } of raw.matchAll(BLOCK_COMMENT)) {
+    if (index < from) continue;
+    const end = raw.indexOf('-->', index);
+    if (end < 0) break;
+    text += raw.slice(from, index);
+    from = end + 3;
+  }
+  return text + raw.slice(from);
+}
+
+/** Adds to `target` what it lacks and `source` has, at every depth. PHP writes an empty object as `[]`. */
+function fillMissing(target: CmsRecord, source: CmsRecord): CmsRecord {
+  const merged: CmsRecord = { ...source, ...target };
+  for (const [name, sourceValue] of Object.entries(source)) {
+    const targetValue = target[name];
+    if (!isObject(sourceValue)) continue;
+    if (isObject(targetValue)) merged[name] = fillMissing(targetValue, sourceValue);
+    else if (Array.isArray(targetValue) && targetValue.length === 0) merged[name] = sourceValue;
+  }
+  return merged;
+}
+
+const CORE_STATUSES = new Set(['publish', 'future', 'draft', 'pending', 'private', 'trash', 'auto-draft', 'inherit']);
+
+/**
+ * WordPress counts posts and terms separately, but the API has one id space for events, venues and organizers.
+ */
+const idOffset = ({ kind, storedAs }: CollectionSpec): number =>
+  storedAs === 'terms' && (kind === 'venue' || kind === 'organizer') ? TERM_ID_OFFSET : 0;
+
+/** The gateway's id of the record whose id in WordPress is `cmsId`. */
+export const gatewayId = (spec: CollectionSpec, cmsId: number | string): number =>
+  typeof cmsId === 'number' ? cmsId + idOffset(spec) : 0;
+
+/** The id in WordPress of the record whose id in the gateway is `id`. */
+export const nativeId = (spec: CollectionSpec, id: number): number => id - idOffset(spec);
+
+/** Changes the record itself, which nobody else has. */
+export function normalize(spec: CollectionSpec, record: CmsRecord): CmsRecord {
+  const { id, status, modified_gmt: modified } = record;
+  if (typeof id === 'number') record.id = gatewayId(spec, id);
+  if (typeof modified === 'string') record.modifiedUtc = modified.slice(0, 19).replace('T', ' ');
+  // WordPress hides records with a plugin's own status from anonymous lists.
+  if (typeof status === 'string' && spec.statuses.includes(status) && !CORE_STATUSES.has(status)) {
+    record.status = 'publish';
+    record[CMS_STATUS] = status;
+  }
+  return record;
+}
+
+/** What only mappings for WordPress say about a collection. */
+interface WordPressSettings {
+  /** Added to every list request. */
+  listParams?: Query;
+  /** `edit`: WordPress shows the mapped fields only to accounts that may edit the record. */
+  context?: 'view' | 'edit';
+}
+
+export const settingsOf = ({ cmsSettings }: CollectionSpec): WordPressSettings => cmsSettings;
