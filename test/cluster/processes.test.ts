@@ -54,6 +54,7 @@ describe('cluster of processes', function () {
         }).catch(() => undefined);
         if (response?.ok) accepted.push({ id, title, version: response.headers.get('x-calendar-version') ?? '' });
         await response?.arrayBuffer().catch(() => {});
+        // So that the writes go on before, during and after the fault.
         await sleep(20);
       }
     }
@@ -157,6 +158,7 @@ describe('cluster of processes', function () {
     let requests = 0;
     await until(async () => {
       requests += 1;
+      // Seldom enough that these requests alone do not reach the limit.
       await sleep(20);
       return (await statusOf(b)) === 429;
     }, 'a request is rejected');

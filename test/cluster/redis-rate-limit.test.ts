@@ -52,6 +52,7 @@ describe('shared rate limits', function () {
     const limits = shared.map((counters) => createRateLimit({ requestsPerMinute: 100 }, counters));
     for (const limit of limits) for (let n = 0; n < 60; n += 1) limit.consume('203.0.113.1');
     await until(async () => {
+      // Seldom enough that these requests alone do not reach the limit.
       await sleep(300);
       try {
         limits[1]!.consume('203.0.113.1');

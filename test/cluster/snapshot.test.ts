@@ -102,6 +102,7 @@ describe('snapshot', function () {
     replica.close();
     // A request that was repeated while the snapshot started does not start it again.
     request('snapshot:one');
+    // Nothing tells that something does not happen: long enough for a first part.
     await sleep(100);
     expect(await receiver.listLength('snapshot:one')).to.equal(0);
   });
@@ -109,6 +110,7 @@ describe('snapshot', function () {
   it('never waits in Redis as a whole', async () => {
     request('snapshot:slow');
     await untilFull('snapshot:slow');
+    // Long enough for many more parts.
     await sleep(200);
     expect(await receiver.listLength('snapshot:slow')).to.be.at.most(MAX_WAITING_PARTS + 1);
   });

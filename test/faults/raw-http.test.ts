@@ -184,6 +184,7 @@ describe('raw HTTP', () => {
         Array.from({ length: 100 }, async (_, n) => {
           const socket = await open();
           socket.write(requests[n % requests.length]!);
+          // Clients go away before, during and after the response.
           if (n % 3 > 0) await new Promise((done) => setTimeout(done, n % 7));
           if (n % 2) socket.resetAndDestroy();
           else socket.destroy();

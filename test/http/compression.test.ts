@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { seededGateway } from '../calendar/seeded-gateway.ts';
 import type { RequestOptions, TestGateway, TestResponse } from '../start-gateway.ts';
 import { event, term } from '../store/sample-records.ts';
+import { until } from '../until.ts';
 
 const TIMES = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00' };
 
@@ -29,12 +30,12 @@ describe('compression', () => {
 
   /** The compressed response: the first client to accept an encoding does not wait for it. */
   async function compressed(accepted: string, path = LONG): Promise<TestResponse> {
-    for (let tries = 0; tries < 100; tries += 1) {
-      const reply = await send(path, { 'accept-encoding': accepted });
-      if (reply.headers['content-encoding'] !== undefined) return reply;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    throw new Error(`no compressed form for ${accepted}`);
+    let reply: TestResponse | undefined;
+    await until(async () => {
+      reply = await send(path, { 'accept-encoding': accepted });
+      return reply.headers['content-encoding'] !== undefined;
+    }, `a compressed form for ${accepted}`);
+    return reply!;
   }
 
   for (const encoding of Object.keys(UNPACK)) {

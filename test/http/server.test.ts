@@ -37,6 +37,13 @@ describe('graceful shutdown', () => {
     return `${text}, ${response.headers.connection}`;
   }
 
+  const isRefused = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port.port, '127.0.0.1');
+      socket.once('connect', () => resolve(false)).once('error', () => resolve(true));
+      socket.once('connect', () => socket.destroy());
+    });
+
   it('does not wait for idle keep-alive connections', async () => {
     const agent = new Agent({ keepAlive: true });
     expect(await get('/quick', agent)).to.equal('quick, keep-alive');
@@ -44,7 +51,7 @@ describe('graceful shutdown', () => {
     const other = get('/held', agent);
     await until(() => pending.length >= 2, 'both requests have arrived');
     const closed = port.close();
-    await new Promise((done) => setTimeout(done, 50));
+    await until(isRefused, 'the port is closed');
     for (const reply of pending) reply();
     expect((await Promise.all([late, other])).map((text) => text.split(',')[0])).to.deep.equal(['held', 'held']);
     // Must end before drainMs and keepAliveTimeoutMs.
@@ -56,7 +63,7 @@ describe('graceful shutdown', () => {
     socket.write(`GET /large HTTP/1.1\r\n${HOST}`);
     await once(socket, 'readable');
     const closed = port.close();
-    await new Promise((done) => setTimeout(done, 50));
+    await until(isRefused, 'the port is closed');
     let size = 0;
     for await (const chunk of socket) size += (chunk as Buffer).length;
     expect(size).to.be.greaterThan(LARGE);

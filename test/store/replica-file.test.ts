@@ -137,6 +137,7 @@ describe('the file of the replica', () => {
       // A child that survives a failure would keep the tests running.
       const timeout = setTimeout(() => child.kill('SIGKILL'), 30_000);
       await Promise.race([once(child.stdout, 'data'), exit]);
+      // Each kill comes later than the one before, and so at another moment of a write.
       await new Promise((resolve) => setTimeout(resolve, 40 * kill));
       child.kill('SIGKILL');
       await exit;

@@ -1,5 +1,6 @@
 // Tests of the replica: records, stamps, transactions and bulk loads.
 
+import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { CalendarRecord } from '../../src/model/records.ts';
@@ -229,9 +230,12 @@ describe('the replica', () => {
     });
 
     it('rolls back the last moment if a transaction fails, and says so in the next transaction too', async () => {
+      // The timer that commits the changes of a moment.
+      mock.timers.enable({ apis: ['setTimeout'] });
       replica.beginBulkLoad();
       replica.upsert(texts(1, 3));
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      mock.timers.tick(1000);
+      mock.timers.reset();
       replica.upsert(texts(3, 5));
       const failing = () =>
         replica.transaction(() => {
