@@ -10,12 +10,12 @@ import { createEventFeeds } from './calendar/feeds/event-feeds.ts';
 import { createLinkedRecords } from './calendar/linked-records.ts';
 import { createPasswordAttempts } from './calendar/password-attempts.ts';
 import { createPermissionCache } from './calendar/permissions.ts';
-import { createReferences } from './calendar/references.ts';
 import { createSlugResolver } from './calendar/resolve-slug.ts';
 import { createSerializer } from './calendar/serializer.ts';
 import type { Services } from './calendar/services.ts';
 import { createTerms } from './calendar/terms.ts';
 import { createUnknownRecords } from './calendar/unknown-records.ts';
+import { createUsedRecords } from './calendar/used-records.ts';
 import { localWriteThrough, tolerantWriteThrough } from './calendar/write-through.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
 import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
@@ -153,7 +153,7 @@ export function createApplication(options: ApplicationOptions): Application {
     cost: config.cost,
     lists: config.lists,
     validateEmbedded: (kind, data) => parseEmbedded(bodyParameters(kind), data),
-    references: createReferences(),
+    usedRecords: createUsedRecords(),
     pendingPolls: new Map(),
   };
   const linked = {

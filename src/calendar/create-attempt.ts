@@ -9,8 +9,8 @@ import { KINDS, type Kind, type Site } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import { assertComplete } from './kind-mapping.ts';
-import type { CreatedKind } from './references.ts';
 import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
+import type { CreatedKind } from './used-records.ts';
 
 export interface CreateAttempt {
   /** A random id of the call, for the CMS. */

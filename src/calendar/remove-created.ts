@@ -14,9 +14,9 @@ import {
   type TermKind,
   type TermRecord,
 } from '../model/records.ts';
-import type { CreatedKind } from './references.ts';
 import { callOptions, type RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
+import type { CreatedKind } from './used-records.ts';
 
 /**
  * Moves a post to the trash, or deletes a term. Resolves with false and removes nothing if the record has

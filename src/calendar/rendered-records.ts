@@ -19,7 +19,7 @@ export type Serialize<K extends Kind> = (record: RecordOf[K], audience: Audience
 /** A single read and a list entry of the same record have different JSON. */
 type Variant = 'single' | 'entry';
 
-const cacheMount = ({ baseUrl }: Audience, variant: Variant): string => `${variant} ${baseUrl}`;
+const renderingOf = ({ baseUrl }: Audience, variant: Variant): string => `${variant} ${baseUrl}`;
 
 /** Properties of a serialized event that hold other records, and their kinds. */
 const LINKED_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
@@ -56,18 +56,18 @@ export function renderRecord<K extends Kind>(
   listEntry.write(text);
   const bytes = listEntry.subarray(0, -1);
   const etag = `"${contentHash(bytes)}"`;
-  const mount = cacheMount(audience, variant);
+  const rendering = renderingOf(audience, variant);
   const { kind, id } = record;
-  const previous = replica.peekRendered(mount, kind, id);
+  const previous = replica.peekRendered(rendering, kind, id);
   // Unchanged JSON keeps its modification date: the public does not see what changed.
   if (previous?.etag === etag) {
-    replica.setRendered(mount, record, previous);
+    replica.setRendered(rendering, record, previous);
     return previous;
   }
   const linked = linkedTags(kind, json);
   const modifiedUtc = lastModified(json, linked.length > 0, nowMs());
   const rendered: RenderedRecord = { bytes, listEntry, etag, tags: [`${kind}-${id}`, ...linked], modifiedUtc };
-  replica.setRendered(mount, record, rendered);
+  replica.setRendered(rendering, record, rendered);
   return rendered;
 }
 
@@ -83,7 +83,7 @@ export const singleResponse = ({ bytes, etag, tags, modifiedUtc }: RenderedRecor
 
 /** The cached rendered record, if it is still valid. */
 export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
-  services.replica.getRendered(cacheMount(audience, variant), kind, id);
+  services.replica.getRendered(renderingOf(audience, variant), kind, id);
 
 /** Records that are read and rendered without a pause, and the time after which other requests run. */
 const RECORDS_PER_STEP = 20;
@@ -98,8 +98,8 @@ function* renderingSteps<K extends Kind>(
   serialize: Serialize<K>,
 ): Generator<void, RenderedRecord[]> {
   const { replica } = services;
-  const mount = cacheMount(audience, 'entry');
-  const entries = ids.map((id) => replica.getRendered(mount, kind, id));
+  const rendering = renderingOf(audience, 'entry');
+  const entries = ids.map((id) => replica.getRendered(rendering, kind, id));
   const missing = ids.flatMap((id, i) => (entries[i] === undefined ? [{ id, i }] : []));
   for (let from = 0; from < missing.length; from += RECORDS_PER_STEP) {
     if (from > 0) yield;

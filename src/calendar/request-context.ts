@@ -3,7 +3,7 @@
 import type { CallOptions } from '../cms/port.ts';
 import type { Kind, WallTime } from '../model/records.ts';
 import type { Actor } from './permissions.ts';
-import type { CreatedKind } from './references.ts';
+import type { CreatedKind } from './used-records.ts';
 
 /** The records that one request created in the CMS, for removing them if the request fails (rollback.ts). */
 export interface Rollback {

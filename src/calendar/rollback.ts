@@ -4,10 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import { mapCmsError, unavailableError } from './cms-errors.ts';
-import type { CreatedKind } from './references.ts';
 import { removeCreated } from './remove-created.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
 import type { Services } from './services.ts';
+import type { CreatedKind } from './used-records.ts';
 
 /** A record in an error's `data.created`. */
 export interface CreatedRecord {
@@ -37,7 +37,7 @@ const keyOf = (kind: CreatedKind, id: number) => `${kind} ${id}`;
 /** Each request that writes needs its own. */
 export function createRollback(services: Services, request: RequestContext): Rollback {
   const handle = {};
-  const { references, recentlyCreated, pendingPolls } = services;
+  const { usedRecords, recentlyCreated, pendingPolls } = services;
   const created = new Map<string, CreatedRecord & { record: object | undefined }>();
   const searches: OrphanSearch[] = [];
 
@@ -48,7 +48,7 @@ export function createRollback(services: Services, request: RequestContext): Rol
       // A peer may be about to refer to the record, which this gateway cannot see. Nothing refers to events.
       const mayBeShared = kind !== 'event' && services.peers !== undefined;
       const remove = () => removeCreated(services, kind, id, record!, request);
-      const isRemoved = record && !mayBeShared && (await references.removeUnused(handle, kind, id, remove));
+      const isRemoved = record && !mayBeShared && (await usedRecords.removeUnused(handle, kind, id, remove));
       if (!isRemoved) orphans.unshift({ kind, id });
     }
     return orphans;
@@ -99,7 +99,7 @@ export function createRollback(services: Services, request: RequestContext): Rol
 
   return {
     created(kind, id, record) {
-      references.markCreated(handle, kind, id);
+      usedRecords.markCreated(handle, kind, id);
       recentlyCreated.set(keyOf(kind, id), true);
       created.set(keyOf(kind, id), { kind, id, record });
     },
@@ -109,14 +109,14 @@ export function createRollback(services: Services, request: RequestContext): Rol
       throw new CmsUnavailable('incomplete', message, { outcomeUnknown: true });
     },
     mayHaveCreated: (kind, find) => void searches.push({ kind, find }),
-    use: (kind, id) => references.use(handle, kind, id),
+    use: (kind, id) => usedRecords.use(handle, kind, id),
     async run(steps) {
       try {
         return await steps();
       } catch (error) {
         throw await rollBack(error);
       } finally {
-        references.release(handle);
+        usedRecords.release(handle);
       }
     },
   };

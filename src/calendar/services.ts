@@ -14,9 +14,9 @@ import type { CmsRecords } from './cms-records.ts';
 import type { CostSettings } from './cost.ts';
 import type { PasswordAttempts } from './password-attempts.ts';
 import type { PermissionCache } from './permissions.ts';
-import type { References } from './references.ts';
 import type { Serializer } from './serializer.ts';
 import type { UnknownRecords } from './unknown-records.ts';
+import type { UsedRecords } from './used-records.ts';
 
 export interface ListSettings {
   /** The default page size. */
@@ -52,7 +52,7 @@ export interface Services {
   nowMs(): number;
   observe: Observe;
   /** Records that requests in flight refer to. */
-  references: References;
+  usedRecords: UsedRecords;
   /** Records that requests of this gateway created recently, by `event 12`. */
   recentlyCreated: LRUCache<string, true>;
   /**

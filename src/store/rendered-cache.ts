@@ -20,10 +20,10 @@ export interface RenderedRecord {
 export type Dependency = Kind | 'image';
 
 export interface RenderedCache {
-  get(mount: number | string, kind: Kind, id: number, version: number): RenderedRecord | undefined;
+  get(rendering: number | string, kind: Kind, id: number, version: number): RenderedRecord | undefined;
   /** The entry that was set last, even if it is outdated. */
-  peek(mount: number | string, kind: Kind, id: number): RenderedRecord | undefined;
-  set(mount: number | string, record: CalendarRecord, rendered: RenderedRecord, version: number): void;
+  peek(rendering: number | string, kind: Kind, id: number): RenderedRecord | undefined;
+  set(rendering: number | string, record: CalendarRecord, rendered: RenderedRecord, version: number): void;
   /** Invalidates entries that depend on this and are older than `version`. */
   invalidate(kind: Dependency, id: number, version: number): void;
   clear(): void;
@@ -41,7 +41,7 @@ interface Entry extends RenderedRecord {
  */
 const MAX_INVALIDATIONS = 20_000;
 
-/** More than there are pairs of mount and kind. An id times this stays an exact number. */
+/** More than there are pairs of rendering and kind. An id times this stays an exact number. */
 const MAX_BUCKETS = 1024;
 
 /** The memory of an entry besides its bytes. */
@@ -88,21 +88,22 @@ export function createRenderedCache(maxBytes: number): RenderedCache {
   // take most of that time.
   const buckets = new Map<number | string, Map<Kind, number>>();
   let bucketCount = 0;
-  let latest: { mount: number | string; kind: Kind; bucket: number } | undefined;
+  let latest: { rendering: number | string; kind: Kind; bucket: number } | undefined;
 
-  function entryKey(mount: number | string, kind: Kind, id: number): number {
-    if (latest?.mount !== mount || latest.kind !== kind) latest = { mount, kind, bucket: bucketOf(mount, kind) };
+  function entryKey(rendering: number | string, kind: Kind, id: number): number {
+    if (latest?.rendering !== rendering || latest.kind !== kind)
+      latest = { rendering, kind, bucket: bucketOf(rendering, kind) };
     return id * MAX_BUCKETS + latest.bucket;
   }
 
-  function bucketOf(mount: number | string, kind: Kind): number {
-    const ofMount = buckets.get(mount) ?? new Map<Kind, number>();
-    buckets.set(mount, ofMount);
-    let bucket = ofMount.get(kind);
+  function bucketOf(rendering: number | string, kind: Kind): number {
+    const ofRendering = buckets.get(rendering) ?? new Map<Kind, number>();
+    buckets.set(rendering, ofRendering);
+    let bucket = ofRendering.get(kind);
     if (bucket === undefined) {
       bucket = bucketCount;
       bucketCount += 1;
-      ofMount.set(kind, bucket);
+      ofRendering.set(kind, bucket);
     }
     return bucket;
   }
@@ -125,18 +126,18 @@ export function createRenderedCache(maxBytes: number): RenderedCache {
   }
 
   return {
-    get(mount, kind, id, version) {
-      const entry = entries.get(entryKey(mount, kind, id));
+    get(rendering, kind, id, version) {
+      const entry = entries.get(entryKey(rendering, kind, id));
       if (entry === undefined || entry.validAtVersion === version) return entry;
       // An outdated entry stays until it is replaced: the new one may turn out to be the same (`peek`).
       if (isOutdated(entry)) return undefined;
       entry.validAtVersion = version;
       return entry;
     },
-    peek: (mount, kind, id) => entries.peek(entryKey(mount, kind, id)),
-    set(mount, record, rendered, version) {
+    peek: (rendering, kind, id) => entries.peek(entryKey(rendering, kind, id)),
+    set(rendering, record, rendered, version) {
       const entry = { ...rendered, dependencies: dependenciesOf(record), validAtVersion: version };
-      entries.set(entryKey(mount, record.kind, record.id), entry);
+      entries.set(entryKey(rendering, record.kind, record.id), entry);
     },
     invalidate(kind, id, version) {
       if (entries.size === 0) return clearInvalidations();

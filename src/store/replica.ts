@@ -116,16 +116,16 @@ export interface Replica {
    */
   eventIdsShowing(kind: Exclude<Kind, 'event'> | 'image', id: number): number[];
 
-  /** A rendered record that is valid now. Rendered records are cached in memory for each mount. */
-  getRendered(mount: number | string, kind: Kind, id: number): RenderedRecord | undefined;
+  /** A rendered record that is valid now. Rendered records are cached in memory. `rendering`: which of the JSON forms of a record it is, single or entry, under which base URL. */
+  getRendered(rendering: number | string, kind: Kind, id: number): RenderedRecord | undefined;
   /**
    * Caches a rendered record. `record` must be what it was rendered from, read at the current version
    * (without `await` in between): the cache invalidates the entry when `record` or a record that it links to
    * changes. For any other change call `clearRendered`.
    */
-  setRendered(mount: number | string, record: CalendarRecord, rendered: RenderedRecord): void;
+  setRendered(rendering: number | string, record: CalendarRecord, rendered: RenderedRecord): void;
   /** The rendered record that was cached last, even if it is outdated; undefined if it was evicted. */
-  peekRendered(mount: number | string, kind: Kind, id: number): RenderedRecord | undefined;
+  peekRendered(rendering: number | string, kind: Kind, id: number): RenderedRecord | undefined;
   clearRendered(): void;
 
   /** What the sync and the cluster store beside the records. */
@@ -286,9 +286,9 @@ export function openReplica(options: ReplicaOptions): Replica {
     termCount: (kind, id) => termCounts(db, kind, [id]).get(id) ?? 0,
     termCounts: (kind, ids) => termCounts(db, kind, ids),
     withDescendants: (categoryIds) => withDescendants(db, categoryIds),
-    getRendered: (mount, kind, id) => rendered.get(mount, kind, id, version),
-    setRendered: (mount, record, entry) => rendered.set(mount, record, entry, version),
-    peekRendered: (mount, kind, id) => rendered.peek(mount, kind, id),
+    getRendered: (rendering, kind, id) => rendered.get(rendering, kind, id, version),
+    setRendered: (rendering, record, entry) => rendered.set(rendering, record, entry, version),
+    peekRendered: (rendering, kind, id) => rendered.peek(rendering, kind, id),
     clearRendered: () => rendered.clear(),
     idempotency: openIdempotencyStore(db),
     journal,

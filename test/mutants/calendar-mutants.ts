@@ -113,10 +113,10 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'while the CMS is unavailable',
     },
   ]),
-  ...mutantsOf('src/calendar/references.ts', 'test/calendar/rollback.test.ts', [
+  ...mutantsOf('src/calendar/used-records.ts', 'test/calendar/rollback.test.ts', [
     {
       what: 'a rollback keeps records that a concurrent request refers to',
-      function: 'createReferences.removeUnused',
+      function: 'createUsedRecords.removeUnused',
       code: 'if (_1?.creator !== _2 || _1.isShared) return false;',
       replacement: 'if (_1?.creator !== _2) return false;',
       title: 'another request in flight refers to',

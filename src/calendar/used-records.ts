@@ -10,7 +10,7 @@ export type CreatedKind = Kind | 'image';
 /** One request in flight, compared by identity. */
 export type RequestHandle = object;
 
-export interface References {
+export interface UsedRecords {
   /** The request created this record. Call it before other requests can learn the id from the replica. */
   markCreated(request: RequestHandle, kind: CreatedKind, id: number): void;
   /**
@@ -39,7 +39,7 @@ const REMOVED_TTL_MS = 5 * 60_000;
 const MAX_REMOVED = 10_000;
 
 /** Its size is bounded by the number of requests in flight. */
-export function createReferences(): References {
+export function createUsedRecords(): UsedRecords {
   const created = new Map<string, CreatedEntry>();
   const used = new Map<RequestHandle, Set<string>>();
   const removed = new LRUCache<string, true>({ max: MAX_REMOVED, ttl: REMOVED_TTL_MS });
