@@ -3,19 +3,15 @@
 import { expect } from 'chai';
 import { unavailable } from '../cms/fake-cms.ts';
 import { syncedSite } from './filled-site.ts';
-import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, type TestSite, titleOf } from './test-site.ts';
 
 describe('sync and CMS failures', () => {
   let site: TestSite;
   afterEach(() => site.close());
 
-  async function synced(options?: SiteOptions): Promise<void> {
-    site = await syncedSite(options);
-  }
-
   describe('an unavailable CMS', () => {
     it('makes the replica stale, then unreachable, and live once the CMS responds again', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.beforeRequest = unavailable;
       await site.poll();
       expect(site.sync.status()).to.include({ state: 'stale', complete: true, reason: 'connect ECONNREFUSED' });
@@ -34,7 +30,7 @@ describe('sync and CMS failures', () => {
     });
 
     it('makes a requested poll resolve with false', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.beforeRequest = unavailable;
       expect(await site.sync.poll()).to.equal(false);
       site.cms.beforeRequest = undefined;
@@ -45,7 +41,7 @@ describe('sync and CMS failures', () => {
     });
 
     it('does not prevent a start with a replica on disk', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.beforeRequest = unavailable;
       await site.restart();
       await site.sync.whenComplete();
@@ -56,7 +52,7 @@ describe('sync and CMS failures', () => {
     });
 
     it('keeps the time of the last successful poll across a restart', async () => {
-      await synced();
+      site = await syncedSite();
       await site.poll();
       const { lastCaughtUpMs } = site.sync.status();
       expect(lastCaughtUpMs).to.equal(site.nowMs());
@@ -69,7 +65,7 @@ describe('sync and CMS failures', () => {
     });
 
     it('is unreachable when it refuses the service account, which the reason names without its password', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.serviceRole = 'refused';
       await site.poll();
       const { state, reason } = site.sync.status();
@@ -82,7 +78,7 @@ describe('sync and CMS failures', () => {
     });
 
     it('is polled immediately when this gateway becomes the leader, even during a poll that fails', async () => {
-      await synced();
+      site = await syncedSite();
       await site.poll();
       site.cms.beforeRequest = () => {
         site.cms.beforeRequest = undefined;
@@ -97,7 +93,7 @@ describe('sync and CMS failures', () => {
     });
 
     it('may count a list after it has read it', async () => {
-      await synced();
+      site = await syncedSite();
       const { list } = site.cms;
       let early = 0;
       site.cms.list = async (spec, request, options) => {
@@ -113,7 +109,7 @@ describe('sync and CMS failures', () => {
     });
 
     it('does not empty the replica when the service account loses its rights', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.serviceRole = 'author';
       await site.poll();
       await site.poll();

@@ -3,19 +3,11 @@
 import { expect } from 'chai';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, type TestSite, titleOf } from './test-site.ts';
 
 describe('completeness of records', () => {
   let site: TestSite;
   afterEach(() => site.close());
-
-  function start(options?: SiteOptions): void {
-    site = filledSite(options);
-  }
-
-  async function synced(options?: SiteOptions): Promise<void> {
-    site = await syncedSite(options);
-  }
 
   describe('incomplete records', () => {
     /** Changes every record on its way to the gateway. */
@@ -49,7 +41,7 @@ describe('completeness of records', () => {
     for (const [name, [missing, change]] of Object.entries(cases)) {
       for (const service of [SERVICE, undefined]) {
         it(`are rejected: without ${name}, ${service ? 'with' : 'without'} a service account`, async () => {
-          await synced({ service });
+          site = await syncedSite({ service });
           for (let n = 0; n < 2; n += 1) await site.poll();
           const before = site.replica.getMany(
             'event',
@@ -76,7 +68,7 @@ describe('completeness of records', () => {
     }
 
     it('are rejected after a restart too, and accepted once the CMS no longer describes the field', async () => {
-      await synced();
+      site = await syncedSite();
       await site.poll();
       damage(without('author'));
       site.cms.edit(10, { title: 'Meanwhile' });
@@ -95,7 +87,7 @@ describe('completeness of records', () => {
     it('are rejected without the key that hides events, even if the CMS no longer describes it', async () => {
       const showKey = (): void =>
         damage((row) => (row.meta ? { ...row, meta: { ...row.meta, hide_from_listings: false } } : row));
-      start();
+      site = filledSite();
       showKey();
       site.sync.start();
       await site.sync.whenComplete();
@@ -114,7 +106,7 @@ describe('completeness of records', () => {
     });
 
     it('are accepted if no record ever had the field', async () => {
-      start();
+      site = filledSite();
       damage(without('author', 'featured_media', 'excerpt'));
       site.sync.start();
       await site.sync.whenComplete();

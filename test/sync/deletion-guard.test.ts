@@ -3,15 +3,11 @@
 import { expect } from 'chai';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { syncedSite } from './filled-site.ts';
-import { expectInSync, type SiteOptions, type TestSite } from './test-site.ts';
+import { expectInSync, type TestSite } from './test-site.ts';
 
 describe('deletion guard', () => {
   let site: TestSite;
   afterEach(() => site.close());
-
-  async function synced(options?: SiteOptions): Promise<void> {
-    site = await syncedSite(options);
-  }
 
   describe('a mass deletion', () => {
     /** Lists omit these records; single reads find them. Returns the repair. */
@@ -30,7 +26,7 @@ describe('deletion guard', () => {
     for (const service of [SERVICE, undefined]) {
       const account = service ? 'with' : 'without';
       it(`is executed after some minutes, during which the replica is stale, ${account} a service account`, async () => {
-        await synced({ service });
+        site = await syncedSite({ service });
         await site.poll();
         for (const id of ids()) site.cms.erase(id);
         await pollMinutes(4);
@@ -45,7 +41,7 @@ describe('deletion guard', () => {
 
       it(`is never executed while a broken plugin hides the records from lists, ${account} a service account`, async () => {
         for (const hidden of [() => true, (id: number) => id % 2 === 0]) {
-          await synced({ service });
+          site = await syncedSite({ service });
           await site.poll();
           const repair = omitFromLists(hidden);
           await pollMinutes(30);
@@ -64,7 +60,7 @@ describe('deletion guard', () => {
     }
 
     it('is executed immediately if webhooks report the records and single reads confirm it', async () => {
-      await synced();
+      site = await syncedSite();
       const deleted = ids();
       for (const id of deleted) site.cms.erase(id);
       await site.sync.fetchChanged(deleted.map((id) => ({ collection: 'events', id })));
@@ -74,7 +70,7 @@ describe('deletion guard', () => {
     });
 
     it('is more than ten records: ten are deleted immediately', async () => {
-      await synced();
+      site = await syncedSite();
       for (const id of ids().slice(0, 10)) site.cms.erase(id);
       await site.poll();
       expectInSync(site);

@@ -4,19 +4,11 @@ import { expect } from 'chai';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS, unavailable, userIdOf } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, type SiteOptions, type TestSite } from './test-site.ts';
+import { expectInSync, type TestSite } from './test-site.ts';
 
 describe('private records', () => {
   let site: TestSite;
   afterEach(() => site.close());
-
-  function start(options?: SiteOptions): void {
-    site = filledSite(options);
-  }
-
-  async function synced(options?: SiteOptions): Promise<void> {
-    site = await syncedSite(options);
-  }
 
   describe('without a service account', () => {
     const STAFF = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
@@ -26,7 +18,7 @@ describe('private records', () => {
     };
 
     it('the replica holds published records only', async () => {
-      start({ service: undefined });
+      site = filledSite({ service: undefined });
       site.cms.createPost('events', { status: 'draft', author: userIdOf('author') });
       site.sync.start();
       await site.sync.whenComplete();
@@ -35,7 +27,7 @@ describe('private records', () => {
     });
 
     it("a caller's private records are fetched, and deleted once the CMS no longer lists them", async () => {
-      await synced({ service: undefined });
+      site = await syncedSite({ service: undefined });
       const mine = [1, 2, 3, 4, 5, 6, 7].map(
         () => site.cms.createPost('events', { status: 'draft', author: userIdOf('author') }).id,
       );
@@ -55,7 +47,7 @@ describe('private records', () => {
     });
 
     it("a poll does not count a caller's private records", async () => {
-      await synced({ service: undefined, pageSize: 100 });
+      site = await syncedSite({ service: undefined, pageSize: 100 });
       site.cms.createPost('events', { status: 'draft', author: userIdOf('author') });
       await site.sync.fetchStaffRecords(author, ['event', 'venue']);
       await site.poll();
@@ -66,7 +58,7 @@ describe('private records', () => {
     });
 
     it('fetching private records fails if the CMS is unavailable', async () => {
-      await synced({ service: undefined });
+      site = await syncedSite({ service: undefined });
       site.cms.beforeRequest = unavailable;
       let thrown: unknown;
       await site.sync.fetchStaffRecords(author, ['event']).catch((error) => {

@@ -4,23 +4,15 @@ import { expect } from 'chai';
 import { unavailable } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, mapping, type SiteOptions, type TestSite, testSite } from './test-site.ts';
+import { expectInSync, mapping, type TestSite, testSite } from './test-site.ts';
 
 describe('initial sync and ingest', () => {
   let site: TestSite;
   afterEach(() => site.close());
 
-  function start(options?: SiteOptions): void {
-    site = filledSite(options);
-  }
-
-  async function synced(options?: SiteOptions): Promise<void> {
-    site = await syncedSite(options);
-  }
-
   describe('the initial sync', () => {
     it('copies everything and reports progress', async () => {
-      await synced();
+      site = await syncedSite();
       expectInSync(site);
       expect(site.sync.status()).to.include({ state: 'live', complete: true, percent: 100 });
       expect(site.sync.status().collections.event).to.deep.equal({ done: 23, total: 23 });
@@ -33,7 +25,7 @@ describe('initial sync and ingest', () => {
     });
 
     it('loses nothing when records are created and deleted meanwhile', async () => {
-      start();
+      site = filledSite();
       let requests = 0;
       site.cms.beforeRequest = () => {
         requests += 1;
@@ -49,7 +41,7 @@ describe('initial sync and ingest', () => {
     });
 
     it('continues after a restart where it stopped', async () => {
-      start();
+      site = filledSite();
       let events = 0;
       site.cms.beforeRequest = ({ base, order }) => {
         if (base === 'events' && order === 'id' && ++events > 3) unavailable();
@@ -69,7 +61,7 @@ describe('initial sync and ingest', () => {
 
   describe('ingesting records', () => {
     it('yields to the event loop between batches of at most 50 upserts or 10 deletes', async () => {
-      await synced({ pageSize: 100 });
+      site = await syncedSite({ pageSize: 100 });
       let turns = 0;
       let running = true;
       const countTurn = () => {

@@ -2,15 +2,11 @@
 
 import { expect } from 'chai';
 import { syncedSite } from './filled-site.ts';
-import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, type TestSite, titleOf } from './test-site.ts';
 
 describe('outdated responses', () => {
   let site: TestSite;
   afterEach(() => site.close());
-
-  async function synced(options?: SiteOptions): Promise<void> {
-    site = await syncedSite(options);
-  }
 
   describe('a write of the gateway', () => {
     /** Runs `write` after the CMS has read the record for a poll, and before the response arrives. */
@@ -23,7 +19,7 @@ describe('outdated responses', () => {
     }
 
     it('is not overwritten by a poll that started before it', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.edit(10, { title: 'Before' });
       meanwhile(10, () => {
         site.cms.edit(10, { title: 'Written' });
@@ -38,7 +34,7 @@ describe('outdated responses', () => {
     });
 
     it('that deletes is not undone by a poll that started before it', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.edit(10, { title: 'Before' });
       meanwhile(10, () => {
         site.cms.erase(10);
@@ -51,7 +47,7 @@ describe('outdated responses', () => {
     });
 
     it('that creates is not undone by a reconciliation that started before it', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.erase(10);
       site.cms.afterRequest = ({ order }) => {
         if (order !== 'id') return;
@@ -72,7 +68,7 @@ describe('outdated responses', () => {
 
   describe('a response that is older than the replica', () => {
     it('does not replace it, and is accepted once the CMS has sent it for some minutes', async () => {
-      await synced();
+      site = await syncedSite();
       await site.poll();
       const restored = { ...site.cms.posts.get(10)! };
       site.cms.edit(10, { title: 'Written' });

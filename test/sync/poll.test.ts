@@ -3,23 +3,15 @@
 import { expect } from 'chai';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, type TestSite, titleOf } from './test-site.ts';
 
 describe('poll', () => {
   let site: TestSite;
   afterEach(() => site.close());
 
-  function start(options?: SiteOptions): void {
-    site = filledSite(options);
-  }
-
-  async function synced(options?: SiteOptions): Promise<void> {
-    site = await syncedSite(options);
-  }
-
   describe('an idle poll', () => {
     it('sends one request per collection, and one for the media', async () => {
-      await synced({ pageSize: 100 });
+      site = await syncedSite({ pageSize: 100 });
       await site.poll();
       await site.poll();
       site.cms.requests = [];
@@ -31,7 +23,7 @@ describe('poll', () => {
   });
 
   it('sends one request per collection half a minute after more than a page changed within one second', async () => {
-    await synced();
+    site = await syncedSite();
     for (const { id, base } of site.cms.posts.values()) if (base === 'events') site.cms.edit(id, { title: 'All' });
     for (let n = 0; n < 5; n += 1) await site.poll();
     site.cms.requests = [];
@@ -85,7 +77,7 @@ describe('poll', () => {
     for (const [name, change] of Object.entries(cases)) {
       for (const service of [SERVICE, undefined]) {
         it(`${name} ${service ? 'with' : 'without'} a service account`, async () => {
-          await synced({ service });
+          site = await syncedSite({ service });
           await site.poll();
           change(10);
           await site.poll();
@@ -96,7 +88,7 @@ describe('poll', () => {
 
     it('a scheduled publication', async () => {
       for (const service of [SERVICE, undefined]) {
-        await synced({ service });
+        site = await syncedSite({ service });
         const dateS = Math.floor(site.cms.nowMs() / 1000) + 60;
         const { id } = site.cms.createPost('events', { status: 'future', dateS });
         await site.poll();
@@ -111,7 +103,7 @@ describe('poll', () => {
   });
 
   it('sees more image replacements within one second than a page holds', async () => {
-    start();
+    site = filledSite();
     const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
     for (const { id } of events) site.cms.edit(id, { featured: site.cms.createMedia().id });
     site.sync.start();
@@ -127,7 +119,7 @@ describe('poll', () => {
   });
 
   it('sees a scheduled record published however late, and fetches a hundred overdue records per poll', async () => {
-    await synced({ pageSize: 100 });
+    site = await syncedSite({ pageSize: 100 });
     const dateS = Math.floor(site.cms.nowMs() / 1000) + 60;
     for (let n = 0; n < 130; n += 1) site.cms.createPost('events', { status: 'future', dateS });
     await site.poll();
@@ -144,7 +136,7 @@ describe('poll', () => {
   });
 
   it('sees the second of two changes within one second', async () => {
-    await synced();
+    site = await syncedSite();
     site.cms.edit(10, { title: 'First' });
     await site.sync.poll();
     expect(titleOf(site.replica, 'event', 10)).to.equal('First');
@@ -154,7 +146,7 @@ describe('poll', () => {
   });
 
   it('sees the second change of a second within which the process restarted', async () => {
-    await synced();
+    site = await syncedSite();
     site.cms.edit(10, { title: 'First' });
     await site.sync.poll();
     await site.restart();
@@ -165,7 +157,7 @@ describe('poll', () => {
   });
 
   it('sees image changes that were made while no gateway ran', async () => {
-    await synced();
+    site = await syncedSite();
     await site.poll();
     for (const change of [() => site.cms.replaceMedia(5), () => site.cms.deleteMedia(6)]) {
       await site.sync.stop();
@@ -179,7 +171,7 @@ describe('poll', () => {
 
   it('never compares the clocks of the two machines', async () => {
     for (const skewMs of [-3_600_000, 3_600_000]) {
-      await synced({ skewMs });
+      site = await syncedSite({ skewMs });
       site.cms.edit(10, { title: 'First' });
       await site.sync.poll();
       site.cms.edit(10, { title: 'Second' });
@@ -191,7 +183,7 @@ describe('poll', () => {
   });
 
   it('corrects by a full resync what neither a date nor a total shows', async () => {
-    await synced();
+    site = await syncedSite();
     // The newest records are re-read until their second is over.
     for (let n = 0; n < 2; n += 1) await site.poll();
     site.cms.editSilently(10, { meta: { start_date: '2027-01-01 10:00:00', end_date: '2027-01-01 12:00:00' } });
@@ -206,7 +198,7 @@ describe('poll', () => {
   });
 
   it('re-reads everything when the site changes its time zone', async () => {
-    await synced();
+    site = await syncedSite();
     site.cms.siteFacts = { ...site.cms.siteFacts, timezone: 'UTC', name: 'Moved' };
     await site.fullResync();
     expect(site.sync.site()).to.deep.equal(site.cms.siteFacts);
@@ -214,7 +206,7 @@ describe('poll', () => {
   });
 
   it('re-reads everything when the service account is set or removed', async () => {
-    await synced({ service: undefined });
+    site = await syncedSite({ service: undefined });
     site.cms.createPost('events', { status: 'draft' });
     for (const service of [SERVICE, undefined, SERVICE]) {
       await site.restart({ service });
@@ -224,7 +216,7 @@ describe('poll', () => {
   });
 
   it('sends no request once stopped', async () => {
-    await synced();
+    site = await syncedSite();
     await site.sync.stop();
     site.cms.requests = [];
     await site.sync.poll();

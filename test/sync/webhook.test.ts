@@ -3,19 +3,15 @@
 import { expect } from 'chai';
 import { unavailable } from '../cms/fake-cms.ts';
 import { syncedSite } from './filled-site.ts';
-import { expectInSync, type SiteOptions, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, type TestSite, titleOf } from './test-site.ts';
 
 describe('webhooks', () => {
   let site: TestSite;
   afterEach(() => site.close());
 
-  async function synced(options?: SiteOptions): Promise<void> {
-    site = await syncedSite(options);
-  }
-
   describe('a webhook', () => {
     it('fetches and deletes the records immediately', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.edit(10, { title: 'Reported' });
       site.cms.erase(12);
       const created = site.cms.createPost('events');
@@ -29,7 +25,7 @@ describe('webhooks', () => {
     });
 
     it('fetches the records of a term or an image that the CMS deleted', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.deleteTerm(1);
       site.cms.deleteMedia(5);
       site.cms.deleteMedia(6);
@@ -42,7 +38,7 @@ describe('webhooks', () => {
     });
 
     it('is fetched in one of two batches, if it comes in a burst', async () => {
-      await synced();
+      site = await syncedSite();
       const events = Array.from({ length: 500 }, () => site.cms.createPost('events'));
       const requestsFor = async (fetch: () => Promise<unknown>) => {
         const before = site.cms.requests.length;
@@ -61,7 +57,7 @@ describe('webhooks', () => {
     });
 
     it('is not lost if the CMS is being asked for the same record', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.editSilently(10, { title: 'First' });
       const change = [{ collection: 'events', id: 10 }];
       let second: Promise<boolean> | undefined;
@@ -76,7 +72,7 @@ describe('webhooks', () => {
     });
 
     it('leaves the records to the next poll when the CMS is unavailable', async () => {
-      await synced();
+      site = await syncedSite();
       site.cms.editSilently(10, { title: 'Reported' });
       site.cms.beforeRequest = unavailable;
       await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
