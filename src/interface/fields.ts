@@ -332,9 +332,8 @@ export const copiedFields = (kind: PostKind): [name: string, field: Field & { re
   );
 
 /**
- * True if the create route would accept the data of an embedded record. The blank name of a venue passes here
- * and fails when the venue is created; the blank name of an organizer fails here. The Events Calendar differs
- * in the same way.
+ * True if the create route would accept the data of an embedded record. As in The Events Calendar, the blank
+ * name of a venue passes here and fails when the venue is created; that of an organizer fails here.
  */
 async function isCreatable(kind: LinkedKind, data: Record<string, unknown>, checks: ReferenceChecks): Promise<boolean> {
   for (const { name, type, required } of bodyParameters(kind)) {
