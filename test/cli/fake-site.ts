@@ -1,7 +1,7 @@
 // A WordPress in memory for `init` and `check`: a few routes, and like the real one it drops meta that is not registered.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { startStubCms } from '../faults/stub-cms.ts';
 
 export interface FakeType {
   type: string;
@@ -212,38 +212,27 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
     }
   }
 
-  const server = createServer((request, response) => {
+  const stub = await startStubCms();
+  stub.respond = (request, response) => {
     if (site.before(request, response)) return;
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site.example');
-      const text = Buffer.concat(chunks).toString();
-      const route = pathname.replace(/^\/wp-json\/?/, '');
-      requests.push(`${request.method} /${route}`);
-      const [status, json, headers = {}] = pathname.startsWith('/wp-json')
-        ? respondOrRefuse(request, route, searchParams, text === '' ? {} : (JSON.parse(text) as Json))
-        : [200, null];
-      response.sendDate = false;
-      response.writeHead(status, {
-        'content-type': 'application/json',
-        ...(options.hasNoDate ? {} : { date: new Date(Date.now() + (options.skewMs ?? 0)).toUTCString() }),
-        ...(headers as Record<string, string>),
-      });
-      response.end(request.method === 'HEAD' ? undefined : JSON.stringify(json));
+    // The last recorded request is this one only until another arrives.
+    const { body } = stub.requests.at(-1)!;
+    // `before` may have changed the address.
+    const { method, url = '/' } = request;
+    const { pathname, searchParams } = new URL(url, 'http://site.example');
+    const route = pathname.replace(/^\/wp-json\/?/, '');
+    requests.push(`${method} /${route}`);
+    const [status, json, headers = {}] = pathname.startsWith('/wp-json')
+      ? respondOrRefuse(request, route, searchParams, body === '' ? {} : (JSON.parse(body) as Json))
+      : [200, null];
+    response.sendDate = false;
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...(options.hasNoDate ? {} : { date: new Date(Date.now() + (options.skewMs ?? 0)).toUTCString() }),
+      ...(headers as Record<string, string>),
     });
-  });
-  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
-  const site: FakeSite = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    types,
-    before: () => false,
-    close: () =>
-      new Promise((settle) => {
-        server.close(() => settle());
-        server.closeAllConnections();
-      }),
+    response.end(method === 'HEAD' ? undefined : JSON.stringify(json));
   };
+  const site: FakeSite = { url: stub.url.origin, requests, types, before: () => false, close: stub.close };
   return site;
 }
