@@ -199,8 +199,8 @@ const messageOf = <T extends EventType>(event: ObservationOf<T>): string => LINE
 function fieldsOf(event: Observation): object {
   if (event.type === 'fatal') return { type: event.type, err: describeError(event.error) };
   if (event.type === 'request-failed') return { type: event.type, id: event.id, err: describeError(event.error) };
-  // The message contains these texts, with credentials removed.
-  const fields: Record<string, unknown> = { ...event, message: undefined, why: undefined };
+  // The message contains these texts, with credentials removed. pino writes the level.
+  const fields: Record<string, unknown> = { ...event, message: undefined, why: undefined, level: undefined };
   if ('durationMs' in event) fields.durationMs = tenths(event.durationMs);
   return fields;
 }

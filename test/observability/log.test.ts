@@ -51,6 +51,12 @@ describe('log', () => {
     expect({ ...succeeded, level: 40, time: failed!.time, status: 502, msg: failed!.msg }).to.deep.equal(failed);
   });
 
+  it('names the level of a line once: readers of JSON disagree about a key that is there twice', () => {
+    log()({ type: 'message', level: 'warn', message: 'a text' });
+    expect(output.match(/"level":/g)).to.have.length(1);
+    expect(lines()[0]).to.include({ level: 40, type: 'message', msg: 'a text' });
+  });
+
   it('omits requests if configured, but not failed ones', () => {
     const observe = log({ requests: false });
     observe(REQUEST);
