@@ -126,7 +126,6 @@ export function createApplication(options: ApplicationOptions): Application {
     site,
     sync,
     writeThrough,
-    clockMs: clocks?.unknownMs,
   });
   const services: Services = {
     replica,
@@ -145,7 +144,6 @@ export function createApplication(options: ApplicationOptions): Application {
       isComplete: () => sync.state().complete,
       isUnreachable: () => sync.state().state === 'unreachable',
       readNewest: (kind) => cmsRecords.readNewest(kind),
-      clockMs: clocks?.unknownMs,
     }),
     passwordAttempts: createPasswordAttempts(clocks?.unknownMs),
     imageFetches: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),

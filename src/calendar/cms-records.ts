@@ -17,7 +17,6 @@ import {
 import type { WriteThrough } from '../sync/peers.ts';
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
 import { assertComplete, writableMapping } from './kind-mapping.ts';
-import { createLargeReads } from './large-reads.ts';
 import { callOptions, createKeyOptions, type RequestContext, type Rollback } from './request-context.ts';
 
 type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
@@ -91,8 +90,6 @@ interface Dependencies extends CreateDependencies {
   /** The service account, for images. */
   serviceCredentials: Credentials;
   writeThrough: WriteThrough;
-  /** A monotonic clock in milliseconds. */
-  clockMs?: (() => number) | undefined;
 }
 
 /** How many of the newest records `readNewest` reads: enough for the changes of the last seconds. */
@@ -108,7 +105,6 @@ interface Origin {
 
 export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   const { cms, mapping, replica, serviceCredentials, site, sync, writeThrough } = dependencies;
-  const largeReads = createLargeReads(cms, dependencies.clockMs);
 
   /** The kind's mapping; the caller has checked that there is one. */
   const mappingOf = <K extends Kind>(kind: K) => kindMappingOf(mapping, kind)!;
@@ -206,7 +202,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
   ): Promise<{ body: CmsRecord; current: CmsRecord | undefined }> {
     const kindMapping = writable(kind);
     const before = kindMapping.needsCurrent(fields)
-      ? (current ?? (await largeReads.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
+      ? (current ?? (await cms.read(kindMapping, id, { view: 'editor' }, callOptions(request))))
       : undefined;
     const linkTables = await linkTablesFor(kindMapping, fields);
     return { body: kindMapping.write(fields, { site: site(), linkTables, current: before }), current: before };
@@ -222,7 +218,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const call = callOptions(request);
       const readMark = writeThrough.readMark();
       try {
-        const cmsRecord = await largeReads.read(mappingOf(kind), seriesIdOf(id), how, call);
+        const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, call);
         return pickOccurrence(kind, id, cmsRecord, await store(kind, cmsRecord, { readMark, call }));
       } catch (error) {
         if (error instanceof CmsRejected && error.kind === 'not-found') await forget(kind, id, readMark);
@@ -232,12 +228,12 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
 
     async readForEditing(kind, id, request) {
       const kindMapping = mappingOf(kind);
-      const cmsRecord = await largeReads.read(kindMapping, id, { view: 'editor' }, callOptions(request));
+      const cmsRecord = await cms.read(kindMapping, id, { view: 'editor' }, callOptions(request));
       return { cmsRecord, record: kindMapping.read(cmsRecord, site(), sync.linkTables()) };
     },
 
     async readProtected(kind, id, request, how) {
-      const cmsRecord = await largeReads.read(mappingOf(kind), seriesIdOf(id), how, callOptions(request));
+      const cmsRecord = await cms.read(mappingOf(kind), seriesIdOf(id), how, callOptions(request));
       return pickOccurrence(kind, id, cmsRecord, toRecord(kind, cmsRecord));
     },
 
@@ -245,7 +241,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const call = callOptions(request);
       const readMark = writeThrough.readMark();
       const scope = asEditor ? ({ view: 'editor', statuses: 'any' } as const) : ({ view: 'public' } as const);
-      const { records } = await largeReads.listBySlug(mappingOf(kind), { ...scope, slug }, call);
+      const { records } = await cms.list(mappingOf(kind), { ...scope, slug }, call);
       return records[0] && store(kind, records[0], { readMark, call });
     },
 

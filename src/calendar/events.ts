@@ -9,7 +9,7 @@ import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts
 import { createEventFields } from './event-fields.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
 import type { LinkedRecords } from './linked-records.ts';
-import { listResponse, listScope, pageOf } from './list-response.ts';
+import { extraRequests, listResponse, listScope, pageOf } from './list-response.ts';
 import { exceedsPublic, isPublicOnly, visibilitiesFor } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
@@ -29,6 +29,9 @@ import {
   updatePost,
   type WriteTarget,
 } from './write-post.ts';
+
+/** Venues of a filter, which `geoloc` finds by the thousand, that cost about as much as one request. */
+const VENUES_PER_REQUEST = 200;
 
 export type Events = ReturnType<typeof createEvents>;
 
@@ -70,8 +73,9 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       },
     );
     const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
+    const filter = eventFilter(services, values, scope.visibilities);
     const { ids, total } = replica.listEvents({
-      ...eventFilter(services, values, scope.visibilities),
+      ...filter,
       modifiedAfter: modifiedAfter.utc,
       visibility: scope.visibility,
       bounds,
@@ -82,7 +86,9 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     const password = exceedsPublic(scope.visibilities.event) ? sent.password : undefined;
     const serialize = await entrySerializer(ids, password, request);
     const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
-    const listPage = { kind: 'event', name: PLURALS.event, ids, total, page, links, serialize, validUntilMs } as const;
+    const cost = { extraRequests: extraRequests((filter.venues ?? filter.notVenues ?? []).length, VENUES_PER_REQUEST) };
+    const name = PLURALS.event;
+    const listPage = { kind: 'event', name, ids, total, page, links, serialize, validUntilMs, ...cost } as const;
     return { listPage, scope };
   }
 

@@ -72,6 +72,8 @@ export interface ListPage<K extends PostKind> {
   links: Record<string, string>;
   serialize: Serialize<K>;
   validUntilMs: number;
+  /** What finding the page cost beyond one request. */
+  extraRequests?: number;
 }
 
 /** How many requests beyond the first the rate limit charges for a list of this size. */
@@ -98,13 +100,13 @@ export async function listResponse<K extends PostKind>(
 ): Promise<ApiResponse> {
   for (const render of [renderEntriesInTurns<K>, renderEntries<K>]) {
     const { listPage, scope } = await find();
-    const { kind, name, ids, total, page, links, serialize, validUntilMs } = listPage;
+    const { kind, name, ids, total, page, links, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
     assertPageExists(kind, total, page);
     const pages = totalPages(total, page.perPage);
     const rest: JsonObject = { ...links, total, total_pages: pages };
     const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
     const audience: Audience = { baseUrl, visibilities: scope.visibilities };
-    const cost = { extraRequests: extraRequests(ids.length, RECORDS_PER_REQUEST) };
+    const cost = { extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST) };
     if (!scope.isPublic) {
       const records = services.replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
       const entries = ids.flatMap((id) => {

@@ -85,24 +85,24 @@ export const singleResponse = ({ bytes, etag, tags, modifiedUtc }: RenderedRecor
 export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
   services.replica.getRendered(renderingOf(audience, variant), kind, id);
 
-/** Records that are read and rendered without a pause, and the time after which other requests run. */
+/** Records that are read at once, and bytes that are rendered before other requests run: they take a few milliseconds. */
 const RECORDS_PER_STEP = 20;
-const TURN_MS = 10;
+const TURN_BYTES = 512 * 1024;
 
-/** Renders the entries that are not cached, some in each step. */
+/** Renders the entries that are not cached, some in each step. Yields the bytes of each step. */
 function* renderingSteps<K extends Kind>(
   services: Services,
   kind: K,
   ids: number[],
   audience: Audience,
   serialize: Serialize<K>,
-): Generator<void, RenderedRecord[]> {
+): Generator<number, RenderedRecord[]> {
   const { replica } = services;
   const rendering = renderingOf(audience, 'entry');
   const entries = ids.map((id) => replica.getRendered(rendering, kind, id));
   const missing = ids.flatMap((id, i) => (entries[i] === undefined ? [{ id, i }] : []));
   for (let from = 0; from < missing.length; from += RECORDS_PER_STEP) {
-    if (from > 0) yield;
+    let bytes = 0;
     const some = missing.slice(from, from + RECORDS_PER_STEP);
     const records = replica.getMany(
       kind,
@@ -110,8 +110,12 @@ function* renderingSteps<K extends Kind>(
     );
     for (const { id, i } of some) {
       const record = records.get(id) as (RecordOf[K] & CalendarRecord) | undefined;
-      if (record) entries[i] = renderRecord<K>(services, record, audience, 'entry', serialize);
+      if (!record) continue;
+      const entry = renderRecord<K>(services, record, audience, 'entry', serialize);
+      entries[i] = entry;
+      bytes += entry.bytes.byteLength;
     }
+    yield bytes;
   }
   return entries.filter((entry) => entry !== undefined);
 }
@@ -120,8 +124,8 @@ function* renderingSteps<K extends Kind>(
 export function renderEntries<K extends Kind>(...list: Parameters<typeof renderingSteps<K>>): RenderedRecord[] {
   const steps = renderingSteps<K>(...list);
   for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
+    const step = steps.next();
+    if (step.done) return step.value;
   }
 }
 
@@ -135,13 +139,14 @@ export async function renderEntriesInTurns<K extends Kind>(
   const [{ replica }] = list;
   const { version } = replica;
   const steps = renderingSteps<K>(...list);
-  for (let startMs = performance.now(); ; ) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (performance.now() - startMs < TURN_MS) continue;
+  for (let bytes = 0; ; ) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    bytes += step.value;
+    if (bytes < TURN_BYTES) continue;
     await nextTurn();
     if (replica.version !== version) return undefined;
-    startMs = performance.now();
+    bytes = 0;
   }
 }
 

@@ -161,7 +161,8 @@ export interface Replica {
 }
 
 const DEFAULT_RENDERED_BYTES = 32 * 1024 * 1024;
-const MAX_CACHED_TOTALS = 500;
+/** The totals of lists are cached up to this many characters of their filters: one filter may name thousands of venues. */
+const MAX_TOTALS_CHARACTERS = 2_000_000;
 const NO_JOURNAL = { note() {}, prune() {} };
 /** Texts that a bulk load indexes in one step: about five milliseconds. */
 const TEXTS_PER_STEP = 40;
@@ -196,7 +197,10 @@ export function openReplica(options: ReplicaOptions): Replica {
   // Changes keep it correct; undefined until it is read, and after a rollback.
   let counts: Record<Kind, number> | undefined;
   // Derived from the contents, and valid until they change.
-  const totals = new LRUCache<string, number>({ max: MAX_CACHED_TOTALS });
+  const totals = new LRUCache<string, number>({
+    maxSize: MAX_TOTALS_CHARACTERS,
+    sizeCalculation: (_total, filter) => filter.length,
+  });
   let stats: EventStats | undefined;
   let isBulkLoad = false;
 

@@ -10,7 +10,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { townCalendar, townToday } from '../../sandbox/town/content.ts';
 import { fillTown, wordPressUpload } from '../../sandbox/town/fill.ts';
 import { startDemoGateway } from '../../sandbox/town/gateway.ts';
-import { freePort } from '../free-port.ts';
+import { freePorts } from '../free-port.ts';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
@@ -92,7 +92,7 @@ export async function startBrowserGateway(
   sandbox: Sandbox,
   settings: GatewaySettings = {},
 ): Promise<{ url: string; ready: Promise<BrowserGateway> }> {
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const [port, adminPort] = await freePorts();
   const [url, adminUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`];
   const dir = mkdtempSync(join(tmpdir(), 'calendar-browser-'));
   const configFile = join(dir, 'config.json');

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { assertNoSecrets } from '../faults/secret-scan.ts';
-import { freePort } from '../free-port.ts';
+import { freePorts } from '../free-port.ts';
 import { until } from '../until.ts';
 import { type GatewayResponse, type HttpRequestOptions, sendRequest } from './http-request.ts';
 import { MOUNT } from './mount.ts';
@@ -42,7 +42,7 @@ const START_MS = 45_000;
 
 /** Starts a gateway and waits for its initial sync. */
 export async function startOnSockets({ cmsUrl, config = {}, service }: SocketOptions): Promise<SocketGateway> {
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const [port, adminPort] = await freePorts();
   const file = join(mkdtempSync(join(tmpdir(), 'calendar-gateway-')), 'config.json');
   const { limits, upstream, listen, ...others } = config as Record<string, Record<string, unknown>>;
   const settings = {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
-import { freePort } from '../free-port.ts';
+import { freePorts } from '../free-port.ts';
 import { ROOT } from '../start-gateway.ts';
 import { until } from '../until.ts';
 
@@ -83,7 +83,7 @@ const holds = (what: string, condition: boolean) => {
 tool.build();
 const wordpress = await startFakeWordPress();
 try {
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const [port, adminPort] = await freePorts();
   const env = {
     CALENDAR_UPSTREAM_URL: wordpress.url.href,
     CALENDAR_UPSTREAM_USER: 'admin',

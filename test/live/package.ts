@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startSandbox } from '../../sandbox/start.ts';
-import { freePort } from '../free-port.ts';
+import { freePorts } from '../free-port.ts';
 import { ROOT } from '../start-gateway.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'calendar-package-'));
@@ -42,7 +42,7 @@ holds('has the types of the client', existsSync(join(folder, 'node_modules/calen
 
 const sandbox = await startSandbox({ dir: site, port: 0, fresh: true });
 try {
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const [port, adminPort] = await freePorts();
   const settings = {
     CALENDAR_UPSTREAM_URL: sandbox.url,
     CALENDAR_HOST: '127.0.0.1',

@@ -4,7 +4,7 @@ import { request as plainRequest } from 'node:http';
 import { expect } from 'chai';
 import { PRIVATE_HEADERS } from '../../src/http/headers.ts';
 import { authorization, type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
-import { freePort } from '../free-port.ts';
+import { freePort, freePorts } from '../free-port.ts';
 import { MOUNT, type SocketGateway, startGateway } from '../start-gateway.ts';
 import { type RequestOptions, type RunningNginx, startNginx } from './nginx.ts';
 
@@ -260,7 +260,7 @@ describe('the limits behind nginx', () => {
 describe('nginx without a gateway', () => {
   it("uses the second of two gateways, then its cache, then responds with the API's error", async () => {
     const wordpress = await startFakeWordPress();
-    const [port, closedPort] = [await freePort(), await freePort()];
+    const [port, closedPort] = await freePorts();
     const settings = { listen: TRUSTING, cache: { maxAgeS: 1, staleWhileRevalidateS: 0 } };
     const gateway = await startGateway({ transport: 'socket', cmsUrl: wordpress.url.href, config: settings });
     const nginx = await startNginx({ gateways: [closedPort, gateway.port], port });

@@ -10,7 +10,7 @@ import { tolerantWriteThrough } from '../../src/calendar/write-through.ts';
 import { ReplicaError } from '../../src/errors.ts';
 import { openReplica } from '../../src/store/replica.ts';
 import { authorization, type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
-import { freePort } from '../free-port.ts';
+import { freePorts } from '../free-port.ts';
 import { MOUNT, sendRequest } from '../start-gateway.ts';
 import { event } from '../store/sample-records.ts';
 import { until } from '../until.ts';
@@ -35,7 +35,7 @@ describe('a gateway on a full disk', function () {
 
   it('serves reads, and rejects writes with 503 and Retry-After without a CMS call', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'calendar-full-'));
-    const [port, adminPort] = [await freePort(), await freePort()];
+    const [port, adminPort] = await freePorts();
     const env = {
       ...{ PATH: process.env.PATH, CALENDAR_UPSTREAM_URL: wordpress.url.href, CALENDAR_DATA_DIR: dataDir },
       ...{ CALENDAR_UPSTREAM_USER: 'admin', CALENDAR_UPSTREAM_PASSWORD: PASSWORD, CALENDAR_SYNC_INTERVAL: '1' },

@@ -79,7 +79,8 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       items.push(...entriesOf(ids.slice(from, from + EVENTS_PER_TURN)).map(write));
     }
     // A change meanwhile makes the response outdated: no cache keeps it.
-    const cost = { extraRequests: extraRequests(ids.length, EVENTS_PER_REQUEST) };
+    const toWrite = extraRequests(ids.length, EVENTS_PER_REQUEST);
+    const cost = { extraRequests: (listPage.extraRequests ?? 0) + toWrite };
     const validity = scope.isPublic ? { validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : {};
     return { items, caching: { ...cost, ...validity } };
   }
