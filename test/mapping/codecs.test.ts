@@ -44,7 +44,7 @@ describe('codec registry', () => {
       /must be one of text, html, plain-text/,
     );
     expect(() => mappingWith({ cost: { at: 'meta.c', as: 'ids' } })).to.throw(
-      /"ids" does not fit this field; fitting are text, plain-text, number, currency/,
+      /"ids" does not fit this field; fitting are text, plain-text, number/,
     );
     expect(() =>
       mappingWith({ website: { at: 'meta.w', as: { currency: { symbol: 'meta.s', position: 'meta.p' } } } }),

@@ -232,7 +232,7 @@ describe('a mapping reads back what it has written', () => {
   it('with every codec', () => {
     // The address of a record's page is never written.
     const names = CODECS.flatMap(({ name, internal }) => (internal || name === 'link' ? [] : [name]));
-    expect([...writtenCodecs].sort()).to.include.members(names);
+    expect(names.filter((name) => !writtenCodecs.has(name))).to.deep.equal([]);
   });
 });
 

@@ -1,5 +1,5 @@
-// The list of codecs, and the lookup of the codec that a mapping names. To add a codec, list it in CODECS and
-// add an example to docs/mapping.md.
+// The list of codecs, and the lookup of the codec that a mapping names. To add a codec, list it in CODECS;
+// CONTRIBUTING.md names the other places.
 
 import type { Field } from '../../interface/fields.ts';
 import { MappingFieldError } from '../field-accessor.ts';
