@@ -17,7 +17,7 @@ const modifiedAfter = (plural: string): Parameter =>
     'modified_after',
     types.instant,
     SIZES.date,
-    `${plural} that changed after this time, in UTC unless it names a zone`,
+    `Only ${plural} that changed after this time, in UTC unless it names a zone`,
     { addition: true },
   );
 
@@ -26,7 +26,7 @@ const customFields = (plural: string): Parameter =>
     'custom_fields',
     types.textsByName,
     SIZES.customFilters,
-    `${plural} whose custom fields have these values, for the fields by which the mapping lets lists filter`,
+    `Only ${plural} whose custom fields have these values, for the fields by which the mapping lets lists filter`,
     { addition: true },
   );
 
@@ -78,8 +78,8 @@ const eventList: Parameter[] = [
   parameter('ticketed', types.tickets, SIZES.flag, 'Events with tickets: belongs to an extension of the original'),
   parameter('order', types.knownWord(['asc', 'desc']), SIZES.flag, 'Ascending or descending', { addition: true }),
   parameter('orderby', types.knownWord(EVENT_ORDERS), SIZES.flag, 'What to sort by', { addition: true }),
-  modifiedAfter('Events'),
-  customFields('Events'),
+  modifiedAfter('events'),
+  customFields('events'),
 ];
 
 const linkedList = (plural: string): Parameter[] => [
@@ -90,7 +90,7 @@ const linkedList = (plural: string): Parameter[] => [
   parameter('only_with_upcoming', types.looseFlag, SIZES.flag, `Only ${plural} with upcoming events`, {
     default: false,
   }),
-  parameter('status', types.listedStatus, SIZES.status, `${plural} in these statuses`),
+  parameter('status', types.listedStatus, SIZES.status, `Only ${plural} in these statuses`),
   modifiedAfter(plural),
   customFields(plural),
 ];
