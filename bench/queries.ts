@@ -22,7 +22,7 @@ const { values } = parseArgs({
 
 const HELP = `npm run bench:queries -- [options]
 
-Measures queries of the replica in this process, without HTTP. Includes lists that bench:copy leaves out: lists of staff, of venues and of
+Measures queries of the replica in this process, without HTTP. Includes lists that bench:replica leaves out: lists of staff, of venues and of
 terms, and searches for two letters. Takes less than a minute. Prints a table for each size.
 
   --events N,N    numbers of events (1000,10000,100000)

@@ -1,4 +1,4 @@
-// `npm run bench:copy -- [--events N] [--json FILE]`: the replica of generated sites of 1,000 events and
+// `npm run bench:replica -- [--events N] [--json FILE]`: the replica of generated sites of 1,000 events and
 // more, alone and over HTTP.
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -29,7 +29,7 @@ const { values } = parseArgs({
   },
 });
 
-const HELP = `npm run bench:copy -- [options]
+const HELP = `npm run bench:replica -- [options]
 
 Measures a gateway in front of generated sites with a hundredth, a tenth and all of the events (each if that is 1,000 or more): the initial
 sync, lists from the replica alone and over HTTP, a poll that brings in edits, and a warm start. Takes about three minutes on two cores, which

@@ -222,7 +222,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
       ...(current.cluster ? { cluster: current.cluster.status() } : {}),
     }),
     isComplete: () => !replacing && current.sync.status().complete,
-    isInSync: () => current.sync.status().state === 'live',
+    isLive: () => current.sync.status().state === 'live',
     onWebhook: (changes) =>
       current.sync.fetchChanged(
         changes

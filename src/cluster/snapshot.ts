@@ -5,8 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { ReplicaError } from '../errors.ts';
-import type { CalendarRecord, ImageRecord, Kind } from '../model/records.ts';
-import { POST_KINDS, TERM_KINDS } from '../model/records.ts';
+import { type CalendarRecord, type ImageRecord, type Kind, POST_KINDS, TERM_KINDS } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { ChangeLog } from './change-log.ts';
 import { MalformedMessage, parseMessage } from './messages.ts';

@@ -18,7 +18,7 @@ export interface AdminOptions {
   /** True after the initial sync. */
   isComplete: () => boolean;
   /** True while the replica is live: `/ready?strict=1` requires it. */
-  isInSync: () => boolean;
+  isLive: () => boolean;
   onWebhook: (changes: ReportedChange[]) => Promise<unknown>;
   /** Without it the gateway accepts no webhooks. */
   webhookSecret: string | undefined;
@@ -45,7 +45,7 @@ const errorReply = (status: number, error: string, headers: Record<string, strin
 
 /** Serves its endpoints below `/-/` and below `/`. */
 export function createAdmin(options: AdminOptions): Admin {
-  const { metrics, status, isComplete, isInSync, onWebhook, webhookSecret, nowMs = Date.now } = options;
+  const { metrics, status, isComplete, isLive, onWebhook, webhookSecret, nowMs = Date.now } = options;
   let draining = false;
   /** Signatures of accepted webhooks, for as long as they stay valid: protects against replays. */
   const seen = new LRUCache<string, true>({ max: MAX_SEEN_SIGNATURES, ttl: 2 * SIGNATURE_WINDOW_MS });
@@ -53,7 +53,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const endpoints: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
     '/live': () => ({ status: 200, body: { live: true } }),
     '/ready': (query) => {
-      const ready = !draining && isComplete() && (query.get('strict') !== '1' || isInSync());
+      const ready = !draining && isComplete() && (query.get('strict') !== '1' || isLive());
       return { status: ready ? 200 : 503, body: { ...status(), ready, draining } };
     },
     '/status': () => ({ status: 200, body: { ...status(), draining } }),

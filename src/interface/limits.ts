@@ -37,7 +37,7 @@ export const SIZES = {
   /** WordPress's columns of type TEXT. */
   text: { characters: 65_535, bytes: 65_535 },
   /**
-   * The word index adds a text of this length without a noticeable pause. WordPress's columns of type
+   * The full-text index adds a text of this length without a noticeable pause. WordPress's columns of type
    * LONGTEXT hold more.
    */
   longText: { characters: 100_000 },

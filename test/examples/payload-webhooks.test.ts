@@ -37,7 +37,7 @@ describe('the example plugin for Payload', () => {
       metrics: { contentType: '', text: async () => '' },
       status: () => ({}),
       isComplete: () => true,
-      isInSync: () => true,
+      isLive: () => true,
       onWebhook: async (changes) => void webhooks.emit('accepted', changes),
       webhookSecret: SECRET,
     });

@@ -207,7 +207,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
         webhookSecret: undefined,
         status: () => ({ ...sync.status(), ...application.status() }),
         isComplete: () => sync.status().complete,
-        isInSync: () => sync.status().state === 'live',
+        isLive: () => sync.status().state === 'live',
         onWebhook: (changes) => sync.fetchChanged(changes.map((change) => ({ ...change, id: Number(change.id) }))),
         nowMs,
       });

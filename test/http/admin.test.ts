@@ -25,7 +25,7 @@ describe('admin port', () => {
       metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'calendar_requests 1\n' },
       status: () => ({ state: 'live', percent: 100 }),
       isComplete: () => sync.complete,
-      isInSync: () => sync.live,
+      isLive: () => sync.live,
       onWebhook: async (changes) => void received.push(changes),
       webhookSecret: SECRET,
       nowMs: () => NOW_MS,

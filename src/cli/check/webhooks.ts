@@ -26,7 +26,7 @@ export async function listenForWebhooks(
     metrics: { contentType: '', text: async () => '' },
     status: () => ({}),
     isComplete: () => false,
-    isInSync: () => false,
+    isLive: () => false,
     onWebhook: async (changes) => {
       for (const { collection } of changes) received.add(collection);
     },

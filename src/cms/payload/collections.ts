@@ -58,8 +58,8 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
     return `${slugOf(spec)}/${encodeURIComponent(payloadId)}`;
   }
 
-  async function query(spec: CollectionSpec, parts: Query, call_: CallOptions | undefined): Promise<CmsResponse> {
-    return call('GET', slugOf(spec), { query: { ...recordQuery, ...parts } }, call_);
+  async function query(spec: CollectionSpec, parts: Query, callOptions: CallOptions | undefined): Promise<CmsResponse> {
+    return call('GET', slugOf(spec), { query: { ...recordQuery, ...parts } }, callOptions);
   }
 
   /** Sends a write of one record. Trashed ones can be changed and deleted too. */

@@ -4,7 +4,7 @@ import { CmsRejected } from '../../errors.ts';
 import type { CallOptions, CollectionSpec, Query } from '../port.ts';
 import type { RestCall } from './rest-calls.ts';
 
-/** Payload refuses to filter by the field of a feature that the collection lacks. */
+/** What the site has switched on for a collection. */
 export interface Features {
   drafts: boolean;
   trash: boolean;

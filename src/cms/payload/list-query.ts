@@ -24,13 +24,9 @@ const SORTS: Readonly<Record<NonNullable<ListRequest['order']>, string>> = {
 
 /** For ids that are texts: numbers are allocated in the order of lists, so that this is nearly their order. */
 const TEXT_SORTS: typeof SORTS = {
-  ...{
-    id: 'createdAt,id',
-    '-id': '-createdAt,-id',
-    date: 'createdAt',
-    '-date': '-createdAt',
-    '-modified': '-updatedAt',
-  },
+  ...SORTS,
+  id: 'createdAt,id',
+  '-id': '-createdAt,-id',
 };
 
 /** Undefined if no record can match: Payload would answer some of these requests with 500. */

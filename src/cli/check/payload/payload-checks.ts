@@ -8,8 +8,7 @@ import type { Config } from '../../../config.ts';
 import { CmsRejected } from '../../../errors.ts';
 import type { KindMapping, Mapping } from '../../../mapping/mapping.ts';
 import { isObject } from '../../../model/json.ts';
-import type { Kind } from '../../../model/records.ts';
-import { isPostKind } from '../../../model/records.ts';
+import { isPostKind, type Kind } from '../../../model/records.ts';
 import { listPath, pathsOf, valueAtPath } from '../../field-samples.ts';
 import { openPayloadSite, orIfRefused, type PayloadConnection } from '../../open-site.ts';
 import {

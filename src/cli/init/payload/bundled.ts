@@ -45,7 +45,9 @@ export function proposeBundled(site: PayloadSite, decisions: Decisions): Proposa
     }),
     fields: KINDS.flatMap((kind) =>
       Object.entries(source[kind]?.fields ?? {}).map(([field, spec]) => ({
-        ...{ kind, field, source: spec },
+        kind,
+        field,
+        source: spec,
         reason: evidence(typeOf(source[kind]?.collection), spec),
       })),
     ),
