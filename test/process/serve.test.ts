@@ -211,6 +211,16 @@ describe('serve', function () {
     }
   });
 
+  it('tells whether it has a service account', async () => {
+    const service = { user: 'admin', password: PASSWORD };
+    for (const options of [{}, { service }]) {
+      serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href, ...options });
+      await serving.untilReady();
+      expect(serving.output().includes('no service account')).to.equal(!('service' in options));
+      await serving.stop();
+    }
+  });
+
   it('tells `health` whether it is ready, with the admin host and port of the configuration', async () => {
     const env = { CALENDAR_UPSTREAM_URL: wordpress.url.href, CALENDAR_ADMIN_HOST: '0.0.0.0' };
     serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href, env });
