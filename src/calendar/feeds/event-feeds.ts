@@ -47,8 +47,8 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   const hostOf = (): string => new URL(site().url).hostname;
 
   /**
-   * Writes each event of a list, a few in each turn of the event loop. The JSON is that of the list: a feed
-   * shows nothing else.
+   * Writes each event of a list, a few in each turn of the event loop. The JSON is that of the list: a feed shows nothing else. If the
+   * replica changes meanwhile, writes all once more in one turn: an event may no longer be one that the actor may see.
    */
   async function writeList<T>(
     input: Input,
@@ -56,33 +56,36 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
     lists: ListSettings,
     write: (entry: Entry) => T,
   ): Promise<{ items: T[]; caching: Partial<ApiResponse> }> {
-    const replicaVersion = replica.version;
-    const { listPage, scope } = await events.find(input, request, lists);
-    const { ids, serialize, validUntilMs, total, page } = listPage;
-    assertPageExists('event', total, page);
-    const audience: Audience = { baseUrl: request.baseUrl, visibilities: scope.visibilities };
-    const cacheTags = new Set(['events']);
-    function entriesOf(some: number[]): Entry[] {
-      if (scope.isPublic) {
-        const rendered = renderEntries(services, 'event', some, audience, serialize);
-        for (const { tags } of rendered) for (const tag of tags) cacheTags.add(tag);
-        return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
+    for (const perTurn of [EVENTS_PER_TURN, Number.POSITIVE_INFINITY]) {
+      const { listPage, scope } = await events.find(input, request, lists);
+      const replicaVersion = replica.version;
+      const { ids, serialize, validUntilMs, total, page } = listPage;
+      assertPageExists('event', total, page);
+      const audience: Audience = { baseUrl: request.baseUrl, visibilities: scope.visibilities };
+      const cacheTags = new Set(['events']);
+      const entriesOf = (some: number[]): Entry[] => {
+        if (scope.isPublic) {
+          const rendered = renderEntries(services, 'event', some, audience, serialize);
+          for (const { tags } of rendered) for (const tag of tags) cacheTags.add(tag);
+          return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
+        }
+        const records = replica.getMany('event', some);
+        return some
+          .flatMap((id) => records.get(id) ?? [])
+          .map((record) => ({ read: () => serialize(record, audience) as FeedEvent }));
+      };
+      const items: T[] = [];
+      for (let from = 0; from < ids.length && replica.version === replicaVersion; from += perTurn) {
+        items.push(...entriesOf(ids.slice(from, from + perTurn)).map(write));
+        if (from + perTurn < ids.length) await nextTurn();
       }
-      const records = replica.getMany('event', some);
-      return some
-        .flatMap((id) => records.get(id) ?? [])
-        .map((record) => ({ read: () => serialize(record, audience) as FeedEvent }));
+      if (replica.version !== replicaVersion) continue;
+      const toWrite = extraRequests(ids.length, EVENTS_PER_REQUEST);
+      const cost = { extraRequests: (listPage.extraRequests ?? 0) + toWrite };
+      const validity = scope.isPublic ? { validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : {};
+      return { items, caching: { ...cost, ...validity } };
     }
-    const items: T[] = [];
-    for (let from = 0; from < ids.length; from += EVENTS_PER_TURN) {
-      if (from > 0) await nextTurn();
-      items.push(...entriesOf(ids.slice(from, from + EVENTS_PER_TURN)).map(write));
-    }
-    // A change meanwhile makes the response outdated: no cache keeps it.
-    const toWrite = extraRequests(ids.length, EVENTS_PER_REQUEST);
-    const cost = { extraRequests: (listPage.extraRequests ?? 0) + toWrite };
-    const validity = scope.isPublic ? { validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : {};
-    return { items, caching: { ...cost, ...validity } };
+    throw new Error('unreachable: without pauses nothing changes meanwhile');
   }
 
   function writeOnce({ etag, read }: Entry): CalendarEvent | undefined {
@@ -95,14 +98,13 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
 
   return {
     async calendar(input: Input, request: RequestContext): Promise<ApiResponse> {
-      const etags: string[] = [];
-      const { items, caching } = await writeList(input, request, CALENDAR_LISTS, (entry) => {
-        etags.push(entry.etag ?? '');
-        return writeOnce(entry);
-      });
+      const { items, caching } = await writeList(input, request, CALENDAR_LISTS, (entry) => ({
+        etag: entry.etag ?? '',
+        event: writeOnce(entry),
+      }));
       const url = `${request.baseUrl}/events.ics${queryOf(input)}`;
-      const etag = `"${contentHash([nameOf(), url, ...etags].join('\n'))}"`;
-      const dated = items.filter((item) => item !== undefined);
+      const etag = `"${contentHash([nameOf(), url, ...items.map((item) => item.etag)].join('\n'))}"`;
+      const dated = items.flatMap(({ event }) => event ?? []);
       const body = calendarFile(dated, { name: nameOf(), url });
       return { status: 200, body, headers: calendarHeaders('events'), etag, ...caching };
     },
