@@ -73,6 +73,7 @@ export function createRequestImages(
       if (image) fetched.set(text, image);
       return image !== undefined;
     },
+    needsUpload: (value) => fetched.has(value.trim()) && !ids.has(value.trim()),
     async idOf(value, rollback) {
       const text = value.trim();
       if (text === '') return 0;

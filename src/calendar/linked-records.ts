@@ -19,6 +19,7 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound } from './dates.ts';
 import { findDuplicate, LINKED_FIELDS } from './find-duplicate.ts';
+import { writableMapping } from './kind-mapping.ts';
 import { linkOrder, linkParams, listResponse, listScope, pageLinks, pageOf } from './list-response.ts';
 import { type FieldsContext, imageField, postFields, withAnyImage } from './post-fields.ts';
 import { readPost } from './read-post.ts';
@@ -161,7 +162,8 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     if (kindMappingOf(services.mapping, kind)?.readOnly === false)
       await checkWrite(services, writeTarget(input), undefined, withAnyImage(fields, input), request);
     else {
-      // Only a duplicate can be used: the create throws.
+      // Only a duplicate can be used: the create throws. No record has an image that is not in the CMS yet.
+      if (request.images.needsUpload(String(input.fields.image ?? ''))) writableMapping(services, kind);
       const record = await createOrReuse();
       return async () => record;
     }

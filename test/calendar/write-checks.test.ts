@@ -112,4 +112,16 @@ describe('a request that the gateway can know to be invalid', () => {
     expect(venue).to.deep.equal([403, 'This site offers its venues for reading only.']);
     expect(cms.writes).to.deep.equal([]);
   });
+
+  it('uploads no image for a venue that it cannot create', async () => {
+    await gateway.stop();
+    const readOnly = mappingWith({ venue: 'meta.venue' }, { venue: { posts: 'venues', readOnly: true } });
+    gateway = await startGateway({ cms, as: CREDENTIALS, nowMs: () => NOW_MS, mapping: readOnly });
+    const image = { bytes: new Uint8Array(1), mimeType: 'image/png', filename: 'a.png' };
+    gateway.services.imageFetches.fetch = async () => ({ image, release: () => {} });
+    const venue = { venue: 'Hall', image: 'https://elsewhere.example/a.png' };
+    expect((await send('/venues', venue)).status).to.equal(403);
+    expect((await send('/events', { title: 'Fair', ...times, venue })).status).to.equal(403);
+    expect(cms.writes).to.deep.equal([]);
+  });
 });
