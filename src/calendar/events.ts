@@ -74,17 +74,16 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     );
     const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
     const filter = eventFilter(services, values, scope.visibilities);
-    const { ids, total } = replica.listEvents({
-      ...filter,
-      modifiedAfter: modifiedAfter.utc,
-      visibility: scope.visibility,
-      bounds,
-      limit: page.limit,
-      offset: page.offset,
-    });
-    const links = eventLinks(input, { status: scope.status, effective, page, total, baseUrl });
+    const { visibility } = scope;
+    const { limit, offset } = page;
+    const listed = () =>
+      replica.listEvents({ ...filter, modifiedAfter: modifiedAfter.utc, visibility, bounds, limit, offset });
     const password = exceedsPublic(scope.visibilities.event) ? sent.password : undefined;
-    const serialize = await entrySerializer(ids, password, request);
+    const unlocking = typeof password === 'string' && password !== '';
+    const serialize = unlocking ? await unlockingSerializer(listed().ids, password, request) : serializeEntry;
+    // Only now: while the CMS checked the password, an event may have become one that the actor may not see.
+    const { ids, total } = listed();
+    const links = eventLinks(input, { status: scope.status, effective, page, total, baseUrl });
     const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
     const cost = { extraRequests: extraRequests((filter.venues ?? filter.notVenues ?? []).length, VENUES_PER_REQUEST) };
     const name = PLURALS.event;
@@ -100,12 +99,11 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
    * Staff who send a password with a list see the events with this password in full. Other protected events
    * are blanked.
    */
-  async function entrySerializer(
+  async function unlockingSerializer(
     ids: number[],
-    password: unknown,
+    password: string,
     request: RequestContext,
   ): Promise<typeof serializeEntry> {
-    if (typeof password !== 'string' || password === '') return serializeEntry;
     const unlocked = new Map<number, EventRecord>();
     for (const event of replica.getMany('event', ids).values()) {
       if (!event.protected) continue;
