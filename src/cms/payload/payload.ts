@@ -1,7 +1,7 @@
 // Payload as a CMS: implements the port by its REST API (Payload 3).
 
 import type { Dispatcher } from 'undici';
-import { CmsUnavailable } from '../../errors.ts';
+import { CmsUnavailable, ConfigError } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { Observe } from '../../observability/events.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
@@ -37,8 +37,17 @@ export interface PayloadOptions {
   nowMs?: (() => number) | undefined;
 }
 
-/** The `Authorization` header of an account of the collection `users` with an API key. */
-export const apiKeyLogin = (users: string, key: string): string => `${users} API-Key ${key}`;
+/** The `Authorization` header of an account of the collection `users` with an API key. @throws ConfigError if no header can have the key */
+export function apiKeyLogin(users: string, key: string): string {
+  // No header can have other characters, so that Payload has no such key.
+  if (!/^[\x20-\x7e]+$/.test(users + key))
+    throw new ConfigError(
+      'API key',
+      'it or its user has characters other than printable ASCII',
+      'Copy the key from the admin panel again.',
+    );
+  return `${users} API-Key ${key}`;
+}
 
 /** Creates the adapter. It calls the site only when used, so that the gateway can start while the site is down. */
 export function createPayload(options: PayloadOptions): Cms {

@@ -7,12 +7,13 @@ import { createAccounts } from '../../../src/cms/payload/accounts.ts';
 import { createCollections } from '../../../src/cms/payload/collections.ts';
 import { createIds } from '../../../src/cms/payload/ids.ts';
 import { listQuery, pageOf } from '../../../src/cms/payload/list-query.ts';
+import { apiKeyLogin } from '../../../src/cms/payload/payload.ts';
 import { PAYLOAD_RECORDS, toGatewayRecord, toPayloadBody } from '../../../src/cms/payload/records.ts';
 import { rejection } from '../../../src/cms/payload/rejections.ts';
 import type { RestCall } from '../../../src/cms/payload/rest-calls.ts';
 import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.ts';
 import type { CmsResponse } from '../../../src/cms/response.ts';
-import { CmsRejected } from '../../../src/errors.ts';
+import { CmsRejected, ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
 import { openIdMap } from '../../../src/store/id-map.ts';
 
@@ -46,6 +47,17 @@ describe('an id of Payload', () => {
     for (const id of ['a,b', '', 'x'.repeat(201), 'a\nb', -1, 1.5, null])
       expect(ids.toGateway('event', id)).to.equal(undefined);
     map.close();
+  });
+});
+
+describe('the API key of the service account', () => {
+  it('has only characters that a header can have, and no error names it', () => {
+    expect(apiKeyLogin('users', '3b241101-e2bb')).to.equal('users API-Key 3b241101-e2bb');
+    for (const key of ['geheim€', 'geheim\u00e4', 'geheim\n', '\u0000geheim'])
+      expect(() => apiKeyLogin('users', key))
+        .to.throw(ConfigError)
+        .with.property('message')
+        .that.does.not.include('geheim');
   });
 });
 

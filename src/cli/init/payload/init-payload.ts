@@ -1,5 +1,6 @@
 // `init` for a Payload site: shows its collections, proposes a mapping for them, and writes the configuration.
 
+import { apiKeyLogin } from '../../../cms/payload/payload.ts';
 import { ConfigError } from '../../../errors.ts';
 import { compileMapping } from '../../../mapping/compile.ts';
 import { openPayloadSite } from '../../open-site.ts';
@@ -36,9 +37,11 @@ export async function initPayload(
     user === undefined || password === undefined
       ? undefined
       : { user, password, isFromEnvironment: options.isPasswordFromEnvironment };
-  const credentials = account && `${account.user} API-Key ${account.password}`;
-  const site = await probePayload(url, credentials);
+  // Only for Payload: a password of WordPress may have any characters.
+  const login = account && (() => apiKeyLogin(account.user, account.password));
+  const site = await probePayload(url, login);
   if (!site) return undefined;
+  const credentials = login?.();
   if (account && !site.account)
     throw new ConfigError('--user', `the site knows no account of "${account.user}" with this API key`, GIVE_KEY);
   const printAll = (lines: readonly string[]): void => {

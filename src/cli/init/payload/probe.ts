@@ -26,10 +26,10 @@ const OWN_FIELDS = new Set(['id', '_status', 'createdAt', 'updatedAt', 'deletedA
 
 /**
  * Resolves with undefined if the address is not that of a Payload site.
- * @param credentials the `Authorization` header of an account
+ * @param login returns the `Authorization` header of an account
  * @throws CmsUnavailable if the site does not answer
  */
-export async function probePayload(url: string, credentials: string | undefined): Promise<PayloadSite | undefined> {
+export async function probePayload(url: string, login: (() => string) | undefined): Promise<PayloadSite | undefined> {
   const address = new URL(url);
   const client = createCmsClient({ origin: address, observe: () => undefined, limits: {} });
   const path = trimCharactersEnd(address.pathname, '/');
@@ -37,6 +37,7 @@ export async function probePayload(url: string, credentials: string | undefined)
   try {
     const ofVisitors = await readAccess(client, api, undefined);
     if (ofVisitors === undefined) return undefined;
+    const credentials = login?.();
     const ofAccount = credentials === undefined ? ofVisitors : ((await readAccess(client, api, credentials)) ?? {});
     const slugs = [...new Set([...Object.keys(ofVisitors), ...Object.keys(ofAccount)])]
       .filter((slug) => !OWN_COLLECTION.test(slug))
