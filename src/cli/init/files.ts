@@ -44,6 +44,7 @@ export function outputFiles(
     // Relative to config.json: the folder may be moved, or mounted into a container.
     mapping: isOwnMapping ? 'mapping.json' : proposal.preset,
     publicUrl,
+    ...(webhookUrl !== undefined && listenFor(webhookUrl)),
   };
   const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];
   if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(proposal.mapping), isSecret: false });
@@ -62,6 +63,12 @@ export function outputFiles(
     files.push({ name: PLUGIN_FILE, text, isSecret: webhookSecret !== undefined });
   }
   return files;
+}
+
+/** The admin port that webhooks name. Without a port, or with TLS, a proxy receives them and knows the admin port. */
+function listenFor(webhookUrl: string): { listen?: { adminPort: number } } {
+  const url = URL.parse(webhookUrl);
+  return url?.protocol === 'http:' && url.port !== '' ? { listen: { adminPort: Number(url.port) } } : {};
 }
 
 /** Creates the folder. If a file exists and `force` is false, throws `ConfigError` and writes nothing. */

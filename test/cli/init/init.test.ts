@@ -156,16 +156,18 @@ describe('init', () => {
 
   it('writes URL and secret of webhooks into the companion plugin, and the secret for the gateway into secrets.env', async () => {
     await openSite(gigs('25'));
-    await init(options({ yes: true, 'webhook-url': 'http://10.0.0.5:3001/-/changes' }), terminal());
+    await init(options({ yes: true, 'webhook-url': 'http://10.0.0.5:26101/-/changes' }), terminal());
+    expect(JSON.parse(readFileSync(out('config.json'), 'utf8')).listen).to.deep.equal({ adminPort: 26101 });
     const [, secret = ''] = /CALENDAR_WEBHOOK_SECRET="(.+)"/.exec(readFileSync(out('secrets.env'), 'utf8')) ?? [];
     expect(secret.length).to.be.greaterThan(20);
     const php = readFileSync(out('calendar-gateway-companion.php'), 'utf8');
-    expect(php).to.include('http://10.0.0.5:3001/-/changes').and.to.include(secret);
+    expect(php).to.include('http://10.0.0.5:26101/-/changes').and.to.include(secret);
     expect(statSync(out('calendar-gateway-companion.php')).mode & 0o777).to.equal(0o600);
     // With --force, a secret file that others could read becomes unreadable to them.
     for (const name of ['secrets.env', 'calendar-gateway-companion.php']) chmodSync(out(name), 0o644);
-    const again = options({ yes: true, force: true, 'webhook-url': 'http://10.0.0.5:3001/-/changes' });
+    const again = options({ yes: true, force: true, 'webhook-url': 'https://proxy.example/-/changes' });
     expect(await init(again, terminal())).to.equal(0);
+    expect(JSON.parse(readFileSync(out('config.json'), 'utf8'))).not.to.have.property('listen');
     const modes = ['secrets.env', 'calendar-gateway-companion.php'].map((name) => statSync(out(name)).mode & 0o777);
     expect(modes).to.deep.equal([0o600, 0o600]);
   });
