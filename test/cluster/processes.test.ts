@@ -150,9 +150,12 @@ describe('cluster of processes', function () {
     };
     let tries = 0;
     const wrong = () => ({ authorization: `Basic ${Buffer.from(`editor:wrong ${++tries}`).toString('base64')}` });
-    // Ten for one user, half of them through each gateway.
-    for (let n = 0; n < 5; n += 1) for (const gateway of [a, b]) expect(await statusOf(gateway, wrong())).to.equal(401);
-    for (const gateway of [a, b]) expect(await statusOf(gateway, wrong())).to.equal(429);
+    // Ten for one user. A gateway that waits too long for Redis counts alone for a moment; two that always did would allow twenty.
+    const statuses: number[] = [];
+    while (statuses.length < 20 && statuses.slice(-2).join() !== '429,429')
+      statuses.push(await statusOf(statuses.length % 2 === 0 ? a : b, wrong()));
+    expect(statuses.slice(0, 10)).to.deep.equal(Array.from({ length: 10 }, () => 401));
+    expect(statuses.slice(-2)).to.deep.equal([429, 429]);
     // Below the limit through each gateway, and above it through both together.
     for (let n = 0; n < 150; n += 1) expect(await statusOf(a)).to.equal(200);
     let requests = 0;
