@@ -215,7 +215,7 @@ describe('serve', function () {
     const service = { user: 'admin', password: PASSWORD };
     for (const options of [{}, { service }]) {
       serving = await startGateway({ transport: 'process', cmsUrl: wordpress.url.href, ...options });
-      await serving.untilReady();
+      await until(() => serving!.output().includes('serving '), 'it logs its addresses');
       expect(serving.output().includes('no service account')).to.equal(!('service' in options));
       await serving.stop();
     }
