@@ -1,9 +1,10 @@
 // Finds free TCP ports on loopback.
 
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A port for the API and another one for operators: the system may give out a port again that was just closed. */
+/** A port for the API and another one for operators. */
 export async function freePorts(): Promise<[port: number, adminPort: number]> {
   const port = await freePort();
   let adminPort = port;
@@ -11,11 +12,24 @@ export async function freePorts(): Promise<[port: number, adminPort: number]> {
   return [port, adminPort];
 }
 
+/**
+ * Not a port that the system chooses (`listen(0)`): it takes those from the range of outgoing connections, of which one may get the port
+ * before the caller listens there.
+ */
+const RANGE = [10_000, 32_000] as const;
+
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(...RANGE);
+    const server = createServer();
+    try {
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
