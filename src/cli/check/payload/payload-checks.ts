@@ -97,7 +97,7 @@ const usersCheck = ({ call, credentials }: PayloadConnection): Check => ({
     return isObject(access) && access.read === true
       ? ok(`${users}: may read every account`)
       : warn(
-          `${users}: may not read every account. Whoever may not, cannot name another account as the author`,
+          `${users}: the service account may not read every account, so it cannot name another one as the author`,
           advise('users-access'),
         );
   },
