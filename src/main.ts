@@ -26,8 +26,8 @@ function checkNode(): void {
 async function run([name = 'help', ...args]: string[]): Promise<number> {
   checkNode();
   const isHelp = args.includes('--help') || args.includes('-h');
-  // `init` opens a replica too, for its preview.
-  if ((name === 'serve' || name === 'init') && !isHelp) restartWithFlags();
+  // `init` opens a replica too, for its preview, and `check` opens the map of ids.
+  if (['serve', 'init', 'check'].includes(name) && !isHelp) restartWithFlags();
   if (['--version', '-v', 'version'].includes(name)) {
     process.stdout.write(`${VERSION}\n`);
     return 0;

@@ -93,7 +93,7 @@ export function createDates(locale: string) {
   }
 
   /** A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break, and a word joiner follows the dash. */
-  const unbroken = (range: string) => range.replaceAll('\u2009', '\u202f').replaceAll('–', '–\u2060');
+  const unbroken = (range: string) => range.replace(/[\u2009 ]/g, '\u202f').replaceAll('–', '–\u2060');
 
   const startTime = ({ start_date: start }: EventTimes) => clockOf(start).format(msOf(start));
 
