@@ -2,16 +2,16 @@
 // of a plain list.
 
 import { parseArgs } from 'node:util';
-import { seededGateway } from '../test/calendar/seeded-gateway.ts';
+import { CREDENTIALS, createFakeCms } from '../test/cms/fake-cms.ts';
 import { mappingWith } from '../test/mapping/samples.ts';
-import { MOUNT } from '../test/start-gateway.ts';
-import { event, venue } from '../test/store/sample-records.ts';
+import { MOUNT, startGateway } from '../test/start-gateway.ts';
+import { event, term, venue } from '../test/store/sample-records.ts';
 import { measure, median, startLoad } from './processes.ts';
 
 const HELP = `npm run bench:additions
 
-Sends uncached lists of 50 events to a gateway in this process, each addition in turns with a plain list, and prints the CPU time of
-this process for each request and its ratio to that of the plain list in the same turn (median). Takes two minutes.
+Sends uncached lists of 50 to a gateway in this process, each addition in turns with a plain list (of events, or of categories), and prints
+the CPU time of this process for each request and its ratio to that of the plain list in the same turn (median). Takes two minutes.
 
   --events N    number of events (5000)
   --turns N     turns of each row (15)
@@ -31,6 +31,7 @@ if (options.help) {
 
 const EVENTS = Number(options.events);
 const VENUES = 500;
+const CATEGORIES = 500;
 const NOW_MS = Date.UTC(2026, 10, 21);
 const HOUR_MS = 3_600_000;
 const wall = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
@@ -56,7 +57,12 @@ const events = Array.from({ length: EVENTS }, (_, n) => {
   });
 });
 
-/** Parameters beside the dates, and the path if it is not that of the list. */
+const categories = Array.from({ length: CATEGORIES }, (_, n) => term('category', n + 1));
+
+const PLAIN = 'per_page=50';
+const PLAIN_TERMS = 'per_page=50&hide_empty=0';
+
+/** Parameters beside the dates, and the path if it is not that of the list of events. */
 const ADDITIONS: [name: string, parameters: string, path?: string][] = [
   ['within 25 km', 'per_page=50&geoloc_lat=50&geoloc_lng=10'],
   ['within 250 km', 'per_page=50&geoloc_lat=50&geoloc_lng=10&geoloc_distance=250'],
@@ -68,6 +74,7 @@ const ADDITIONS: [name: string, parameters: string, path?: string][] = [
   ['by modification, latest first', 'per_page=50&orderby=modified&order=desc'],
   ['by title', 'per_page=50&orderby=title'],
   ['modified after a time: 1 % of the events', 'per_page=50&modified_after=2026-06-08T09:36:00Z'],
+  ['categories modified after a time: 50 of 500', `${PLAIN_TERMS}&modified_after=2026-11-21T01:00:00Z`, '/categories'],
   ['no changes since a token', 'since=TOKEN', '/changes'],
   ['a calendar file of 50 events', 'per_page=50', '/events.ics'],
   ['a calendar file of 1,000 events', '', '/events.ics'],
@@ -88,9 +95,21 @@ const uncached = (parameters: string, path = '/events'): string[] =>
   });
 
 const mapping = mappingWith({}, {}, { custom_fields: { room: { at: 'meta.room', filter: true } } });
-const gateway = await seededGateway([], { nowMs: NOW_MS, maxPerPage: 500, mapping });
-gateway.replica.upsert(venues);
+let nowMs = NOW_MS;
+const clock = () => nowMs;
+const gateway = await startGateway({
+  cms: createFakeCms(clock),
+  service: CREDENTIALS.admin,
+  nowMs: clock,
+  maxPerPage: 500,
+  mapping,
+});
+gateway.replica.upsert([...venues, ...categories]);
 for (let from = 0; from < EVENTS; from += 500) gateway.replica.upsert(events.slice(from, from + 500));
+nowMs += HOUR_MS;
+gateway.replica.upsert(
+  categories.filter(({ id }) => id % 10 === 0).map((one) => ({ ...one, name: `Renamed ${one.id}` })),
+);
 const { url } = await gateway.listen();
 const server = { name: 'gateway', port: Number(new URL(url).port), pids: [process.pid], stop: gateway.stop };
 const load = startLoad();
@@ -102,19 +121,22 @@ async function run(parameters: string, path?: string): Promise<number> {
   return (await measure(load, server, { path: '', paths, connections: 4, requests: REQUESTS }, 200)).cpuUs;
 }
 
-const PLAIN = 'per_page=50';
 // V8 compiles the code of lists, and the rendered records are cached.
-for (let turn = 0; turn < 8; turn += 1) for (const [, ...request] of ADDITIONS) await run(...request);
+for (let turn = 0; turn < 8; turn += 1) {
+  for (const [, ...request] of ADDITIONS) await run(...request);
+  await run(PLAIN_TERMS, '/categories');
+}
 const rows = [];
 for (const [name, ...request] of ADDITIONS) {
   const turns = [];
+  const plainRequest: [string, string?] = request[1] === '/categories' ? [PLAIN_TERMS, request[1]] : [PLAIN];
   for (let turn = 0; turn < Number(options.turns); turn += 1) {
-    const [plain, addition] = [await run(PLAIN), await run(...request)];
+    const [plain, addition] = [await run(...plainRequest), await run(...request)];
     turns.push({ plain, addition, ratio: addition / plain });
   }
   rows.push({
     list: name,
-    events: (await gateway.requestPath(uncached(...request)[0]!)).body?.total ?? '',
+    found: (await gateway.requestPath(uncached(...request)[0]!)).body?.total ?? '',
     'CPU, us': Math.round(median(turns.map(({ addition }) => addition))),
     'plain list of 50, us': Math.round(median(turns.map(({ plain }) => plain))),
     'ratio to the plain list': median(turns.map(({ ratio }) => ratio)).toFixed(2),

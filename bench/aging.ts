@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sandbox } from '../sandbox/start.ts';
 import { startFaultProxy } from '../test/faults/fault-proxy.ts';
+import { basicAuth } from '../test/live/json-client.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import type { Load } from './processes.ts';
 import { benchReads, LIST, type ReadSettings, uncachedLists } from './reads.ts';
@@ -74,8 +75,7 @@ export async function benchAging(
     sync: { intervalS: 2 },
   };
   const gateway: Gateway = await startGateway({ ...sandbox, url: proxy.url.href }, dir, 'aging', config);
-  const { user, applicationPassword } = sandbox.credentials.admin;
-  const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
+  const authorization = basicAuth(sandbox.credentials.admin);
   const run = (task: object) => load.run({ port: gateway.port, path: LIST, connections: 50, ...task });
   try {
     for (let batch = 0; batch < BATCHES; batch += 1) {

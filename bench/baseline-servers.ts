@@ -2,7 +2,7 @@
 // PORT FILE`.
 
 import { readFileSync } from 'node:fs';
-import { Agent, request as ask, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import Fastify from 'fastify';
 import Koa from 'koa';
 
@@ -30,9 +30,8 @@ const withoutBody = (headers: string[]) =>
   headers.filter((_, i) => !OF_A_BODY.includes(headers[i - (i % 2)]!.toLowerCase()));
 
 const prepared = new Map<string, PreparedResponse>();
-if (name !== 'pass-through')
-  for (const { path, headers, etag, body } of JSON.parse(readFileSync(file, 'utf8')) as RecordedResponse[])
-    prepared.set(path, { headers, notModified: withoutBody(headers), etag, bytes: Buffer.from(body, 'base64') });
+for (const { path, headers, etag, body } of JSON.parse(readFileSync(file, 'utf8')) as RecordedResponse[])
+  prepared.set(path, { headers, notModified: withoutBody(headers), etag, bytes: Buffer.from(body, 'base64') });
 
 /** Ignores the query: a list requested with any parameters has one response here. */
 const answerFor = (url: string): PreparedResponse => {
@@ -89,21 +88,6 @@ async function fastify(): Promise<void> {
   await app.listen({ port: Number(port), host: '127.0.0.1' });
 }
 
-/** As `http-proxy` does: calls the CMS for each request and pipes its response through. */
-function passThrough(): void {
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-  const { hostname, port: to } = new URL(file);
-  createServer((request, response) => {
-    const { url = '', method = '', headers } = request;
-    const through = ask({ hostname, port: to, path: url, method, headers, agent }, (proxied) => {
-      response.writeHead(proxied.statusCode!, proxied.headers);
-      proxied.pipe(response);
-    });
-    through.on('error', () => response.destroy());
-    request.pipe(through);
-  }).listen(Number(port), '127.0.0.1');
-}
-
 switch (name) {
   case 'raw':
     createServer(raw).listen(Number(port), '127.0.0.1');
@@ -116,9 +100,6 @@ switch (name) {
     break;
   case 'fastify':
     await fastify();
-    break;
-  case 'pass-through':
-    passThrough();
     break;
   default:
     throw new Error(`there is no baseline called ${name}`);

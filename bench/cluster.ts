@@ -10,7 +10,8 @@ import { allSettled, type ClusterProcess, findLeader, MOUNT, startProcess } from
 import { type RedisServer, startRedisServer } from '../test/cluster/redis-server.ts';
 import { authorization, type FakeWordPress, startFakeWordPress } from '../test/faults/fake-wordpress.ts';
 import { type FaultProxy, startFaultProxy } from '../test/faults/fault-proxy.ts';
-import { type Load, measure, median, residentMiB, startLoad } from './processes.ts';
+import { until } from '../test/until.ts';
+import { type Load, measure, median, percentile, residentMiB, startLoad } from './processes.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,6 +23,7 @@ const { values } = parseArgs({
 });
 const INTERVAL_S = 1;
 const COUNTS = [1, 2, 4];
+const START_MS = 120_000;
 /** Between two writes, so that they do not overlap. */
 const WRITE_PAUSE_MS = 30;
 const LIST = `${MOUNT}/events?per_page=50&start_date=2000-01-01`;
@@ -30,20 +32,14 @@ const READ_MS = 1000;
 /** Targets. The growth allows for the difference between two measurements. */
 const TARGETS = { growth: 1.05, seenP99Ms: 100, takeoverIntervals: 2 };
 
-async function until(isSo: () => Promise<boolean>, everyMs = 20): Promise<void> {
-  while (!(await isSo())) await pause(everyMs);
-}
-
 async function start(cms: FakeWordPress, redis: RedisServer | undefined, count: number): Promise<ClusterProcess[]> {
   const options = { cmsUrl: cms.url.href, intervalS: INTERVAL_S, ...(redis ? { redisUrl: redis.url } : {}) };
   const names = Array.from({ length: count }, (_, n) => `gateway ${n + 1}`);
   const gateways = await Promise.all(names.map((name) => startProcess({ ...options, name })));
-  await until(async () => (redis ? allSettled(gateways) : (await gateways[0]!.ready()) === 200));
+  const areReady = async () => (redis ? allSettled(gateways) : (await gateways[0]!.ready()) === 200);
+  await until(areReady, 'the gateways are ready', START_MS);
   return gateways;
 }
-
-const at = (sorted: readonly number[], share: number): number =>
-  sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
 
 /** Requests per minute to the CMS without any writes. */
 async function requestsPerMinute(cms: FakeWordPress): Promise<number> {
@@ -54,7 +50,7 @@ async function requestsPerMinute(cms: FakeWordPress): Promise<number> {
 }
 
 interface Writes {
-  /** Duration of each write, and from its response until all other gateways serve it; ascending. */
+  /** Duration of each write, and from its response until all other gateways serve it. */
   tookMs: number[];
   seenMs: number[];
   wrong: number;
@@ -92,7 +88,6 @@ async function writes(gateways: readonly ClusterProcess[]): Promise<Writes> {
     await pause(WRITE_PAUSE_MS);
   }
   await agent.close();
-  for (const list of [result.tookMs, result.seenMs]) list.sort((a, b) => a - b);
   return result;
 }
 
@@ -126,7 +121,7 @@ async function takeovers(loss: Loss): Promise<number[]> {
   const intervals: number[] = [];
   try {
     for (let n = 0; n < Number(values.takeovers); n += 1) {
-      await until(() => allSettled(gateways));
+      await until(() => allSettled(gateways), 'one leads again', START_MS);
       const lead = (await findLeader(gateways))!;
       const rest = gateways.filter((gateway) => gateway !== lead);
       // At a random time between two renewals of the lock.
@@ -135,7 +130,7 @@ async function takeovers(loss: Loss): Promise<number[]> {
       if (loss === 'killed') await lead.kill();
       else if (loss === 'stopped') lead.child.kill('SIGSTOP');
       else await proxies.get(lead)!.set({ kind: 'silent' });
-      await until(async () => (await findLeader(rest)) !== undefined, 5);
+      await until(async () => (await findLeader(rest)) !== undefined, 'another gateway leads', START_MS);
       intervals.push((performance.now() - lostMs) / (INTERVAL_S * 1000));
       lead.child.kill('SIGCONT');
       await proxies.get(lead)!.set({ kind: 'none' });
@@ -149,21 +144,9 @@ async function takeovers(loss: Loss): Promise<number[]> {
   return intervals.sort((a, b) => a - b);
 }
 
+const rounded = (value: number): number => Number(value.toFixed(1));
 const figures: Record<string, number> = {};
-const rows: string[][] = [
-  [
-    'gateways',
-    'CMS requests/min',
-    'write p50 ms',
-    'write p99 ms',
-    'seen p50 ms',
-    'seen p99 ms',
-    'read CPU us',
-    'MiB each',
-  ],
-];
-const text = (value: number | undefined, digits: number) =>
-  value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
+const rows: object[] = [];
 
 async function measureOne(load: Load, count: number, alone: boolean): Promise<void> {
   const cms = await startFakeWordPress();
@@ -176,25 +159,25 @@ async function measureOne(load: Load, count: number, alone: boolean): Promise<vo
     const memory = gateways.map(({ child }) => residentMiB(child.pid!));
     const us = await readUs(load, gateways);
     const name = alone ? 'alone' : `n${count}`;
-    const [seen50, seen99] = [at(seenMs, 0.5), at(seenMs, 0.99)];
+    const [seen50, seen99] = [percentile(seenMs, 0.5), percentile(seenMs, 0.99)];
     Object.assign(figures, {
       [`${name}_cms_requests_per_min`]: perMinute,
-      [`${name}_write_p50_ms`]: at(tookMs, 0.5),
-      [`${name}_write_p99_ms`]: at(tookMs, 0.99),
+      [`${name}_write_p50_ms`]: percentile(tookMs, 0.5),
+      [`${name}_write_p99_ms`]: percentile(tookMs, 0.99),
       ...(seenMs.length > 0 ? { [`${name}_seen_p50_ms`]: seen50, [`${name}_seen_p99_ms`]: seen99 } : {}),
       [`${name}_read_cpu_us`]: us,
     });
     const mib = memory.reduce((sum, mib) => sum + mib, 0) / memory.length;
-    rows.push([
-      alone ? '1, no Redis' : String(count),
-      text(perMinute, 0),
-      text(at(tookMs, 0.5), 1),
-      text(at(tookMs, 0.99), 1),
-      text(seen50, 1),
-      text(seen99, 1),
-      text(us, 1),
-      text(mib, 0),
-    ]);
+    rows.push({
+      gateways: alone ? '1, no Redis' : count,
+      'CMS requests/min': Math.round(perMinute),
+      'write p50 ms': rounded(percentile(tookMs, 0.5)),
+      'write p99 ms': rounded(percentile(tookMs, 0.99)),
+      'seen p50 ms': rounded(seen50),
+      'seen p99 ms': rounded(seen99),
+      'read CPU us': rounded(us),
+      'MiB each': Math.round(mib),
+    });
   } finally {
     await Promise.all(gateways.map((gateway) => gateway.kill()));
     await redis?.close();
@@ -209,9 +192,8 @@ try {
 } finally {
   await load.stop();
 }
-const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
 console.log(`${cpus().length} cores, polls every ${INTERVAL_S} s, ${values.writes} writes`);
-for (const row of rows) console.log(`| ${row.map((cell, column) => cell.padStart(widths[column]!)).join(' | ')} |`);
+console.table(rows);
 
 let longest = 0;
 for (const loss of LOSSES) {
@@ -219,11 +201,11 @@ for (const loss of LOSSES) {
   longest = Math.max(longest, intervals.at(-1)!);
   const key = `takeover_${loss.replace(' ', '_')}`;
   Object.assign(figures, {
-    [`${key}_intervals_ratio`]: at(intervals, 0.5),
+    [`${key}_intervals_ratio`]: percentile(intervals, 0.5),
     [`${key}_longest_intervals_ratio`]: intervals.at(-1),
   });
   console.log(
-    `${loss}: another gateway leads after ${at(intervals, 0.5).toFixed(2)} intervals, at most ${intervals.at(-1)!.toFixed(2)}`,
+    `${loss}: another gateway leads after ${percentile(intervals, 0.5).toFixed(2)} intervals, at most ${intervals.at(-1)!.toFixed(2)}`,
   );
 }
 if (values.json) writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`);

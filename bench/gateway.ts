@@ -6,6 +6,7 @@ import { type Sandbox, startSandbox } from '../sandbox/start.ts';
 import { townCalendar, townToday } from '../sandbox/town/content.ts';
 import { fillTown, wordPressUpload } from '../sandbox/town/fill.ts';
 import { NODE_FLAGS } from '../src/node-flags.ts';
+import { basicAuth } from '../test/live/json-client.ts';
 import { startGateway as startProcess } from '../test/start-gateway.ts';
 import { SERVER_CORE, type Server } from './processes.ts';
 
@@ -50,8 +51,7 @@ export async function filledSandbox(dir: string, log: (text: string) => void): P
       body: { ...event.body, status: 'publish' },
     })),
   );
-  const { user, applicationPassword } = sandbox.credentials.admin;
-  const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
+  const authorization = basicAuth(sandbox.credentials.admin);
   await fillTown(town, {
     calendar: `http://127.0.0.1:${gateway.port}/calendar/events/v1`,
     ...{ authorization, upload: wordPressUpload(sandbox.url, authorization) },

@@ -4,9 +4,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { accepts } from '../test/free-port.ts';
+import { until } from '../test/until.ts';
 import type { LoadResult, LoadTask } from './load-generator.ts';
+
+const START_MS = 20_000;
 
 /** Servers run on one core, the load generator on the other. */
 export const SERVER_CORE = '0';
@@ -55,18 +58,9 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export async function untilListening(port: number, child?: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const socket = connect({ port, host: '127.0.0.1' });
-    const heard = await new Promise((resolve) => {
-      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    });
-    socket.destroy();
-    if (heard) return;
-    if (child && child.exitCode !== null) break;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error(`nothing listens on port ${port}`);
+export async function untilListening(port: number, child: ChildProcess): Promise<void> {
+  await until(() => child.exitCode !== null || accepts(port), `something listens on port ${port}`, START_MS);
+  if (child.exitCode !== null) throw new Error(`the server on port ${port} ended`);
 }
 
 export async function endProcess(child: ChildProcess): Promise<void> {
@@ -151,4 +145,10 @@ export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** The value below which this share of the numbers lies. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

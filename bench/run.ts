@@ -11,12 +11,10 @@ import { compareWithCms } from './cms-comparison.ts';
 import { filledSandbox, startGateway } from './gateway.ts';
 import { type Load, startLoad } from './processes.ts';
 import { benchReads } from './reads.ts';
-import { chart, type Figure, flattenFigures, formatTable } from './report.ts';
-import { benchSingleFlight } from './single-flight.ts';
-import { benchUncachedLists } from './uncached-lists.ts';
+import { type Figure, flattenFigures, printFigures } from './report.ts';
 import { benchWrites } from './writes.ts';
 
-const PARTS = ['reads', 'aging', 'many', 'upstream', 'writes', 'crowds'];
+const PARTS = ['reads', 'aging', 'upstream', 'writes'];
 
 const { values: options } = parseArgs({
   options: {
@@ -34,7 +32,7 @@ const HELP = `npm run bench -- [options]
 
 The gateway in front of a real WordPress, beside other servers that send the same bytes. About twelve minutes on two cores, most of it
 reads; one minute of it goes into filling the site. Servers run on the one core and the load generator on the other: nothing else
-should run meanwhile. Prints a table; a whole run also writes bench/results/bench.json and bench/results/bench.svg.
+should run meanwhile. Prints a table; a whole run also writes bench/results/bench.json.
 
   --json FILE     the figures as flat JSON
   --dir DIR       keeps the site there, for the next run to use
@@ -56,13 +54,11 @@ async function measureAll(dir: string, load: Load, figures: Figure[]): Promise<v
   execFileSync(process.execPath, [join(ROOT, 'deploy/build.ts')], { stdio: 'inherit' });
   const sandbox = await filledSandbox(dir, log);
   try {
-    if (['reads', 'many', 'upstream'].some((part) => only.has(part))) {
+    if (only.has('reads') || only.has('upstream')) {
       const gateway = await startGateway(sandbox, dir, 'gateway');
       try {
         if (only.has('reads')) figures.push(...(await benchReads(load, gateway, dir, settings)));
         log('reads done');
-        if (only.has('many')) figures.push(...(await benchUncachedLists(load, gateway, dir)));
-        log('lists done');
         if (only.has('upstream')) figures.push(...(await compareWithCms(load, gateway, sandbox, settings)));
         log('comparison with the CMS done');
       } finally {
@@ -71,7 +67,6 @@ async function measureAll(dir: string, load: Load, figures: Figure[]): Promise<v
     }
     if (only.has('aging')) figures.push(...(await benchAging(load, sandbox, dir, settings, log)));
     if (only.has('writes')) figures.push(...(await benchWrites(sandbox, dir, settings)));
-    if (only.has('crowds')) figures.push(...(await benchSingleFlight(load, sandbox, dir)));
   } finally {
     await sandbox.stop();
   }
@@ -88,12 +83,11 @@ try {
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(flattenFigures(figures), null, 2)}\n`);
   if (only.size === PARTS.length) {
     mkdirSync(RESULTS, { recursive: true });
-    writeFileSync(join(RESULTS, 'bench.svg'), chart(figures));
     writeFileSync(join(RESULTS, 'bench.json'), `${JSON.stringify(flattenFigures(figures), null, 2)}\n`);
   }
 } finally {
   // After a failed run, the partial results.
-  if (figures.length > 0) console.log(formatTable(figures));
+  if (figures.length > 0) printFigures(figures);
   await load.stop();
   if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
 }

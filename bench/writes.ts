@@ -2,6 +2,7 @@
 // operation.
 
 import type { Sandbox } from '../sandbox/start.ts';
+import { basicAuth } from '../test/live/json-client.ts';
 import { cmsRequests, type Gateway, startGateway } from './gateway.ts';
 import { median } from './processes.ts';
 import type { ReadSettings } from './reads.ts';
@@ -19,8 +20,7 @@ interface ApiResponse {
 export async function benchWrites(sandbox: Sandbox, dir: string, { repeats }: ReadSettings): Promise<Figure[]> {
   // Without polls in between, all calls belong to the operations.
   const gateway = await startGateway(sandbox, dir, 'writes', { sync: { intervalS: 3600 } });
-  const { user, applicationPassword } = sandbox.credentials.editor;
-  const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
+  const authorization = basicAuth(sandbox.credentials.editor);
   const calendar = `http://127.0.0.1:${gateway.port}/calendar/events/v1`;
 
   async function ask(url: string, method = 'GET', json?: object, anonymous = false): Promise<ApiResponse> {

@@ -11,6 +11,9 @@ type Rule = {
   type?: string | string[];
   properties?: Record<string, Rule>;
   enum?: unknown[];
+  minLength?: number;
+  /** A credential. */
+  writeOnly?: boolean;
   items?: Rule;
 };
 

@@ -1,8 +1,8 @@
-// Finds free TCP ports on loopback.
+// TCP ports on loopback: free ones, and whether something listens.
 
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 
 /** A port for the API and another one for operators. */
 export async function freePorts(): Promise<[port: number, adminPort: number]> {
@@ -31,5 +31,17 @@ export async function freePort(): Promise<number> {
     server.close();
     await once(server, 'close');
     return port;
+  }
+}
+
+export async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
   }
 }

@@ -1,5 +1,6 @@
 // What the repository says about itself is true: owner, scripts and files that are named elsewhere.
 
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -19,6 +20,26 @@ describe('the repository', () => {
     expect(/^\* @(\S+)$/m.exec(read('.github/CODEOWNERS'))?.[1], '.github/CODEOWNERS').to.equal(owner);
   });
 
+  it('names every place of the owner by the command in CONTRIBUTING.md', () => {
+    const owner = /github\.com\/([\w-]+)\//.exec(packageJson.repository.url)![1]!;
+    const [, paths] = /^grep -rnw OWNER (.*)$/m.exec(read('CONTRIBUTING.md'))!;
+    const found = spawnSync('grep', ['-rlwF', owner, ...paths!.split(' ')], { cwd: ROOT, encoding: 'utf8' });
+    expect(found.stderr).to.equal('');
+    expect(found.stdout.trim().split('\n')).to.have.members(['package.json', '.github/CODEOWNERS']);
+  });
+
+  it('is published from the repository that package.json names only', () => {
+    const release = read('.github/workflows/release.yml');
+    const [, script] = /run: (test .*repository\.url.*)$/m.exec(release)!;
+    expect(release.indexOf(script!)).to.be.below(release.indexOf('npm publish'));
+    expect(release).to.match(/^ {2}image:\n(?: {4}.*\n)*? {4}needs: package$/m);
+    const owner = /github\.com\/([\w-]+\/[\w-]+)\.git/.exec(packageJson.repository.url)![1]!;
+    const statusIn = (GITHUB_REPOSITORY: string) =>
+      spawnSync('sh', ['-c', script!], { cwd: ROOT, env: { ...process.env, GITHUB_REPOSITORY } }).status;
+    expect(statusIn(owner)).to.equal(0);
+    expect(statusIn('somebody/calendar-gateway')).to.equal(1);
+  });
+
   it('has every script and every test script that its workflows name', () => {
     const named = [...WORKFLOWS, '.ci/run'].flatMap((file) =>
       [...read(file).matchAll(/\bnpm run (?:--silent )?([\w:]+)/g)].map(([, script]) => script!),
@@ -35,7 +56,7 @@ describe('the repository', () => {
     const paths = [...read('CONTRIBUTING.md').matchAll(/`([\w.-]+(?:\/[\w.-]+)+\/?)(?= |`)/g)].map(([, path]) => path!);
     expect(paths).to.include('src/interface/parameters.ts');
     // What a reader fills in.
-    const examples = /SLUG|PATH/;
+    const examples = /SLUG|PATH|ACCOUNT/;
     expect(paths.filter((path) => !examples.test(path) && !existsSync(join(ROOT, path)))).to.deep.equal([]);
   });
 
@@ -48,6 +69,6 @@ describe('the repository', () => {
   it('runs a command that every POSIX env understands', () => {
     expect(read('src/main.ts').split('\n')[0]).to.equal('#!/usr/bin/env node');
     const [, entry, command] = /^ENTRYPOINT (.*)\nCMD (.*)$/m.exec(read('deploy/Dockerfile'))!;
-    expect([...JSON.parse(entry!), ...JSON.parse(command!)]).to.deep.equal(['node', 'dist/main.js', 'serve']);
+    expect([...JSON.parse(entry!), ...JSON.parse(command!)]).to.deep.equal(['node', '/app/dist/main.js', 'serve']);
   });
 });

@@ -5,7 +5,7 @@ import { type GatewayProcess, type ProcessOptions, startProcess } from './gatewa
 import { type SocketGateway, type SocketOptions, startOnSockets } from './gateway/socket.ts';
 
 export type * from './gateway/http-request.ts';
-export { readResponse, sendRequest } from './gateway/http-request.ts';
+export { sendRequest } from './gateway/http-request.ts';
 export type { Json, MemoryOptions, RequestOptions, TestGateway, TestResponse } from './gateway/in-memory.ts';
 export { BASE, MOUNT, ORIGINAL_MOUNT, PUBLIC_URL } from './gateway/mount.ts';
 export { type GatewayProcess, type ProcessOptions, ROOT } from './gateway/process.ts';

@@ -3,7 +3,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CmsRecord, TEMPLATES } from './recorded.ts';
-import { eventOf, FIRST_ID, linkedOf, NOW_MS, sizeOf, termOf } from './site.ts';
+import { eventOf, FIRST_ID, linkedOf, NOW_MS, positionOf, sizeOf, termOf } from './site.ts';
 
 const size = sizeOf(Number(process.argv[2]));
 /** Delay of each response. */
@@ -106,7 +106,10 @@ const collections: Record<string, Collection> = {
     first: FIRST_ID.venue,
     rows: size.venues,
     modifiedMs: publishedMs,
-    row: (n) => post(TEMPLATES.venues, FIRST_ID.venue + n, n, 'venue', linkedOf('venue', n, size)),
+    row: (n) => ({
+      ...post(TEMPLATES.venues, FIRST_ID.venue + n, n, 'venue', linkedOf('venue', n, size)),
+      meta: { ...(TEMPLATES.venues.meta as CmsRecord), ...positionOf(n) },
+    }),
   },
   organizers: {
     first: FIRST_ID.organizer,

@@ -1,9 +1,9 @@
-// The measured lists: each as parameters of a request, as a filter of the replica, and as a count of the
-// generated events.
+// The measured lists: each as parameters of a request and as a filter of the replica, or for the replica alone.
 
 import type { EventFilter } from '../../src/store/event-filter.ts';
-import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
-import { COMMON_WORD, type EventFacts, FIRST_ID, linkedOf, NOW_MS, RARE_WORD, type Size } from './site.ts';
+import { PUBLIC_VISIBILITY, type Visibility } from '../../src/store/filters.ts';
+import type { Replica } from '../../src/store/replica.ts';
+import { COMMON_WORD, FIRST_ID, linkedOf, NOW_MS, RARE_WORD, type Size } from './site.ts';
 
 const DAY_MS = 86_400_000;
 const PER_PAGE = 50;
@@ -152,28 +152,63 @@ export function filterOf(list: ListQuery, size: Size): EventFilter {
   };
 }
 
-/** The expected total. */
-export function countEvents(list: ListQuery, events: readonly EventFacts[], size: Size): number {
-  const categories = list.category === undefined ? undefined : new Set(withChildren(list.category, size));
-  const included = list.include === undefined ? undefined : new Set(list.include);
-  const { fromMs, toMs, endsAfterMs, endsBeforeMs, tags, venue, organizer, featured, search: words } = list;
-  let count = 0;
-  for (const event of events) {
-    if (event.status !== 'publish' || event.hidden) continue;
-    if (included && !included.has(event.id)) continue;
-    if (fromMs !== undefined && event.startMs < fromMs) continue;
-    if (toMs !== undefined && event.endMs > toMs) continue;
-    if (endsAfterMs !== undefined && event.endMs <= endsAfterMs) continue;
-    if (endsBeforeMs !== undefined && event.endMs >= endsBeforeMs) continue;
-    if (categories && !event.categories.some((id) => categories.has(id))) continue;
-    if (tags && !event.tags.some((id) => tags.includes(id))) continue;
-    if (venue !== undefined && event.venue !== venue) continue;
-    if (organizer !== undefined && event.organizer !== organizer) continue;
-    if (featured !== undefined && event.featured !== featured) continue;
-    if (words === COMMON_WORD && !event.common) continue;
-    if (words === `-${COMMON_WORD}` && event.common) continue;
-    if (words === RARE_WORD && !event.rare) continue;
-    count += 1;
-  }
-  return count;
+export interface ReplicaList {
+  name: string;
+  /** Runs the query. Returns the total. */
+  total(replica: Replica, turn: number, size: Size): number;
 }
+
+const STAFF: Visibility = { others: ['publish', 'draft', 'pending', 'private', 'future'], own: [], userId: 1 };
+const CONTRIBUTOR: Visibility = { others: ['publish'], own: ['draft', 'pending', 'private', 'future'], userId: 7 };
+const LINKED = { visibility: PUBLIC_VISIBILITY, eventVisibility: PUBLIC_VISIBILITY, limit: PER_PAGE, offset: 0 };
+const words = (...texts: string[]) => ({ words: texts.map((text) => ({ text, not: false })) });
+
+const located = (replica: Replica) => replica.locatedVenueIds(PUBLIC_VISIBILITY);
+const near = (replica: Replica, turn: number, distanceKm: number) =>
+  replica.locatedVenueIds(PUBLIC_VISIBILITY, {
+    center: { latitude: 49 + (turn % 100) / 100, longitude: 11 },
+    distanceKm,
+  });
+
+/** A list of events, with further conditions. */
+const events = (
+  name: string,
+  query: (turn: number) => ListQuery,
+  more: (replica: Replica, turn: number) => Partial<EventFilter>,
+): ReplicaList => ({
+  name,
+  total: (replica, turn, size) => replica.listEvents({ ...filterOf(query(turn), size), ...more(replica, turn) }).total,
+});
+const venues = (
+  name: string,
+  filter: (turn: number) => Partial<Parameters<Replica['listLinked']>[1]>,
+): ReplicaList => ({
+  name,
+  total: (replica, turn) => replica.listLinked('venue', { ...LINKED, ...filter(turn) }).total,
+});
+
+/** Lists of staff, by place, of venues and of terms, and further searches. */
+export const REPLICA_LISTS: readonly ReplicaList[] = [
+  events('24 months, staff', years, () => ({ visibility: STAFF })),
+  events('24 months, contributor', years, () => ({ visibility: CONTRIBUTOR })),
+  events('24 months, category, staff', years, (_, n) => ({ visibility: STAFF, categories: [leaf(n)] })),
+  events('24 months, within 25 km', years, (replica, n) => ({ venues: near(replica, n, 25) })),
+  events('24 months, within 250 km', years, (replica, n) => ({ venues: near(replica, n, 250) })),
+  events('24 months, with coordinates', years, (replica) => ({ venues: located(replica) })),
+  events('24 months, without coordinates', years, (replica) => ({ notVenues: located(replica) })),
+  events('frequent syllables', everything, () => words('kalomi')),
+  events('two words', everything, () => words(COMMON_WORD, 'kalomi')),
+  events('two letters', everything, () => words('mi')),
+  venues('venues', (n) => ({ offset: n })),
+  venues('venues with events', (n) => ({ hasEvents: n % 2 === 0 })),
+  venues('venues with upcoming events', (n) => ({ upcomingFromUtc: wall(NOW_MS + n * 1000) })),
+  venues('venues, word', () => words('kalo')),
+  {
+    name: 'categories by count',
+    total: (replica) =>
+      replica.listTerms({
+        ...{ kind: 'category', eventVisibility: PUBLIC_VISIBILITY, orderBy: 'count', descending: true },
+        ...{ hideEmpty: true, limit: PER_PAGE, offset: 0 },
+      }).total,
+  },
+];

@@ -49,8 +49,15 @@ type Random = ReturnType<typeof seededRandom>;
 const word = (next: Random) => Array.from({ length: 2 + next(3) }, () => SYLLABLES[next(SYLLABLES.length)]).join('');
 const sentence = (next: Random, words: number) => Array.from({ length: words }, () => word(next)).join(' ');
 
-/** What list filters compare. Times in milliseconds since 1970; the site and its events are in UTC. */
-export interface EventFacts {
+export interface Texts {
+  title: string;
+  text: string;
+  image: number;
+  author: number;
+}
+
+/** Times in milliseconds since 1970; the site and its events are in UTC. */
+export interface GeneratedEvent extends Texts {
   id: number;
   status: string;
   startMs: number;
@@ -61,11 +68,11 @@ export interface EventFacts {
   organizer: number;
   featured: boolean;
   hidden: boolean;
-  common: boolean;
-  rare: boolean;
 }
 
-function factsWith(n: number, size: Size, next: Random): EventFacts {
+/** Event number `n`. */
+export function eventOf(n: number, size: Size): GeneratedEvent {
+  const next = seededRandom(n + 1);
   const startMs = NOW_MS - 0.25 * YEARS * 365 * DAY_MS + next(YEARS * 365 * 24) * HOUR_MS;
   const endMs = startMs + (next(1000) === 0 ? 100 * DAY_MS : (1 + next(8)) * HOUR_MS);
   const anyId = (kind: 'category' | 'tag', count: number) => FIRST_ID[kind] + next(count);
@@ -85,31 +92,18 @@ function factsWith(n: number, size: Size, next: Random): EventFacts {
     organizer: FIRST_ID.organizer + next(size.organizers),
     featured: next(50) === 0,
     hidden: next(100) === 0,
-    common: next(100) < 89,
-    rare: next(10_000) === 0,
+    text: `${next(100) < 89 ? `${COMMON_WORD} ` : ''}${next(10_000) === 0 ? `${RARE_WORD} ` : ''}${sentence(next, 55)}`,
+    title: sentence(next, 5),
+    image: next(3) === 0 ? FIRST_ID.image + next(size.images) : 0,
+    author: 1 + next(20),
   };
 }
 
-/** What list filters compare of event number `n`. */
-export function eventFacts(n: number, size: Size): EventFacts {
-  return factsWith(n, size, seededRandom(n + 1));
-}
-
-export interface Texts {
-  title: string;
-  text: string;
-  image: number;
-  author: number;
-}
-
-/** Event number `n`. */
-export function eventOf(n: number, size: Size): EventFacts & Texts {
-  const next = seededRandom(n + 1);
-  const facts = factsWith(n, size, next);
-  const words = `${facts.common ? `${COMMON_WORD} ` : ''}${facts.rare ? `${RARE_WORD} ` : ''}`;
-  const image = next(3) === 0 ? FIRST_ID.image + next(size.images) : 0;
-  return { ...facts, title: sentence(next, 5), text: `${words}${sentence(next, 55)}`, image, author: 1 + next(20) };
-}
+/** Where venue number `n` is, in a country of 1,000 km; nine of ten have coordinates. */
+export const positionOf = (n: number): { latitude?: string; longitude?: string } =>
+  n % 10 === 0
+    ? {}
+    : { latitude: String(45 + ((n * 7919) % 9000) / 1000), longitude: String(5 + ((n * 104_729) % 12_000) / 1000) };
 
 /** Venue or organizer number `n`. */
 export function linkedOf(kind: 'venue' | 'organizer', n: number, size: Size): Texts & { status: string } {

@@ -1,4 +1,4 @@
-// The collections of the site: events with venues, organizers, categories and tags, images and users.
+// The collections of the site: events with venues, organizers, categories and tags, classes of several weeks, images and users.
 
 import { lexicalEditor, lexicalHTMLField } from '@payloadcms/richtext-lexical';
 import type { CollectionConfig, Field, FieldHook } from 'payload';
@@ -102,6 +102,40 @@ const events: CollectionConfig = {
   ],
 };
 
+const DAY_MS = 86_400_000;
+
+/** The weeks of a class, if the request asks for the occurrences of so many days before and after today. `null`: it takes place once. */
+const occurrencesOfClass: FieldHook = ({ data, req }) => {
+  const window = /^(\d+),(\d+)$/.exec(String(req.query.calendar_occurrences ?? ''));
+  if (!window) return undefined;
+  const weeks = Number(data?.weeks ?? 1);
+  if (weeks < 2) return null;
+  const [from, to] = [Date.now() - Number(window[1]) * DAY_MS, Date.now() + Number(window[2]) * DAY_MS];
+  const wallTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+  return Array.from({ length: weeks }, (_, week) => {
+    const [start, end] = [data?.startDate, data?.endDate].map((date) => Date.parse(String(date)) + week * 7 * DAY_MS);
+    return { startMs: start ?? 0, start: wallTime(start ?? 0), end: wallTime(end ?? 0) };
+  })
+    .filter(({ startMs }) => startMs >= from && startMs <= to)
+    .map(({ start, end }) => ({ start, end }));
+};
+
+/** A series: one record for all weeks, whose times are in UTC. */
+const classes: CollectionConfig = {
+  slug: 'classes',
+  admin: { useAsTitle: 'title' },
+  ...documents,
+  fields: [
+    { name: 'title', type: 'text', required: true },
+    slug('title'),
+    { name: 'startDate', type: 'date', required: true },
+    { name: 'endDate', type: 'date', required: true },
+    { name: 'weeks', type: 'number', defaultValue: 1 },
+    { name: 'calendar_occurrences', type: 'json', virtual: true, hooks: { afterRead: [occurrencesOfClass] } },
+    author,
+  ],
+};
+
 const venues: CollectionConfig = {
   slug: 'venues',
   admin: { useAsTitle: 'name' },
@@ -169,7 +203,7 @@ const users: CollectionConfig = {
 
 /** @param mediaDir where Payload keeps uploads */
 export const collections = (mediaDir: string): CollectionConfig[] => [
-  ...[events, venues, organizers, categories, tags],
+  ...[events, classes, venues, organizers, categories, tags],
   media(mediaDir),
   users,
 ];

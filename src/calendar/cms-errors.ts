@@ -7,7 +7,7 @@ import {
   forbidden,
   invalidParam,
   invalidParams,
-  termExists,
+  termNameTaken,
 } from '../interface/errors.ts';
 import { isPostKind, isTermKind, type Kind } from '../model/records.ts';
 
@@ -93,7 +93,7 @@ function missingCollection(error: CmsRejected): ApiError {
 
 function conflictError(error: CmsRejected, kind: Kind): ApiError {
   if (error.existingId !== undefined)
-    return isTermKind(kind) ? termExists(kind, error.existingId) : genericError(error);
+    return isTermKind(kind) ? termNameTaken(kind, error.existingId) : genericError(error);
   return error.fields.includes('slug')
     ? invalidParam('slug', 'The slug is already in use by another term.')
     : genericError(error);

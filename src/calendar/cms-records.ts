@@ -1,22 +1,15 @@
 // Reads and writes records in the CMS for the use cases: calls the CMS, maps the response and stores it in
 // the replica.
 
-import type { CallOptions, CmsRecord, Credentials, ReadRequest } from '../cms/port.ts';
+import type { CmsRecord, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import { type KindMapping, kindMappingOf } from '../mapping/mapping.ts';
 import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
-import {
-  type CalendarRecord,
-  type FieldsOf,
-  type ImageRecord,
-  type Kind,
-  type RecordOf,
-  WITHHELD,
-} from '../model/records.ts';
-import type { WriteThrough } from '../sync/peers.ts';
+import type { CalendarRecord, FieldsOf, ImageRecord, Kind, RecordOf } from '../model/records.ts';
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
-import { assertComplete, writableMapping } from './kind-mapping.ts';
+import { createIngest, type IngestDependencies, type Origin } from './ingest-response.ts';
+import { writableMapping } from './permissions.ts';
 import { callOptions, createKeyOptions, type RequestContext, type Rollback } from './request-context.ts';
 
 type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
@@ -86,32 +79,29 @@ export interface CmsRecords {
   ): Promise<number>;
 }
 
-interface Dependencies extends CreateDependencies {
-  /** The service account, for images. */
-  serviceCredentials: Credentials;
-  writeThrough: WriteThrough;
-}
+type Dependencies = CreateDependencies & IngestDependencies;
 
 /** How many of the newest records `readNewest` reads: enough for the changes of the last seconds. */
 const NEWEST = 20;
 
-interface Origin {
-  readMark: number;
-  /** The record is the response to a write. */
-  isWritten?: boolean;
-  /** How the CMS was called. Undefined for a record from a public list, which is the public view already. */
-  call: CallOptions | undefined;
-}
-
 export function createCmsRecords(dependencies: Dependencies): CmsRecords {
-  const { cms, mapping, replica, serviceCredentials, site, sync, writeThrough } = dependencies;
+  const { cms, mapping, replica, site, sync, writeThrough } = dependencies;
+  const { forget, ingest } = createIngest(dependencies);
 
   /** The kind's mapping; the caller has checked that there is one. */
   const mappingOf = <K extends Kind>(kind: K) => kindMappingOf(mapping, kind)!;
   const writable = <K extends Kind>(kind: K) => writableMapping(dependencies, kind);
 
   function toRecord<K extends Kind>(kind: K, cmsRecord: CmsRecord, isWritten = false): RecordOf[K] {
-    return mappingOf(kind).read(assertComplete(dependencies, kind, cmsRecord, isWritten), site(), sync.linkTables());
+    sync.assertComplete(kind, cmsRecord, isWritten);
+    return mappingOf(kind).read(cmsRecord, site(), sync.linkTables());
+  }
+
+  /** Maps a record as the CMS sent it to the caller, and ingests it. */
+  async function store<K extends Kind>(kind: K, cmsRecord: CmsRecord, origin: Origin): Promise<RecordOf[K]> {
+    const record = toRecord(kind, cmsRecord, origin.isWritten);
+    await ingest(kind, cmsRecord, record, origin);
+    return record;
   }
 
   /** The CMS has an occurrence in the record of its series. `record` is read from `cmsRecord`. Throws `CmsRejected` if `id` is an occurrence that the series lacks. */
@@ -121,51 +111,6 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     const occurrence = occurrences?.find((each) => each.id === id);
     if (!occurrence) throw new CmsRejected('not-found', `Series ${record.id} has no occurrence ${id}.`);
     return occurrence as RecordOf[K];
-  }
-
-  /**
-   * Stores the public view of a record, with its image, and returns the record as the CMS sent it. If the CMS
-   * does not send the public view, the replica withholds a written record and does not change one that was
-   * read; in both cases it is re-read at once.
-   */
-  async function store<K extends Kind>(kind: K, cmsRecord: CmsRecord, origin: Origin): Promise<RecordOf[K]> {
-    const { readMark, isWritten = false, call } = origin;
-    const kindMapping = mappingOf(kind);
-    const record = toRecord(kind, cmsRecord, isWritten);
-    // The sync stores a series with all its occurrences, unless the replica has it as it is.
-    if (kindMapping.occurrences) {
-      const isListed = serviceCredentials !== undefined || cmsRecord.status === 'publish';
-      const isNew = !hasSameVersion(replica.get(kind, record.id), record);
-      if (isListed && isNew) void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);
-      return record;
-    }
-    // Without this, other actors would see a written record as it was before the write.
-    const withheld = isWritten ? { ...cmsRecord, status: WITHHELD } : undefined;
-    const view = call ? await sync.readPublicView(kind, cmsRecord, call).catch(() => withheld) : cmsRecord;
-    if (!view) {
-      if (isWritten) await writeThrough.reread(kind, record.id);
-      else void sync.fetchChanged([{ collection: kindMapping.collection, id: record.id }]);
-      return record;
-    }
-    const embedded = Object.values(kindMapping.embedded).flatMap((read) => read(view) ?? []);
-    const upserts = [kindMapping.read(view, site(), sync.linkTables()), ...embedded];
-    // Without a service account the poller does not see records that the public does not see, and could never
-    // delete them.
-    const isStaffOnly = view.status === WITHHELD && serviceCredentials === undefined;
-    const changes = isStaffOnly ? { deletes: [{ kind, ids: [record.id] }] } : { upserts };
-    if (isWritten) await writeThrough.storeWritten(changes, readMark);
-    else await writeThrough.storeRead(changes, readMark);
-    if (view === withheld) void writeThrough.reread(kind, record.id);
-    if ('image' in record) await storeImage(record.image, origin);
-    return record;
-  }
-
-  /** The next poll fetches an image that cannot be read now. The record does not wait for it. */
-  async function storeImage(id: number, { readMark, isWritten }: Origin): Promise<void> {
-    if (!id || replica.getImage(id)) return;
-    const call: CallOptions = { credentials: serviceCredentials, bulkhead: isWritten ? 'callers' : 'anonymous' };
-    const images = await cms.images([id], call).catch(() => []);
-    if (images.length > 0) await writeThrough.storeRead({ images }, readMark);
   }
 
   /** Refreshes the link tables if they lack a linked record, which this request may have created. */
@@ -179,17 +124,6 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     );
     if (isMissing) await sync.refreshLinkTables();
     return sync.linkTables();
-  }
-
-  /**
-   * Deletes a record that the CMS says it does not have. Some CMSs say so too of records that this caller may not see:
-   * one that is not public is read again by the sync.
-   */
-  async function forget(kind: Kind, id: number, readMark: number): Promise<void> {
-    const held = replica.get(kind, id);
-    const isHidden = held !== undefined && 'status' in held && held.status !== 'publish';
-    if (isHidden && serviceCredentials !== undefined) await writeThrough.reread(kind, seriesIdOf(id));
-    else await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
   }
 
   /** The body of an update, and the CMS record if it depends on that. */
@@ -265,7 +199,6 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
 
     async create(kind, fields, request, rollback) {
       const kindMapping = writable(kind);
-      const { touchAfterCreate } = kindMapping;
       const body = await createBody(kind, fields);
       const call = callOptions(request);
       const { author } = fields as { author?: number };
@@ -280,10 +213,11 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
         throw error;
       }
       const { id } = attempt.succeeded(Number(cmsRecord.id), () => toRecord(kind, cmsRecord, true));
-      if (touchAfterCreate.length > 0) {
+      const resent = cms.resentAfterCreate?.(kindMapping, body);
+      if (resent) {
         rollback.assertCreated(kind, id);
         readMark = writeThrough.readMark();
-        cmsRecord = await cms.update(kindMapping, id, pickPaths(body, touchAfterCreate), call);
+        cmsRecord = await cms.update(kindMapping, id, resent, call);
       }
       return store(kind, cmsRecord, { readMark, isWritten: true, call });
     },
@@ -335,23 +269,4 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       }
     },
   };
-}
-
-/** Terms have no versions. */
-const hasSameVersion = (stored: CalendarRecord | undefined, record: CalendarRecord): boolean =>
-  stored !== undefined &&
-  'modifiedUtc' in stored &&
-  'modifiedUtc' in record &&
-  stored.modifiedUtc === record.modifiedUtc;
-
-/** The parts of a request body at these dotted paths. */
-function pickPaths(body: CmsRecord, paths: string[]): CmsRecord {
-  const picked: CmsRecord = {};
-  for (const path of paths) {
-    const [top, key] = path.split('.') as [string, string | undefined];
-    const value = body[top];
-    if (key === undefined) picked[top] = value;
-    else picked[top] = { ...(picked[top] as CmsRecord | undefined), [key]: (value as CmsRecord | undefined)?.[key] };
-  }
-  return picked;
 }

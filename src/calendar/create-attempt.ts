@@ -8,7 +8,6 @@ import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type Site } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
-import { assertComplete } from './kind-mapping.ts';
 import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
 import type { CreatedKind } from './used-records.ts';
 
@@ -69,8 +68,10 @@ export function startCreate(
     const id = cms.gatewayId(kindMapping, cmsId);
     const record = await cms
       .read(kindMapping, id, { view: 'editor' }, call)
-      .then((cmsRecord) => assertComplete(services, insertedKind, cmsRecord))
-      .then((cmsRecord) => kindMapping.read(cmsRecord, services.site(), services.sync.linkTables()))
+      .then((cmsRecord) => {
+        services.sync.assertComplete(insertedKind, cmsRecord);
+        return kindMapping.read(cmsRecord, services.site(), services.sync.linkTables());
+      })
       .catch(() => undefined);
     rollback.created(insertedKind, id, record);
   }

@@ -7,9 +7,9 @@ import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
 import { encodeCost, normalizeCost, numericCost } from './cost.ts';
 import { eventTimes, toUtc, zoneOf } from './dates.ts';
 import type { LinkedRecords } from './linked-records.ts';
-import { type FieldsContext, imageField, postFields, withAnyImage } from './post-fields.ts';
 import { type ResolvedReferences, resolveLinked, resolveTerms } from './resolve-references.ts';
 import type { Services } from './services.ts';
+import { type FieldsContext, imageField, postFields, withAnyImage } from './write-post.ts';
 
 const COPIED_FIELDS = copiedFields('event').map(([, field]) => field);
 const TERM_FIELDS = [

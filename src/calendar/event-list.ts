@@ -1,14 +1,16 @@
 // The list of events: its parameters become a replica filter and the parameters of its links.
 
+import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
 import type { PostKind } from '../model/records.ts';
 import { columnFilter, type EventFilter, type EventOrder } from '../store/event-filter.ts';
-import type { Visibilities } from '../store/filters.ts';
+import type { Visibilities, Visibility } from '../store/filters.ts';
+import type { Circle } from '../store/located-venues.ts';
+import type { Replica } from '../store/replica.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import type { DateWindow } from './dates.ts';
-import { venueConditions } from './geolocation.ts';
-import { type LinkParam, linkOrder, linkParams, type Page, pageLinks } from './list-response.ts';
+import { type LinkParam, linkOrder, linkParams, pageLinks, type RequestedPage } from './list-response.ts';
 import { isVisibleLink } from './permissions.ts';
 import { searchWords } from './search-query.ts';
 import type { Services } from './services.ts';
@@ -77,11 +79,11 @@ const LINK_ORDER = linkOrder(
 );
 
 interface LinkContext {
-  /** As `listScope` returned it. */
+  /** As `listAccess` returned it. */
   status: string;
   /** The effective date parameters. */
   effective: DateWindow['effective'];
-  page: Page;
+  page: RequestedPage;
   total: number;
   /** Without a trailing slash. */
   baseUrl: string;
@@ -122,4 +124,40 @@ export function eventLinks({ sent, values }: Input, context: LinkContext): Recor
 function linkText(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');
   return value === true ? '1' : String(value);
+}
+
+const DEFAULT_DISTANCE_KM = 25;
+
+/**
+ * The conditions of `geoloc`, `geoloc_lat`, `geoloc_lng` and `geoloc_distance`, which find events by the venues that
+ * the actor may see.
+ * @param named the venues of the parameter `venue`: an event must be at one of them that is in the area, too
+ * @throws ApiError 400 `rest_invalid_param` if only a part of the coordinates was sent
+ */
+function venueConditions(
+  replica: Replica,
+  values: Record<string, unknown>,
+  visibility: Visibility,
+  named: number[] | undefined,
+): Pick<EventFilter, 'venues' | 'notVenues'> {
+  const circle = circleOf(values);
+  const notVenues = values.geoloc === false ? replica.locatedVenueIds(visibility) : undefined;
+  if (values.geoloc !== true && !circle) return { venues: named, notVenues };
+  const located = replica.locatedVenueIds(visibility, circle);
+  if (!named) return { venues: located, notVenues };
+  const inArea = new Set(located);
+  return { venues: named.filter((id) => inArea.has(id)), notVenues };
+}
+
+/** Undefined if the client sent no coordinates. */
+function circleOf(values: Record<string, unknown>): Circle | undefined {
+  const { geoloc_lat: latitude, geoloc_lng: longitude, geoloc_distance: distanceKm } = values;
+  const missing = ['geoloc_lat', 'geoloc_lng'].filter((name) => values[name] === undefined);
+  if (missing.length === 2 && distanceKm === undefined) return undefined;
+  if (missing.length > 0)
+    throw invalidParams(missing.map((name) => ({ name, message: 'geoloc_lat and geoloc_lng must be sent together.' })));
+  return {
+    center: { latitude: Number(latitude), longitude: Number(longitude) },
+    distanceKm: Number(distanceKm ?? DEFAULT_DISTANCE_KM),
+  };
 }

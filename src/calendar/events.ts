@@ -9,7 +9,7 @@ import { type DateParameter, dateWindow, instantBound, zoneOf } from './dates.ts
 import { createEventFields } from './event-fields.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
 import type { LinkedRecords } from './linked-records.ts';
-import { extraRequests, listResponse, listScope, pageOf } from './list-response.ts';
+import { extraRequests, listAccess, listResponse, requestedPage } from './list-response.ts';
 import { exceedsPublic, isPublicOnly, visibilitiesFor } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
@@ -59,8 +59,8 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   async function find(input: Input, request: RequestContext, lists = services.lists) {
     const { values, sent } = input;
     const { baseUrl } = request;
-    const scope = await listScope(services, ['event', 'venue', 'organizer'], input, request);
-    const page = pageOf(values, lists);
+    const access = await listAccess(services, ['event', 'venue', 'organizer'], input, request);
+    const page = requestedPage(values, lists);
     // `include` switches the date filters off.
     const hasDates = values.include === undefined;
     const { bounds, effective, ...window } = dateWindow(
@@ -73,22 +73,22 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       },
     );
     const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
-    const filter = eventFilter(services, values, scope.visibilities);
-    const { visibility } = scope;
+    const filter = eventFilter(services, values, access.visibilities);
+    const { visibility } = access;
     const { limit, offset } = page;
     const listed = () =>
       replica.listEvents({ ...filter, modifiedAfter: modifiedAfter.utc, visibility, bounds, limit, offset });
-    const password = exceedsPublic(scope.visibilities.event) ? sent.password : undefined;
+    const password = exceedsPublic(access.visibilities.event) ? sent.password : undefined;
     const unlocking = typeof password === 'string' && password !== '';
     const serialize = unlocking ? await unlockingSerializer(listed().ids, password, request) : serializeEntry;
     // Only now: while the CMS checked the password, an event may have become one that the actor may not see.
     const { ids, total } = listed();
-    const links = eventLinks(input, { status: scope.status, effective, page, total, baseUrl });
+    const links = eventLinks(input, { status: access.status, effective, page, total, baseUrl });
     const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
     const cost = { extraRequests: extraRequests((filter.venues ?? filter.notVenues ?? []).length, VENUES_PER_REQUEST) };
     const name = PLURALS.event;
     const listPage = { kind: 'event', name, ids, total, page, links, serialize, validUntilMs, ...cost } as const;
-    return { listPage, scope };
+    return { listPage, access };
   }
 
   async function list(input: Input, request: RequestContext): Promise<ApiResponse> {

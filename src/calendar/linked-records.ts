@@ -19,9 +19,8 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound } from './dates.ts';
 import { findDuplicate, LINKED_FIELDS } from './find-duplicate.ts';
-import { writableMapping } from './kind-mapping.ts';
-import { linkOrder, linkParams, listResponse, listScope, pageLinks, pageOf } from './list-response.ts';
-import { type FieldsContext, imageField, postFields, withAnyImage } from './post-fields.ts';
+import { linkOrder, linkParams, listAccess, listResponse, pageLinks, requestedPage } from './list-response.ts';
+import { writableMapping } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
@@ -33,12 +32,16 @@ import {
   authorizeWrite,
   checkWrite,
   createPost,
+  type FieldsContext,
+  imageField,
+  postFields,
   readCreated,
   readEditable,
   trashCreated,
   trashPost,
   updatePost,
   type WriteTarget,
+  withAnyImage,
 } from './write-post.ts';
 
 /** The order of parameters in The Events Calendar's links. */
@@ -68,14 +71,14 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
 
   async function find(input: Input, request: RequestContext) {
     const { values, sent } = input;
-    const scope = await listScope(services, [kind, 'event'], input, request);
-    const page = pageOf(values, services.lists);
+    const access = await listAccess(services, [kind, 'event'], input, request);
+    const page = requestedPage(values, services.lists);
     const onlyUpcoming = values.only_with_upcoming === true;
     const customFilter = values.custom_fields as Record<string, string> | undefined;
     const modifiedAfter = instantBound('modified_after', values.modified_after, nowMs());
     const { ids, total } = replica.listLinked(kind, {
-      visibility: scope.visibility,
-      eventVisibility: scope.eventVisibility,
+      visibility: access.visibility,
+      eventVisibility: access.eventVisibility,
       limit: page.limit,
       offset: page.offset,
       words: values.search === undefined ? undefined : linkedSearchWords(String(values.search)),
@@ -89,13 +92,13 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       ...sent,
       page: page.page,
       per_page: page.perPage,
-      status: scope.status,
+      status: access.status,
     };
     const params = LINK_ORDER.flatMap((name) => (name in effective ? linkParams(name, effective[name]) : []));
     const links = pageLinks(`${request.baseUrl}/${collection}/`, params, { ...page, total });
     const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
     const listPage = { kind, name: collection, ids, total, page, links, serialize: serializeEntry, validUntilMs };
-    return { listPage, scope };
+    return { listPage, access };
   }
 
   const list = (input: Input, request: RequestContext): Promise<ApiResponse> =>

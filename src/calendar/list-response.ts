@@ -7,13 +7,14 @@ import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import type { Kind, PostKind, RecordOf } from '../model/records.ts';
 import { type PageWindow, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
+import type { RenderedRecord } from '../store/replica.ts';
 import { ANY_STATUS, exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './permissions.ts';
 import { joinRendered, renderEntries, renderEntriesInTurns, type Serialize } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request-context.ts';
 import type { Audience } from './serializer.ts';
 import type { ListSettings, Services } from './services.ts';
 
-export interface ListScope {
+export interface ListAccess {
   /** The requested statuses, as far as the actor may see them. */
   visibility: Visibility;
   /**
@@ -30,17 +31,17 @@ export interface ListScope {
 }
 
 /**
- * The scope of a list for the actor. Without a service account the replica has only public records. In that
+ * What a list may show to the actor. Without a service account the replica has only public records. In that
  * case this first reads from the CMS what else the actor may see.
  * @param kinds the kind of the list, then the kinds that its filters use
  * @throws ApiError 503 until the initial sync is complete
  */
-export async function listScope(
+export async function listAccess(
   services: Services,
   kinds: [PostKind, ...PostKind[]],
   input: Input,
   request: RequestContext,
-): Promise<ListScope> {
+): Promise<ListAccess> {
   const { sync } = services;
   if (!sync.state().complete) throw notReady(sync.status().percent);
   const visibilities = await visibilitiesFor(services, request);
@@ -68,7 +69,7 @@ export interface ListPage<K extends PostKind> {
   name: string;
   ids: number[];
   total: number;
-  page: Page;
+  page: RequestedPage;
   links: Record<string, string>;
   serialize: Serialize<K>;
   validUntilMs: number;
@@ -84,53 +85,100 @@ export const extraRequests = (records: number, recordsPerRequest: number): numbe
 const RECORDS_PER_REQUEST = 50;
 
 /** Throws 404 for a page after the last one. An empty list has one page. */
-export function assertPageExists(kind: PostKind, total: number, { page, perPage }: Page): void {
-  if (page > Math.max(totalPages(total, perPage), 1)) throw pageNotFound(kind);
+export function assertPageExists<K extends PostKind>({ kind, total, page }: ListPage<K>): void {
+  if (page.page > Math.max(totalPages(total, page.perPage), 1)) throw pageNotFound(kind);
+}
+
+interface FoundPage<K extends PostKind> {
+  listPage: ListPage<K>;
+  access: ListAccess;
 }
 
 /**
- * Finds the page of a list and builds its response: joins rendered records for the public, or serializes the records for staff. Throws 404
- * for a page after the last one. A page that takes long is built in several turns of the event loop; if the replica changes meanwhile, once
- * more in one turn, because a page belongs to one state.
+ * Finds the page of a list and builds its response. Throws 404 for a page after the last one. A page for the public that takes long is
+ * rendered in several turns of the event loop. If the replica changes meanwhile, the page is found again and rendered in one turn: a page
+ * belongs to one state.
  */
 export async function listResponse<K extends PostKind>(
   services: Services,
-  find: () => Promise<{ listPage: ListPage<K>; scope: ListScope }>,
+  find: () => Promise<FoundPage<K>>,
   baseUrl: string,
 ): Promise<ApiResponse> {
-  for (const render of [renderEntriesInTurns<K>, renderEntries<K>]) {
-    const { listPage, scope } = await find();
-    const { kind, name, ids, total, page, links, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
-    assertPageExists(kind, total, page);
-    const pages = totalPages(total, page.perPage);
-    const rest: JsonObject = { ...links, total, total_pages: pages };
-    const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
-    const audience: Audience = { baseUrl, visibilities: scope.visibilities };
-    const cost = { extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST) };
-    if (!scope.isPublic) {
-      const records = services.replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
-      const entries = ids.flatMap((id) => {
-        const record = records.get(id);
-        return record ? [serialize(record, audience)] : [];
-      });
-      return { status: 200, body: { [name]: entries, ...rest }, headers, ...cost };
-    }
-    const replicaVersion = services.replica.version;
-    const entries = await render(services, kind, ids, audience, serialize);
-    if (!entries) continue;
-    const { parts, etag, tags } = joinRendered(name, entries, rest);
-    return { status: 200, body: parts, etag, headers, cacheTags: tags, validUntilMs, replicaVersion, ...cost };
+  const { replica } = services;
+  let found = await find();
+  assertPageExists(found.listPage);
+  if (found.access.isPublic) {
+    const { version } = replica;
+    const entries = await renderEntriesInTurns<K>(...toRender(services, found, baseUrl));
+    if (entries) return publicResponse(found, entries, version);
+    found = await find();
+    assertPageExists(found.listPage);
   }
-  throw new Error('unreachable: without pauses nothing changes meanwhile');
+  if (!found.access.isPublic) return staffResponse(services, found, baseUrl);
+  return publicResponse(found, renderEntries<K>(...toRender(services, found, baseUrl)), replica.version);
 }
 
-export interface Page extends PageWindow {
+/** The arguments of `renderEntries`. */
+function toRender<K extends PostKind>(
+  services: Services,
+  { listPage, access }: FoundPage<K>,
+  baseUrl: string,
+): Parameters<typeof renderEntries<K>> {
+  const { kind, ids, serialize } = listPage;
+  return [services, kind, ids, { baseUrl, visibilities: access.visibilities }, serialize];
+}
+
+/** Joins rendered records, and may be cached. */
+function publicResponse<K extends PostKind>(
+  { listPage }: FoundPage<K>,
+  entries: RenderedRecord[],
+  replicaVersion: number,
+): ApiResponse {
+  const { parts, etag, tags } = joinRendered(listPage.name, entries, restOf(listPage));
+  const { validUntilMs } = listPage;
+  return { ...headOf(listPage), body: parts, etag, cacheTags: tags, validUntilMs, replicaVersion };
+}
+
+/** Serializes the records for this actor. */
+function staffResponse<K extends PostKind>(
+  { replica }: Services,
+  { listPage, access }: FoundPage<K>,
+  baseUrl: string,
+): ApiResponse {
+  const { kind, name, ids, serialize } = listPage;
+  const audience: Audience = { baseUrl, visibilities: access.visibilities };
+  const records = replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
+  const entries = ids.flatMap((id) => {
+    const record = records.get(id);
+    return record ? [serialize(record, audience)] : [];
+  });
+  return { ...headOf(listPage), body: { [name]: entries, ...restOf(listPage) } };
+}
+
+/** The properties of the body beside the entries. */
+const restOf = <K extends PostKind>({ links, total, page }: ListPage<K>): JsonObject => ({
+  ...links,
+  total,
+  total_pages: totalPages(total, page.perPage),
+});
+
+function headOf<K extends PostKind>(listPage: ListPage<K>): Pick<ApiResponse, 'status' | 'headers' | 'extraRequests'> {
+  const { ids, total, page, extraRequests: toFind = 0 } = listPage;
+  const pages = totalPages(total, page.perPage);
+  return {
+    status: 200,
+    headers: { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) },
+    extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
+  };
+}
+
+export interface RequestedPage extends PageWindow {
   page: number;
   perPage: number;
 }
 
 /** The requested page, which may be after the last one. The page size is at most `maxPerPage`. */
-export function pageOf(values: Record<string, unknown>, { perPage, maxPerPage }: ListSettings): Page {
+export function requestedPage(values: Record<string, unknown>, { perPage, maxPerPage }: ListSettings): RequestedPage {
   const page = Number(values.page ?? 1);
   const size = Math.min(Number(values.per_page ?? perPage), maxPerPage);
   // SQLite requires an integer. All pages this far after the last one are equally empty.

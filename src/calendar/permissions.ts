@@ -4,7 +4,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Account, Action, ActionPermissions, Cms, CollectionSpec, Credentials } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
-import type { Mapping } from '../mapping/mapping.ts';
+import { noSuchKind, readOnly } from '../interface/errors.ts';
+import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import { type Kind, type PostKind, type PostRecord, WITHHELD } from '../model/records.ts';
 import { PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
 
@@ -94,6 +95,14 @@ export function mayEdit(
     return record.status !== 'private' || can(actor, 'editPrivate', permissions);
   }
   return !isPublished || can(actor, 'editPublished', permissions);
+}
+
+/** The kind's mapping for a write. Throws 403 if the mapping does not have the kind or maps it read-only: then nobody may write it. */
+export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K): KindMapping<K> {
+  const mapping = kindMappingOf(services.mapping, kind);
+  if (!mapping) throw noSuchKind(kind);
+  if (mapping.readOnly) throw readOnly(kind);
+  return mapping;
 }
 
 const PERMISSIONS_TTL_MS = 10 * 60_000;

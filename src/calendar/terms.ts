@@ -7,9 +7,16 @@ import type { JsonObject } from '../model/json.ts';
 import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type TermOrder } from '../store/filters.ts';
 import { mappingCmsErrors } from './cms-errors.ts';
-import { writableMapping } from './kind-mapping.ts';
-import { type LinkParam, linkOrder, type Page, pageLinks, pageOf, totalPages } from './list-response.ts';
-import { can, permissionsFor, permissionsForWrite, visibilityFor } from './permissions.ts';
+import { instantBound } from './dates.ts';
+import {
+  type LinkParam,
+  linkOrder,
+  pageLinks,
+  type RequestedPage,
+  requestedPage,
+  totalPages,
+} from './list-response.ts';
+import { can, permissionsFor, permissionsForWrite, visibilityFor, writableMapping } from './permissions.ts';
 import { findRendered, joinRendered, renderEntries, renderRecord } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';
@@ -74,8 +81,9 @@ export function createTerms(services: Services, kind: TermKind) {
     const { values } = input;
     const { context } = input.sent;
     if (!services.sync.state().complete) throw notReady(services.sync.status().percent);
-    const page = pageOf(values, services.lists);
+    const page = requestedPage(values, services.lists);
     const event = values.event ?? values.post;
+    const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
     const { ids, total } = replica.listTerms({
       kind,
       eventVisibility: event === undefined ? PUBLIC_VISIBILITY : await visibilityFor(services, 'event', request.actor),
@@ -90,6 +98,7 @@ export function createTerms(services: Services, kind: TermKind) {
       parent: values.parent === undefined ? undefined : Number(values.parent),
       event: event === undefined ? undefined : Number(event),
       slug: values.slug === undefined ? undefined : String(values.slug),
+      noticedFrom: modifiedAfter.utc,
     });
     const audience = audienceOf(request);
     const pages = totalPages(total, page.perPage);
@@ -107,14 +116,14 @@ export function createTerms(services: Services, kind: TermKind) {
     const entries = renderEntries<TermKind>(services, kind, ids, audience, serializeEntry);
     const { parts, etag } = joinRendered(collection, entries, rest);
     const cacheTags = [...ids.map((id) => `${kind}-${id}`), collection];
-    return { status: 200, body: parts, etag, headers, cacheTags, validUntilMs: Number.POSITIVE_INFINITY };
+    return { status: 200, body: parts, etag, headers, cacheTags, validUntilMs: modifiedAfter.validUntilMs };
   }
 
   /** Unlike in other lists, `rest_url` has no page. */
   function listLinks(
     { sent }: Input,
     total: number,
-    { page, perPage }: Page,
+    { page, perPage }: RequestedPage,
     { baseUrl }: RequestContext,
   ): Record<string, string> {
     const text = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value));

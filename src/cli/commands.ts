@@ -1,6 +1,7 @@
 // The operator's commands: the options and the help of each, and the function that runs it.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { loadConfig } from '../config.ts';
 import { SETTINGS } from '../config-environment.ts';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
@@ -118,28 +119,32 @@ Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake i
   },
   plugin: {
     summary: 'print the companion plugin that a WordPress site needs for a mapping',
-    help: `calendar-gateway plugin [--mapping NAME] [--webhook-url URL --webhook-secret SECRET]
+    help: `calendar-gateway plugin [--config FILE | --mapping NAME] [--webhook-url URL [--webhook-secret SECRET]]
 
 Prints one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the mapping. With a webhook
-URL (http://GATEWAY:3001/-/changes) and the gateway's CALENDAR_WEBHOOK_SECRET, the site also tells the gateway of every change
-immediately.
+URL (http://GATEWAY:3001/-/changes) and the gateway's webhook secret, the site also tells the gateway of every change immediately.
+
+  --config FILE          take the mapping and the webhook secret from the gateway's configuration and environment
 
   --mapping NAME         one that comes with the gateway, or the path of a file (default: wordpress-meta):
                          ${mappingList(25)}
   --webhook-url URL      where the site reaches the gateway's admin port
-  --webhook-secret TEXT  signs the webhooks
+  --webhook-secret TEXT  signs the webhooks; with --config not needed
 
   calendar-gateway plugin --mapping wordpress-meta > calendar-gateway-companion.php
 `,
     async run(args) {
       const { values } = parseOptions(args, {
-        mapping: { type: 'string', default: 'wordpress-meta' },
+        config: { type: 'string' },
+        mapping: { type: 'string' },
         'webhook-url': { type: 'string' },
         'webhook-secret': { type: 'string' },
       });
       const { companionPlugin } = await import('./plugin/companion-plugin.ts');
-      const webhook = { webhookUrl: values['webhook-url'], webhookSecret: values['webhook-secret'] };
-      process.stdout.write(companionPlugin(loadMapping(values.mapping), webhook));
+      const config = values.config === undefined ? undefined : loadConfig({ file: values.config, env: process.env });
+      const mapping = loadMapping(values.mapping ?? config?.mapping ?? 'wordpress-meta');
+      const webhookSecret = values['webhook-secret'] ?? config?.webhook.secret;
+      process.stdout.write(companionPlugin(mapping, { webhookUrl: values['webhook-url'], webhookSecret }));
       return 0;
     },
   },

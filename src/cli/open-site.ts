@@ -2,10 +2,11 @@
 
 import { createCmsClient } from '../cms/client.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
-import { createRestCall as createPayloadCall, type RestCall as PayloadCall } from '../cms/payload/rest-calls.ts';
+import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
+import type { RestCall } from '../cms/rest-call.ts';
 import { createDiscovery } from '../cms/wordpress/discovery.ts';
-import { createRestCall, type RestCall } from '../cms/wordpress/rest-api.ts';
+import { createRestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
@@ -50,7 +51,7 @@ export function openSite(
 
 export interface PayloadConnection extends SiteConnection {
   /** Calls a route of the REST API, by default with the connection's credentials. */
-  call: PayloadCall;
+  call: RestCall;
   /** Whether the ids of the records that were read are texts. */
   hasTextIds(): boolean;
 }

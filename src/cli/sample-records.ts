@@ -1,6 +1,7 @@
 // Reads a few records of each kind from a site through a mapping, as the sync would.
 
 import { type CmsRecord, type CollectionSpec, type ListRequest, plainCollection } from '../cms/port.ts';
+import { settingsOf } from '../cms/wordpress/collection-settings.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { CalendarRecord, EventRecord, Kind, Site } from '../model/records.ts';
@@ -64,9 +65,10 @@ async function listRecords(
 }
 
 /** Like the scope of the sync, without the trash: with credentials every status. */
-export function listScope({ statuses }: CollectionSpec, withCredentials: boolean): Scope {
+export function listScope(spec: CollectionSpec, withCredentials: boolean): Scope {
   if (!withCredentials) return PUBLIC_SCOPE;
-  return { view: 'editor', statuses: ['publish', 'future', 'draft', 'pending', 'private', ...statuses] };
+  const { statuses: ofPlugins = [] } = settingsOf(spec);
+  return { view: 'editor', statuses: ['publish', 'future', 'draft', 'pending', 'private', ...ofPlugins] };
 }
 
 /** The tables for events that name venues and organizers otherwise than by id. `linked`: these records as the site sends them. */

@@ -61,9 +61,7 @@ export interface CollectionSpec {
   storedAs: 'posts' | 'terms';
   /** Added to every request for records, also for a single one. */
   recordParams?: Query;
-  /** The CMS's own statuses that read as published. */
-  statuses: readonly string[];
-  /** What the mapping says about it for one CMS alone: only the adapter reads it. */
+  /** What the mapping says about it for one CMS alone: only the adapter and the command line read it. */
   cmsSettings: Readonly<Record<string, unknown>>;
   /** The CMS's list repeats records and its totals are unreliable: duplicates are dropped and totals ignored. */
   dedupe: boolean;
@@ -81,7 +79,6 @@ export interface CollectionSpec {
 export const plainCollection = (collection: string, storedAs: CollectionSpec['storedAs']): CollectionSpec => ({
   collection,
   storedAs,
-  statuses: [],
   cmsSettings: {},
   dedupe: false,
   paths: new Map(),
@@ -254,6 +251,8 @@ export interface Cms {
   list(spec: CollectionSpec, request: ListRequest, options?: CallOptions): Promise<CmsPage>;
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
   create(spec: CollectionSpec, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
+  /** The part of a create's body that must follow as an update, for plugins of the CMS that react to updates only. */
+  resentAfterCreate?(spec: CollectionSpec, body: CmsRecord): CmsRecord | undefined;
   update(spec: CollectionSpec, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
   /** Throws `CmsRejected` `no-trash` if the collection has none, and `gone` if the record is in the trash. */
   trash(spec: CollectionSpec, id: number, options: CallOptions): Promise<CmsRecord>;

@@ -11,7 +11,7 @@ import type { Account, BulkheadName, CallOptions, Cms, Credentials, Login } from
 import { ApiError, CmsRejected } from '../errors.ts';
 import { type ClientAddress, networkOf } from './client-address.ts';
 import type { LoginDecision, LoginLimit } from './login-limit.ts';
-import { accountKey } from './login-names.ts';
+import { accountKey } from './login-limit.ts';
 import type { Middleware } from './state.ts';
 
 const CACHED_MS = 60_000;

@@ -1,9 +1,11 @@
-// Sends every response that the middleware leaves in `ctx.state`; the fast path takes the headers of its responses from here.
+// Sends every response that the middleware leaves in `ctx.state`, with the methods that the actor may use (`Allow`); the fast path takes the
+// headers of its responses from here.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { can, isStaff, mayEdit, permissionsFor } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
-import { allowHeader } from './allow-header.ts';
+import { isTermKind } from '../model/records.ts';
 import {
   type CachedResponse,
   isFresh,
@@ -23,9 +25,9 @@ import {
   REPLAYED_HEADER,
   staleHeaders,
 } from './headers.ts';
-
 import type { ResponseCache } from './response-cache.ts';
-import type { Context, Middleware } from './state.ts';
+import { findRoute } from './routes.ts';
+import type { Context, Middleware, State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */
 export function respond(services: Services, cache: ResponseCache): Middleware {
@@ -115,4 +117,27 @@ function setCorsHeaders(ctx: Context): void {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return;
   ctx.append('Access-Control-Allow-Headers', IDEMPOTENCY_KEY_HEADER);
   ctx.append('Access-Control-Expose-Headers', REPLAYED_HEADER);
+}
+
+const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
+
+/** `GET` for anonymous actors, outside all routes, for records that the replica does not have, and if the CMS does not respond. */
+export async function allowHeader(state: State, services: Services): Promise<string> {
+  return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
+}
+
+async function methodsOf({ actor, path }: State, services: Services): Promise<string> {
+  const { kind, by, addition } = findRoute(path) ?? {};
+  if (!kind || addition) return 'GET';
+  const permissions = await permissionsFor(services, kind, actor);
+  if (isTermKind(kind)) {
+    if (!can(actor, 'manageTerms', permissions)) return 'GET';
+    return by ? ITEM_METHODS.terms : 'GET, POST';
+  }
+  if (!isStaff(actor, permissions)) return 'GET';
+  if (!by) return 'GET, POST';
+  const key = path.split('/').at(-1) ?? '';
+  const id = by === 'id' ? Number(key) : services.replica.idsBySlug(kind, key)[0];
+  const record = id === undefined ? undefined : services.replica.get(kind, id);
+  return record && mayEdit(actor, record, permissions) ? ITEM_METHODS.posts : 'GET';
 }

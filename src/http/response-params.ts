@@ -5,9 +5,9 @@ import type { Services } from '../calendar/services.ts';
 import { ApiError } from '../errors.ts';
 import { parseList } from '../interface/parse-values.ts';
 import type { JsonObject } from '../model/json.ts';
-import { allowHeader } from './allow-header.ts';
 import { isBytes, toBuffer } from './cached-response.ts';
 import { errorResponse } from './error-handler.ts';
+import { allowHeader } from './respond.ts';
 
 import type { Middleware } from './state.ts';
 

@@ -107,7 +107,7 @@ export const tagHasNoParent = (): ApiError =>
   new ApiError(400, 'rest_taxonomy_not_hierarchical', 'Cannot set parent term, taxonomy is not hierarchical.');
 
 /** Another term, `termId`, has the name. As The Events Calendar answers, `additional_data` repeats the id. */
-export function termExists(kind: 'category' | 'tag', termId: number): ApiError {
+export function termNameTaken(kind: 'category' | 'tag', termId: number): ApiError {
   const where = kind === 'category' ? 'with this parent' : 'in this taxonomy';
   return new ApiError(400, 'term_exists', `A term with the name provided already exists ${where}.`, {
     data: { term_id: termId },

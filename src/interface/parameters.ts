@@ -12,14 +12,10 @@ const paging = (plural: string): Parameter[] => [
   parameter('per_page', types.count, SIZES.number, `How many ${plural} a page holds`, { default: 'computed' }),
 ];
 
-const modifiedAfter = (plural: string): Parameter =>
-  parameter(
-    'modified_after',
-    types.instant,
-    SIZES.date,
-    `Only ${plural} that changed after this time, in UTC unless it names a zone`,
-    { addition: true },
-  );
+const modifiedAfter = (plural: string, condition = 'that changed after this time'): Parameter =>
+  parameter('modified_after', types.instant, SIZES.date, `Only ${plural} ${condition}, in UTC unless it names a zone`, {
+    addition: true,
+  });
 
 const customFields = (plural: string): Parameter =>
   parameter(
@@ -122,6 +118,7 @@ const termList = (kind: TermKind, plural: string): Parameter[] => [
   parameter('post', references.existingId('event'), SIZES.number, `The ${plural} of this event, by id`),
   parameter('event', references.existingId('event'), SIZES.number, 'The same as post'),
   parameter('slug', types.text, SIZES.slug, 'The one with this slug'),
+  modifiedAfter(plural, 'whose last change the gateway noticed at this time or later'),
 ];
 
 /** The parameters of the list of each kind. */

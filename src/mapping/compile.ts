@@ -31,7 +31,6 @@ export function compileMapping(json: unknown, file: string): Mapping {
   return {
     name: source.name,
     upstream: source.upstream,
-    requiresCompanionPlugin: source.requiresCompanionPlugin ?? false,
     source,
     // In the order of `KINDS`.
     kinds: {
@@ -62,7 +61,8 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
   const readOne = createReader(kind, fields, customFields, linkFields, {
     storedAs,
     usesCoreExcerpt: spec.fields?.excerpt === undefined,
-    hasTrueDraftDates: mapping.requiresCompanionPlugin === true && postType !== undefined && !postType.existing,
+    hasTrueDraftDates:
+      mapping.wordpress?.requiresCompanionPlugin === true && postType !== undefined && !postType.existing,
   });
   const read = occurrences ? hidingSeries(readOne as KindMapping<'event'>['read']) : readOne;
   return {
@@ -70,9 +70,8 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     collection: collectionOf(spec),
     storedAs,
     readOnly: spec.readOnly ?? false,
-    cmsSettings: { context: spec.context, listParams: spec.listParams },
+    cmsSettings: spec.wordpress ?? {},
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
-    statuses: spec.statuses ?? [],
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(({ field, accessor }) => pathsOf(field, accessor))),
     selectedFields: selectedFields(
@@ -84,7 +83,6 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     ...(occurrences && { occurrences: createOccurrenceReader(readOne as KindMapping<'event'>['read']) }),
     requiredPaths: fields.flatMap(requiredPaths),
     termFields: termFieldsOf(mapping),
-    touchAfterCreate: spec.touchAfterCreate ?? [],
     writable: new Set(writable.map(({ field }) => field.key)) as KindMapping<Kind>['writable'],
     customFields,
     locations: new Map([

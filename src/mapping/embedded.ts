@@ -21,7 +21,7 @@ export function embeddedAccessor(
   kind: LinkedKind,
   pathTexts: Record<string, string>,
 ): { accessor: FieldAccessor; reader: EmbeddedReader } {
-  if (pathTexts[kind] === undefined) throw new MappingFieldError('/embedded', `needs the name: "${kind}"`);
+  if (pathTexts[kind] === undefined) throw new MappingFieldError('/embedded', `lacks "${kind}": the path of its name`);
   const fields = Object.entries(pathTexts).map(([name, text]) => {
     const field = FIELDS[kind][name];
     if (!field || (field.type !== 'text' && field.type !== 'html'))

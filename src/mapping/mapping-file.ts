@@ -2,6 +2,7 @@
 
 import { Ajv, type ErrorObject } from 'ajv';
 import { ConfigError } from '../errors.ts';
+import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { Clock } from './codecs/clock.ts';
 import type { CodecSpec } from './codecs/codec.ts';
@@ -69,16 +70,14 @@ export interface KindSpec {
   /** Of Payload: the collection's slug. */
   collection?: string;
   readOnly?: boolean;
-  context?: 'view' | 'edit';
-  listParams?: Record<string, string | number | boolean>;
-  statuses?: string[];
   dedupe?: boolean;
-  touchAfterCreate?: string[];
-  /** Of events: the companion plugin sends the occurrences of a series. */
+  /** Of events: the site sends the occurrences of a series. */
   occurrences?: OccurrenceWindow;
   fields?: Record<string, string | FieldSpec>;
   /** Of events, venues and organizers. */
   custom_fields?: Record<string, string | CustomFieldSpec>;
+  /** For the adapter alone (src/cms/wordpress/collection-settings.ts). */
+  wordpress?: Readonly<Record<string, unknown>>;
 }
 
 export interface PostTypeSpec {
@@ -99,14 +98,27 @@ export interface TaxonomySpec {
   existing?: boolean;
 }
 
+/** The companion plugin of a site of WordPress. */
+export interface WordPressSpec {
+  /** The site needs it. */
+  requiresCompanionPlugin?: boolean;
+  /** Post types and taxonomies that it registers or opens. */
+  posts?: Record<string, PostTypeSpec>;
+  terms?: Record<string, TaxonomySpec>;
+  /** Its part for an event plugin (src/cli/plugin/hooks/). */
+  hooks?: string;
+}
+
 /** How `init` presents a mapping that comes with the gateway, and recognizes its site. */
 export interface PresetSpec {
   title: string;
-  /** Folders of the WordPress plugin; a `*` at the end stands for any ending. */
-  plugins?: string[];
-  /** Of the plugin's own routes in the REST API. */
-  namespaces?: string[];
   note?: string;
+  wordpress?: {
+    /** Folders of the plugin; a `*` at the end stands for any ending. */
+    plugins?: string[];
+    /** Of the plugin's own routes in the REST API. */
+    namespaces?: string[];
+  };
 }
 
 /** What Payload does not tell about a site. */
@@ -132,23 +144,25 @@ export type MappingFile = {
   description?: string;
   upstream: Upstream;
   preset?: PresetSpec;
-  /** The site needs the companion plugin. */
-  requiresCompanionPlugin?: boolean;
-  /** What the companion plugin has: post types and taxonomies that it registers or opens, and hooks for a plugin (src/cli/plugin/hooks/). */
-  wordpress?: { posts?: Record<string, PostTypeSpec>; terms?: Record<string, TaxonomySpec>; hooks?: string };
+  wordpress?: WordPressSpec;
   payload?: PayloadSpec;
 } & { event: KindSpec } & { [K in Kind]?: KindSpec };
 
 /** The codec part of the file is for editors only; the registry is authoritative. */
 const mappingSchema = { ...schema, definitions: { ...schema.definitions, codec: codecSchema() } };
 
-const validate = new Ajv({ allErrors: true, strict: false }).compile<MappingFile>(mappingSchema);
+const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<MappingFile>(mappingSchema);
 
 /** @throws ConfigError that names the file, the JSON pointer and the reason */
 export function validateMappingFile(json: unknown, file: string): MappingFile {
   if (validate(json)) return json;
   const error = mostSpecific(validate.errors ?? []);
-  throw mappingError(file, error?.instancePath ?? '', reasonOf(error));
+  const pointer = error?.instancePath ?? '';
+  const upstream = isObject(json) && typeof json.upstream === 'string' ? json.upstream : '';
+  const key = keyOfCms(error, upstream);
+  if (key === undefined) throw mappingError(file, pointer, reasonOf(error));
+  const remedy = `Move it under "${upstream}": "${upstream}": { "${key}": ... }`;
+  throw mappingError(file, `${pointer}/${key}`, `belongs under "${upstream}"`, remedy);
 }
 
 /** An error at a location in a mapping file. `pointer` is a JSON pointer such as `/event/fields/cost`. */
@@ -168,6 +182,23 @@ function mostSpecific(errors: readonly ErrorObject[]): ErrorObject | undefined {
   return [...errors].sort((a, b) => rank(b) - rank(a))[0];
 }
 
+interface CmsRule {
+  $ref?: string;
+  properties?: object;
+  [keyword: string]: unknown;
+}
+
+/** The unknown key, if the object for this CMS beside it has a key of that name. */
+function keyOfCms(error: ErrorObject | undefined, upstream: string): string | undefined {
+  if (error?.keyword !== 'additionalProperties') return undefined;
+  const key = String(error.params.additionalProperty);
+  const rules = error.parentSchema?.properties as Readonly<Record<string, CmsRule>> | undefined;
+  const { $ref = '', properties } = rules?.[upstream] ?? {};
+  const definitions: Readonly<Record<string, CmsRule>> = schema.definitions;
+  const known = properties ?? definitions[$ref.replace('#/definitions/', '')]?.properties;
+  return known && Object.hasOwn(known, key) ? key : undefined;
+}
+
 function reasonOf(error: ErrorObject | undefined): string {
   if (!error) return 'is not a mapping';
   const { keyword, params, message, parentSchema } = error;
@@ -176,6 +207,9 @@ function reasonOf(error: ErrorObject | undefined): string {
     return `has the unknown key "${params.additionalProperty}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`;
   }
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+  if (keyword === 'false schema') return 'is not for the CMS that "upstream" names';
+  if (keyword === 'not')
+    return 'names its collection in the words of another CMS: WordPress has "posts" or "terms", Payload "collection"';
   if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`;
   return message ?? keyword;
 }

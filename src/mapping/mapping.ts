@@ -27,8 +27,6 @@ export interface WriteContext {
 export interface KindMapping<K extends Kind> extends CollectionSpec {
   kind: K;
   readOnly: boolean;
-  /** Paths of the body that are sent again after a create, for plugins that react to updates only. */
-  touchAfterCreate: string[];
   writable: ReadonlySet<keyof FieldsOf[K]>;
   customFields: CustomFields;
   /** Where each field is written, in the CMS's terms (`meta.cost`), for messages and checks. */
@@ -62,7 +60,6 @@ type OptionalKinds = { [K in Kind]?: KindMapping<K> };
 export interface Mapping {
   name: string;
   upstream: Upstream;
-  requiresCompanionPlugin: boolean;
   /** The mapping file, for the commands `plugin` and `check`. */
   source: MappingFile;
   kinds: Kinds;

@@ -24,6 +24,9 @@ export const FIRST_EMBEDDED_ID = 2 ** 52;
  */
 export const TERM_ID_OFFSET = 1_000_000_000_000;
 
+/** Records of a CMS whose ids are texts have ids from here on, which the gateway allocates. No CMS has such numbers of its own. */
+export const FIRST_ALLOCATED_ID = 4_000_000_000_000;
+
 /** `YYYY-MM-DD HH:MM:SS` without a zone. The field's description names the zone. */
 export type WallTime = string;
 /** WordPress stores and sends this if there is no time. */

@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { type DestinationStream, pino } from 'pino';
-import type { Observation, ObservationOf, Observe } from './events.ts';
+import { type Observation, type ObservationOf, type Observe, perRequestClass } from './events.ts';
 import { createProgress } from './progress.ts';
 
 export interface LogOptions {
@@ -78,7 +78,7 @@ const BREAKER = {
 const IN_THE_MESSAGE = 'pid,hostname,type,method,route,path,status,from,to,changed,removed,state';
 
 /** Bytes that are collected before a write to standard error, and the longest that a line waits. */
-const BUFFER_BYTES = 16 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 const FLUSH_MS = 200;
 /** In UTF-8, of a UTF-16 code unit. */
 const MAX_BYTES_PER_CHARACTER = 3;
@@ -158,6 +158,7 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
   /** The bar stays the last line: it is erased before a line is written, and drawn again after it. */
   const write = (text: string) => output.write(hasBar ? `\r\x1b[K${text}${progress.renderBar()}` : text);
   const timestamp = createTimestamp();
+  const requestLine = createRequestLines();
   const log = pino(
     {
       level,
@@ -208,16 +209,21 @@ function fieldsOf(event: Observation): object {
 const INFO_LEVEL = pino.levels.values.info;
 
 /**
- * The line that pino would write, in a quarter of the time: most lines are of requests, and pino would take a tenth of a cache hit. None of
+ * The line that pino would write, in a fraction of the time: most lines are of requests, and pino would take a tenth of a cache hit. None of
  * these texts has a character that JSON escapes: the id is checked or made here, the others come from fixed sets.
  */
-function requestLine(
-  { id, method, route, status, cache, durationMs }: ObservationOf<'request'>,
-  timestamp: string,
-): string {
-  const request = `"id":"${id}","method":"${method}","route":"${route}","status":${status},"cache":"${cache}"`;
-  const message = `${status} ${method} ${route}`;
-  return `{"level":${INFO_LEVEL}${timestamp},"type":"request",${request},"durationMs":${tenths(durationMs)},"msg":"${message}"}\n`;
+function createRequestLines(): (event: ObservationOf<'request'>, timestamp: string) => string {
+  const partsOf = ({ method, route, status, cache }: ObservationOf<'request'>) => ({
+    fields: `"method":"${method}","route":"${route}","status":${status},"cache":"${cache}"`,
+    message: `"msg":"${status} ${method} ${route}"`,
+  });
+  const partsOfGet = perRequestClass(partsOf);
+
+  return (event, timestamp) => {
+    const { id, method, durationMs } = event;
+    const { fields, message } = method === 'GET' ? partsOfGet(event) : partsOf(event);
+    return `{"level":${INFO_LEVEL}${timestamp},"type":"request","id":"${id}",${fields},"durationMs":${tenths(durationMs)},${message}}\n`;
+  };
 }
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;

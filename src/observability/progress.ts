@@ -1,7 +1,7 @@
 // The progress of the initial sync: a bar on a terminal, a log line per tenth elsewhere.
 
 /** In records. */
-export interface CollectionProgress {
+export interface ProgressUpdate {
   collection: string;
   done: number;
   total: number;
@@ -9,7 +9,7 @@ export interface CollectionProgress {
 
 export interface Progress {
   /** Returns a line for the log if there is something new to log; on a terminal the bar shows it instead. */
-  update(progress: CollectionProgress): string | undefined;
+  update(progress: ProgressUpdate): string | undefined;
   /** The bar as it is now; empty outside of an initial sync. */
   renderBar(): string;
   /** The initial sync ended, or failed. */
@@ -21,7 +21,7 @@ const BAR_WIDTH = 24;
 const LINES = 10;
 
 export function createProgress({ terminal }: { terminal: boolean }): Progress {
-  const collections = new Map<string, CollectionProgress>();
+  const collections = new Map<string, ProgressUpdate>();
   const loggedTenth = new Map<string, number>();
 
   function sum(key: 'done' | 'total'): number {

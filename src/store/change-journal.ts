@@ -103,7 +103,7 @@ export function cancelledBy(before: PostRecord | undefined, after: PostRecord | 
 }
 
 /** A row of the table. `created`: the number of the change that made the record public; 0 if that is forgotten. */
-interface Row {
+interface JournalRow {
   number: number;
   kind: Kind;
   id: number;
@@ -137,7 +137,7 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     Math.max(floor(), db.numbers(sql`SELECT ifnull(max(number), 0) FROM change_journal`)[0] ?? 0);
   const columns = raw('number, kind, id, created, deleted, log_ms AS logMs, log_sequence AS logSequence, cancelled');
   const rowsWhere = (condition: Sql, limit: number) =>
-    db.all<Row>(sql`SELECT ${columns} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
+    db.all<JournalRow>(sql`SELECT ${columns} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
 
   /**
    * The openings of this file, oldest first, each with the number that it began after. A file that was restored from a backup, or lost its
@@ -220,7 +220,7 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
       const head = headNumber();
       if (head - prunedAt < PRUNE_EVERY) return;
       prunedAt = head;
-      const [newest] = db.all<Row>(
+      const [newest] = db.all<JournalRow>(
         sql`SELECT ${columns} FROM change_journal ORDER BY number DESC LIMIT 1 OFFSET ${MAX_CHANGES}`,
       );
       if (!newest) return;

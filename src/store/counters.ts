@@ -2,11 +2,11 @@
 // (`event_day`).
 
 import type { EventRecord, TermKind } from '../model/records.ts';
+import { secondsBetween, wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import type { Dependency } from './rendered-cache.ts';
 import { LISTED, MAX_REGULAR_SECONDS, TARGET_KIND, type TargetKind } from './schema.ts';
 import { raw, sql } from './sql.ts';
-import { secondsBetween, wallNumber } from './wall-number.ts';
 
 /** Invalidates the rendered records that show this. */
 export type Invalidate = (kind: Dependency, id: number) => void;

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { ReplicaError } from '../errors.ts';
 import { dataDirError } from './data-dir.ts';
 import { bootId, openFile, openTemporary, toReplicaError } from './database-file.ts';
-import { type Sql, sql, toStatement, type Value } from './sql.ts';
+import { type Sql, type SqlValue, sql, toStatement } from './sql.ts';
 
 export interface DatabaseOptions {
   /** Absent: a temporary database. */
@@ -34,9 +34,9 @@ export interface Database {
   numbers(query: Sql): number[];
   run(query: Sql): void;
   /** Inserts a row; the keys are the names of the columns. */
-  insert(table: string, row: Readonly<Record<string, Value>>): void;
+  insert(table: string, row: Readonly<Record<string, SqlValue>>): void;
   /** As `insert`, and replaces a row with the same key. */
-  replace(table: string, row: Readonly<Record<string, Value>>): void;
+  replace(table: string, row: Readonly<Record<string, SqlValue>>): void;
   /** Parses a value that was stored as JSON. Throws `ReplicaError` (`damaged`) if it is not. */
   parse<T>(json: string): T;
   /**
@@ -131,7 +131,7 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
     return statement;
   }
 
-  const runText = (text: string, values: readonly Value[]): void => {
+  const runText = (text: string, values: readonly SqlValue[]): void => {
     guarded(() => prepare(text).run(...values));
   };
   const run = (query: Sql): void => {
@@ -139,7 +139,7 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
     runText(text, values);
   };
 
-  function insertInto(verb: string, table: string, row: Readonly<Record<string, Value>>): void {
+  function insertInto(verb: string, table: string, row: Readonly<Record<string, SqlValue>>): void {
     const columns = Object.keys(row);
     const placeholders = columns.map(() => '?').join(', ');
     runText(`${verb} INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`, Object.values(row));

@@ -1,15 +1,26 @@
 // Plans the scans of an event list: which indexes to read, and the conditions on the rows.
 
+import { secondsBefore, wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
-import { columnConditions, type EventFilter } from './event-filter.ts';
-import { bySelectivity, type LinkCondition, linkConditions, linksTo, MAX_SCANS, rowLinksToAny } from './event-links.ts';
+import {
+  bySelectivity,
+  columnConditions,
+  type EventFilter,
+  type LinkCondition,
+  linkConditions,
+  linksTo,
+  MAX_SCANS,
+  rowLinksToAny,
+} from './event-filter.ts';
 import type { DateBound, SearchWord } from './filters.ts';
 import { TARGET_KIND } from './schema.ts';
 import { and, containsWords, inList, isVisible, raw, type Sql, type StatusScope, sql, statusScopes } from './sql.ts';
 import { fold } from './text-folding.ts';
-import { secondsBefore, wallNumber } from './wall-number.ts';
 
-/** One scan of a table or index: rows `e` with the columns id, starts and published. */
+/**
+ * One scan of a table or index. `from` gives the name `e` to the scanned row of `event` or `event_link`, and `where` uses it; `select` may ask
+ * for every column that both tables have.
+ */
 export interface Scan {
   from: Sql;
   where: Sql;

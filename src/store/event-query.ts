@@ -1,8 +1,17 @@
 // Runs the query of an event list: the exact total, and the ids of one page.
 
+import { secondsBefore } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
-import { columnConditions, EVENT_ORDER_COLUMNS, type EventFilter, restrictsOnly } from './event-filter.ts';
-import { type LinkCondition, linkConditions, MAX_ROW_TESTS, rowLinksTo } from './event-links.ts';
+import {
+  columnConditions,
+  EVENT_ORDER_COLUMNS,
+  type EventFilter,
+  type LinkCondition,
+  linkConditions,
+  MAX_ROW_TESTS,
+  restrictsOnly,
+  rowLinksTo,
+} from './event-filter.ts';
 import {
   type EventStats,
   fullTextScan,
@@ -21,7 +30,6 @@ import {
 } from './event-plan.ts';
 import type { IdPage } from './filters.ts';
 import { and, inList, joinSql, limitOffset, raw, type Sql, sql, statusScopes } from './sql.ts';
-import { secondsBefore } from './wall-number.ts';
 
 /** Up to this many candidates, reading their texts is faster than the full-text index. */
 const MAX_TEXTS_READ = 3000;

@@ -99,6 +99,8 @@ export interface TermFilter extends PageWindow {
   /** Terms of this event, unless `eventVisibility` hides it, it is protected, or it is in the trash. */
   event?: number | undefined;
   slug?: string | undefined;
+  /** Noticed in this second (UTC) or later: a term that changed in the second of a client's last request is not left out. */
+  noticedFrom?: WallTime | undefined;
 }
 
 /** The ids of a page in list order, and the total of the list, of one state of the replica. */

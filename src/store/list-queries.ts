@@ -2,6 +2,7 @@
 // event-query.ts.
 
 import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind } from '../model/records.ts';
+import { wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import type { IdPage, LinkedFilter, TermFilter, TermOrder, Visibility } from './filters.ts';
 import { LISTED, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
@@ -19,7 +20,6 @@ import {
   sql,
 } from './sql.ts';
 import { fold } from './text-folding.ts';
-import { wallNumber } from './wall-number.ts';
 
 function listPage(db: Database, from: Sql, where: Sql, order: Sql, page: Sql): IdPage {
   const count = db.get<{ total: number }>(sql`SELECT count(*) AS total FROM ${from} WHERE ${where}`);
@@ -174,7 +174,7 @@ function isNotEmpty({ kind, include }: TermFilter): Sql {
 
 /** Ids and total of a list of terms. */
 export function listTerms(db: Database, filter: TermFilter): IdPage {
-  const { kind, search, include, exclude, parent, event, slug } = filter;
+  const { kind, search, include, exclude, parent, event, slug, noticedFrom } = filter;
   const conditions = [sql`r.kind = ${kind}`];
   if (search !== undefined) {
     const text = fold(search);
@@ -185,6 +185,7 @@ export function listTerms(db: Database, filter: TermFilter): IdPage {
   if (parent !== undefined) conditions.push(sql`r.parent = ${parent}`);
   if (slug !== undefined) conditions.push(sql`r.slug = ${slug.toLowerCase()}`);
   if (event !== undefined) conditions.push(isNamedBy(kind, event, filter.eventVisibility));
+  if (noticedFrom !== undefined) conditions.push(sql`r.noticed >= ${wallNumber(noticedFrom)}`);
   if (filter.hideEmpty) conditions.push(isNotEmpty(filter));
   return listPage(db, sql`term r`, and(conditions), termOrder(filter), limitOffset(filter));
 }

@@ -5,14 +5,14 @@ import type { Visibility } from './filters.ts';
 import { isVisible, sql } from './sql.ts';
 
 /** A point on the Earth, in degrees (WGS 84). */
-export interface Position {
+export interface Coordinates {
   latitude: number;
   longitude: number;
 }
 
 /** The area of all places up to a great-circle distance from a point. */
 export interface Circle {
-  center: Position;
+  center: Coordinates;
   distanceKm: number;
 }
 
@@ -26,7 +26,7 @@ const MARGIN_DEGREES = 1e-9;
  * The great-circle distance on a sphere: the special case of Vincenty's formula, which is exact at every distance,
  * at the poles and across the antimeridian.
  */
-export function distanceKm(a: Position, b: Position): number {
+export function distanceKm(a: Coordinates, b: Coordinates): number {
   const [sinA, cosA] = [Math.sin(a.latitude * RADIANS), Math.cos(a.latitude * RADIANS)];
   const [sinB, cosB] = [Math.sin(b.latitude * RADIANS), Math.cos(b.latitude * RADIANS)];
   const difference = (b.longitude - a.longitude) * RADIANS;
@@ -47,7 +47,7 @@ export function locatedVenueIds(db: Database, visibility: Visibility, circle?: C
   const { center } = circle;
   // A great circle leads along a meridian fastest from one latitude to another.
   const band = circle.distanceKm / EARTH_RADIUS_KM / RADIANS + MARGIN_DEGREES;
-  const candidates = db.all<Position & { id: number }>(sql`
+  const candidates = db.all<Coordinates & { id: number }>(sql`
     SELECT r.id, r.latitude, r.longitude FROM ${from}
     WHERE r.latitude BETWEEN ${center.latitude - band} AND ${center.latitude + band} AND ${isListed} ORDER BY r.id`);
   return candidates.filter((venue) => distanceKm(center, venue) <= circle.distanceKm).map(({ id }) => id);

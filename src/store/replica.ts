@@ -44,6 +44,8 @@ export interface ReplicaOptions {
    * until then calls may fail.
    */
   onDamage?: (reason: string) => void;
+  /** The clock that says when a change of a term was noticed. */
+  nowMs?: () => number;
 }
 
 export interface Replica {
@@ -179,6 +181,7 @@ const TEXTS_PER_SEGMENT = 4000;
  */
 export function openReplica(options: ReplicaOptions): Replica {
   const { file, identity, renderedBytes = DEFAULT_RENDERED_BYTES, minVersion = 0, quarantine, onDamage } = options;
+  const { nowMs = Date.now } = options;
   const db = openDatabase({
     file,
     identity: `${SCHEMA_VERSION} ${identity}`,
@@ -232,7 +235,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     return db.transaction(() => {
       const next = version + 1;
       const invalidate: Invalidate = (kind, id) => rendered.invalidate(kind, id, next);
-      const batch = beginBatch(db, fullText, invalidate, isBulkLoad ? NO_JOURNAL : journal);
+      const batch = beginBatch(db, fullText, invalidate, isBulkLoad ? NO_JOURNAL : journal, nowMs);
       const changed = body(batch);
       batch.finish();
       if (counts) for (const [kind, records] of batch.growth) counts[kind] += records;

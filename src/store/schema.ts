@@ -4,7 +4,7 @@
 /**
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  */
-export const SCHEMA_VERSION = 13;
+export const SCHEMA_VERSION = 14;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -56,6 +56,9 @@ export function linkBit(targetKind: number, targetId: number): number {
  * most rows that test, which is the slowest of all. Both stand before columns that lists seldom need, since
  * SQLite decodes a row from its beginning.
  *
+ * `term.noticed` is when this replica first had the term as it is now, in UTC: not every CMS keeps a time of
+ * change for terms.
+ *
  * `event_count` counts the events of each target and status (hidden events included, protected events not),
  * and has their latest start in UTC (of events that are not hidden).
  *
@@ -83,8 +86,9 @@ CREATE INDEX post_slug ON post (slug, kind, id);
 CREATE INDEX post_image ON post (image_id, kind, id, status) WHERE image_id <> 0;
 
 CREATE TABLE term (
-  kind TEXT NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, slug TEXT NOT NULL, name_folded TEXT NOT NULL,
-  name_sort TEXT NOT NULL, name_key TEXT NOT NULL, description_sort TEXT NOT NULL, record TEXT NOT NULL,
+  kind TEXT NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, noticed INTEGER NOT NULL, slug TEXT NOT NULL,
+  name_folded TEXT NOT NULL, name_sort TEXT NOT NULL, name_key TEXT NOT NULL, description_sort TEXT NOT NULL,
+  record TEXT NOT NULL,
   PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX term_slug ON term (kind, slug);

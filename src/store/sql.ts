@@ -5,7 +5,7 @@ import type { PostKind } from '../model/records.ts';
 import type { PageWindow, SearchWord, Visibility } from './filters.ts';
 import { fold } from './text-folding.ts';
 
-export type Value = SQLInputValue;
+export type SqlValue = SQLInputValue;
 
 /**
  * A piece of SQL: texts, and between each two of them a value or another piece. `toStatement` joins all pieces of a
@@ -14,18 +14,18 @@ export type Value = SQLInputValue;
 export interface Sql {
   readonly texts: readonly string[];
   /** One fewer than texts. */
-  readonly parts: readonly (Value | Sql)[];
+  readonly parts: readonly (SqlValue | Sql)[];
 }
 
 /** Builds SQL: an interpolated value becomes a placeholder, interpolated SQL is inserted. */
-export const sql = (texts: TemplateStringsArray, ...parts: readonly (Value | Sql)[]): Sql => ({ texts, parts });
+export const sql = (texts: TemplateStringsArray, ...parts: readonly (SqlValue | Sql)[]): Sql => ({ texts, parts });
 
-const isSql = (part: Value | Sql): part is Sql => typeof part === 'object' && part !== null && 'texts' in part;
+const isSql = (part: SqlValue | Sql): part is Sql => typeof part === 'object' && part !== null && 'texts' in part;
 
 /** The text of a statement, and one value for each `?` in it. */
-export function toStatement(query: Sql): { text: string; values: Value[] } {
+export function toStatement(query: Sql): { text: string; values: SqlValue[] } {
   let text = '';
-  const values: Value[] = [];
+  const values: SqlValue[] = [];
   function append({ texts, parts }: Sql): void {
     text += texts[0]!;
     for (let index = 0; index < parts.length; index += 1) {
@@ -49,7 +49,7 @@ export function toStatement(query: Sql): { text: string; values: Value[] } {
 export const raw = (text: string | number): Sql => ({ texts: [String(text)], parts: [] });
 
 /** `(part, part)`: the parts between `start` and `end`. */
-function joined(parts: readonly (Value | Sql)[], separator: string, start = '', end = ''): Sql {
+function joined(parts: readonly (SqlValue | Sql)[], separator: string, start = '', end = ''): Sql {
   if (parts.length === 0) return raw(start + end);
   const texts = [start];
   for (let index = 1; index < parts.length; index += 1) texts.push(separator);

@@ -15,6 +15,7 @@ import {
   type PostRecord,
   type TermRecord,
 } from '../model/records.ts';
+import { formatWallTime, wallNumber } from '../time/wall-time.ts';
 import { cancelledBy, changeBetween, type JournalWriter } from './change-journal.ts';
 import { beginCounters, featuredColumn, type Invalidate } from './counters.ts';
 import type { Database } from './database.ts';
@@ -23,7 +24,6 @@ import { isTermRecord } from './rendered-cache.ts';
 import { HIDDEN, LISTED, linkBit, linkToken, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { sql } from './sql.ts';
 import { fold, foldForSort, foldName, foldTitle } from './text-folding.ts';
-import { wallNumber } from './wall-number.ts';
 
 /** A batch of changes inside one transaction. `finish` writes the counters and must be the last call. */
 export interface ChangeBatch {
@@ -69,13 +69,14 @@ const hiddenOfLinks = (event: EventRecord): number => (event.protected ? PROTECT
 
 /**
  * Begins a batch. `invalidate` is called for every record, image and term count that changed; `journal` notes what
- * changed in public lists.
+ * changed in public lists. `nowMs` is the time at which terms are noticed.
  */
 export function beginBatch(
   db: Database,
   fullText: FullTextIndex,
   invalidate: Invalidate,
   journal: Pick<JournalWriter, 'note' | 'prune'>,
+  nowMs: () => number,
 ): ChangeBatch {
   const counters = beginCounters(db, invalidate);
   let changesPublic = false;
@@ -227,6 +228,7 @@ export function beginBatch(
       name_sort: foldForSort(name),
       name_key: foldName(name),
       description_sort: foldForSort(record.description),
+      noticed: wallNumber(formatWallTime(nowMs())),
       record: json,
     });
     changesPublic = true;

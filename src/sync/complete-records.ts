@@ -5,18 +5,12 @@ import type { CmsRecord, CollectionSpec, Detail } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
 import type { Kind } from '../model/records.ts';
 import { idOf } from './collections.ts';
-import { collectionOf, type SyncContext, scopeOf } from './context.ts';
-import { isComplete, type KnownFields, STATE_KEYS } from './memory.ts';
+import { collectionOf, isComplete, type KnownFields, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
 
 /** Fails a poll, or the request of a caller. */
-export function incompleteError(
-  name: string,
-  missing: Iterable<string>,
-  id: number,
-  outcomeUnknown = false,
-): CmsUnavailable {
+function incompleteError(name: string, missing: readonly string[], id: number, outcomeUnknown = false): CmsUnavailable {
   const which = id > 0 ? `record ${id} of ${name}` : `a record of ${name}`;
-  const message = `The CMS's response is incomplete: ${which} lacks ${[...missing].join(', ')}.`;
+  const message = `The CMS's response is incomplete: ${which} lacks ${missing.join(', ')}.`;
   return new CmsUnavailable('incomplete', message, { outcomeUnknown });
 }
 
@@ -61,15 +55,18 @@ export async function checkComplete(
   await saveKnownFields(context, collection.kind);
 }
 
-/** What a complete record lacks that a caller's request read or wrote: names, or undefined. */
-export function missingFields(context: SyncContext, kind: Kind, record: CmsRecord): string | undefined {
+/**
+ * Checks a record that a caller's request read or wrote. `isWritten`: it is the response to a write, which the CMS has carried out. Throws
+ * `CmsUnavailable` `incomplete` if it lacks a field that records of its kind have.
+ */
+export function assertComplete(context: SyncContext, kind: Kind, record: CmsRecord, isWritten: boolean): void {
   const collection = collectionOf(context, kind);
-  if (!collection) return undefined;
+  if (!collection) return;
   const { recordForm } = context.cms;
   const { spec } = collection;
   const paths = new Set([...recordForm.certainPaths(spec), ...knownFields(context, kind).always]);
   const missing = [...paths].filter((path) => !recordForm.hasPath(spec, record, path));
-  return missing.length > 0 ? missing.join(', ') : undefined;
+  if (missing.length > 0) throw incompleteError(spec.collection, missing, idOf(record), isWritten);
 }
 
 function knownFields(context: SyncContext, kind: Kind): KnownFields {

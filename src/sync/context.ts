@@ -1,14 +1,18 @@
-// Owns what every step of the sync gets: the replica, the CMS, the settings, and the memory that the steps
-// change.
+// Owns what every step of the sync gets: the replica, the CMS, the settings, and the memory. The memory holds everything
+// that the sync remembers; a start or a new leader loads it from the replica.
 
 import type { Cms, Credentials } from '../cms/port.ts';
+import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import type { Kind, Site } from '../model/records.ts';
+import { KINDS, type Kind, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/events.ts';
 import type { Commit } from '../store/change-set.ts';
+import type { RecordStamp } from '../store/record-queries.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Collection } from './collections.ts';
-import type { SyncMemory } from './memory.ts';
+import type { SettledWatermark } from './modified-since.ts';
+import type { Cursor } from './paginate.ts';
+import { initialSyncState, type SyncState } from './sync-state.ts';
 
 export interface SyncContext {
   readonly replica: Replica;
@@ -37,3 +41,285 @@ export const collectionOf = ({ collections }: SyncContext, kind: Kind): Collecti
  */
 export const scopeOf = ({ serviceCredentials }: SyncContext): 'public' | 'all' =>
   serviceCredentials === undefined ? 'public' : 'all';
+
+/** Keys of the replica's state table. */
+export const STATE_KEYS = {
+  site: 'sync.site',
+  /** The newest `modified` of each kind, as JSON. */
+  watermarks: 'sync.watermarks',
+  /** `1` once the initial sync was complete. */
+  complete: 'sync.complete',
+  /** `public` or `all`: with whose rights the records were read. */
+  scope: 'sync.scope',
+  initialSync: 'sync.initialSync',
+  caughtUp: 'sync.lastCaughtUpMs',
+  media: 'sync.media',
+  linkTables: 'sync.linkTables',
+  publicView: 'sync.publicView',
+  /** What every record of a kind has had until now, under one scope. */
+  fields: (scope: string, kind: Kind) => `sync.fields.${scope}.${kind}`,
+};
+
+/** How far the initial sync of one collection is. Kept in the replica, so that a restart continues it. */
+export interface CollectionProgress {
+  done: number;
+  total: number;
+  isFinished: boolean;
+  cursor?: Cursor;
+  /** The poller continues from this modification time afterwards. */
+  watermarkUtc: string;
+}
+
+export type SyncProgress = Partial<Record<Kind, CollectionProgress>>;
+
+/**
+ * How the published records of a kind are read. `public`: as an anonymous caller gets them. `account`: as the
+ * service account gets them, because the site refuses every anonymous reader of its REST API. `withheld`: the
+ * site refuses anonymous readers of this collection only, so the public gets none of its records.
+ */
+export type PublicViewMode = 'public' | 'account' | 'withheld';
+
+/** A kind whose public view was never read is absent. */
+export type PublicViewModes = Partial<Record<Kind, PublicViewMode>>;
+
+/** Missing records whose deletion waits until the CMS has confirmed it. */
+export interface SuspendedDeletions {
+  ids: Set<number>;
+  sinceMs: number;
+  reviews: number;
+  nextReviewMs: number;
+  reason: string;
+}
+
+export interface KnownFields {
+  /** Paths that every record had until now. */
+  always: Set<string>;
+  /** Paths that some records have and some have not. */
+  varies: Set<string>;
+}
+
+/** A response by id whose `modified` is older than the replica's. */
+export interface StaleResponse {
+  modifiedUtc: string;
+  sinceMs: number;
+  responses: number;
+}
+
+/**
+ * What the sync remembers of one record kind. Read marks number the requests to the CMS in the order in which
+ * they are sent.
+ */
+export interface KindMemory {
+  /** The poller has read everything that was modified before this time; `''` before the first poll. */
+  watermarkUtc: string;
+  settledWatermark: SettledWatermark | undefined;
+  /**
+   * False until this process has polled the kind: until then it cannot know which of the newest records
+   * changed a second time.
+   */
+  isPolled: boolean;
+  /** Grows with every change of the kind's records in the replica. */
+  revision: number;
+
+  /** Records to re-read by id. */
+  dirty: Set<number>;
+  /**
+   * Records whose `modified` second may not be over: id -> gateway's time when that `modified` was first
+   * read.
+   */
+  withinSecond: Map<number, number>;
+  /**
+   * id -> read mark. The replica's record is as new as this request; responses to earlier requests are
+   * outdated.
+   */
+  readMarks: Map<number, number>;
+  lastWriteMark: number;
+  staleResponses: Map<number, StaleResponse>;
+  /** Stamps of records that are left out because the CMS's response with one alone is too large. */
+  tooLarge: Map<number, RecordStamp>;
+
+  /**
+   * By how much the CMS's total exceeds its list for good; with `dedupe` the total itself. Undefined before
+   * the first reconciliation.
+   */
+  usualExcess: number | undefined;
+  /** Long lists of terms are read a few pages at each poll. */
+  nextTermPage: number;
+  lastOverdueId: number;
+
+  suspended: SuspendedDeletions | undefined;
+  recentDeletions: { atMs: number; count: number }[];
+
+  /** Loaded at the first use. */
+  knownFields: KnownFields | undefined;
+  /** Since when the CMS refuses anonymous readers of this collection alone. */
+  refusedSinceMs: number | undefined;
+}
+
+export interface MediaMemory {
+  /** Of the initial sync. */
+  progress: { done: number; total: number };
+  /** Images of records that were read by id since the last poll. */
+  toRead: Set<number>;
+  /** Images that records refer to and the CMS does not have. */
+  absent: Set<number>;
+  /** The newest media. `isSettled`: read again after the second of their `modified` was over. */
+  recent: Map<number, { modifiedUtc: string; seenMs: number; isSettled: boolean }>;
+  watermarkUtc: string;
+  settledWatermark: SettledWatermark | undefined;
+  /** Of the CMS's list at the last poll. */
+  total: number | undefined;
+  /** Version of the replica in which no image is missing but the absent ones. */
+  completeAtVersion: number | undefined;
+}
+
+/** A full resync reads every record again, a few pages at each poll. */
+export interface ResyncProgress {
+  remaining: Collection[];
+  /** Within the first of the remaining collections. */
+  cursor: Cursor | undefined;
+  seen: Set<number>;
+  lastImageId: number;
+}
+
+export interface SyncMemory {
+  state: SyncState;
+  /** Undefined before the first read of the CMS. */
+  site: Site | undefined;
+  isSiteFresh: boolean;
+  kinds: Record<Kind, KindMemory>;
+  /** Kinds whose collection the site does not have at present. */
+  absent: Set<Kind>;
+  media: MediaMemory;
+  initialSync: SyncProgress;
+  resync: { dueMs: number; progress: ResyncProgress | undefined };
+  links: {
+    tables: LinkTables;
+    /** Fingerprint of the lists that a table was built from. */
+    builtFrom: Map<LinkField, string>;
+    /** Refreshes run one after another: an older response must not replace a newer table. */
+    refreshed: Promise<unknown>;
+  };
+  publicView: {
+    modes: PublicViewModes;
+    isFresh: boolean;
+    /** Since when the CMS refuses anonymous readers of everything. */
+    refusedSinceMs: number | undefined;
+  };
+  reads: {
+    lastMark: number;
+    /** Read mark -> the gateway's clock when the request was sent. */
+    sentMs: Map<number, number>;
+    /** The CMS's clock in its latest response; 0 before the first. */
+    cmsTimeMs: number;
+    /** Read marks are kept as long as a request is in progress whose response they may outdate. */
+    retained: number;
+  };
+  counts: { requests: number; changed: number; removed: number };
+  /** Records per batch; adapts so that one batch blocks the event loop for about 4 ms. */
+  batchSize: number;
+  recordCounts: { version: number; kinds: Partial<Record<Kind, number>> };
+}
+
+const FIRST_BATCH_SIZE = 10;
+
+const parseState = <T>(replica: Replica, key: string, fallback: T): T => {
+  const text = replica.state(key);
+  return text === undefined ? fallback : (JSON.parse(text) as T);
+};
+
+export const isComplete = (replica: Replica): boolean => replica.state(STATE_KEYS.complete) === '1';
+
+export const loadInitialSync = (replica: Replica): SyncProgress => parseState(replica, STATE_KEYS.initialSync, {});
+
+const loadSite = (replica: Replica): Site | undefined => parseState(replica, STATE_KEYS.site, undefined);
+
+const loadPublicViewModes = (replica: Replica): PublicViewModes => parseState(replica, STATE_KEYS.publicView, {});
+
+type SavedTable = [field: LinkField['field'], idOf: [number, number][], storedIdOf: [number, number][]];
+
+function loadLinkTables(replica: Replica): LinkTables {
+  const saved = parseState<SavedTable[]>(replica, STATE_KEYS.linkTables, []);
+  return Object.fromEntries(
+    saved.map(([field, idOf, storedIdOf]) => [
+      field,
+      { idOf: new Map(idOf), storedIdOf: new Map(storedIdOf), missing: new Set<number>() },
+    ]),
+  );
+}
+
+export function linkTablesState(tables: LinkTables): Record<string, string> {
+  const saved = Object.entries(tables).map(([field, { idOf, storedIdOf }]) => [field, [...idOf], [...storedIdOf]]);
+  return { [STATE_KEYS.linkTables]: JSON.stringify(saved) };
+}
+
+const newKindMemory = (watermarkUtc = ''): KindMemory => ({
+  watermarkUtc,
+  settledWatermark: undefined,
+  isPolled: false,
+  revision: 0,
+  dirty: new Set(),
+  withinSecond: new Map(),
+  readMarks: new Map(),
+  lastWriteMark: 0,
+  staleResponses: new Map(),
+  tooLarge: new Map(),
+  usualExcess: undefined,
+  nextTermPage: 1,
+  lastOverdueId: 0,
+  suspended: undefined,
+  recentDeletions: [],
+  knownFields: undefined,
+  refusedSinceMs: undefined,
+});
+
+/**
+ * Loads what earlier processes, or another leader, left in the replica. Everything else starts empty: the
+ * first polls find it again.
+ */
+export function loadMemory(replica: Replica, nowMs: number, resyncIntervalMs: number): SyncMemory {
+  const watermarks = parseState<Partial<Record<Kind, string>>>(replica, STATE_KEYS.watermarks, {});
+  const media = parseState<{ watermarkUtc?: string; total?: number }>(replica, STATE_KEYS.media, {});
+  return {
+    state: initialSyncState(nowMs),
+    site: loadSite(replica),
+    isSiteFresh: false,
+    kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(watermarks[kind])])) as SyncMemory['kinds'],
+    absent: new Set(),
+    media: {
+      progress: { done: 0, total: 0 },
+      toRead: new Set(),
+      absent: new Set(),
+      recent: new Map(),
+      watermarkUtc: media.watermarkUtc ?? '',
+      settledWatermark: undefined,
+      total: media.total,
+      completeAtVersion: undefined,
+    },
+    initialSync: loadInitialSync(replica),
+    resync: { dueMs: nowMs + resyncIntervalMs, progress: undefined },
+    links: { tables: loadLinkTables(replica), builtFrom: new Map(), refreshed: Promise.resolve() },
+    publicView: { modes: loadPublicViewModes(replica), isFresh: false, refusedSinceMs: undefined },
+    reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, retained: 0 },
+    counts: { requests: 0, changed: 0, removed: 0 },
+    batchSize: FIRST_BATCH_SIZE,
+    recordCounts: { version: -1, kinds: {} },
+  };
+}
+
+/** Loads what another gateway wrote into the replica. Returns true if the site's facts changed. */
+export function reloadMemory(memory: SyncMemory, replica: Replica): boolean {
+  memory.links.tables = loadLinkTables(replica);
+  memory.links.builtFrom.clear();
+  memory.publicView.modes = loadPublicViewModes(replica);
+  const site = loadSite(replica);
+  if (site === undefined || JSON.stringify(site) === JSON.stringify(memory.site)) return false;
+  memory.site = site;
+  return true;
+}
+
+/** Starts the next full resync immediately: what the present one has read is outdated. */
+export function restartResync({ resync }: SyncMemory): void {
+  resync.progress = undefined;
+  resync.dueMs = Number.NEGATIVE_INFINITY;
+}

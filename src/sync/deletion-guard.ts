@@ -5,8 +5,7 @@ import { CmsRejected } from '../errors.ts';
 import { KINDS, type Kind } from '../model/records.ts';
 import { isTooLargeError, readRecord, serviceOptions } from './cms-reader.ts';
 import type { Collection } from './collections.ts';
-import { collectionOf, type SyncContext } from './context.ts';
-import { isComplete, type SyncMemory } from './memory.ts';
+import { collectionOf, isComplete, type SyncContext, type SyncMemory } from './context.ts';
 import { countRecords } from './replica-records.ts';
 
 /** A mass deletion: more than this many records, and more than a third of the collection, within a minute. */

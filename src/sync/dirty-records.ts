@@ -2,7 +2,7 @@
 // is newer.
 
 import type { Kind } from '../model/records.ts';
-import type { SyncMemory } from './memory.ts';
+import type { SyncMemory } from './context.ts';
 
 /**
  * The CMS's `modified` has a resolution of one second: two changes within it look the same. A record that was

@@ -4,8 +4,7 @@
 import type { CallOptions, Credentials } from '../cms/port.ts';
 import { type PostKind, WITHHELD } from '../model/records.ts';
 import type { Visibility } from '../store/filters.ts';
-import { isAbsent } from './absent-collections.ts';
-import { readPage } from './cms-reader.ts';
+import { isAbsent, readPage } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage, type Scope } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { isOutdated } from './dirty-records.ts';

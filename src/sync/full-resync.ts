@@ -1,15 +1,13 @@
 // Owns the full resync: re-reads every record, a few pages at each poll, and so corrects what neither a date
 // nor a total shows.
 
-import { isAbsent } from './absent-collections.ts';
-import { readPage } from './cms-reader.ts';
+import { isAbsent, readPage } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage } from './collections.ts';
-import { type SyncContext, scopeOf } from './context.ts';
+import { type ResyncProgress, restartResync, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { recheckMissingImages, resyncImages } from './media-sync.ts';
-import { type ResyncProgress, restartResync, STATE_KEYS } from './memory.ts';
 import { paginate } from './paginate.ts';
-import { readSite } from './poll.ts';
+import { refreshSite } from './poll.ts';
 import { recheckPublicViews } from './read-public-view.ts';
 import { deleteUnlisted } from './reconcile.ts';
 
@@ -50,7 +48,7 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
   const remainingMs = memory.resync.dueMs - nowMs();
   // More than a whole interval: the clock was set back.
   if (remainingMs > 0 && remainingMs <= resyncIntervalMs) return undefined;
-  await readSite(context);
+  await refreshSite(context);
   await recheckPublicViews(context);
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
   recheckMissingImages(context);

@@ -3,16 +3,14 @@
 
 import { CmsUnavailable } from '../errors.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { noEventsError, unlessAbsent } from './absent-collections.ts';
-import { readPage } from './cms-reader.ts';
+import { noEventsError, readPage, unlessAbsent } from './cms-reader.ts';
 import { type Collection, recordsPerPage, stampOf } from './collections.ts';
-import { type SyncContext, scopeOf } from './context.ts';
+import { type CollectionProgress, loadInitialSync, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages } from './media-sync.ts';
-import { type CollectionProgress, loadInitialSync, STATE_KEYS } from './memory.ts';
 import { type PageRequest, paginate } from './paginate.ts';
-import { poll, readSite, refreshPublicViews } from './poll.ts';
+import { poll, refreshPublicViews, refreshSite } from './poll.ts';
 
 const CONCURRENT_PAGES = 3;
 
@@ -25,7 +23,7 @@ export type OnProgress = (collection: string, done: number, total: number) => vo
  */
 export async function runInitialSync(context: SyncContext, onProgress: OnProgress): Promise<void> {
   const { replica, memory, commit, nowMs, resyncIntervalMs } = context;
-  await readSite(context);
+  await refreshSite(context);
   await refreshPublicViews(context);
   replica.beginBulkLoad();
   // A failure may have rolled back the last changes of the bulk load, with the progress.

@@ -3,11 +3,9 @@
 
 import { type CmsRecord, plainCollection } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
-import { isAbsent } from './absent-collections.ts';
-import { readPage, serviceOptions } from './cms-reader.ts';
+import { isAbsent, readPage, serviceOptions } from './cms-reader.ts';
 import { PUBLIC_SCOPE } from './collections.ts';
-import { collectionOf, type SyncContext } from './context.ts';
-import { linkTablesState } from './memory.ts';
+import { collectionOf, linkTablesState, type SyncContext } from './context.ts';
 import type { MarkedPage } from './paginate.ts';
 
 /**

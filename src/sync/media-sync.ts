@@ -5,10 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatWallTime } from '../time/wall-time.ts';
 import { readMediaPage } from './cms-reader.ts';
 import { stampOf } from './collections.ts';
-import { type SyncContext, siteOf } from './context.ts';
+import { STATE_KEYS, type SyncContext, siteOf } from './context.ts';
 import { MODIFIED_RESOLUTION_MS } from './dirty-records.ts';
 import { fetchImages } from './ingest.ts';
-import { STATE_KEYS } from './memory.ts';
 import { isWatermarkSettled, lookbackUtc, modifiedSince, settleWatermark } from './modified-since.ts';
 
 const IDS_PER_SLICE = 200;

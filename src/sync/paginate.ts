@@ -17,7 +17,7 @@ export interface Cursor {
   lastId: number;
 }
 
-export interface ListPage extends MarkedPage {
+export interface PageWithCursor extends MarkedPage {
   /** Continues after this page. */
   cursor: Cursor;
   isLast: boolean;
@@ -35,7 +35,7 @@ export interface PaginateOptions {
   concurrency: number;
 }
 
-export type Position = { limit: number } & Pick<ListRequest, 'offset' | 'page'>;
+export type PagePosition = { limit: number } & Pick<ListRequest, 'offset' | 'page'>;
 
 const MAX_STEPS_BACK = 8;
 
@@ -55,9 +55,9 @@ function overlaps(records: readonly CmsRecord[], lastId: number): boolean {
  * if records before it disappeared, earlier pages are read again. Throws what `readPage` throws.
  */
 export async function* paginate(
-  readPage: (position: Position) => Promise<MarkedPage>,
+  readPage: (position: PagePosition) => Promise<MarkedPage>,
   { by, start, pageSize, concurrency }: PaginateOptions,
-): AsyncGenerator<ListPage> {
+): AsyncGenerator<PageWithCursor> {
   const byOffset = by === 'offset';
   const stride = byOffset ? pageSize - 1 : 1;
   const recordsBefore = (position: number) => (byOffset ? position : (position - 1) * pageSize);

@@ -3,16 +3,14 @@
 
 import type { PostRecord } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { absenceReason, isAbsent, unlessAbsent } from './absent-collections.ts';
-import { readPage, sentAtMs } from './cms-reader.ts';
+import { absenceReason, isAbsent, readPage, sentAtMs, unlessAbsent } from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
-import { type SyncContext, siteOf } from './context.ts';
+import { restartResync, STATE_KEYS, type SyncContext, siteOf } from './context.ts';
 import { reviewSuspended, suspensionReason } from './deletion-guard.ts';
 import { hasWriteSince } from './dirty-records.ts';
 import { fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
-import { restartResync, STATE_KEYS } from './memory.ts';
 import { isWatermarkSettled, modifiedSince, settleWatermark } from './modified-since.ts';
 import type { MarkedPage } from './paginate.ts';
 import { recheckPublicViews } from './read-public-view.ts';
@@ -36,7 +34,7 @@ const OVERDUE_PER_POLL = 100;
  */
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections, commit } = context;
-  if (!memory.isSiteFresh) await readSite(context);
+  if (!memory.isSiteFresh) await refreshSite(context);
   if (!memory.publicView.isFresh) await refreshPublicViews(context);
   for (const collection of collections) {
     if (collection.kind === 'event') await refreshLinks(context);
@@ -70,7 +68,7 @@ async function pollCollection(context: SyncContext, collection: Collection): Pro
 }
 
 /** Reads the site's facts. If they changed, every record must be read again. Throws what the CMS throws. */
-export async function readSite({
+export async function refreshSite({
   cms,
   serviceCredentials,
   signal,

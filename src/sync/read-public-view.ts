@@ -7,8 +7,8 @@ import { type PostKind, WITHHELD } from '../model/records.ts';
 import { asTooLarge, isTooLarge, isTooLargeError, readByIds, readPage, readRecord } from './cms-reader.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, stampOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
+import { type PublicViewMode, STATE_KEYS } from './context.ts';
 import { markDirty } from './dirty-records.ts';
-import { type PublicViewMode, STATE_KEYS } from './memory.ts';
 import { stampsById } from './replica-records.ts';
 
 /** A site that was public must refuse anonymous readers for so long before the gateway changes the mode. */

@@ -1,7 +1,6 @@
 // Owns what `/status` reports of the sync.
 
-import type { SyncContext } from './context.ts';
-import type { PublicViewModes } from './memory.ts';
+import type { PublicViewModes, SyncContext } from './context.ts';
 import type { ReplicaState } from './sync-state.ts';
 
 const MAX_REPORTED = 100;

@@ -9,14 +9,13 @@ import type { Observe } from '../observability/events.ts';
 import { localCommit, NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import { collectionsOf, idOf } from './collections.ts';
-import { missingFields } from './complete-records.ts';
-import { collectionOf, type SyncContext, siteOf } from './context.ts';
+import { assertComplete } from './complete-records.ts';
+import { collectionOf, isComplete, loadMemory, reloadMemory, STATE_KEYS, type SyncContext, siteOf } from './context.ts';
 import { isOutdated, markChangedByPeer, markWritten, nextReadMark, retainReadMarks } from './dirty-records.ts';
 import { type ChangedRecord, fetchChanged, inBatches } from './fetch-changed.ts';
 import { fetchStaffRecords, type StaffReader } from './fetch-staff-records.ts';
 import { continueResync } from './full-resync.ts';
 import { runInitialSync } from './initial-sync.ts';
-import { isComplete, loadMemory, reloadMemory, STATE_KEYS } from './memory.ts';
 import type { Leadership, Peers } from './peers.ts';
 import { poll, refreshLinks } from './poll.ts';
 import { createPollLoop } from './poll-loop.ts';
@@ -62,9 +61,10 @@ export interface Sync extends Leadership {
    */
   readPublicView(kind: Kind, record: CmsRecord, call: CallOptions): Promise<CmsRecord | undefined>;
   /**
-   * The fields that a CMS record lacks although records of its kind have them; undefined if it is complete.
+   * Throws `CmsUnavailable` `incomplete` if a CMS record lacks fields that records of its kind have. `isWritten`: it is the response to a
+   * write.
    */
-  missingFields(kind: Kind, record: CmsRecord): string | undefined;
+  assertComplete(kind: Kind, record: CmsRecord, isWritten?: boolean): void;
   /** The last known facts of the site; kept in the replica for starts without the CMS. */
   site(): Site;
   /**
@@ -241,8 +241,11 @@ export function createSync(options: SyncOptions): Sync {
     fetchChanged: inBatches((changes) =>
       withReadMarks((current) => fetchChanged(current, changes)).then(
         () => true,
-        // The next poll fetches the records, and reports the failure if it lasts.
-        () => false,
+        // A poll fetches the records, and reports the failure if it lasts. Its retries have delays of their own.
+        () => {
+          if (context.memory.state.failures === 0) loop.pollAgain();
+          return false;
+        },
       ),
     ),
     async fetchStaffRecords(reader, kinds) {
@@ -259,7 +262,7 @@ export function createSync(options: SyncOptions): Sync {
         return isOutdated(current.memory, kind, idOf(record), readMark) ? undefined : view;
       });
     },
-    missingFields: (kind, record) => missingFields(context, kind, record),
+    assertComplete: (kind, record, isWritten = false) => assertComplete(context, kind, record, isWritten),
     site: () => siteOf(context),
     linkTables: () => context.memory.links.tables,
     refreshLinkTables: () => refreshLinks(context),

@@ -202,6 +202,7 @@ const ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth ten
 const DAY_OF_MONTH =
   /\b(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last)\s{1,9}((?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:day)?)\s{1,9}of\b/i;
 const LOG_DATE = /^(\d{1,2})\/([a-z]{3})\/(\d{4}):/i;
+const HOUR_ALONE = /-\d{1,2}T\d{1,2}$/i;
 const CLOCK_TIME = /\d\s*[ap]\.?m\b|\d[:.]\d\d|\bnoon\b/i;
 
 /**
@@ -226,8 +227,8 @@ function parseWithoutZone(text: string, now: number): number | undefined {
     // PHP resets the time of day after a word, unless a time follows, and keeps it after a number.
     return addWeekdays(isWord && !CLOCK_TIME.test(after) ? startOf(from) : from, amount);
   }
-  // Server logs have a colon between date and time, which locutus accepts only with an offset.
-  return strtotimeUtc(text.replace(LOG_DATE, '$1 $2 $3 '), now);
+  // Server logs have a colon between date and time, which locutus accepts only with an offset. It needs minutes after `2027-03-12T10`.
+  return strtotimeUtc(text.replace(LOG_DATE, '$1 $2 $3 ').replace(HOUR_ALONE, '$&:00'), now);
 }
 
 /** `first monday of january 2026`, `last friday of next month 10:00`. Midnight unless the text has a time. */

@@ -38,7 +38,7 @@ for (const [key, names] of Object.entries(abbreviationGroups)) {
 // The keys come from clients, so every cache has a bound.
 const zonesByText = new LRUCache<string, Zone | false>({ max: 2000 });
 const formatsByName = new LRUCache<string, Intl.DateTimeFormat>({ max: 200 });
-const spansByZoneYear = new LRUCache<string, Span[]>({ max: 5000 });
+const spansByZoneYear = new LRUCache<string, OffsetSpan[]>({ max: 5000 });
 
 /**
  * Parses the text of a `timezone` field as The Events Calendar does:
@@ -161,13 +161,13 @@ function offsetText(minutes: number, full: boolean): string {
 }
 
 /** A period with one offset. It ends before `untilMs`. */
-export interface Span {
+export interface OffsetSpan {
   untilMs: number;
   offsetMs: number;
 }
 
 /** The periods of a UTC year in a zone of the tz database, in order. */
-export function offsetSpans(name: string, year: number): readonly Span[] {
+export function offsetSpans(name: string, year: number): readonly OffsetSpan[] {
   const key = `${name} ${year}`;
   let spans = spansByZoneYear.get(key);
   if (!spans) {
@@ -190,11 +190,11 @@ function offsetMs(epochMs: number, zone: Zone): number {
 /**
  * Finds the offset changes of a year by binary search within each week. Intl is too slow for each conversion.
  */
-function spansOfYear(name: string, year: number): Span[] {
+function spansOfYear(name: string, year: number): OffsetSpan[] {
   const format = formatOf(name);
   if (!format) return [];
   const endMs = dayStartMs(year + 1, 0, 1);
-  const spans: Span[] = [];
+  const spans: OffsetSpan[] = [];
   let atMs = dayStartMs(year, 0, 1);
   let offset = intlOffsetMs(format, atMs);
   while (atMs < endMs) {

@@ -1,7 +1,7 @@
 // Browser test harness: a real WordPress with a town's calendar, gateways in front of it, a browser, and
 // watched pages.
 
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,18 +9,17 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
 import { townCalendar, townToday } from '../../sandbox/town/content.ts';
 import { fillTown, wordPressUpload } from '../../sandbox/town/fill.ts';
-import { startDemoGateway } from '../../sandbox/town/gateway.ts';
 import { freePorts } from '../free-port.ts';
+import { basicAuth } from '../live/json-client.ts';
+import { type GatewayProcess, MOUNT, startGateway } from '../start-gateway.ts';
 
+/** PHP as WebAssembly on a busy machine. */
+const READY_MS = 600_000;
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-export interface BrowserGateway {
-  url: string;
-  port: number;
+export interface BrowserGateway extends GatewayProcess {
   /** URL of the API: `http://127.0.0.1:PORT/calendar/events/v1`. */
   calendar: string;
-  adminUrl: string;
-  stop(): Promise<void>;
 }
 
 export interface GatewaySettings {
@@ -34,89 +33,74 @@ export interface Harness {
   sandbox: Sandbox;
   gateway: BrowserGateway;
   browser: Browser;
-  close(): Promise<void>;
 }
 
 let current: Harness | undefined;
-/** Gateways to stop at the end, since a test that fails early leaves them running. */
-const running = new Set<() => Promise<void>>();
+/** In the order of the start. Gateways of tests too, since a test that fails early leaves them running. */
+const ends: (() => Promise<unknown>)[] = [];
 
-/** The harness that the runner opened. */
+/** The harness of `mochaGlobalSetup`. */
 export function harness(): Harness {
   if (!current) throw new Error('these tests are run by npm run test:browser');
   return current;
 }
 
-/** Returns what is missing and how to install it. */
-export const missingBrowser = (): string | undefined =>
-  existsSync(CHROMIUM) ? undefined : `no ${CHROMIUM}: apt-get install chromium, or name another in CHROMIUM`;
+/** Throws an error that says how to install a missing browser. */
+export function requireBrowser(): void {
+  if (!existsSync(CHROMIUM)) throw new Error(`no ${CHROMIUM}: apt-get install chromium, or name another in CHROMIUM`);
+}
 
 /** Chromium's sandbox does not work for root. */
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
 
-/** Starts site, gateway and browser; for the runner. */
-export async function openHarness(dir: string, log: (text: string) => void): Promise<Harness> {
-  const lack = missingBrowser();
-  if (lack) throw new Error(lack);
-  const ends: (() => Promise<void>)[] = [];
-  const close = async () => {
-    await Promise.allSettled([...running].map((end) => end()));
-    for (const end of ends) await end();
-  };
+/** Starts site, gateway and browser before all tests. */
+export async function mochaGlobalSetup(): Promise<void> {
+  requireBrowser();
+  const dir = mkdtempSync(join(tmpdir(), 'calendar-pages-'));
+  ends.push(async () => rmSync(dir, { recursive: true, force: true }));
   try {
     const sandbox = await startSandbox({ dir, port: 0, fresh: true });
-    ends.unshift(() => sandbox.stop());
+    ends.push(() => sandbox.stop());
     const gateway = await startBrowserGateway(sandbox).then(({ ready }) => ready);
-    const { user, applicationPassword } = sandbox.credentials.editor;
-    const authorization = `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
+    const authorization = basicAuth(sandbox.credentials.editor);
     await fillTown(townCalendar(townToday()), {
       ...{ calendar: gateway.calendar, authorization, upload: wordPressUpload(sandbox.url, authorization) },
       parallel: sandbox.phpRuntime === 'native' ? 4 : 1,
       onProgress: () => {},
     });
-    log(`a town's calendar at ${gateway.url}`);
     const browser = await startBrowser();
-    ends.unshift(() => browser.close());
-    log(`Chromium ${browser.version()}`);
-    current = { sandbox, gateway, browser, close };
-    return current;
+    ends.push(() => browser.close());
+    console.log(`Chromium ${browser.version()}, a town's calendar at ${gateway.url}`);
+    current = { sandbox, gateway, browser };
   } catch (error) {
-    await close();
+    await mochaGlobalTeardown();
     throw error;
   }
+}
+
+export async function mochaGlobalTeardown(): Promise<void> {
+  for (const end of ends.reverse()) await end();
 }
 
 /** Starts a gateway; `ready` settles after its initial sync. */
 export async function startBrowserGateway(
   sandbox: Sandbox,
-  settings: GatewaySettings = {},
+  { cmsUrl = sandbox.url, config = {} }: GatewaySettings = {},
 ): Promise<{ url: string; ready: Promise<BrowserGateway> }> {
-  const [port, adminPort] = await freePorts();
-  const [url, adminUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`];
-  const dir = mkdtempSync(join(tmpdir(), 'calendar-browser-'));
-  const configFile = join(dir, 'config.json');
-  writeFileSync(configFile, JSON.stringify(settings.config ?? {}));
-  const { cmsUrl } = settings;
   const { user, applicationPassword: password } = sandbox.credentials.admin;
-  const started = startDemoGateway(
-    { url: sandbox.url, service: { user, password } },
-    { port, adminPort, configFile, logFile: join(dir, 'gateway.log') },
-    {
-      ...(cmsUrl === undefined ? {} : { CALENDAR_UPSTREAM_URL: cmsUrl }),
+  const [port, adminPort] = await freePorts();
+  const gateway = await startGateway({
+    ...{ transport: 'process', cmsUrl, service: { user, password }, config, ports: { port, adminPort } },
+    env: {
+      CALENDAR_PUBLIC_URL: `http://127.0.0.1:${port}`,
       CALENDAR_MOUNTS: '/wp-json/tribe/events/v1',
       CALENDAR_SYNC_INTERVAL: '1',
     },
-    () => {},
-  );
-  const ready = started.then(({ stop }) => ({
-    ...{ url, port, adminUrl, stop },
-    calendar: `${url}/calendar/events/v1`,
-  }));
-  ready.then(
-    ({ stop }) => running.add(stop),
-    () => {}, // `ready` also rejects for the caller
-  );
+  });
+  ends.push(() => gateway.stop());
+  const { url } = gateway;
+  const ready = gateway.untilReady(READY_MS).then(() => ({ ...gateway, calendar: `${url}${MOUNT}` }));
   return { url, ready };
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { basicAuth, sendJson } from '../live/json-client.ts';
 import { controls, harness, type watchedPages } from './harness.ts';
 
 /** A day of the current month at the site: `2027-03-10`. */
@@ -13,23 +14,16 @@ export const inThisMonth = (day: number): string => {
 };
 
 /** Sends an API request as the administrator. */
-export async function ask(method: string, path: string, body?: object) {
-  const { user, applicationPassword } = harness().sandbox.credentials.admin;
-  const response = await fetch(`${harness().gateway.calendar}${path}`, {
-    method,
-    headers: {
-      authorization: `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`,
-      'content-type': 'application/json',
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  expect(response.status, `${method} ${path}`).to.be.within(200, 201);
-  return (await response.json()) as {
+export async function ask(method: string, path: string, json?: object) {
+  const { sandbox, gateway } = harness();
+  const { status, body } = await sendJson<{
     id: number;
     title: string;
     total: number;
     events: { id: number; title: string }[];
-  };
+  }>(`${gateway.calendar}${path}`, { method, json, authorization: basicAuth(sandbox.credentials.admin) });
+  expect(status, `${method} ${path}`).to.be.within(200, 201);
+  return body;
 }
 
 export const newEvent = (title: string, more: object = {}) =>

@@ -2,11 +2,13 @@
 
 import { expect } from 'chai';
 import { startCmsProxy } from '../live/cms-proxy.ts';
+import { until } from '../until.ts';
 import { DEVICES, harness, openPage, screenshot, startBrowserGateway, untilVisible } from './harness.ts';
 
 const DESKTOP = DEVICES['on a desktop, light'];
 const PHONE = DEVICES['on a phone, dark'];
 const SLOW_MS = 700;
+const WAIT_MS = 15_000;
 
 describe('the pages', () => {
   it('show the progress of the initial sync, then the events', async () => {
@@ -15,7 +17,7 @@ describe('the pages', () => {
     const watched = await openPage(PHONE, url);
     try {
       const { page } = watched;
-      await untilAnswered(`${url}/-/assets/page.css`);
+      await until(() => isAnswered(`${url}/-/assets/page.css`), 'the gateway listens', WAIT_MS);
       await page.goto(`${url}/`);
       const progress = page.getByText(/^The calendar is syncing: \d+ % done/);
       await progress.waitFor();
@@ -44,7 +46,7 @@ describe('the pages', () => {
       await page.goto(`${url}/`);
       await page.locator('#events [data-event]:visible').first().waitFor();
       await relay.close();
-      await untilState(adminUrl, 'unreachable');
+      await until(async () => (await stateOf(adminUrl)) === 'unreachable', 'the CMS is away', WAIT_MS);
       await page.reload();
       await page.locator('#events [data-event]:visible').first().click();
       await page.getByRole('dialog').waitFor();
@@ -109,23 +111,10 @@ describe('the pages', () => {
   }
 });
 
-/** Waits for a state of the replica. */
-async function untilState(adminUrl: string, state: string): Promise<void> {
-  const current = async () => ((await (await fetch(`${adminUrl}/status`)).json()) as { state: string }).state;
-  for (let tries = 0; (await current()) !== state; tries++) {
-    if (tries > 300) throw new Error(`the replica is not ${state}`);
-    await new Promise((later) => setTimeout(later, 50));
-  }
-}
-
-async function untilAnswered(url: string): Promise<void> {
-  const statuses = () =>
-    fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  for (let tries = 0; !(await statuses()); tries++) {
-    if (tries > 300) throw new Error(`${url} does not answer`);
-    await new Promise((later) => setTimeout(later, 50));
-  }
-}
+const stateOf = async (adminUrl: string): Promise<string> =>
+  ((await (await fetch(`${adminUrl}/status`)).json()) as { state: string }).state;
+const isAnswered = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );

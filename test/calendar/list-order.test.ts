@@ -1,8 +1,8 @@
-// The order of event lists, and lists of what changed after a time.
+// The order of event lists, and lists of posts that changed after a time.
 
 import { expect } from 'chai';
 import type { TestGateway } from '../start-gateway.ts';
-import { event, organizer, term, venue } from '../store/sample-records.ts';
+import { event, organizer, venue } from '../store/sample-records.ts';
 import { seededGateway } from './seeded-gateway.ts';
 
 const on = (id: number, day: number, more: object = {}) =>
@@ -69,8 +69,6 @@ describe('modified_after', () => {
       ...[1, 2].map((id) => on(id, id, at(`2026-11-0${id} 10:00:00`))),
       ...[21, 22].map((id) => venue(id, at(`2026-11-${id} 10:00:00`))),
       ...[26, 27].map((id) => organizer(id, at(`2026-11-0${id - 25} 10:00:00`))),
-      term('category', 31),
-      term('tag', 41),
       on(3, 3, { ...at('2026-11-20 10:00:00'), status: 'draft' }),
       on(4, 4, { ...at('2026-11-20 10:00:00'), hidden: true }),
     ]);
@@ -104,11 +102,6 @@ describe('modified_after', () => {
     expect(await ids('/events?modified_after=2026-11-02+10:00:00', 'admin')).to.deep.equal([3]);
     const { text } = await gateway.request('/events.ics?modified_after=2026-11-01+10:00:00');
     expect(text.match(/UID:event-\d/g)).to.deep.equal(['UID:event-2']);
-  });
-
-  it('does not restrict terms, which have no time of change', async () => {
-    expect(await ids('/categories?hide_empty=0&modified_after=2026-11-01')).to.deep.equal([31]);
-    expect(await ids('/tags?hide_empty=0&modified_after=2026-11-01')).to.deep.equal([41]);
   });
 
   it('is relative to now for a phrase, and a 400 for any other text', async () => {

@@ -1,18 +1,23 @@
 // The page size, and the links to a page, the next and the previous one.
 
 import { expect } from 'chai';
-import { pageLinks, pageOf, totalPages } from '../../src/calendar/list-response.ts';
+import { pageLinks, requestedPage, totalPages } from '../../src/calendar/list-response.ts';
 
 const LISTS = { perPage: 4, maxPerPage: 50 };
 
 describe('pages', () => {
   it('has the configured size by default, and at most the maximum', () => {
-    expect(pageOf({}, LISTS)).to.deep.equal({ page: 1, perPage: 4, limit: 4, offset: 0 });
-    expect(pageOf({ per_page: 100, page: 3 }, LISTS)).to.deep.equal({ page: 3, perPage: 50, limit: 50, offset: 100 });
+    expect(requestedPage({}, LISTS)).to.deep.equal({ page: 1, perPage: 4, limit: 4, offset: 0 });
+    expect(requestedPage({ per_page: 100, page: 3 }, LISTS)).to.deep.equal({
+      page: 3,
+      perPage: 50,
+      limit: 50,
+      offset: 100,
+    });
   });
 
   it('has an offset that SQLite accepts, however high the page', () => {
-    const { offset } = pageOf({ page: 1e21, per_page: 50 }, LISTS);
+    const { offset } = requestedPage({ page: 1e21, per_page: 50 }, LISTS);
     expect(Number.isSafeInteger(offset)).to.equal(true);
   });
 

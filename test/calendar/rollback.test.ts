@@ -70,6 +70,22 @@ describe('rollback', () => {
       expect(existing()).to.deep.equal([]);
     });
 
+    it('if the CMS rejects the update with which an adapter repeats a part of the create', async () => {
+      const seen: unknown[] = [];
+      fixture.cms.resentAfterCreate = ({ collection }, body) =>
+        collection === 'events'
+          ? { meta: { start_date: (body.meta as { start_date: string }).start_date } }
+          : undefined;
+      fixture.cms.onWrite = ({ method }, isInserted, body) => {
+        if (method !== 'update' || isInserted) return;
+        seen.push(body);
+        throw rejection();
+      };
+      await errorOf(write('/events', 'create', EVENT_WITH_LINKED));
+      expect(seen).to.deep.equal([{ meta: { start_date: event.start_date } }]);
+      expect(existing()).to.deep.equal([]);
+    });
+
     it('when an update is rejection, and the event stays as it was', async () => {
       const { id } = await write('/events', 'create', event);
       const before = structuredClone(existing());

@@ -28,14 +28,15 @@ const ECAL = 'import gi; gi.require_version("ECal", "2.0"); from gi.repository i
 
 const exec = promisify(execFile);
 
-export async function missingPrograms(): Promise<string | undefined> {
+/** Before all checks of this folder. */
+export async function mochaGlobalSetup(): Promise<void> {
   const lacks =
     FILES.some((file) => !existsSync(file)) ||
     (await exec(PYTHON, ['-c', ECAL]).then(
       () => false,
       () => true,
     ));
-  return lacks ? `a calendar program is missing: apt-get install ${PACKAGES}` : undefined;
+  if (lacks) throw new Error(`a calendar program is missing: apt-get install ${PACKAGES}`);
 }
 
 async function run(dir: string, command: string, args: readonly string[]): Promise<string> {

@@ -1,9 +1,13 @@
 // The help of the commands: every option, and the settings as the schema describes them.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { CHECK_OPTIONS, commands, usage } from '../../src/cli/commands.ts';
 import { INIT_OPTIONS } from '../../src/cli/init/options.ts';
 import { SETTINGS } from '../../src/config-environment.ts';
+import { ConfigError } from '../../src/errors.ts';
 
 describe('--help', () => {
   it('names every command', () => {
@@ -28,5 +32,50 @@ describe('--help', () => {
     const named = commands.serve!.help.match(/\bCALENDAR_[A-Z_]+/g)!;
     expect(named).to.have.length.above(15);
     expect(named.filter((name) => name !== 'CALENDAR_CONFIG' && !variables.includes(name))).to.deep.equal([]);
+  });
+});
+
+describe('plugin --config', () => {
+  let folder: string;
+  let printed: string;
+  const write = process.stdout.write;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'calendar-plugin-'));
+    printed = '';
+    writeFileSync(
+      join(folder, 'config.json'),
+      JSON.stringify({
+        upstream: { url: 'https://www.example.org' },
+        mapping: 'acf',
+        webhook: { secret: 'of the file' },
+      }),
+    );
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Catches what the command prints. */
+  async function plugin(...args: string[]): Promise<number> {
+    process.stdout.write = ((text: string) => {
+      printed += text;
+      return true;
+    }) as typeof write;
+    try {
+      return await commands.plugin!.run(args);
+    } finally {
+      process.stdout.write = write;
+    }
+  }
+
+  it("has the gateway's mapping and webhook secret", async () => {
+    const file = join(folder, 'config.json');
+    expect(await plugin('--config', file, '--webhook-url', 'http://10.0.0.5:3001/-/changes')).to.equal(0);
+    expect(printed).to.include('Plugin Name: Calendar gateway: acf').and.to.include("'of the file'");
+  });
+
+  it('refuses to leave out the webhooks of a gateway that has a secret', async () => {
+    const error = await plugin('--config', join(folder, 'config.json')).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(ConfigError);
+    expect((error as Error).message).to.include('--webhook-url');
+    expect(printed).to.equal('');
   });
 });

@@ -17,6 +17,8 @@ export interface FakeCollection {
   trash?: boolean;
   /** What the service account may do; default: everything. */
   account?: Json;
+  /** So many more are in the totals than in the lists. */
+  missing?: number;
   /** Visitors get no list at all. */
   isClosed?: boolean;
   /** Fields that a create must have. */
@@ -86,7 +88,8 @@ export async function startFakePayload(options: FakePayloadOptions): Promise<Fak
     const seen = collection.docs.filter((doc) => isMember || (isPublic(doc) && doc.hiddenFromPublic !== true));
     const docs = wanted ? seen.filter(({ id }) => wanted.includes(String(id))) : seen;
     const [limit, page] = [Number(query.get('limit') ?? 10), Number(query.get('page') ?? 1)];
-    sendJson(response, 200, { docs: docs.slice((page - 1) * limit, page * limit), totalDocs: docs.length });
+    const totalDocs = docs.length + (collection.missing ?? 0);
+    sendJson(response, 200, { docs: docs.slice((page - 1) * limit, page * limit), totalDocs });
   }
 
   /** Stores the values of fields that the collection has. Undefined after a refusal. */

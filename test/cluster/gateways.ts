@@ -55,6 +55,7 @@ export interface GatewayOptions {
   file?: string;
   mapping?: string;
   resyncIntervalMs?: number;
+  nowMs?: () => number;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
@@ -65,6 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     ...{ cms: cmsLink.cms, service: SERVICE, intervalMs, resyncIntervalMs, syncPageSize: 5, waitsForSync: false },
     ...{ mapping: loadMapping(options.mapping ?? 'wordpress-meta'), file: options.file },
     redisUrl: `redis://127.0.0.1:${proxy.url.port}`,
+    ...(options.nowMs && { nowMs: options.nowMs }),
   }).catch(async (error: unknown) => {
     await proxy.close();
     throw error;

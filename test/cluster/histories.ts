@@ -316,7 +316,7 @@ async function runHistory(redisServer: RedisServer, seed: number): Promise<Histo
 }
 
 /** Rejects at the end with all histories that failed. */
-export async function runHistories(runs: number, seed: number): Promise<HistoryCounts> {
+async function runHistories(runs: number, seed: number): Promise<HistoryCounts> {
   const all: HistoryCounts = { writes: 0, reads: 0, retryLater: 0, faults: 0 };
   let next = seed;
   const failed: unknown[] = [];
@@ -336,10 +336,14 @@ export async function runHistories(runs: number, seed: number): Promise<HistoryC
   return all;
 }
 
+/** Runs histories from a seed, random by default, and prints what they did. */
+export async function printHistories(runs: number, seed = Date.now() % 1_000_000): Promise<void> {
+  const { writes, reads, retryLater, faults } = await runHistories(runs, seed);
+  const counts = `${writes} writes, ${reads} reads (${retryLater} with 503), ${faults} faults`;
+  console.log(`${runs} histories over three gateways from seed ${seed}, all replicas equal the CMS: ${counts}`);
+}
+
 if (import.meta.main) {
   const { values } = parseArgs({ options: { runs: { type: 'string', default: '20' }, seed: { type: 'string' } } });
-  const seed = Number(values.seed ?? Date.now() % 1_000_000);
-  const { writes, reads, retryLater, faults } = await runHistories(Number(values.runs), seed);
-  const counts = `${writes} writes, ${reads} reads (${retryLater} with 503), ${faults} faults`;
-  console.log(`${values.runs} histories from seed ${seed}, all replicas equal the CMS: ${counts}`);
+  await printHistories(Number(values.runs), values.seed === undefined ? undefined : Number(values.seed));
 }

@@ -3,9 +3,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { createClient } from '@redis/client';
+import { accepts, freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 
 export interface RedisServer {
@@ -29,18 +29,6 @@ export function findRedisServer(): string | undefined {
     .find((file) => existsSync(file));
 }
 
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
-
 const clientOf = ({ url }: RedisServer) => createClient({ url });
 
 /** Runs commands with a client of its own. */
@@ -58,26 +46,12 @@ export async function withRedisClient<T>(
   }
 }
 
-const MIN_PORT = 20_000;
-/** Ephemeral ports begin at 32768 on Linux, and at 49152 elsewhere. */
-const MAX_PORT = 32_000;
-
-/**
- * A free port outside the ephemeral range. While Redis is down, a client that tries to reconnect to an
- * ephemeral port may get that port as its own, connect to itself, and keep Redis from starting again.
- */
-async function fixedPort(): Promise<number> {
-  for (;;) {
-    const port = MIN_PORT + Math.floor(Math.random() * (MAX_PORT - MIN_PORT));
-    if (!(await accepts(port))) return port;
-  }
-}
-
 /** Starts one with the configuration that docs/scaling.md recommends. Throws if none is installed. */
 export async function startRedisServer(): Promise<RedisServer> {
   const file = findRedisServer();
   if (!file) throw new Error('no redis-server found: apt-get install redis-server, or set CALENDAR_TEST_REDIS_SERVER');
-  const port = await fixedPort();
+  // Outside the range of outgoing connections: a client that tries to reconnect must not get the port as its own.
+  const port = await freePort();
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const memory = ['--maxmemory', '512mb', '--maxmemory-policy', 'noeviction'];
 

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runHistories } from './histories.ts';
+import { printHistories } from './histories.ts';
 import { findRedisServer } from './redis-server.ts';
 
 const { values } = parseArgs({ options: { histories: { type: 'string', default: '12' }, seed: { type: 'string' } } });
@@ -27,9 +27,4 @@ const options = ['--no-config', '--timeout', '60000', '--parallel', '--jobs', '2
 const { status } = spawnSync(mocha, [...options, ...tests], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-const seed = Number(values.seed ?? Date.now() % 1_000_000);
-const { writes, reads, retryLater, faults } = await runHistories(Number(values.histories), seed);
-const counts = `${writes} writes, ${reads} reads (${retryLater} with 503), ${faults} faults`;
-console.log(
-  `${values.histories} histories over three gateways from seed ${seed}, all replicas equal the CMS: ${counts}`,
-);
+await printHistories(Number(values.histories), values.seed === undefined ? undefined : Number(values.seed));

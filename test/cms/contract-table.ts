@@ -1,15 +1,14 @@
 // `npm run test:contract`: checks every implementation of the CMS port, a new WordPress and a new Payload among them,
 // and prints a table of implementations and promises. With `--in-memory`, only those that need no site.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import nock from 'nock';
-import { type PayloadIds, startPayload } from '../../sandbox/payload-site.ts';
-import { startSandbox } from '../../sandbox/start.ts';
+import type { PayloadIds } from '../../sandbox/payload-site.ts';
 import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
+import { basicAuth } from '../live/json-client.ts';
+import { withSandbox } from '../live/with-sandbox.ts';
+import { withPayload } from '../payload/with-payload.ts';
 import { checkContract } from './contract.ts';
 import type { ContractSubject } from './contract-context.ts';
 import { fakeCms, livePayload, liveWordPress, recordedPayload, recordedWordPress } from './implementations.ts';
@@ -29,34 +28,19 @@ async function checkRecorded(open: () => ContractSubject): Promise<Results> {
   }
 }
 
-async function checkLiveWordPress(): Promise<Results> {
-  const dir = mkdtempSync(join(tmpdir(), 'calendar-contract-'));
+const checkLiveWordPress = (): Promise<Results> => {
   const muPlugins = { 'calendar-gateway-companion.php': companionPlugin(loadMapping('wordpress-meta')) };
-  const sandbox = await startSandbox({ dir, port: 0, mapping: false, muPlugins });
-  const authorization = (role: 'admin' | 'subscriber'): string => {
-    const { user, applicationPassword } = sandbox.credentials[role];
-    return `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
-  };
-  const as: ContractSubject['as'] = { admin: authorization('admin'), subscriber: authorization('subscriber') };
-  try {
-    return await checkContract(liveWordPress(sandbox.url, as));
-  } finally {
-    await sandbox.stop();
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
+  return withSandbox({ mapping: false, muPlugins }, ({ url, credentials: { admin, subscriber } }) =>
+    checkContract(liveWordPress(url, { admin: basicAuth(admin), subscriber: basicAuth(subscriber) })),
+  );
+};
 
-async function checkLivePayload(ids: PayloadIds): Promise<Results> {
-  const dir = mkdtempSync(join(tmpdir(), 'calendar-contract-'));
-  const site = await startPayload({ dir, port: 0, ids });
-  const { admin, subscriber } = site.credentials;
-  try {
-    return await checkContract(livePayload(site.url, { admin: admin.apiKey, subscriber: subscriber.apiKey }));
-  } finally {
-    await site.stop();
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
+const checkLivePayload = (ids: PayloadIds): Promise<Results> =>
+  withPayload(
+    ({ url, credentials: { admin, subscriber } }) =>
+      checkContract(livePayload(url, { admin: admin.apiKey, subscriber: subscriber.apiKey })),
+    ids,
+  );
 
 const { values } = parseArgs({ options: { 'in-memory': { type: 'boolean', default: false } } });
 const columns: [name: string, results: Results][] = [

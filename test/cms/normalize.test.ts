@@ -1,10 +1,10 @@
-// Normalized CMS records: ids of terms that serve as venues, and statuses of a plugin.
+// Normalized CMS records: ids of terms that serve as venues, and statuses of a plugin. What a mapping says for WordPress alone.
 
 import { expect } from 'chai';
 import { CMS_STATUS, plainCollection } from '../../src/cms/port.ts';
+import type { RestCall } from '../../src/cms/rest-call.ts';
 import { createCollections } from '../../src/cms/wordpress/collections.ts';
 import { gatewayId, nativeId, normalize } from '../../src/cms/wordpress/record-form.ts';
-import type { RestCall } from '../../src/cms/wordpress/rest-api.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 
 const site = { url: 'http://cms.example', name: '', timezone: 'UTC' };
@@ -15,7 +15,7 @@ const places = compileMapping(
     upstream: 'wordpress',
     event: {
       posts: 'events',
-      statuses: ['expired', 'draft'],
+      wordpress: { statuses: ['expired', 'draft'] },
       fields: { start_date: 'meta.start', end_date: 'meta.end' },
     },
     venue: { terms: 'places' },
@@ -78,5 +78,57 @@ describe('normalized records of WordPress', () => {
     expect(normalize(event, { id: 5, modified_gmt: '2026-01-02T03:04:05' }).modifiedUtc).to.equal(
       '2026-01-02 03:04:05',
     );
+  });
+});
+
+describe('the settings of a collection for WordPress', () => {
+  const spec = {
+    ...plainCollection('events', 'posts'),
+    cmsSettings: {
+      context: 'edit',
+      listParams: { show: 'all' },
+      statuses: ['expired'],
+      touchAfterCreate: ['meta.start', 'meta.end', 'title'],
+    },
+  };
+  const queries: unknown[] = [];
+  const call = async (_method: string, _route: string, { query = {} } = {}) => {
+    queries.push(query);
+    return { status: 200, headers: { 'x-wp-total': '0' }, json: [], bytes: Buffer.alloc(0) };
+  };
+  const collections = createCollections(call as RestCall);
+
+  it('go into every list request', async () => {
+    await collections.list(spec, { view: 'public' });
+    await collections.list(spec, { view: 'editor', statuses: 'all' });
+    const all = 'publish,draft,pending,private,future,trash,expired';
+    expect(queries).to.deep.equal([{ show: 'all' }, { show: 'all', context: 'edit', status: all }]);
+  });
+
+  it('say which part of a create follows as an update', () => {
+    const body = { title: 'Party', status: 'publish', meta: { start: '2027-01-10', end: '2027-01-11', cost: '5' } };
+    expect(collections.resentAfterCreate!(spec, body)).to.deep.equal({
+      title: 'Party',
+      meta: { start: '2027-01-10', end: '2027-01-11' },
+    });
+    expect(collections.resentAfterCreate!(plainCollection('events', 'posts'), body)).to.equal(undefined);
+  });
+});
+
+describe('a list by slug', () => {
+  /** WordPress finds the records of the slug that is left when it has removed what it keeps in none. */
+  const listBy = async (slug: string, ...found: string[]) => {
+    const json = found.map((each, index) => ({ id: index + 1, slug: each, status: 'publish' }));
+    const call = async () => ({ status: 200, headers: { 'x-wp-total': '1' }, json, bytes: Buffer.alloc(0) });
+    const collections = createCollections(call as unknown as RestCall);
+    return (await collections.list(plainCollection('events', 'posts'), { view: 'public', slug })).records;
+  };
+
+  it('has records with that slug alone: drafts have none, and a cleaned slug is another', async () => {
+    expect(await listBy('%', '', '')).to.deep.equal([]);
+    expect(await listBy('a!b', 'ab')).to.deep.equal([]);
+    expect(await listBy('ab', 'ab')).to.have.length(1);
+    expect(await listBy('-a--b-', 'a-b'), 'as WordPress itself').to.have.length(1);
+    expect(await listBy('%c3%bc', '%C3%BC')).to.have.length(1);
   });
 });

@@ -2,8 +2,9 @@
 
 import { expect } from 'chai';
 import type { CmsRecord } from '../../src/cms/port.ts';
+import type { RestCall, RestCallBody } from '../../src/cms/rest-call.ts';
 import { createUpdate } from '../../src/cms/wordpress/required-fields.ts';
-import { type RestCall, type RestCallBody, restError } from '../../src/cms/wordpress/rest-api.ts';
+import { restError } from '../../src/cms/wordpress/rest-api.ts';
 import { CmsRejected } from '../../src/errors.ts';
 
 const text = (required: boolean) => ({ type: ['string', 'null'], required });

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { missingBrowser, startBrowser } from '../browser/harness.ts';
+import { requireBrowser, startBrowser } from '../browser/harness.ts';
 import { CONCERTS, HTML_TITLE, startTown, type Town } from '../openapi/town.ts';
 
 const EXAMPLES = resolve(import.meta.dirname, '../../examples');
@@ -69,8 +69,7 @@ describe('examples', () => {
   describe('fetch, in a browser, from another origin than the gateway', () => {
     let browser: Browser;
     before(async () => {
-      const lack = missingBrowser();
-      if (lack) throw new Error(lack);
+      requireBrowser();
       browser = await startBrowser();
     });
     after(() => browser?.close());

@@ -6,7 +6,6 @@ import { expect } from 'chai';
 import { MOUNT, type SocketGateway, sendRequest, startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
 import { authorization, type FakeWordPress, PASSWORD, startFakeWordPress } from './fake-wordpress.ts';
-import { SLOW_CLIENTS } from './slow-clients.ts';
 
 const END = '\r\n\r\n';
 const HOST = 'Host: calendar.example';
@@ -59,6 +58,30 @@ const CORPUS: [string, string, number[]?][] = [
   ['a backslash', get(`${MOUNT}\\..\\..\\wp\\v2\\users`), [400, 404]],
   ['half an encoded letter', get(`${MOUNT}/events/by-slug/%`), [400, 404]],
   ['letters that are no UTF-8', get(`${MOUNT}/events/by-slug/%ff%fe`), [400, 404]],
+];
+
+const POST_HEAD = `POST ${MOUNT}/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/json`;
+/** Ways to hold a connection open without ever completing a request. */
+const SLOW_CLIENTS: { name: string; start: string; repeat: string; reads: boolean }[] = [
+  { name: 'send nothing', start: '', repeat: '', reads: true },
+  { name: 'send a header for ever', start: `GET ${MOUNT}/events HTTP/1.1\r\nX-Slow: `, repeat: 'a', reads: true },
+  {
+    name: 'send a body for ever',
+    start: `${POST_HEAD}\r\nContent-Length: 100000${END}{"title":"`,
+    repeat: 'a',
+    reads: true,
+  },
+  {
+    name: 'send chunks for ever',
+    start: `${POST_HEAD}\r\nTransfer-Encoding: chunked${END}1\r\n`,
+    repeat: '{\r\n1\r\n',
+    reads: true,
+  },
+  {
+    name: 'read no response',
+    start: `GET ${MOUNT}/doc HTTP/1.1\r\nHost: x${END}`.repeat(100),
+    ...{ repeat: '', reads: false },
+  },
 ];
 
 describe('raw HTTP', () => {

@@ -1,6 +1,7 @@
 // Sends HTTP requests to a gateway's ports, each on its own connection.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http';
+import { request as sendSecurely } from 'node:https';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 export interface HttpRequestOptions {
@@ -8,6 +9,10 @@ export interface HttpRequestOptions {
   headers?: Record<string, string>;
   body?: string;
   signal?: AbortSignal | undefined;
+  /** Speaks TLS, with any certificate. */
+  isSecure?: boolean;
+  /** A loopback address, such as `127.0.0.2`. */
+  from?: string | undefined;
 }
 
 export interface GatewayResponse {
@@ -24,7 +29,7 @@ const DECOMPRESS: Record<string, (bytes: Buffer) => Buffer> = {
 };
 
 /** Reads and decompresses a whole response. Rejects if it is truncated. */
-export async function readResponse(response: IncomingMessage): Promise<GatewayResponse> {
+async function readResponse(response: IncomingMessage): Promise<GatewayResponse> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   const bytes = Buffer.concat(chunks);
@@ -35,16 +40,15 @@ export async function readResponse(response: IncomingMessage): Promise<GatewayRe
 
 /** Sends one request on its own connection; with a body for any method. */
 export function sendRequest(port: number, path: string, options: HttpRequestOptions = {}): Promise<GatewayResponse> {
-  const { method = 'GET', headers = {}, body, signal } = options;
+  const { method = 'GET', headers = {}, body, signal, isSecure = false, from } = options;
   return new Promise((resolve, reject) => {
     const hasLength = body !== undefined && headers['transfer-encoding'] === undefined;
     const length = hasLength ? { 'content-length': String(Buffer.byteLength(body)) } : {};
-    const request = send(
-      { host: '127.0.0.1', port, path, method, headers: { ...headers, ...length }, agent: false, signal },
-      (response) => {
-        readResponse(response).then(resolve, reject);
-      },
-    );
+    const request = (isSecure ? sendSecurely : send)({
+      ...{ host: '127.0.0.1', port, path, method, headers: { ...headers, ...length }, agent: false, signal },
+      ...{ rejectUnauthorized: false, ...(from !== undefined && { localAddress: from }) },
+    });
+    request.on('response', (response) => readResponse(response).then(resolve, reject));
     request.on('error', reject);
     request.end(body);
   });

@@ -145,7 +145,8 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   const observations: Observation[] = [];
   const observe = combineObservers(metrics.observe, (observation) => void observations.push(observation));
   const cms = 'url' in options.cms ? createWordPress({ ...options.cms, observe }) : options.cms;
-  const replica = openReplica({ identity: 'test', ...(options.file !== undefined && { file: options.file }) });
+  const { file } = options;
+  const replica = openReplica({ identity: 'test', nowMs, ...(file !== undefined && { file }) });
   const parts = { replica, mapping, serviceCredentials: service, observe, intervalMs };
   const shared = options.redisUrl === undefined ? undefined : { url: options.redisUrl, siteUrl: SITE_URL };
   const cluster = shared && createCluster({ ...shared, ...parts });

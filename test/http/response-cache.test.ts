@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { on } from '../calendar/list-fixture.ts';
 import { NOW_MS, seededGateway } from '../calendar/seeded-gateway.ts';
-import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { type RequestOptions, startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
 import { event, image, organizer, term, venue } from '../store/sample-records.ts';
 
@@ -23,6 +23,43 @@ const RECORDS = [
   term('category', 3),
   term('tag', 4),
 ];
+
+describe('concurrent requests of one public URL', () => {
+  let gateway: TestGateway;
+  let cms: FakeCms;
+  beforeEach(async () => {
+    cms = createFakeCms(Date.now);
+    gateway = await startGateway({ cms });
+  });
+  afterEach(() => gateway.stop());
+
+  /** The statuses of a thousand requests, each once, and how many responses were computed. */
+  async function crowd(path: string): Promise<{ statuses: number[]; computed: number }> {
+    const before = gateway.observations.length;
+    const responses = await Promise.all(Array.from({ length: 1000 }, () => gateway.request(path)));
+    const computed = gateway.observations
+      .slice(before)
+      .filter((each) => each.type === 'request' && (each.cache === 'miss' || each.cache === 'none'));
+    return { statuses: [...new Set(responses.map(({ status }) => status))], computed: computed.length };
+  }
+
+  it('share one computation of a list', async () => {
+    cms.createPost('events');
+    expect(await crowd('/events')).to.deep.equal({ statuses: [200], computed: 1 });
+  });
+
+  it('cause as many CMS calls as one request, for a record that the replica lacks', async () => {
+    const calls = async (send: () => Promise<unknown>) => {
+      const before = cms.requests.length;
+      await send();
+      return cms.requests.length - before;
+    };
+    const alone = await calls(() => gateway.request('/events/987654322'));
+    expect(await calls(() => crowd('/events/987654321')))
+      .to.equal(alone)
+      .and.be.above(0);
+  });
+});
 
 describe('response cache', () => {
   let gateway: TestGateway;

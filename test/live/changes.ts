@@ -1,5 +1,6 @@
 // Every kind of change to a site, made as users make it: in wp-admin, with WP-CLI, or in a plugin's PHP.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BULK, type Fixtures } from './fixtures.ts';
 import type { WpAdmin } from './wp-admin.ts';
 
@@ -53,7 +54,6 @@ const QUICK_EDIT = 'wp-admin, Quick Edit';
 const ROW = "wp-admin, link of the list's row";
 const NAMED = 'Renamed in the list';
 const venueOf = (event: ListedEvent | undefined) => (event && 'venue' in event.venue ? event.venue.venue : undefined);
-const sleep = (ms: number) => new Promise((later) => setTimeout(later, ms));
 
 const shows =
   (id: number, isExpected: (event: ListedEvent | undefined) => boolean) =>

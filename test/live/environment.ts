@@ -1,6 +1,7 @@
 // The environment of live tests: URLs of gateway and site, and the site's users.
 
 import type { Credentials, Role } from '../../sandbox/site.ts';
+import { basicAuth, type JsonRequest, type JsonResponse, sendJson } from './json-client.ts';
 
 const requiredEnv = (name: string): string => {
   const value = process.env[name];
@@ -17,41 +18,8 @@ export const users = JSON.parse(requiredEnv('LIVE_USERS')) as Record<Role, Crede
 
 export const calendar = `${gatewayUrl}/calendar/events/v1`;
 
-export interface LiveResponse<T> {
-  status: number;
-  headers: Headers;
-  body: T;
-}
-
 /** Sends one request as a role, or anonymously; a body is sent as JSON. */
-export async function request<T>(
+export const request = <T>(
   url: string,
-  {
-    as,
-    method = 'GET',
-    json,
-    headers = {},
-  }: { as?: string; method?: string; json?: unknown; headers?: Record<string, string> } = {},
-): Promise<LiveResponse<T>> {
-  const { user, applicationPassword } = (as ? users[as as Role] : undefined) ?? {};
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(as ? { authorization: `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}` } : {}),
-      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-  });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as T };
-}
-
-/** Retries until `condition` holds. Returns the time it took; throws after `limitMs`. */
-export async function until(condition: () => Promise<boolean>, limitMs: number): Promise<number> {
-  const startMs = performance.now();
-  for (;;) {
-    if (await condition()) return performance.now() - startMs;
-    if (performance.now() - startMs > limitMs) throw new Error(`not within ${limitMs} ms`);
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
+  { as, ...options }: Omit<JsonRequest, 'authorization'> & { as?: Role } = {},
+): Promise<JsonResponse<T>> => sendJson<T>(url, { ...options, authorization: as && basicAuth(users[as]) });

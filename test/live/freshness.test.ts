@@ -3,8 +3,9 @@
 
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
+import { until } from '../until.ts';
 import { CHANGES } from './changes.ts';
-import { adminUrl, calendar, dataDir, request, siteUrl, until, users } from './environment.ts';
+import { adminUrl, calendar, dataDir, request, siteUrl, users } from './environment.ts';
 import { formatTable, type LatencyMeasurement, SYNC_MODES, startMeasurement } from './sync-latency.ts';
 
 interface Event {
@@ -56,6 +57,19 @@ describe('a write through the gateway', () => {
   });
 });
 
+describe('a slug that WordPress keeps for no record', () => {
+  it('finds no draft, and deletes none', async () => {
+    const { id } = await make('A draft without a slug', { status: 'draft' });
+    for (const slug of ['%25', '!', '%3Cb%3E']) {
+      const address = `${calendar}/events/by-slug/${slug}`;
+      expect((await request(address, { as: 'admin' })).status, slug).to.equal(400);
+      expect((await request(address, { as: 'admin', method: 'DELETE' })).status, slug).to.equal(400);
+    }
+    expect((await request<Event>(`${calendar}/events/${id}`, { as: 'admin' })).body).to.include({ status: 'draft' });
+    await request(`${wp}/events/${id}?force=true`, { as: 'admin', method: 'DELETE' });
+  });
+});
+
 describe('a change made in WordPress', () => {
   it('is visible immediately to a request with no-cache', async () => {
     const { id } = await make('First title');
@@ -73,7 +87,7 @@ describe('a change made in WordPress', () => {
     const headers = { 'x-calendar-signature': signature };
     const response = await fetch(`${adminUrl}/-/changes`, { method: 'POST', body, headers });
     expect(response.status).to.equal(202);
-    await until(async () => (await listed(id))?.title === 'Changed by webhook', 5000);
+    await until(async () => (await listed(id))?.title === 'Changed by webhook', 'the change is listed', 5000);
   });
 
   describe('of every kind, with polling, webhooks and skewed clocks', () => {

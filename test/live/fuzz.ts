@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { startSandbox } from '../../sandbox/start.ts';
 import type { Parameter } from '../../src/interface/parameter.ts';
 import { ROUTES } from '../../src/interface/routes.ts';
+import { basicAuth } from './json-client.ts';
 import { startLiveGateway } from './live-gateway.ts';
 
 const { values: options } = parseArgs({
@@ -152,12 +153,9 @@ const gateway = await startLiveGateway(sandbox, {
   },
 });
 const users: Record<string, string> = Object.fromEntries(
-  Object.entries(sandbox.credentials).map(([role, account]) => [
-    role,
-    `Basic ${Buffer.from(`${account.user}:${account.applicationPassword}`).toString('base64')}`,
-  ]),
+  Object.entries(sandbox.credentials).map(([role, account]) => [role, basicAuth(account)]),
 );
-users.wrong = `Basic ${Buffer.from('admin:nonsense').toString('base64')}`;
+users.wrong = basicAuth({ user: 'admin', applicationPassword: 'nonsense' });
 
 function prepared({ method, path, sent: request, as, how, extra }: Sent): [string, RequestInit] {
   const headers: Record<string, string> = users[as] ? { authorization: users[as] } : {};
@@ -227,14 +225,8 @@ function explain(value: unknown, into: Set<string>): void {
 }
 
 const LEFT: Record<string, string> = {
-  ...{
-    event: 'events',
-    venue: 'venues',
-    organizer: 'organizers',
-    category: 'event_categories',
-    tag: 'tags',
-    image: 'media',
-  },
+  ...{ event: 'events', venue: 'venues', organizer: 'organizers' },
+  ...{ category: 'event_categories', tag: 'tags', image: 'media' },
 };
 
 /** Adds the records that an error names as remaining. */

@@ -14,6 +14,8 @@ import { until } from '../until.ts';
 const IMAGE = 'calendar-gateway:test';
 const DOCKERFILE = join(ROOT, 'deploy/Dockerfile');
 const START_MS = 60_000;
+/** As in docs/deployment.md, where `init` works in a mounted folder: not the folder of the program. */
+const WORKING_DIRECTORY = '/tmp';
 
 /** What the script needs of a container tool. `start` runs the image's own command, `run` another one to its end. */
 interface ContainerTool {
@@ -23,6 +25,8 @@ interface ContainerTool {
   /** Sends SIGTERM to the first process of the container. */
   terminate(child: ChildProcess): void;
   remove(): void;
+  /** What the engine's own health check says; undefined without an engine. */
+  health?(): string;
 }
 
 const options = (env: Record<string, string>, flag: string) =>
@@ -30,13 +34,18 @@ const options = (env: Record<string, string>, flag: string) =>
 
 function docker(): ContainerTool {
   const name = `calendar-gateway-${process.pid}`;
-  const command = (env: Record<string, string>) => ['run', '--rm', '--network', 'host', ...options(env, '--env')];
+  const command = (env: Record<string, string>) => [
+    ...['run', '--rm', '--network', 'host', '--workdir', WORKING_DIRECTORY],
+    ...options(env, '--env'),
+  ];
   return {
     build: () => execFileSync('docker', ['build', '-f', DOCKERFILE, '-t', IMAGE, ROOT], { stdio: 'inherit' }),
     run: (args, env) => spawnSync('docker', [...command(env), IMAGE, ...args], { encoding: 'utf8' }),
     start: (env) => spawn('docker', [...command(env), '--name', name, IMAGE], { stdio: 'inherit' }),
     terminate: () => execFileSync('docker', ['kill', '--signal', 'TERM', name]),
     remove: () => undefined,
+    health: () =>
+      execFileSync('docker', ['inspect', '--format', '{{.State.Health.Status}}', name], { encoding: 'utf8' }).trim(),
   };
 }
 
@@ -48,7 +57,17 @@ function buildah(storage: string | undefined): ContainerTool {
     JSON.parse(new RegExp(`^${instruction} (\\[.*\\])$`, 'm').exec(readFileSync(DOCKERFILE, 'utf8'))![1]!);
   let container = '';
   const command = (args: readonly string[], env: Record<string, string>) =>
-    buildah('run', ...own, ...options(env, '--env'), container, '--', ...list('ENTRYPOINT'), ...args);
+    buildah(
+      'run',
+      ...own,
+      '--workingdir',
+      WORKING_DIRECTORY,
+      ...options(env, '--env'),
+      container,
+      '--',
+      ...list('ENTRYPOINT'),
+      ...args,
+    );
   return {
     build() {
       const args = ['bud', ...own, '--format', 'docker', '--pull', '-f', DOCKERFILE, '-t', IMAGE, ROOT];
@@ -71,6 +90,7 @@ function buildah(storage: string | undefined): ContainerTool {
   };
 }
 
+const hasCompose = () => spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0;
 const hasDocker = spawnSync('docker', ['version'], { stdio: 'ignore' }).status === 0;
 const tool = hasDocker ? docker() : buildah(process.argv[2]);
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
@@ -91,6 +111,10 @@ try {
     CALENDAR_PORT: String(port),
     CALENDAR_ADMIN_PORT: String(adminPort),
   };
+  if (hasDocker && hasCompose()) {
+    const args = ['compose', '-f', join(ROOT, 'deploy/compose.yaml'), 'config', '--quiet'];
+    holds('compose accepts deploy/compose.yaml', spawnSync('docker', args, { stdio: 'inherit' }).status === 0);
+  }
   holds('--version', tool.run(['--version'], {}).stdout === `${version}\n`);
   holds('plugin prints PHP', tool.run(['plugin'], {}).stdout.startsWith('<?php'));
   holds('health fails before the start', tool.run(['health'], env).status === 1);
@@ -107,6 +131,7 @@ try {
     const url = `http://127.0.0.1:${port}`;
     for (const path of ['/', '/docs', '/calendar/events/v1/events', '/calendar/events/v1/doc'])
       holds(path, (await fetch(url + path)).status === 200);
+    if (tool.health) await until(async () => tool.health!() === 'healthy', 'the engine says healthy', START_MS);
   } finally {
     tool.terminate(gateway);
   }

@@ -17,6 +17,8 @@ export interface JsonRequest {
   json?: unknown;
   /** The header. */
   authorization?: string | undefined;
+  /** Further headers. */
+  headers?: Record<string, string>;
 }
 
 const POLL_TIMEOUT_MS = 60_000;
@@ -24,20 +26,21 @@ const POLL_TIMEOUT_MS = 60_000;
 /** Throws if the response is no JSON. */
 export async function sendJson<T = Json>(
   url: string,
-  { method = 'GET', json, authorization }: JsonRequest = {},
+  { method = 'GET', json, authorization, headers }: JsonRequest = {},
 ): Promise<JsonResponse<T>> {
   const response = await fetch(url, {
     method,
     headers: {
       ...(authorization === undefined ? {} : { authorization }),
       ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
     },
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
   });
   return { status: response.status, headers: response.headers, body: (await response.json()) as T };
 }
 
-export const basicAuth = ({ user, applicationPassword }: Credentials): string =>
+export const basicAuth = ({ user, applicationPassword }: Omit<Credentials, 'password'>): string =>
   `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`;
 
 /** Waits until the gateway with this admin address has polled the site after this call. */

@@ -4,7 +4,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { calendar, dataDir, request, siteUrl, until } from './environment.ts';
+import { until } from '../until.ts';
+import { calendar, dataDir, request, siteUrl } from './environment.ts';
 
 const PLUGIN = join(dataDir, 'wordpress/wp-content/mu-plugins/members.php');
 /** A plugin with members-only contents, titles and a field, and an event hidden from the public. */
@@ -102,7 +103,8 @@ describe('a site that shows members more than the public', () => {
       method: 'POST',
       json: { title: NAMED.title, content: NAMED.description, status: 'publish', meta: META },
     });
-    await until(async () => (await request<Listed>(onTheDay)).body.events.some(({ id }) => id === written.id), 10_000);
+    const isListed = async () => (await request<Listed>(onTheDay)).body.events.some(({ id }) => id === written.id);
+    await until(isListed, 'the event is listed', 10_000);
     await expectPublic(written.id);
   });
 
@@ -120,7 +122,7 @@ describe('a site that shows members more than the public', () => {
     });
     expect(edited.status).to.equal(200);
     expect((await request<Event>(`${calendar}/events/${body.id}`, { as: 'editor' })).status).to.equal(200);
-    const ids = async (as?: string) =>
+    const ids = async (as?: 'editor') =>
       (await request<Listed>(onTheDay, as ? { as } : {})).body.events.map(({ id }) => id);
     expect(await ids()).to.not.include(body.id);
     expect((await request(`${calendar}/events/${body.id}`)).status).to.equal(403);

@@ -2,15 +2,11 @@
 // deletes one event.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startSandbox } from '../../sandbox/start.ts';
+import { basicAuth, sendJson } from './json-client.ts';
 import { startLiveGateway } from './live-gateway.ts';
+import { withSandbox } from './with-sandbox.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'calendar-wasm-'));
-const sandbox = await startSandbox({ dir, port: 0, phpRuntime: 'wasm', fresh: true });
-try {
+await withSandbox({ phpRuntime: 'wasm' }, async (sandbox) => {
   assert.equal(sandbox.phpRuntime, 'wasm');
   // PHP as WebAssembly takes most of a second per request, and two workers can block each other.
   const patience = {
@@ -19,34 +15,28 @@ try {
   };
   const gateway = await startLiveGateway(sandbox, { service: true, intervalS: 30, config: patience });
   try {
-    const { user, applicationPassword } = sandbox.credentials.editor;
-    const headers = {
-      authorization: `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`,
-      'content-type': 'application/json',
-    };
+    const authorization = basicAuth(sandbox.credentials.editor);
     const events = `${gateway.url}/calendar/events/v1/events`;
-    const fields = {
+    const json = {
       title: 'Smoke',
       start_date: '2032-05-01 10:00',
       end_date: '2032-05-01 12:00',
       venue: { venue: 'Pier' },
     };
-    const created = await fetch(events, { method: 'POST', headers, body: JSON.stringify(fields) });
+    const created = await sendJson<{ id: number }>(events, { method: 'POST', json, authorization });
     assert.equal(created.status, 201);
-    const { id } = (await created.json()) as { id: number };
-    const listed = await fetch(`${events}?start_date=2032-05-01&end_date=2032-05-01`);
-    const list = (await listed.json()) as { total: number; events: { id: number; venue: { venue: string } }[] };
+    const { id } = created.body;
+    const { body: list } = await sendJson<{ total: number; events: { id: number; venue: { venue: string } }[] }>(
+      `${events}?start_date=2032-05-01&end_date=2032-05-01`,
+    );
     assert.equal(list.total, 1);
     assert.equal(list.events[0]?.id, id);
     assert.equal(list.events[0]?.venue.venue, 'Pier');
-    assert.equal((await fetch(`${events}/${id}`)).status, 200);
-    assert.equal((await fetch(`${events}/${id}`, { method: 'DELETE', headers })).status, 200);
-    assert.equal((await fetch(`${events}/${id}`)).status, 403);
+    assert.equal((await sendJson(`${events}/${id}`)).status, 200);
+    assert.equal((await sendJson(`${events}/${id}`, { method: 'DELETE', authorization })).status, 200);
+    assert.equal((await sendJson(`${events}/${id}`)).status, 403);
     console.log('6 passed, 0 failed');
   } finally {
     await gateway.stop();
   }
-} finally {
-  await sandbox.stop();
-  rmSync(dir, { recursive: true, force: true });
-}
+});

@@ -1,6 +1,7 @@
 // Starts a gateway in its own process and measures it from outside: memory, descriptors, latency.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { residentMiB } from '../../bench/processes.ts';
 import { NODE_FLAGS } from '../../src/node-flags.ts';
 import { type FakeWordPress, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { type GatewayProcess, MOUNT, sendRequest, startGateway } from '../start-gateway.ts';
@@ -46,7 +47,7 @@ export async function startMeasuredGateway(
   return {
     ...serving,
     wordpress,
-    rssMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    rssMb: () => residentMiB(child.pid!),
     descriptors: () => readdirSync(`/proc/${child.pid}/fd`).length,
     metrics,
     metric: async (name) => (await metrics(name))[name]!,
@@ -59,24 +60,18 @@ export async function startMeasuredGateway(
   };
 }
 
-/** The percentile of sorted numbers, `share` from 0 to 1. */
-export const percentile = (sorted: number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+let [kept, broken] = [0, 0];
 
-export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
-const rows: { what: string; figure: string; bound: string; isWithinBound: boolean }[] = [];
-
-/** Records a figure and its bound. */
+/** Prints a figure and its bound, and counts it. */
 export function report(what: string, figure: string, bound: string, isWithinBound: boolean): void {
-  rows.push({ what, figure, bound, isWithinBound });
+  if (isWithinBound) kept += 1;
+  else broken += 1;
   console.log(`${isWithinBound ? 'kept  ' : 'BROKEN'}  ${what}: ${figure} (${bound})`);
 }
 
 /** Prints how many figures are within their bounds; sets exit code 1 if any is not. */
 export function exitWithResult(): void {
-  const broken = rows.filter(({ isWithinBound }) => !isWithinBound).length;
-  console.log(`${rows.length - broken} kept, ${broken} broken`);
+  console.log(`${kept} kept, ${broken} broken`);
   process.exitCode = broken === 0 ? 0 : 1;
 }
 

@@ -1,18 +1,12 @@
 // `npm run test:overload -- [--only PART OF A NAME]`: five times the load that the gateway, or its CMS, can
 // serve: goodput, rejection latency and recovery.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { percentile } from '../../bench/processes.ts';
 import { authorization } from '../faults/fake-wordpress.ts';
 import { sendRequest } from '../start-gateway.ts';
-import {
-  exitWithResult,
-  type MeasuredGateway,
-  MOUNT,
-  percentile,
-  report,
-  sleep,
-  startMeasuredGateway,
-} from './measured-gateway.ts';
+import { exitWithResult, type MeasuredGateway, MOUNT, report, startMeasuredGateway } from './measured-gateway.ts';
 import { closedLoop, type Outcome, openLoop } from './open-loop.ts';
 
 const TIMES = 5;

@@ -1,10 +1,12 @@
 // `npm run test:soak -- [--minutes N] [--per-second N]`: a long mixed load; reports memory, descriptors and
 // event-loop delay.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { percentile } from '../../bench/processes.ts';
 import { authorization, basic } from '../faults/fake-wordpress.ts';
 import { sendRequest } from '../start-gateway.ts';
-import { exitWithResult, MOUNT, percentile, report, sleep, startMeasuredGateway } from './measured-gateway.ts';
+import { exitWithResult, MOUNT, report, startMeasuredGateway } from './measured-gateway.ts';
 
 const { values: options } = parseArgs({
   options: { minutes: { type: 'string', default: '20' }, 'per-second': { type: 'string', default: '50' } },

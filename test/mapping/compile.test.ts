@@ -186,15 +186,14 @@ describe('options of a kind', () => {
   });
 
   it('are part of the compiled mapping', () => {
-    expect(loadMapping('gatherpress').kinds.event.cmsSettings.listParams).to.deep.equal({
-      gatherpress_event_query: 'all',
-    });
-    expect(loadMapping('tribe-events-native').kinds.event.touchAfterCreate).to.deep.equal(['meta._EventStartDate']);
-    expect(loadMapping('wp-event-manager').kinds.event.statuses).to.deep.equal(['expired']);
+    const settings = (name: string) => loadMapping(name).kinds.event.cmsSettings;
+    expect(settings('gatherpress')).to.deep.equal({ listParams: { gatherpress_event_query: 'all' } });
+    expect(settings('tribe-events-native')).to.deep.equal({ touchAfterCreate: ['meta._EventStartDate'] });
+    expect(settings('wp-event-manager')).to.deep.equal({ statuses: ['expired'] });
+    expect(settings('events-manager')).to.deep.equal({ context: 'edit' });
+    expect(settings('acf')).to.deep.equal({});
     expect(loadMapping('event-organiser').kinds.event).to.include({ dedupe: true, readOnly: true });
     expect(loadMapping('event-organiser').kinds.event.writable.size).to.equal(0);
-    expect(loadMapping('events-manager').kinds.event.cmsSettings.context).to.equal('edit');
-    expect(loadMapping('events-manager').requiresCompanionPlugin).to.equal(true);
   });
 
   it('WP Event Manager gets date and time in two keys', () => {

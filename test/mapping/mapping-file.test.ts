@@ -19,11 +19,36 @@ function errorOf(source: unknown): ConfigError {
   throw new Error('the mapping compiled');
 }
 
+const payloadWith = (event: object, more: object = {}) => ({
+  name: 'sample',
+  upstream: 'payload',
+  event: { collection: 'events', fields: { start_date: 'start', end_date: 'end' }, ...event },
+  ...more,
+});
+const TERMS_OF_VENUES = { fields: { venue: { at: 'place', via: { terms: 'places', slug: '_{slug}' } } } };
+const PRESET_OF_PLUGIN = { preset: { title: 'Gigs', wordpress: { plugins: ['gigs'] } } };
+
 const cases: [string, unknown, string, RegExp][] = [
   ['no object', 7, '/', /must be object/],
   ['no event', { name: 'x', upstream: 'wordpress' }, '/', /event/],
   ['another CMS', { ...sourceWith({}), upstream: 'drupal' }, '/upstream', /wordpress/],
   ['an unknown key', { ...sourceWith({}), venues: {} }, '/', /unknown key "venues"/],
+  [
+    'WordPress settings of a collection of Payload',
+    payloadWith({ wordpress: {} }),
+    '/event/wordpress',
+    /not for the CMS/,
+  ],
+  ['posts of Payload', payloadWith({ posts: 'events' }), '/event/posts', /not for the CMS/],
+  [
+    'terms of Payload that stand for venues',
+    payloadWith(TERMS_OF_VENUES),
+    '/event/fields/venue/via/terms',
+    /not for the CMS/,
+  ],
+  ['a companion plugin for Payload', payloadWith({}, { wordpress: { hooks: 'x' } }), '/wordpress', /not for the CMS/],
+  ['plugins of a site of Payload', payloadWith({}, PRESET_OF_PLUGIN), '/preset/wordpress', /not for the CMS/],
+  ['settings of Payload for WordPress', sourceWith({}, { payload: { users: 'x' } }), '/payload', /not for the CMS/],
   ['an unknown key of a kind', sourceWith({}, { venue: { posts: 'v', field: {} } }), '/venue', /unknown key "field"/],
   ['events as terms', sourceWith({}, { event: { terms: 'x' } }), '/event', /./],
   ['a venue as both', sourceWith({}, { venue: { posts: 'x', terms: 'y' } }), '/venue', /./],
@@ -144,7 +169,7 @@ const cases: [string, unknown, string, RegExp][] = [
     'an embedded record without a name',
     sourceWith({ venue: { embedded: { city: 'meta.c' } } }),
     '/event/fields/venue/embedded',
-    /needs the name/,
+    /lacks/,
   ],
   [
     'two spellings alike',
@@ -162,6 +187,31 @@ describe('invalid mapping file', () => {
       expect(error.message).to.match(reason);
     });
 
+  /** An older mapping has these beside the other keys. */
+  const ofWordPress: [string, unknown, string][] = [
+    ['context', sourceWith({}, {}, { context: 'edit' }), '/event/context'],
+    ['listParams', sourceWith({}, { venue: { posts: 'v', listParams: { show: 'all' } } }), '/venue/listParams'],
+    ['statuses', sourceWith({}, {}, { statuses: ['expired'] }), '/event/statuses'],
+    ['touchAfterCreate', sourceWith({}, {}, { touchAfterCreate: ['meta.start'] }), '/event/touchAfterCreate'],
+    ['requiresCompanionPlugin', sourceWith({}, { requiresCompanionPlugin: true }), '/requiresCompanionPlugin'],
+    ['plugins', sourceWith({}, { preset: { title: 'Gigs', plugins: ['gigs'] } }), '/preset/plugins'],
+    ['namespaces', sourceWith({}, { preset: { title: 'Gigs', namespaces: ['gigs/v1'] } }), '/preset/namespaces'],
+  ];
+  for (const [key, source, pointer] of ofWordPress)
+    it(`says where a key of WordPress alone belongs: ${key}`, () => {
+      const error = errorOf(JSON.parse(JSON.stringify(source)));
+      expect(error.location).to.equal(`mapping sample, at ${pointer}`);
+      expect(error.message).to.include('belongs under "wordpress"');
+      expect(error.remedy).to.include(`Move it under "wordpress": "wordpress": { "${key}": ... }`);
+    });
+
+  it('lists the known keys beside an unknown one', () => {
+    expect(errorOf(sourceWith({}, {}, { readonly: true })).message).to.match(/known are .*readOnly/);
+    expect(errorOf(sourceWith({}, {}, { wordpress: { kontext: 'edit' } })).message).to.include(
+      'at /event/wordpress: has the unknown key "kontext"; known are context, listParams, statuses, touchAfterCreate',
+    );
+  });
+
   it('lists the fields of the kind', () => {
     expect(errorOf(sourceWith({ start: 'meta.x' })).remedy).to.include('start_date, end_date');
   });
@@ -175,6 +225,11 @@ describe('loadMapping', () => {
 
   it('lists the bundled mappings for an unknown name', () => {
     expect(() => loadMapping('nothing-such')).to.throw(ConfigError, /wordpress-meta/);
+  });
+
+  it('names an upstream that is no text', () => {
+    const error = errorOf({ name: 'sample', upstream: { toString: 1 }, event: { posts: 'events' } });
+    expect(error.message).to.include('/upstream');
   });
 
   it('accepts a path, and refuses a file that is not JSON', () => {

@@ -39,6 +39,7 @@ function valueText(rule: Rule): string {
 const NAMES: Record<string, string> = {
   kind: '[kind](#kinds)',
   wordpress: '[object](#wordpress)',
+  wordpressCollection: '[object](#wordpress)',
   payload: '[object](#payload)',
   collection: 'REST base',
   path: 'path',
@@ -89,7 +90,7 @@ const codecRows = (): string[][] =>
   ]);
 
 const part = (heading: string, ...texts: string[]): string => `\n## ${heading}\n\n${texts.join('\n')}`;
-const { posts, terms, hooks } = definitions.wordpress.properties;
+const { posts, terms } = definitions.wordpress.properties;
 
 const expected = `${[
   part('The file', keys(schema.properties as Record<string, Rule>, schema.required)),
@@ -113,7 +114,11 @@ const expected = `${[
     'Options are shown as JSON Schema; [mapping.md](mapping.md#codecs) has an example of each.\n',
     table(['codec', 'fits fields of type', 'default of type', 'options'], codecRows()),
   ),
-  part('WordPress', keys({ posts, terms, hooks } as Record<string, Rule>)),
+  part('WordPress', 'In a kind:\n', keys(definitions.wordpressCollection.properties as Record<string, Rule>)),
+  '\nIn a preset:\n\n',
+  keys(schema.properties.preset.properties.wordpress.properties as Record<string, Rule>),
+  '\nIn the file:\n\n',
+  keys(definitions.wordpress.properties as Record<string, Rule>),
   '\nA post type in `posts`:\n\n',
   keys(posts.additionalProperties.properties, posts.additionalProperties.required),
   '\nA taxonomy in `terms`:\n\n',
@@ -139,6 +144,7 @@ describe('docs/mapping-reference.md', () => {
       definitions.field.then.properties,
       definitions.location.then.properties,
       definitions.wordpress.properties,
+      definitions.wordpressCollection.properties,
       definitions.payload.properties,
       posts.additionalProperties.properties,
       terms.additionalProperties.properties,

@@ -11,10 +11,10 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'does not answer',
     },
   ]),
-  ...mutantsOf('src/calendar/cms-records.ts', 'test/calendar/public-view.test.ts', [
+  ...mutantsOf('src/calendar/ingest-response.ts', 'test/calendar/public-view.test.ts', [
     {
       what: "one caller's view of a record does not enter the replica",
-      function: 'createCmsRecords.store',
+      function: 'createIngest.ingest',
       code: '_1 ? await _2.readPublicView(_3, _4, _1).catch(() => _5) : _4',
       replacement: '_4',
     },
@@ -64,7 +64,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/calendar/list-response.ts', 'test/http/visibility.test.ts', [
     {
       what: 'only visible events count as upcoming events of a venue or organizer',
-      function: 'listScope',
+      function: 'listAccess',
       code: 'eventVisibility: restrictTo(_1.event, ANY_STATUS)',
       replacement: 'eventVisibility: { others: ANY_STATUS, own: [], userId: 0 }',
       title: 'only_with_upcoming counts',
@@ -73,7 +73,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/calendar/list-response.ts', 'test/faults/limits.test.ts', [
     {
       what: 'size of a page',
-      function: 'pageOf',
+      function: 'requestedPage',
       code: 'Math.min(Number(_1.per_page ?? _2), _3)',
       replacement: 'Number(_1.per_page ?? _2)',
       title: 'caps the page size',

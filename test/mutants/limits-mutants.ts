@@ -168,8 +168,8 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
     {
       what: 'timeout of a whole request',
       function: 'openServer',
-      code: 'requestTimeout,',
-      replacement: 'requestTimeout: 0,',
+      code: 'requestTimeout, keepAliveTimeout,',
+      replacement: 'requestTimeout: 0, keepAliveTimeout,',
       title: 'body for ever',
     },
     {

@@ -4,18 +4,18 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type IncomingHttpHeaders } from 'node:http2';
-import { request as send } from 'node:https';
-import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePort } from '../free-port.ts';
-import { type GatewayResponse, readResponse } from '../start-gateway.ts';
+import { requireBrowser } from '../browser/harness.ts';
+import { accepts, freePort } from '../free-port.ts';
+import { type GatewayResponse, type HttpRequestOptions, sendRequest } from '../start-gateway.ts';
+import { until } from '../until.ts';
 
 const EXAMPLE = resolve(import.meta.dirname, '../../deploy/nginx.conf');
 const NGINX = process.env.NGINX ?? '/usr/sbin/nginx';
 
-/** Returns what is missing and how to install it. */
-export function nginxLack(): string | undefined {
+/** Before all checks of this folder. */
+export function mochaGlobalSetup(): void {
   for (const [command, flag, debian] of [
     [NGINX, '-v', 'nginx'],
     ['openssl', 'version', 'openssl'],
@@ -23,19 +23,13 @@ export function nginxLack(): string | undefined {
     try {
       execFileSync(command, [flag], { stdio: 'ignore' });
     } catch {
-      return `no ${command}: apt-get install ${debian}`;
+      throw new Error(`no ${command}: apt-get install ${debian}`);
     }
   }
-  return undefined;
+  requireBrowser();
 }
 
-export interface RequestOptions {
-  method?: string;
-  headers?: Record<string, string>;
-  body?: string;
-  /** A loopback address, such as `127.0.0.2`. */
-  from?: string;
-}
+export type RequestOptions = Omit<HttpRequestOptions, 'isSecure'>;
 
 export interface RunningNginx {
   /** Without a trailing slash; includes the base path, if any. */
@@ -110,15 +104,13 @@ export async function startNginx(options: NginxOptions): Promise<RunningNginx> {
     output += String(chunk);
   });
   const ended = once(child, 'close');
-  while (!(await listens(options.port))) {
-    if (child.exitCode !== null) throw new Error(`nginx did not start: ${output}`);
-    await new Promise((later) => setTimeout(later, 20));
-  }
+  await until(() => child.exitCode !== null || accepts(options.port), 'nginx listens');
+  if (child.exitCode !== null) throw new Error(`nginx did not start: ${output}`);
   const base = options.below ? '/api' : '';
   return {
     url: `https://127.0.0.1:${options.port}${base}`,
     plainPort,
-    ask: (path, request) => ask(options.port, base + path, request),
+    ask: (path, request) => sendRequest(options.port, base + path, { ...request, isSecure: true }),
     ask2: (path, request) => ask2(options.port, base + path, request),
     stored: () =>
       globSync('cache/**', { cwd: dir, withFileTypes: true })
@@ -131,33 +123,6 @@ export async function startNginx(options: NginxOptions): Promise<RunningNginx> {
       if (/\[(alert|emerg|crit)\]/.test(output)) throw new Error(`nginx said: ${output}`);
     },
   };
-}
-
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = createConnection(port, '127.0.0.1', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => resolve(false));
-  });
-
-/** Sends one request on its own connection. */
-function ask(
-  port: number,
-  path: string,
-  { method = 'GET', headers = {}, body, from }: RequestOptions = {},
-): Promise<GatewayResponse> {
-  return new Promise((settle, reject) => {
-    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    const request = send({
-      ...{ host: '127.0.0.1', port, path, method, headers: { ...headers, ...length } },
-      ...{ agent: false, rejectUnauthorized: false, ...(from ? { localAddress: from } : {}) },
-    });
-    request.on('response', (response) => readResponse(response).then(settle, reject));
-    request.on('error', reject);
-    request.end(body);
-  });
 }
 
 /** Sends one request on its own HTTP/2 connection. */

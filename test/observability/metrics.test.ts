@@ -48,6 +48,14 @@ describe('metrics', () => {
     expect(lines).to.have.length(1);
   });
 
+  it('counts each of a thousand requests once, whenever it is scraped', async () => {
+    const series = 'calendar_request_seconds_count{route="read /events/:id",status="2xx",cache="hit"}';
+    for (let count = 1; count <= 1000; count += 1) {
+      observe({ ...request, route: 'read /events/:id' });
+      if ([1, 255, 256, 257, 700, 1000].includes(count)) expect(await value(series)).to.equal(count);
+    }
+  });
+
   it('counts calls to the CMS, their failures, the circuit breaker and the queue, without paths', async () => {
     observe(
       { type: 'cms-call', method: 'GET', path: '/wp/v2/secret', status: 200, durationMs: 20, attempt: 1 },

@@ -21,6 +21,7 @@ type Id = number | string;
 const DATES = { startDate: '2033-03-04T15:00:00.000Z', endDate: '2033-03-04T17:00:00.000Z' };
 const API_DATES = { start_date: '2033-03-04 10:00:00', end_date: '2033-03-04 12:00:00' };
 const ON_THE_DAY = 'start_date=2033-03-04&end_date=2033-03-04&per_page=50';
+const DAY_MS = 86_400_000;
 /** Longer than a test may take: then only a webhook can have told the gateway of a change. */
 const NO_POLL_S = 600;
 const VISIBLE_WITHIN_MS = 15_000;
@@ -107,6 +108,24 @@ for (const ids of ['number', 'uuid'] as const satisfies readonly PayloadIds[])
       await until(async () => (await venueOf('In a hall')).venue.venue === undefined, 'no venue', VISIBLE_WITHIN_MS);
     });
 
+    it('lists a category that got another name in Payload as changed since then, and no other', async () => {
+      const { body } = await inPayload('categories', 'POST', { name: 'Talks' });
+      const category = (body.doc as { id: Id }).id;
+      const changedSince = async (ms: number): Promise<string[]> => {
+        const time = new Date(ms).toISOString();
+        const { body } = await throughGateway(`/categories?hide_empty=false&per_page=50&modified_after=${time}`);
+        return (body.categories as { name: string }[]).map(({ name }) => name);
+      };
+      await until(async () => (await changedSince(0)).includes('Talks'), 'the category', VISIBLE_WITHIN_MS);
+      const noticedMs = Date.now();
+      await until(() => Date.now() >= noticedMs + 1000, 'the next second', VISIBLE_WITHIN_MS);
+      const sinceMs = Date.now();
+      expect(await changedSince(sinceMs)).to.deep.equal([]);
+      await inPayload(`categories/${category}`, 'PATCH', { name: 'Lectures' });
+      await until(async () => (await changedSince(sinceMs)).includes('Lectures'), 'the new name', VISIBLE_WITHIN_MS);
+      expect(await changedSince(sinceMs)).to.deep.equal(['Lectures']);
+    });
+
     it('shows a draft to editors and its author, and to nobody else', async () => {
       const created = await throughGateway('/events', 'author', 'POST', {
         title: 'A draft',
@@ -167,5 +186,46 @@ for (const ids of ['number', 'uuid'] as const satisfies readonly PayloadIds[])
       expect(expected).to.include('Crash 2 in run 2');
       const titles = async () => (await listed()).map(({ title }) => title).sort();
       await until(async () => String(await titles()) === String(expected), 'the same events', VISIBLE_WITHIN_MS);
+    });
+
+    it('lists each occurrence of a series, and follows its changes', async () => {
+      const as = { 'utc-datetime': 'Y-m-d\\TH:i:s.\\0\\0\\0\\Z' };
+      const fields = {
+        title: 'title',
+        slug: 'slug',
+        start_date: { at: 'startDate', as },
+        end_date: { at: 'endDate', as },
+      };
+      const event = { collection: 'classes', readOnly: true, occurrences: { pastDays: 1, futureDays: 20 }, fields };
+      const mapping = { name: 'classes', upstream: 'payload', event };
+      const classes = await startPayloadGateway(site, { intervalS: 1, dataDir: join(dir, 'classes'), mapping });
+      try {
+        const tomorrow = Math.floor(Date.now() / DAY_MS + 1) * DAY_MS;
+        const at = (days: number, hour: number) => new Date(tomorrow + days * DAY_MS + hour * 3_600_000).toISOString();
+        const [startDate, endDate] = [at(0, 15), at(0, 17)];
+        const yoga = { title: 'Yoga', slug: 'yoga', startDate, endDate, weeks: 5, _status: 'published' };
+        const { status, body } = await inPayload('classes', 'POST', yoga);
+        expect(status, JSON.stringify(body)).to.equal(201);
+        await inPayload('classes', 'POST', { ...yoga, title: 'Once', slug: 'once', weeks: 1 });
+        const occurrences = async (): Promise<{ id: number; slug: string; start_date: string }[]> =>
+          (await send(site, `${classes.url}${MOUNT}/events?per_page=50`)).body.events as never;
+        const starts = async (title: string): Promise<string[]> =>
+          (await occurrences()).filter(({ slug }) => slug.startsWith(title)).map(({ start_date }) => start_date);
+        const wall = (days: number): string => at(days, 15).slice(0, 19).replace('T', ' ');
+        const untilStarts = (days: number[]): Promise<void> =>
+          until(async () => String(await starts('yoga')) === String(days.map(wall)), 'occurrences', VISIBLE_WITHIN_MS);
+        // The window ends before the fourth week.
+        await untilStarts([0, 7, 14]);
+        await until(async () => String(await starts('once')) === wall(0), 'the other event', VISIBLE_WITHIN_MS);
+        for (const { id, slug, start_date } of await occurrences())
+          expect((await send(site, `${classes.url}${MOUNT}/events/${id}`)).body).to.include({ slug, start_date });
+        await inPayload(`classes/${(body.doc as { id: Id }).id}`, 'PATCH', { weeks: 2 });
+        await untilStarts([0, 7]);
+        await inPayload(`classes/${(body.doc as { id: Id }).id}`, 'DELETE');
+        await untilStarts([]);
+        expect(await starts('once')).to.deep.equal([wall(0)]);
+      } finally {
+        await classes.stop();
+      }
     });
   });

@@ -3,21 +3,12 @@
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
 import { ACF_TYPES } from '../mapping/field-types.ts';
-import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
-
-/** The gateway does not poll: only the webhook can bring the change. */
-const WEBHOOK_MS = 30_000;
+import { arrives, write } from './site-requests.ts';
 
 /** A field as the plugin's own function returns it, without its display format. */
 const field = (site: PluginSite, id: number | undefined, name: string): Promise<unknown> =>
   site.php(`return get_field( '${name}', ${id}, false );`);
-
-async function change(site: PluginSite, path: string, json: Json, status = 200): Promise<Json> {
-  const response = await site.request(path, { method: 'POST', json });
-  expect(response.status, JSON.stringify(response.body)).to.equal(status);
-  return response.body;
-}
 
 export const plugin: PluginTest = {
   mapping: 'a file of its own',
@@ -39,11 +30,11 @@ export const plugin: PluginTest = {
     written: {
       async 'one field, and the required ones stay'(site) {
         const { concert } = site.ids;
-        expect((await change(site, `events/${concert}`, { cost: '20' })).cost).to.equal('$20');
+        expect((await write(site, `events/${concert}`, { cost: '20' })).cost).to.equal('$20');
         expect(await field(site, concert, 'price')).to.equal('20');
         expect(await field(site, concert, 'event_start')).to.equal('2031-05-01 19:30:00');
         expect(await field(site, concert, 'event_end')).to.equal('2031-05-01 22:00:00');
-        await change(site, `venues/${site.ids.hall}`, { city: 'Cork' });
+        await write(site, `venues/${site.ids.hall}`, { city: 'Cork' });
         expect(await field(site, site.ids.hall, 'street')).to.equal('1 Quay Street');
       },
       async 'an edit of a required field at the same moment stays'(site) {
@@ -54,32 +45,32 @@ export const plugin: PluginTest = {
         void edit.then(() => {
           edited = true;
         });
-        for (let cost = 1; !edited; cost += 1) await change(site, `events/${concert}`, { cost: String(cost) });
+        for (let cost = 1; !edited; cost += 1) await write(site, `events/${concert}`, { cost: String(cost) });
         expect(await field(site, concert, 'event_start')).to.equal(later);
-        await change(site, `events/${concert}`, { start_date: '2031-05-01 19:30:00' });
+        await write(site, `events/${concert}`, { start_date: '2031-05-01 19:30:00' });
       },
       async 'what was read'(site) {
         const { body } = await site.request(`events/${site.ids.concert}`);
         const { cost, website, featured, all_day } = body;
-        const again = await change(site, `events/${site.ids.concert}`, { cost, website, featured, all_day });
+        const again = await write(site, `events/${site.ids.concert}`, { cost, website, featured, all_day });
         expect(again).to.include({ cost, website, featured, all_day });
-        await change(site, `events/${site.ids.fair}`, { cost: 'Free' });
+        await write(site, `events/${site.ids.fair}`, { cost: 'Free' });
         expect(await field(site, site.ids.fair, 'price')).to.equal('0');
       },
       async 'and refuses what a number field cannot hold'(site) {
         for (const cost of ['$10 - $20', '€5', 'about 7', '12345678901234567.89']) {
-          const body = await change(site, `events/${site.ids.concert}`, { title: 'Half', cost }, 400);
+          const body = await write(site, `events/${site.ids.concert}`, { title: 'Half', cost }, 400);
           expect((body.data as { params: Json }).params).to.have.property('cost');
         }
         expect((await site.request(`events/${site.ids.concert}`)).body.title).to.equal('Harbour concert');
       },
       async 'and clears every field that may be blank'(site) {
         const { players, fair } = site.ids;
-        const organizer = await change(site, `organizers/${players}`, { email: '', website: '', phone: '' });
+        const organizer = await write(site, `organizers/${players}`, { email: '', website: '', phone: '' });
         expect(organizer).to.not.have.any.keys('email', 'website', 'phone');
         expect(await field(site, players, 'email')).to.be.oneOf(['', null]);
-        await change(site, `events/${fair}`, { cost: '5', venue: site.ids.hall, organizer: [players] });
-        const cleared = await change(site, `events/${fair}`, { cost: '', website: '', venue: [], organizer: [] });
+        await write(site, `events/${fair}`, { cost: '5', venue: site.ids.hall, organizer: [players] });
+        const cleared = await write(site, `events/${fair}`, { cost: '', website: '', venue: [], organizer: [] });
         expect(cleared).to.deep.include({ cost: '', venue: [], organizer: [] });
         expect(await field(site, fair, 'price')).to.be.oneOf(['', null]);
       },
@@ -117,11 +108,7 @@ export const plugin: PluginTest = {
     webhook: {
       async 'a field that changes alone'(site) {
         await site.php(`return update_field( 'price', 99, ${site.ids.concert} );`);
-        await until(
-          async () => (await site.request(`events/${site.ids.concert}`)).body.cost === '$99',
-          'the gateway shows the new price',
-          WEBHOOK_MS,
-        );
+        await arrives(site, `events/${site.ids.concert}`, ({ cost }) => cost === '$99');
       },
     },
     series: 'a field group has no recurring events',

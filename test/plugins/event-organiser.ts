@@ -1,12 +1,9 @@
 // Event Organiser: its table of occurrences judges the series.
 
 import { expect } from 'chai';
-import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
-
-/** The gateway does not poll: only the webhook can bring the change. */
-const WEBHOOK_MS = 30_000;
+import { arrives, untilWebhook } from './site-requests.ts';
 
 /** The rows of the plugin's own table. */
 const rowsOf = (site: PluginSite, postId: number): Promise<{ start: string; end: string }[]> =>
@@ -57,10 +54,9 @@ export const plugin: PluginTest = {
         await site.php(
           `$ids = array_keys( eo_get_the_occurrences( ${site.ids.weekly} ) ); return _eventorganiser_remove_occurrence( ${site.ids.weekly}, $ids[3] );`,
         );
-        await until(
+        await untilWebhook(
           async () => (await listedOccurrences(site, site.ids.weekly!)).length === before.length - 1,
           'the gateway lists one occurrence less',
-          WEBHOOK_MS,
         );
         const listed = await listedOccurrences(site, site.ids.weekly!);
         expect(listed.map(({ start_date: start }) => start)).to.deep.equal(
@@ -74,21 +70,16 @@ export const plugin: PluginTest = {
         await site.php(
           `$zone = eo_get_blog_timezone(); $old = eo_get_event_schedule( ${site.ids.weekly} ); return eo_update_event( ${site.ids.weekly}, array( 'start' => $old['start']->setTime( 17, 0 ), 'end' => $old['end']->setTime( 18, 0 ) ) );`,
         );
-        await until(
+        await untilWebhook(
           async () => String((await listedOccurrences(site, site.ids.weekly!))[0]?.start_date).endsWith('17:00:00'),
           'the gateway shows the new time',
-          WEBHOOK_MS,
         );
         const listed = await listedOccurrences(site, site.ids.weekly!);
         expect(listed.map(({ id }) => id)).to.include.members(before.map(({ id }) => id));
       },
       async 'another address of a venue'(site) {
         await site.php(`return eo_update_venue( ${site.ids.venue}, array( 'city' => 'Cambridge' ) );`);
-        await until(
-          async () => (await site.request('venues/by-slug/old-mill')).body.city === 'Cambridge',
-          'the gateway shows the new city',
-          WEBHOOK_MS,
-        );
+        await arrives(site, 'venues/by-slug/old-mill', ({ city }) => city === 'Cambridge');
       },
     },
     series: seriesChecks((site) => rowsOf(site, site.ids.weekly!)),

@@ -1,12 +1,9 @@
 // EventON Lite: the repeats in its key judge the series, and its own class the times that it shows.
 
 import { expect } from 'chai';
-import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
-
-/** The gateway does not poll: only the webhook can bring the change. */
-const WEBHOOK_MS = 30_000;
+import { untilWebhook } from './site-requests.ts';
 
 /** The times that the plugin shows for each repeat. */
 const repeatsOf = (site: PluginSite, postId: number): Promise<{ start: string; end: string }[]> =>
@@ -38,10 +35,9 @@ export const plugin: PluginTest = {
         await site.php(
           `$repeats = get_post_meta( ${site.ids.weekly}, 'repeat_intervals', true ); unset( $repeats[3] ); return update_post_meta( ${site.ids.weekly}, 'repeat_intervals', $repeats );`,
         );
-        await until(
+        await untilWebhook(
           async () => (await listedOccurrences(site, site.ids.weekly!)).length === before.length - 1,
           'the gateway lists one occurrence less',
-          WEBHOOK_MS,
         );
         const ids = new Set(before.map(({ id }) => id));
         expect((await listedOccurrences(site, site.ids.weekly!)).filter(({ id }) => !ids.has(id))).to.deep.equal([]);

@@ -5,9 +5,8 @@ import type { Json } from '../live/json-client.ts';
 import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
+import { arrives, untilWebhook } from './site-requests.ts';
 
-/** The gateway does not poll: only the webhook can bring the change. */
-const WEBHOOK_MS = 30_000;
 const ALWAYS = 'start_date=2000-01-01&end_date=2100-01-01&per_page=50';
 
 interface Listed {
@@ -58,7 +57,7 @@ const stateOf = async (site: PluginSite): Promise<unknown> =>
 
 async function sameAsOwnList(site: PluginSite, what: string): Promise<void> {
   const own = JSON.stringify(sorted(await ownList(site)));
-  await until(async () => JSON.stringify(sorted(await listed(site))) === own, what, WEBHOOK_MS);
+  await untilWebhook(async () => JSON.stringify(sorted(await listed(site))) === own, what);
 }
 
 export const plugin: PluginTest = {
@@ -134,11 +133,7 @@ export const plugin: PluginTest = {
         await site.php(
           `$location = em_get_location( ${site.ids.venue}, 'post_id' ); $location->location_town = 'Cambridge'; return $location->save();`,
         );
-        await until(
-          async () => (await site.request(`venues/${site.ids.venue}`)).body.city === 'Cambridge',
-          'the gateway shows the new town',
-          WEBHOOK_MS,
-        );
+        await arrives(site, `venues/${site.ids.venue}`, ({ city }) => city === 'Cambridge');
       },
       async 'a series that the plugin trashes'(site) {
         await site.php(`return em_get_event( ${site.ids.shifts}, 'post_id' )->delete();`);

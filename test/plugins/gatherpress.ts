@@ -4,18 +4,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
-import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
+import { arrives, write } from './site-requests.ts';
 
-/** The gateway does not poll: only the webhook can bring the change. */
-const WEBHOOK_MS = 30_000;
 const DATES = { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00', timezone: 'Europe/Paris' };
-
-async function write(site: PluginSite, path: string, json: Json, status: number): Promise<Json> {
-  const response = await site.request(path, { method: 'POST', json });
-  expect(response.status, JSON.stringify(response.body)).to.equal(status);
-  return response.body;
-}
 
 /** The row of the plugin's own table. */
 const rowOf = async (site: PluginSite, id: unknown): Promise<Json> =>
@@ -29,9 +21,6 @@ const venueOf = (site: PluginSite, id: unknown): Promise<Json> =>
 
 /** The calendar file of an event that the plugin offers to visitors. */
 const calendarFile = (site: PluginSite, url: unknown) => site.page(`${new URL(String(url)).pathname}ical`);
-
-const arrives = (site: PluginSite, path: string, isThere: (body: Json) => boolean): Promise<void> =>
-  until(async () => isThere((await site.request(path)).body), `${path} follows the plugin`, WEBHOOK_MS);
 
 export const plugin: PluginTest = {
   mapping: 'gatherpress',
@@ -83,34 +72,34 @@ export const plugin: PluginTest = {
       },
       async 'a changed zone, start or end of an event that the plugin made'(site) {
         const { concert } = site.ids;
-        await write(site, `events/${concert}`, { timezone: 'America/Chicago' }, 200);
+        await write(site, `events/${concert}`, { timezone: 'America/Chicago' });
         expect(await rowOf(site, concert)).to.include({
           datetime_start: '2031-05-01 19:30:00',
           datetime_start_gmt: '2031-05-02 00:30:00',
           timezone: 'America/Chicago',
         });
-        await write(site, `events/${concert}`, { end_date: '2031-05-01 23:00:00' }, 200);
+        await write(site, `events/${concert}`, { end_date: '2031-05-01 23:00:00' });
         expect(await rowOf(site, concert)).to.include({
           datetime_start: '2031-05-01 19:30:00',
           datetime_end: '2031-05-01 23:00:00',
         });
-        await write(site, `events/${concert}`, { title: 'Harbour concert, again' }, 200);
+        await write(site, `events/${concert}`, { title: 'Harbour concert, again' });
         expect(await rowOf(site, concert)).to.include({ datetime_end_gmt: '2031-05-02 04:00:00' });
       },
       async 'fields of a venue, which the plugin shows at its events'(site) {
         const { id: venue } = await write(site, 'venues', { venue: 'Loft', address: '2 Lane', phone: '1' }, 201);
         const { id } = await write(site, 'events', { title: 'Upstairs', ...DATES, venue }, 201);
-        await write(site, `venues/${venue}`, { venue: 'Attic', phone: '', website: 'https://attic.example/' }, 200);
+        await write(site, `venues/${venue}`, { venue: 'Attic', phone: '', website: 'https://attic.example/' });
         const shown = { name: 'Attic', address: '2 Lane', phone: '', website: 'https://attic.example/' };
         expect(await venueOf(site, id)).to.include(shown);
-        await write(site, `events/${id}`, { venue: site.ids.mill }, 200);
+        await write(site, `events/${id}`, { venue: site.ids.mill });
         expect((await venueOf(site, id)).name).to.equal('Old Mill');
-        await write(site, `events/${id}`, { venue: [] }, 200);
+        await write(site, `events/${id}`, { venue: [] });
         expect((await venueOf(site, id)).name).to.equal('');
       },
       async 'a draft venue that is published has its term'(site) {
         const { id: venue } = await write(site, 'venues', { venue: 'Cellar', status: 'draft' }, 201);
-        await write(site, `venues/${venue}`, { status: 'publish' }, 200);
+        await write(site, `venues/${venue}`, { status: 'publish' });
         const { id } = await write(site, 'events', { title: 'Downstairs', ...DATES, venue }, 201);
         expect((await venueOf(site, id)).name).to.equal('Cellar');
       },
@@ -119,7 +108,7 @@ export const plugin: PluginTest = {
         const terms = () =>
           site.php(`return wp_get_object_terms( ${call}, '_gatherpress_venue', array( 'fields' => 'slugs' ) );`);
         const link = 'https://meet.example/7';
-        expect((await write(site, `events/${call}`, { website: link }, 200)).website).to.equal(link);
+        expect((await write(site, `events/${call}`, { website: link })).website).to.equal(link);
         expect(await terms()).to.deep.equal(['online-event']);
       },
     },
@@ -171,11 +160,7 @@ export const plugin: PluginTest = {
         );
         await arrives(site, `categories/${site.ids.music}`, ({ name }) => name === 'Concerts');
         await site.php(`return wp_delete_post( ${site.ids.past}, true );`);
-        await until(
-          async () => (await site.request(`events/${site.ids.past}`)).status === 404,
-          'the event is gone',
-          WEBHOOK_MS,
-        );
+        await arrives(site, `events/${site.ids.past}`, (_, status) => status === 404);
       },
     },
     series: 'the plugin has no recurring events',

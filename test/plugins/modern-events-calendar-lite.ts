@@ -2,12 +2,9 @@
 
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
-import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
 import { listedOccurrences, seriesChecks } from './series-checks.ts';
-
-/** The gateway does not poll: only the webhook can bring the change. */
-const WEBHOOK_MS = 30_000;
+import { untilWebhook } from './site-requests.ts';
 
 /** The dates of an event that the plugin's calendars show. */
 const datesOf = (site: PluginSite, postId: number): Promise<{ start: string; end: string }[]> =>
@@ -66,10 +63,9 @@ export const plugin: PluginTest = {
           $times = array( 'start_time_hour' => 7, 'start_time_minutes' => 5, 'start_time_ampm' => 'PM', 'end_time_hour' => 9, 'end_time_minutes' => 30, 'end_time_ampm' => 'PM' );
           return MEC::getInstance( 'app.libraries.main' )->save_event( array( 'title' => 'Yoga', 'start' => $start, 'end' => $start, 'location_id' => ${venue}, 'repeat_status' => 1, 'repeat_type' => 'weekly', 'interval' => 7, 'finish' => gmdate( 'Y-m-d', strtotime( "$start +20 weeks" ) ) ) + $times, ${weekly} );`,
         );
-        await until(
+        await untilWebhook(
           async () => (await listedOccurrences(site, weekly!)).length < before.length,
           'the gateway lists fewer occurrences',
-          WEBHOOK_MS,
         );
         const listed = await listedOccurrences(site, weekly!);
         const own = await datesOf(site, weekly!);

@@ -30,6 +30,11 @@ export interface PluginTest {
   columns: Readonly<Record<Column, Checks | string>>;
 }
 
+/** All columns but the first, of a site that `init` must refuse. */
+export const refused = (reason: string): Readonly<Record<Exclude<Column, 'recognised'>, string>> => ({
+  ...{ read: reason, written: reason, shown: reason, webhook: reason, series: reason },
+});
+
 export interface SiteOptions {
   /** In the table, behind the plugin's name. */
   name: string;

@@ -3,24 +3,12 @@
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
 import { PODS_TYPES } from '../mapping/field-types.ts';
-import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
-
-/** The gateway does not poll: only the webhook can bring the change. */
-const WEBHOOK_MS = 30_000;
+import { arrives, write } from './site-requests.ts';
 
 /** A field as the plugin's own function returns it; of related posts the ids. */
 const field = (site: PluginSite, pod: string, id: unknown, name: string): Promise<unknown> =>
   site.php(`$value = pods( '${pod}', ${id} )->field( '${name}', array( 'output' => 'ids' ) ); return $value;`);
-
-async function write(site: PluginSite, path: string, json: Json, status: number): Promise<Json> {
-  const response = await site.request(path, { method: 'POST', json });
-  expect(response.status, JSON.stringify(response.body)).to.equal(status);
-  return response.body;
-}
-
-const arrives = (site: PluginSite, path: string, isThere: (body: Json) => boolean): Promise<void> =>
-  until(async () => isThere((await site.request(path)).body), `${path} follows the plugin`, WEBHOOK_MS);
 
 export const plugin: PluginTest = {
   mapping: 'pods',
@@ -73,7 +61,7 @@ export const plugin: PluginTest = {
         const { concert } = site.ids;
         const rows = async () => (await site.rows(concert!)).filter(([key]) => !/^(cost|_edit_)/.test(key));
         const before = await rows();
-        await write(site, `events/${concert}`, { cost: '$20' }, 200);
+        await write(site, `events/${concert}`, { cost: '$20' });
         expect(await field(site, 'event', concert, 'cost')).to.equal('$20');
         expect(await rows()).to.deep.equal(before);
       },
@@ -81,7 +69,7 @@ export const plugin: PluginTest = {
         const { body } = await site.request(`events/${site.ids.concert}`);
         const { cost, website, featured, all_day, start_date, timezone } = body;
         const fields = { cost, website, featured, all_day, start_date, timezone };
-        expect(await write(site, `events/${site.ids.concert}`, fields, 200)).to.include(fields);
+        expect(await write(site, `events/${site.ids.concert}`, fields)).to.include(fields);
       },
       async 'and clears what may be blank'(site) {
         const { fair, hall, players } = site.ids;
@@ -91,12 +79,12 @@ export const plugin: PluginTest = {
           { cost: '5', venue: hall, organizer: [players], website: 'https://a.example/' },
           200,
         );
-        const cleared = await write(site, `events/${fair}`, { cost: '', website: '', venue: [], organizer: [] }, 200);
+        const cleared = await write(site, `events/${fair}`, { cost: '', website: '', venue: [], organizer: [] });
         expect(cleared).to.deep.include({ cost: '', venue: [], organizer: [] });
         for (const name of ['cost', 'website']) expect(await field(site, 'event', fair, name), name).to.equal('');
         for (const name of ['venue', 'organizer'])
           expect([await field(site, 'event', fair, name)].flat().filter(Boolean), name).to.deep.equal([]);
-        const organizer = await write(site, `organizers/${players}`, { email: '', phone: '' }, 200);
+        const organizer = await write(site, `organizers/${players}`, { email: '', phone: '' });
         expect(organizer).to.not.have.any.keys('email', 'phone');
         expect(await field(site, 'organizer', players, 'email')).to.equal('');
       },
@@ -153,11 +141,7 @@ export const plugin: PluginTest = {
       },
       async 'an event that the plugin deletes'(site) {
         await site.php(`return pods( 'event' )->delete( ${site.ids.fair} );`);
-        await until(
-          async () => (await site.request(`events/${site.ids.fair}`)).status === 404,
-          'the event is gone',
-          WEBHOOK_MS,
-        );
+        await arrives(site, `events/${site.ids.fair}`, (_, status) => status === 404);
       },
     },
     series: 'a pod has no recurring events',

@@ -112,21 +112,6 @@ async function testSite(
   return { site, cells };
 }
 
-function printTable(rows: readonly TableRow[]): void {
-  const lines = [
-    ['plugin', ...COLUMNS],
-    ...rows.map(({ site, cells }) => [site, ...COLUMNS.map((each) => cells[each])]),
-  ];
-  const widths = lines[0]!.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)));
-  for (const line of lines)
-    console.log(
-      line
-        .map((cell, index) => cell.padEnd(widths[index]!))
-        .join('  ')
-        .trimEnd(),
-    );
-}
-
 const { values } = parseArgs({ options: { sources: { type: 'string' }, only: { type: 'string' } } });
 const only = values.only?.split(',') ?? slugs;
 const unknown = only.filter((slug) => !slugs.includes(slug));
@@ -152,7 +137,7 @@ for (const slug of only.filter((each) => !missing.includes(each))) {
     if (Object.values(row.cells).includes('not run')) failed += 1;
   }
 }
-if (rows.length > 0) printTable(rows);
+if (rows.length > 0) console.table(rows.map(({ site, cells }) => ({ plugin: site, ...cells })));
 for (const note of notes) console.log(note);
 console.log(rows.length === 0 ? '0 tests were run' : `${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,9 +1,7 @@
 // Sugar Calendar: `init` refuses it, because the REST API does not show the dates of its events.
 
 import { expect } from 'chai';
-import type { PluginTest } from './plugin-test.ts';
-
-const REFUSED = 'init refuses the site: its dates are in a table of the plugin';
+import { type PluginTest, refused } from './plugin-test.ts';
 
 export const plugin: PluginTest = {
   mapping: undefined,
@@ -26,10 +24,6 @@ export const plugin: PluginTest = {
         ]);
       },
     },
-    read: REFUSED,
-    written: REFUSED,
-    shown: REFUSED,
-    webhook: REFUSED,
-    series: REFUSED,
+    ...refused('init refuses the site: its dates are in a table of the plugin'),
   },
 };

@@ -2,21 +2,13 @@
 
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
-import { until } from '../until.ts';
 import { compareCpuTime, compareWithOriginal, queriesOf } from './original-api.ts';
 import type { Checks, PluginRequest, PluginSite, PluginTest } from './plugin-test.ts';
+import { arrives, write } from './site-requests.ts';
 
-/** The gateway does not poll: only the webhook can bring the change. */
-const WEBHOOK_MS = 30_000;
 const DATES = { start_date: '2031-08-01 10:00:00', end_date: '2031-08-01 12:00:00', timezone: 'Europe/Paris' };
 
 const idOf = ({ body }: { body: Json }): number => Number(body.id);
-
-async function write(site: PluginSite, path: string, json: Json, status: number): Promise<Json> {
-  const response = await site.request(path, { method: 'POST', json });
-  expect(response.status, JSON.stringify(response.body)).to.equal(status);
-  return response.body;
-}
 
 /** An event in the plugin's own REST API. */
 const original = async (site: PluginSite, id: unknown): Promise<Json> =>
@@ -103,23 +95,23 @@ const written: Checks = {
   },
   async 'a changed zone, start or end moves the event in the plugin'(site) {
     const { id } = await write(site, 'events', { title: 'Moved', ...DATES }, 201);
-    await write(site, `events/${id}`, { timezone: 'America/Chicago' }, 200);
+    await write(site, `events/${id}`, { timezone: 'America/Chicago' });
     expect((await tableRows(site, id))[0]).to.include({
       timezone: 'America/Chicago',
       start_date_utc: '2031-08-01 15:00:00',
     });
     expect((await original(site, id)).utc_start_date).to.equal('2031-08-01 15:00:00');
-    await write(site, `events/${id}`, { end_date: '2031-08-01 13:00:00' }, 200);
+    await write(site, `events/${id}`, { end_date: '2031-08-01 13:00:00' });
     expect((await tableRows(site, id))[0]).to.include({ duration: '10800' });
     expect((await original(site, id)).utc_end_date).to.equal('2031-08-01 18:00:00');
   },
   async 'switches are stored as the plugin stores them, and leave no row when they are off'(site) {
     const { id } = await write(site, 'events', { title: 'Switched', ...DATES }, 201);
     const switches = { hide_from_listings: true, featured: true, sticky: true, show_map: false, show_map_link: false };
-    await write(site, `events/${id}`, switches, 200);
+    await write(site, `events/${id}`, switches);
     expect(await original(site, id)).to.include(switches);
     expect(await valuesOf(site, id, '_EventHideFromUpcoming')).to.deep.equal(['yes']);
-    await write(site, `events/${id}`, { hide_from_listings: false, featured: false, sticky: false }, 200);
+    await write(site, `events/${id}`, { hide_from_listings: false, featured: false, sticky: false });
     expect(await original(site, id)).to.include({ hide_from_listings: false, featured: false, sticky: false });
     for (const key of ['_EventHideFromUpcoming', '_tribe_featured'])
       expect(await valuesOf(site, id, key), key).to.deep.equal([]);
@@ -134,7 +126,7 @@ const written: Checks = {
     expect((await original(site, past.id)).start_date).to.equal('2019-02-01 00:00:00');
     const { id } = await write(site, 'events', { title: 'Later', ...DATES, status: 'draft' }, 201);
     expect((await original(site, id)).id).to.equal(undefined);
-    await write(site, `events/${id}`, { status: 'publish' }, 200);
+    await write(site, `events/${id}`, { status: 'publish' });
     expect((await original(site, id)).title).to.equal('Later');
     expect((await site.request(`events/${id}`, { method: 'DELETE' })).status).to.equal(200);
     const listed = await site.wordpress(
@@ -172,7 +164,7 @@ const written: Checks = {
     const { free } = site.ids;
     const rows = async () => (await site.rows(free!)).filter(([key]) => /^_(Event|Venue|Organizer)/.test(key));
     const before = await rows();
-    await write(site, `events/${free}`, { title: 'Open day, again' }, 200);
+    await write(site, `events/${free}`, { title: 'Open day, again' });
     expect(await rows(), 'through the gateway').to.deep.equal(before);
     // With a block theme the plugin itself overwrites the cost: "Free" for 0.
     if (site.options.theme === 'block') return;
@@ -215,10 +207,6 @@ const shown: Checks = {
   },
 };
 
-/** Waits for the gateway, which does not poll. */
-const arrives = (site: PluginSite, path: string, isThere: (body: Json) => boolean): Promise<void> =>
-  until(async () => isThere((await site.request(path)).body), `${path} follows the plugin`, WEBHOOK_MS);
-
 const webhook: Checks = {
   async 'an event that the plugin changes'(site) {
     const { fair } = site.ids;
@@ -252,11 +240,7 @@ const webhook: Checks = {
   },
   async 'an event that the plugin deletes'(site) {
     await site.php(`return tribe_events()->where( 'id', ${site.ids.longAgo} )->delete();`);
-    await until(
-      async () => (await site.request(`events/${site.ids.longAgo}`)).status !== 200,
-      'the event is gone',
-      WEBHOOK_MS,
-    );
+    await arrives(site, `events/${site.ids.longAgo}`, (_, status) => status !== 200);
   },
 };
 

@@ -2,11 +2,8 @@
 
 import { expect } from 'chai';
 import type { Json } from '../live/json-client.ts';
-import { until } from '../until.ts';
 import type { PluginSite, PluginTest } from './plugin-test.ts';
-
-/** The gateway does not poll: only the webhook can bring the change. */
-const WEBHOOK_MS = 30_000;
+import { arrives, write } from './site-requests.ts';
 
 const rowOf = async (site: PluginSite, id: number, key: string): Promise<string | undefined> =>
   (await site.rows(id)).find(([name]) => name === key)?.[1];
@@ -25,12 +22,6 @@ async function create(site: PluginSite, event: Json): Promise<number> {
   const { status, body } = await site.request('events', { method: 'POST', json });
   expect(status, JSON.stringify(body)).to.equal(201);
   return Number(body.id);
-}
-
-async function change(site: PluginSite, path: string, json: Json): Promise<Json> {
-  const { status, body } = await site.request(path, { method: 'POST', json });
-  expect(status, JSON.stringify(body)).to.equal(200);
-  return body;
 }
 
 export const plugin: PluginTest = {
@@ -72,22 +63,22 @@ export const plugin: PluginTest = {
       },
       async 'a postponed event expires after its new date'(site) {
         const id = await create(site, { status: 'draft' });
-        await change(site, `events/${id}`, { status: 'publish' });
+        await write(site, `events/${id}`, { status: 'publish' });
         const dates = { start_date: `${inDays(40)} 10:00:00`, end_date: `${inDays(40)} 11:00:00` };
-        await change(site, `events/${id}`, dates);
+        await write(site, `events/${id}`, dates);
         expect(await rowOf(site, id, '_event_expiry_date')).to.equal(inDays(40));
         expect(await statusAfterExpiry(site, id)).to.equal('publish');
       },
       async 'an event that moves into the past expires'(site) {
         const id = await create(site, {});
         const dates = { start_date: `${inDays(-3)} 10:00:00`, end_date: `${inDays(-3)} 11:00:00` };
-        await change(site, `events/${id}`, dates);
+        await write(site, `events/${id}`, dates);
         expect(await statusAfterExpiry(site, id)).to.equal('expired');
       },
       async "an administrator's own expiry date stays while the event is not moved"(site) {
         const id = await create(site, {});
         await site.php(`return update_post_meta( ${id}, '_event_expiry_date', '${inDays(2)}' );`);
-        await change(site, `events/${id}`, { title: 'Another title', cost: '$7' });
+        await write(site, `events/${id}`, { title: 'Another title', cost: '$7' });
         expect(await rowOf(site, id, '_event_expiry_date')).to.equal(inDays(2));
       },
       async 'the ticket option with the price'(site) {
@@ -97,18 +88,18 @@ export const plugin: PluginTest = {
           await rowOf(site, id, '_event_ticket_options'),
         ];
         expect(await stored()).to.deep.equal(['$15', 'paid']);
-        expect((await change(site, `events/${id}`, { cost: 'Free' })).cost).to.equal('Free');
+        expect((await write(site, `events/${id}`, { cost: 'Free' })).cost).to.equal('Free');
         expect(await stored()).to.deep.equal(['', 'free']);
-        expect((await change(site, `events/${id}`, { cost: '$10 - $20' })).cost).to.equal('$10 – $20');
+        expect((await write(site, `events/${id}`, { cost: '$10 - $20' })).cost).to.equal('$10 – $20');
         expect(await stored()).to.deep.equal(['$10 - $20', 'paid']);
-        expect((await change(site, `events/${id}`, { cost: '' })).cost).to.equal('');
+        expect((await write(site, `events/${id}`, { cost: '' })).cost).to.equal('');
         expect(await stored()).to.deep.equal(['', '']);
       },
       async 'fields of organizers and venues'(site) {
         const email = 'desk@players.example';
-        expect((await change(site, `organizers/${site.ids.players}`, { email })).email).to.equal(email);
+        expect((await write(site, `organizers/${site.ids.players}`, { email })).email).to.equal(email);
         expect(await rowOf(site, site.ids.players ?? 0, '_organizer_email')).to.equal(email);
-        const venue = await change(site, `venues/${site.ids.hall}`, { website: '' });
+        const venue = await write(site, `venues/${site.ids.hall}`, { website: '' });
         expect(venue).to.not.have.property('website');
       },
     },
@@ -125,7 +116,7 @@ export const plugin: PluginTest = {
         for (const shown of ['Shown event', '$15', 'The Loft', 'The Players', 'New "Troupe" & Co'])
           expect(text).to.include(shown);
         const made = (await site.request(`events/${id}`)).body.venue as Json;
-        await change(site, `venues/${made.id}`, { venue: 'The Attic' });
+        await write(site, `venues/${made.id}`, { venue: 'The Attic' });
         expect((await page()).text)
           .to.include('The Attic')
           .and.not.include('The Loft');
@@ -134,11 +125,7 @@ export const plugin: PluginTest = {
     webhook: {
       async 'a key that changes alone'(site) {
         await site.php(`return update_post_meta( ${site.ids.concert}, '_event_ticket_price', '$99' );`);
-        await until(
-          async () => (await site.request(`events/${site.ids.concert}`)).body.cost === '$99',
-          'the gateway shows the new price',
-          WEBHOOK_MS,
-        );
+        await arrives(site, `events/${site.ids.concert}`, ({ cost }) => cost === '$99');
       },
     },
     series: 'the plugin has recurring events only in a paid add-on',

@@ -1,20 +1,25 @@
 // `npm run record [scenario ...]`: runs the scenarios against a new WordPress, and the contract of a CMS against a new
 // Payload (`contract-payload`), and writes their responses to test/fixtures.
 
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Role } from '../../sandbox/site.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/start.ts';
+import type { Sandbox } from '../../sandbox/start.ts';
 import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { PAYLOAD_CONTRACT, recordPayload } from './record-payload.ts';
-import { createRecorder } from './recorder.ts';
+import { checkContract } from '../cms/contract.ts';
+import { livePayload } from '../cms/implementations.ts';
+import { PROMISES } from '../cms/promises.ts';
+import { basicAuth } from '../live/json-client.ts';
+import { withSandbox } from '../live/with-sandbox.ts';
+import { withPayload } from '../payload/with-payload.ts';
+import { createRecorder, type RecordedExchange } from './recorder.ts';
 import type { RecordingContext, Scenario } from './scenario.ts';
 
 const SCENARIOS = join(import.meta.dirname, 'scenarios');
 const FIXTURES = join(import.meta.dirname, '../fixtures');
+const PAYLOAD_CONTRACT = 'contract-payload';
 
 async function loadScenarios(names: readonly string[]): Promise<Scenario[]> {
   const files = readdirSync(SCENARIOS)
@@ -30,16 +35,11 @@ async function loadScenarios(names: readonly string[]): Promise<Scenario[]> {
   return scenarios;
 }
 
-async function recordScenario(scenario: Scenario, sandbox: Sandbox): Promise<number> {
+async function recordScenario(scenario: Scenario, sandbox: Sandbox): Promise<void> {
   const recorder = createRecorder(sandbox.url);
   const { dispatcher } = recorder;
   const users = Object.entries(sandbox.credentials);
-  const as = Object.fromEntries(
-    users.map(([role, { user, applicationPassword }]) => [
-      role,
-      `Basic ${Buffer.from(`${user}:${applicationPassword}`).toString('base64')}`,
-    ]),
-  ) as Record<Role, string>;
+  const as = Object.fromEntries(users.map(([role, account]) => [role, basicAuth(account)])) as Record<Role, string>;
   const context: RecordingContext = {
     // PHP as WebAssembly is slow.
     cms: createWordPress({
@@ -56,40 +56,44 @@ async function recordScenario(scenario: Scenario, sandbox: Sandbox): Promise<num
   await scenario.run(context);
   await recorder.close();
 
-  const text = `${JSON.stringify(recorder.recorded, null, 1)}\n`;
   const secrets = users.flatMap(([, { password, applicationPassword }]) => [password, applicationPassword]);
-  for (const secret of [...secrets, ...Object.values(as).map((header) => header.slice('Basic '.length))]) {
-    if (text.includes(secret)) throw new Error(`the recording of ${scenario.name} holds a password`);
-  }
-  writeFileSync(join(FIXTURES, `${scenario.name}.json`), text);
-  return recorder.recorded.length;
+  const headers = Object.values(as).map((header) => header.slice('Basic '.length));
+  writeFixture(scenario.name, recorder.recorded, [...secrets, ...headers]);
 }
+
+/** Throws if the recording holds a secret. */
+function writeFixture(name: string, recorded: readonly RecordedExchange[], secrets: readonly string[]): void {
+  const text = `${JSON.stringify(recorded, null, 1)}\n`;
+  if (secrets.some((secret) => text.includes(secret))) throw new Error(`the recording of ${name} holds a secret`);
+  writeFileSync(join(FIXTURES, `${name}.json`), text);
+  process.stderr.write(`record: ${name}: ${recorded.length} exchanges\n`);
+}
+
+/** Records the contract of a CMS (test/cms/contract.ts) with a new Payload. Throws if a promise is broken. */
+const recordPayload = (): Promise<void> =>
+  withPayload(async ({ url, credentials }) => {
+    const recorder = createRecorder(url);
+    const keys = { admin: credentials.admin.apiKey, subscriber: credentials.subscriber.apiKey };
+    const results = await checkContract(livePayload(url, keys, recorder.dispatcher));
+    await recorder.close();
+    for (const [n, error] of results.entries()) if (error) throw new Error(`${PROMISES[n]!.name}: ${error.message}`);
+    const secrets = Object.values(credentials).flatMap(({ apiKey, password }) => [apiKey, password]);
+    writeFixture(PAYLOAD_CONTRACT, recorder.recorded, secrets);
+  });
 
 async function main(): Promise<void> {
   const names = process.argv.slice(2);
-  if (names.length === 0 || names.includes(PAYLOAD_CONTRACT)) await recordPayload(FIXTURES);
+  if (names.length === 0 || names.includes(PAYLOAD_CONTRACT)) await recordPayload();
   const ofWordPress = names.filter((name) => name !== PAYLOAD_CONTRACT);
   if (names.length === 0 || ofWordPress.length > 0) await recordWordPress(await loadScenarios(ofWordPress));
 }
 
 async function recordWordPress(scenarios: readonly Scenario[]): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'calendar-record-'));
   const plugin = companionPlugin(loadMapping('wordpress-meta'));
-  const sandbox = await startSandbox({
-    dir,
-    port: 0,
-    mapping: false,
-    muPlugins: { 'calendar-gateway-companion.php': plugin },
+  const muPlugins = { 'calendar-gateway-companion.php': plugin };
+  await withSandbox({ mapping: false, muPlugins }, async (sandbox) => {
+    for (const scenario of scenarios) await recordScenario(scenario, sandbox);
   });
-  try {
-    for (const scenario of scenarios) {
-      const exchanges = await recordScenario(scenario, sandbox);
-      process.stderr.write(`record: ${scenario.name}: ${exchanges} exchanges\n`);
-    }
-  } finally {
-    await sandbox.stop();
-    rmSync(dir, { recursive: true, force: true });
-  }
 }
 
 await main();

@@ -4,15 +4,18 @@ import fc from 'fast-check';
 import type { CalendarRecord, EventRecord, LinkedRecord, TermRecord } from '../../src/model/records.ts';
 import type { EventFilter } from '../../src/store/event-filter.ts';
 import type { LinkedFilter, TermFilter } from '../../src/store/filters.ts';
+import { isTermRecord } from '../../src/store/rendered-cache.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import {
   anyEvent,
   anyLinked,
   anyTerm,
   CATEGORIES,
+  noticedAt,
   PARENTS,
   someValues,
   TARGETS,
+  term,
   visibility,
   WORDS,
   wall,
@@ -124,6 +127,7 @@ export const termFilter = anyFilter<TermFilter>(
     parent: fc.constantFrom(...PARENTS),
     event: fc.constantFrom(100, 101, 104, 999),
     slug: fc.constantFrom('JAZZ', 'only-3', 'none'),
+    noticedFrom: fc.integer({ min: 0, max: 10 }).map((id) => noticedAt(term('tag', id))),
   },
 );
 
@@ -158,9 +162,12 @@ export function build({ first, changed, deleted }: World): {
   linked: LinkedRecord[];
   terms: TermRecord[];
 } {
-  const replica = openReplica({ identity: 'test' });
+  const terms = first.filter(isTermRecord);
+  /** The replica asks for the time once for each new or changed term. */
+  const times = terms.map((record) => Date.parse(`${noticedAt(record)}Z`));
+  const replica = openReplica({ identity: 'test', nowMs: () => times.shift()! });
   replica.upsert(first);
-  replica.upsert(changed);
+  replica.upsert([...changed, ...terms]);
   replica.delete('event', deleted);
   const stored = new Map<string, CalendarRecord>();
   for (const record of [...first, ...changed]) stored.set(`${record.kind}/${record.id}`, record);
@@ -170,6 +177,6 @@ export function build({ first, changed, deleted }: World): {
     replica,
     events: all.filter((record) => record.kind === 'event'),
     linked: all.filter((record) => record.kind === 'venue' || record.kind === 'organizer'),
-    terms: all.filter((record) => record.kind === 'category' || record.kind === 'tag') as TermRecord[],
+    terms: all.filter(isTermRecord),
   };
 }

@@ -1,5 +1,4 @@
-// Kills a gateway with -9 again and again, while it syncs and writes: `npm run test:crash -- [--kills 100]
-// [--seed N]`.
+// Kills a gateway with -9 again and again, while it syncs and writes.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { openReplica } from '../../src/store/replica.ts';
 import type { SyncStatus } from '../../src/sync/status.ts';
 import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
@@ -180,24 +178,4 @@ export async function killOften({ kills, seed }: { kills: number; seed: number }
     await site.close();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: { kills: { type: 'string', default: '100' }, seed: { type: 'string', default: String(Date.now() % 1e6) } },
-  });
-  const startedMs = performance.now();
-  console.log(`seed ${values.seed}`);
-  const { kills, equal, duringInitialSync, afterInitialSync, withLog } = await killOften({
-    kills: Number(values.kills),
-    seed: Number(values.seed),
-  }).catch((error: Error) => {
-    // The error of a comparison contains both sides whole.
-    console.error(error.message.slice(0, 1000));
-    process.exit(1);
-  });
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  console.log(
-    `${kills} kills (${duringInitialSync} during an initial sync, ${afterInitialSync} after it; ${withLog} left a log to replay): every file intact, none quarantined; ${equal} replicas equal the CMS after their last kill; seed ${values.seed}, ${seconds} s`,
-  );
 }

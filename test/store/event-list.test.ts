@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { EventRecord } from '../../src/model/records.ts';
 import type { EventFilter } from '../../src/store/event-filter.ts';
-import { linksTo } from '../../src/store/event-links.ts';
+import { linksTo } from '../../src/store/event-filter.ts';
 import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
 import { openReplica } from '../../src/store/replica.ts';
 import { TABLES } from '../../src/store/schema.ts';

@@ -4,6 +4,7 @@ import type { EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../sr
 import type { EventCondition, EventFilter } from '../../src/store/event-filter.ts';
 import type { LinkedFilter, SearchWord, TermFilter, Visibility } from '../../src/store/filters.ts';
 import { fold, foldForSort } from '../../src/store/text-folding.ts';
+import { noticedAt } from './sample-records.ts';
 
 const sees = ({ others, own, userId }: Visibility, { status, author }: PostRecord) =>
   others.includes(status) || (userId !== 0 && author === userId && own.includes(status));
@@ -136,6 +137,7 @@ export function expectedTerms(all: TermRecord[], events: EventRecord[], filter: 
       (filter.parent === undefined || record.parent === filter.parent) &&
       (filter.event === undefined ||
         (seen.find(({ id }) => id === filter.event)?.[field].includes(record.id) ?? false)) &&
+      (filter.noticedFrom === undefined || noticedAt(record) >= filter.noticedFrom) &&
       (filter.slug === undefined || record.slug.toLowerCase() === filter.slug.toLowerCase()),
   );
   const byName = (a: TermRecord, b: TermRecord) => compareText(foldForSort(a.name), foldForSort(b.name));

@@ -3,18 +3,18 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
-import { distanceKm, type Position } from '../../src/store/located-venues.ts';
+import { type Coordinates, distanceKm } from '../../src/store/located-venues.ts';
 import { openReplica } from '../../src/store/replica.ts';
 import { STATUSES, venue, visibility } from './sample-records.ts';
 
-const at = (latitude: number, longitude: number): Position => ({ latitude, longitude });
+const at = (latitude: number, longitude: number): Coordinates => ({ latitude, longitude });
 const RADIUS_KM = 6371.0088;
 /** A quarter of a great circle, such as from a pole to the equator. */
 const QUARTER_KM = (Math.PI / 2) * RADIUS_KM;
 
 /** Another way to the distance: the angle between the two points as vectors, from the length of the chord. */
-function chordDistanceKm(a: Position, b: Position): number {
-  const vector = ({ latitude, longitude }: Position) => {
+function chordDistanceKm(a: Coordinates, b: Coordinates): number {
+  const vector = ({ latitude, longitude }: Coordinates) => {
     const [lat, lng] = [(latitude * Math.PI) / 180, (longitude * Math.PI) / 180];
     return [Math.cos(lat) * Math.cos(lng), Math.cos(lat) * Math.sin(lng), Math.sin(lat)] as const;
   };
@@ -28,7 +28,7 @@ const longitude = fc.oneof(fc.constantFrom(-180, 0, 180), fc.double({ min: -180,
 const position = fc.record({ latitude, longitude });
 
 describe('the great-circle distance', () => {
-  const KNOWN: [string, Position, Position, number][] = [
+  const KNOWN: [string, Coordinates, Coordinates, number][] = [
     ['nothing', at(52.5, 13.4), at(52.5, 13.4), 0],
     ['a degree along a meridian', at(10, 50), at(11, 50), QUARTER_KM / 90],
     ['a degree along the equator', at(0, -1), at(0, 0), QUARTER_KM / 90],
@@ -90,11 +90,11 @@ describe('the search for venues by coordinates', () => {
                   (others.includes(status) || (userId !== 0 && author === userId && own.includes(status))),
               );
               const inCircle = visible.filter(
-                (place) => chordDistanceKm(circle.center, place as Position) <= circle.distanceKm,
+                (place) => chordDistanceKm(circle.center, place as Coordinates) <= circle.distanceKm,
               );
               // The two formulas may differ by rounding for a venue on the circle itself.
               const onCircle = (id: number) =>
-                Math.abs(chordDistanceKm(circle.center, venues[id - 1] as Position) - circle.distanceKm) < 0.001;
+                Math.abs(chordDistanceKm(circle.center, venues[id - 1] as Coordinates) - circle.distanceKm) < 0.001;
               const without = (ids: number[]) => ids.filter((id) => !onCircle(id));
               expect(without(replica.locatedVenueIds(seen, circle))).to.deep.equal(
                 without(inCircle.map(({ id }) => id)),

@@ -92,6 +92,9 @@ export function term(kind: TermKind, id: number, fields: Partial<TermRecord> = {
   return { kind, id, name: `${kind} ${id}`, slug: `${kind}-${id}`, description: '', parent: 0, url, ...fields };
 }
 
+/** When the replica of a property test noticed a term. */
+export const noticedAt = ({ id }: TermRecord): string => `2026-01-01 00:00:${pad(id)}`;
+
 export function image(id: number, fields: Partial<ImageRecord> = {}): ImageRecord {
   const url = `https://cms.example/${id}.jpg`;
   return { id, url, extension: 'jpg', width: 10, height: 10, filesizeBytes: 100, sizes: {}, ...fields };

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import {
   type Cursor,
   type MarkedPage,
+  type PagePosition,
   type PaginateOptions,
-  type Position,
   paginate,
 } from '../../src/sync/paginate.ts';
 
@@ -19,7 +19,7 @@ function fakeList(ids: number[], change: (ids: number[], request: number) => voi
   let requests = 0;
   return {
     ids,
-    readPage: async ({ limit: size, offset, page = 1 }: Position): Promise<MarkedPage> => {
+    readPage: async ({ limit: size, offset, page = 1 }: PagePosition): Promise<MarkedPage> => {
       const from = offset ?? (page - 1) * size;
       const records = ids.slice(from, from + size).map((id) => ({ id }));
       const total = ids.length;
@@ -32,7 +32,7 @@ function fakeList(ids: number[], change: (ids: number[], request: number) => voi
 }
 
 async function readAll(
-  readPage: (position: Position) => Promise<MarkedPage>,
+  readPage: (position: PagePosition) => Promise<MarkedPage>,
   start?: Cursor,
 ): Promise<{ ids: Set<number>; records: number }> {
   const ids = new Set<number>();

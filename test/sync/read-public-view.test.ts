@@ -304,7 +304,7 @@ describe('public view', () => {
 
   it('of a record with a plugin status is read by id, and again only when the record changes', async () => {
     const source = structuredClone(loadMapping('wordpress-meta').source);
-    source.event.statuses = ['expired'];
+    source.event.wordpress = { statuses: ['expired'] };
     const mapping = compileMapping(source, 'expired.json');
     createSite({ mapping });
     const reads: number[] = [];

@@ -2,8 +2,9 @@
 
 import { expect } from 'chai';
 import { unavailable } from '../cms/fake-cms.ts';
+import { until } from '../until.ts';
 import { syncedSite } from './filled-site.ts';
-import { expectInSync, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
 
 describe('webhooks', () => {
   let site: TestSite;
@@ -69,6 +70,41 @@ describe('webhooks', () => {
       await site.sync.fetchChanged(change);
       expect(await second).to.equal(true);
       expect(titleOf(site.replica, 'event', 10)).to.equal('Second');
+    });
+
+    it('is followed by a poll at once if the CMS did not respond, however long the interval', async () => {
+      site = await syncedSite();
+      site.cms.editSilently(10, { title: 'Reported' });
+      site.cms.beforeRequest = () => {
+        site.cms.beforeRequest = undefined;
+        unavailable();
+      };
+      expect(await site.sync.fetchChanged([{ collection: 'events', id: 10 }])).to.equal(false);
+      await until(() => titleOf(site.replica, 'event', 10) === 'Reported', 'the poll after it', 5000);
+    });
+
+    it('is followed by another poll if it fails while a poll runs that has read these records already', async () => {
+      site = await syncedSite();
+      site.advance(RESYNC_INTERVAL_MS);
+      let requests = 0;
+      let isFailing = false;
+      let fetched: boolean | undefined;
+      site.cms.beforeRequest = () => {
+        if (!isFailing) return;
+        isFailing = false;
+        unavailable();
+      };
+      site.cms.afterRequest = async () => {
+        requests += 1;
+        // A page of the full resync, at the end of the poll.
+        if (requests !== 20) return;
+        site.cms.editSilently(10, { title: 'Reported' });
+        isFailing = true;
+        fetched = await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
+      };
+      await site.poll();
+      expect(fetched).to.equal(false);
+      await until(() => titleOf(site.replica, 'event', 10) === 'Reported', 'the poll after it', 5000);
     });
 
     it('leaves the records to the next poll when the CMS is unavailable', async () => {

@@ -3,7 +3,7 @@
 import { Feed } from 'feed';
 import { escapeHtml, textLines } from '../../text/html.ts';
 import { webAddress } from '../../text/text.ts';
-import { type CalendarInfo, type FeedEvent, lastChangeMs, locationOf } from './icalendar.ts';
+import { type CalendarInfo, type FeedEvent, lastChangeMs, placeOf } from './icalendar.ts';
 
 const MAX_TITLE = 500;
 const MAX_SUMMARY = 1000;
@@ -38,7 +38,7 @@ export function atomText(
       title: asHtml([textLines(event.title, MAX_TITLE).join(' ')]),
       date: new Date(changes[i]!),
       description: asHtml([
-        [whenOf(event), locationOf(event)].filter((text) => text !== '').join(', '),
+        [whenOf(event), placeOf(event)].filter((text) => text !== '').join(', '),
         ...textLines(event.excerpt || event.description, MAX_SUMMARY),
       ]),
     });

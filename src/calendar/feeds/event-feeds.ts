@@ -46,9 +46,38 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   const nameOf = (): string => decodeEntities(site().name) || 'Calendar';
   const hostOf = (): string => new URL(site().url).hostname;
 
+  type Found = Awaited<ReturnType<Events['find']>>;
+
+  /** Reads the events of a list page. The JSON is that of the list: a feed shows nothing else. */
+  function readerOf({ listPage, access }: Found, baseUrl: string) {
+    const replicaVersion = replica.version;
+    const audience: Audience = { baseUrl, visibilities: access.visibilities };
+    const cacheTags = new Set(['events']);
+    return {
+      hasChanged: () => replica.version !== replicaVersion,
+      entriesOf(ids: number[]): Entry[] {
+        if (access.isPublic) {
+          const rendered = renderEntries(services, 'event', ids, audience, listPage.serialize);
+          for (const { tags } of rendered) for (const tag of tags) cacheTags.add(tag);
+          return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
+        }
+        const records = replica.getMany('event', ids);
+        return ids
+          .flatMap((id) => records.get(id) ?? [])
+          .map((record) => ({ read: () => listPage.serialize(record, audience) as FeedEvent }));
+      },
+      /** Of a response with all events of the page. */
+      caching(): Partial<ApiResponse> {
+        const { ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
+        const cost = { extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST) };
+        return access.isPublic ? { ...cost, validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : cost;
+      },
+    };
+  }
+
   /**
-   * Writes each event of a list, a few in each turn of the event loop. The JSON is that of the list: a feed shows nothing else. If the
-   * replica changes meanwhile, writes all once more in one turn: an event may no longer be one that the actor may see.
+   * Writes each event of a list, a few in each turn of the event loop. If the replica changes meanwhile, finds the list again and writes
+   * all its events in one turn: an event may no longer be one that the actor may see.
    */
   async function writeList<T>(
     input: Input,
@@ -56,36 +85,30 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
     lists: ListSettings,
     write: (entry: Entry) => T,
   ): Promise<{ items: T[]; caching: Partial<ApiResponse> }> {
-    for (const perTurn of [EVENTS_PER_TURN, Number.POSITIVE_INFINITY]) {
-      const { listPage, scope } = await events.find(input, request, lists);
-      const replicaVersion = replica.version;
-      const { ids, serialize, validUntilMs, total, page } = listPage;
-      assertPageExists('event', total, page);
-      const audience: Audience = { baseUrl: request.baseUrl, visibilities: scope.visibilities };
-      const cacheTags = new Set(['events']);
-      const entriesOf = (some: number[]): Entry[] => {
-        if (scope.isPublic) {
-          const rendered = renderEntries(services, 'event', some, audience, serialize);
-          for (const { tags } of rendered) for (const tag of tags) cacheTags.add(tag);
-          return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
-        }
-        const records = replica.getMany('event', some);
-        return some
-          .flatMap((id) => records.get(id) ?? [])
-          .map((record) => ({ read: () => serialize(record, audience) as FeedEvent }));
-      };
-      const items: T[] = [];
-      for (let from = 0; from < ids.length && replica.version === replicaVersion; from += perTurn) {
-        items.push(...entriesOf(ids.slice(from, from + perTurn)).map(write));
-        if (from + perTurn < ids.length) await nextTurn();
-      }
-      if (replica.version !== replicaVersion) continue;
-      const toWrite = extraRequests(ids.length, EVENTS_PER_REQUEST);
-      const cost = { extraRequests: (listPage.extraRequests ?? 0) + toWrite };
-      const validity = scope.isPublic ? { validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : {};
-      return { items, caching: { ...cost, ...validity } };
+    let found = await events.find(input, request, lists);
+    let reader = readerOf(found, request.baseUrl);
+    assertPageExists(found.listPage);
+    const items = await writeInTurns(found.listPage.ids, reader, write);
+    if (items) return { items, caching: reader.caching() };
+    found = await events.find(input, request, lists);
+    reader = readerOf(found, request.baseUrl);
+    assertPageExists(found.listPage);
+    return { items: reader.entriesOf(found.listPage.ids).map(write), caching: reader.caching() };
+  }
+
+  /** Undefined if the replica changed between two turns. */
+  async function writeInTurns<T>(
+    ids: number[],
+    { entriesOf, hasChanged }: ReturnType<typeof readerOf>,
+    write: (entry: Entry) => T,
+  ): Promise<T[] | undefined> {
+    const items: T[] = [];
+    for (let from = 0; from < ids.length; from += EVENTS_PER_TURN) {
+      if (from > 0) await nextTurn();
+      if (hasChanged()) return undefined;
+      items.push(...entriesOf(ids.slice(from, from + EVENTS_PER_TURN)).map(write));
     }
-    throw new Error('unreachable: without pauses nothing changes meanwhile');
+    return items;
   }
 
   function writeOnce({ etag, read }: Entry): CalendarEvent | undefined {

@@ -99,7 +99,7 @@ const STATUSES: Readonly<Record<string, ICalEventStatus>> = {
 
 function eventData(event: FeedEvent, host: string): Omit<ICalEventData, 'start'> {
   const changedMs = lastChangeMs(event);
-  const location = locationOf(event);
+  const location = placeOf(event);
   const page = event.url.length > MAX_URL ? undefined : webAddress(event.url);
   return {
     id: `event-${event.id}@${host}`,
@@ -162,7 +162,7 @@ function wallDate(wall: WallTime): ICalDayJsStub {
 }
 
 /** The names and addresses of the venues whose names no password protects. */
-export function locationOf({ venue }: Pick<FeedEvent, 'venue'>): string {
+export function placeOf({ venue }: Pick<FeedEvent, 'venue'>): string {
   const places = [venue]
     .flat()
     .map(({ venue: name, ...address }) =>

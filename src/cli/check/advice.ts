@@ -16,6 +16,7 @@ export const COMMON_ROWS = {
     "Let the site's web server, or the proxy in front of it, send the header Date: the poller compares times of the site's clock.",
   'public-address': () => 'Set CALENDAR_PUBLIC_URL to the address that callers use.',
   dedupe: (kind: string) => `Add "dedupe": true to "${kind}" in the mapping.`,
+  'series-window': () => 'Choose fewer "pastDays" and "futureDays" in a copy of the mapping (docs/mapping.md, Series).',
   path: (collection: string, keys: readonly string[]) =>
     `Compare the path with what the site sends for ${collection}: ${keys.join(', ')}.`,
   codec: (field: string) => `Give the format in the mapping ("as", see the codecs in docs/mapping.md): ${field}.`,
@@ -30,26 +31,27 @@ export const COMMON_ROWS = {
   'port-in-use': () => 'Stop the gateway while check --write runs, or look at its log while you change an event.',
 } as const;
 
-/** Rows that every CMS has in words of its own. `mapping`: its name in the configuration. */
+/** Rows that every CMS has in words of its own. `pluginOptions`: those of the `plugin` command for this gateway. */
 export interface OwnRows {
   'time-zone'(): string;
   'service-account'(): string;
   'account-rejected'(error: CmsRejected): string;
   capabilities(missing: readonly string[]): string;
-  webhooks(mapping: string, adminPort: number): string;
-  'collection-name'(mapping: string, needsPlugin: boolean): string;
-  'collection-absent'(kind: string, mapping: string): string;
+  webhooks(pluginOptions: string, adminPort: number): string;
+  'collection-name'(pluginOptions: string, needsPlugin: boolean): string;
+  'collection-absent'(kind: string, pluginOptions: string): string;
   'list-refused'(): string;
   'list-hidden'(): string;
   'list-short'(): string;
   'no-event'(): string;
+  'series-missing'(pluginOptions: string): string;
   'closed-to-visitors'(): string;
   'hidden-from-visitors'(): string;
   'fill-in'(): string;
   'create-refused'(): string;
   'remove-draft'(title: string): string;
   'webhook-signature'(): string;
-  'webhook-kind'(mapping: string): string;
+  'webhook-kind'(pluginOptions: string): string;
   'webhook-untried'(): string;
   'webhook-missing'(adminPort: number): string;
 }

@@ -61,12 +61,14 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Row[
   const mapping = loadMapping(config.mapping);
   const cms = OPENERS[mapping.upstream](config, mapping);
   const { connection } = cms;
-  const webhooks = write ? await listenForWebhooks(config, cms.advise) : undefined;
+  const pluginOptions = pluginOptionsOf(file, config);
+  const webhooks = write ? await listenForWebhooks(config, cms.advise, pluginOptions) : undefined;
   try {
     const site = await readSite(connection);
     const context: CheckContext = {
       config,
       mapping,
+      pluginOptions,
       kinds: mappedKinds(mapping),
       cms,
       connection,
@@ -88,6 +90,14 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Row[
     webhooks?.close();
     await connection.close();
   }
+}
+
+/** With the address for webhooks if there is a secret: a companion plugin made without it would end them. */
+function pluginOptionsOf(file: string | undefined, { mapping, webhook, listen }: Config): string {
+  const source = file === undefined ? `--mapping ${mapping}` : `--config ${file}`;
+  if (webhook.secret === undefined) return source;
+  const url = `--webhook-url http://GATEWAY:${listen.adminPort}/-/changes`;
+  return `${source} ${url}${file === undefined ? ' --webhook-secret SECRET' : ''}`;
 }
 
 function once<T>(load: () => Promise<T>): () => Promise<T> {

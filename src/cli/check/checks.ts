@@ -33,6 +33,8 @@ export interface Check {
 export interface CheckContext {
   config: Config;
   mapping: Mapping;
+  /** Of the `plugin` command that makes this gateway's companion plugin. */
+  pluginOptions: string;
   kinds: readonly KindMapping<Kind>[];
   cms: CmsChecks;
   connection: SiteConnection;

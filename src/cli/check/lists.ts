@@ -1,8 +1,10 @@
-// Checks of the site's lists: each collection exists, its pages give each record once, and as many as its total says.
+// Checks of the site's lists: each collection exists, its pages give each record once, and as many as its total says; series have
+// their occurrences.
 
-import type { ListRequest } from '../../cms/port.ts';
+import type { CmsRecord, ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
+import { isSeries, MAX_OCCURRENCES, OCCURRENCES_FIELD } from '../../mapping/occurrences.ts';
 import { isTermKind, type Kind } from '../../model/records.ts';
 import { orIfRefused, type SiteConnection } from '../open-site.ts';
 import { listScope } from '../sample-records.ts';
@@ -62,6 +64,47 @@ export const LIST_CHECKS: readonly Check[] = [
   },
 ];
 
+/** The site sends the occurrences of its series, and not too many. */
+export const SERIES_CHECK: Check = {
+  area: 'lists',
+  name: 'series',
+  async run({ cms: { advise }, pluginOptions, mapping, records }) {
+    if (!mapping.kinds.event.occurrences) return [];
+    const events = (await records()).event ?? [];
+    return judgeSeries(
+      advise,
+      events.map(({ cmsRecord }) => cmsRecord),
+      pluginOptions,
+    );
+  },
+};
+
+export function judgeSeries(
+  advise: Advise<SharedRows>,
+  events: readonly CmsRecord[],
+  pluginOptions: string,
+): Finding[] {
+  if (events.length === 0) return [];
+  if (events.some((event) => event[OCCURRENCES_FIELD] === undefined))
+    return [
+      warn(
+        'the site does not send the occurrences of series: the gateway lists the first occurrence only',
+        advise('series-missing', pluginOptions),
+      ),
+    ];
+  const series = events.filter(isSeries);
+  const counts = series.map((event) => (event[OCCURRENCES_FIELD] as unknown[]).length);
+  if (counts.some((count) => count >= MAX_OCCURRENCES))
+    return [
+      warn(
+        `a series has ${MAX_OCCURRENCES} occurrences or more: the gateway lists the first ${MAX_OCCURRENCES} that the site sends`,
+        advise('series-window'),
+      ),
+    ];
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return [ok(`${series.length} of ${pluralized(events.length, 'event')} are series, with ${total} occurrences`)];
+}
+
 /** A CMS may refuse a list before it looks for the collection. */
 async function isAbsent({ cms, credentials }: SiteConnection, kind: KindMapping<Kind>, { status }: CmsRejected) {
   return status === 404 || !(await orIfRefused(cms.hasCollection(kind, { credentials }), true));
@@ -70,16 +113,16 @@ async function isAbsent({ cms, credentials }: SiteConnection, kind: KindMapping<
 /** The gateway serves a calendar without venues, organizers or terms, and nothing without events. */
 function missingCollection(
   { kind, collection }: KindMapping<Kind>,
-  { cms: { advise }, mapping, config }: CheckContext,
+  { cms: { advise }, mapping, pluginOptions }: CheckContext,
 ): Finding {
   if (kind !== 'event')
     return warn(
       `the site has no collection "${collection}": the gateway serves no ${kind} until it has`,
-      advise('collection-absent', kind, config.mapping),
+      advise('collection-absent', kind, pluginOptions),
     );
   return fail(
-    `the site has no collection "${collection}" for each ${kind}`,
-    advise('collection-name', config.mapping, mapping.requiresCompanionPlugin),
+    `the site has no collection "${collection}", which the mapping names for events`,
+    advise('collection-name', pluginOptions, mapping.source.wordpress?.requiresCompanionPlugin === true),
   );
 }
 

@@ -1,6 +1,7 @@
 // Checks of the site as a whole, of the service account, and of the gateway's own settings.
 
 import type { Action } from '../../cms/port.ts';
+import { settingsOf } from '../../cms/wordpress/collection-settings.ts';
 import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
@@ -64,11 +65,11 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
     area: 'account',
     name: 'service',
     isRequired: true,
-    async run({ config, mapping, kinds, cms: { advise }, connection, account }) {
+    async run({ config, kinds, cms: { advise }, connection, account }) {
       if (connection.credentials === undefined)
-        return kinds.some(({ kind }) => mapping.source[kind]?.context === 'edit')
+        return kinds.some((kind) => settingsOf(kind).context === 'edit')
           ? fail(
-              'none, and the mapping reads fields that are only shown for editing (context "edit")',
+              'none, and the mapping reads fields that are only shown for editing ("wordpress": { "context": "edit" })',
               advise('service-account'),
             )
           : warn(
@@ -128,12 +129,12 @@ export const GATEWAY_CHECKS: readonly Check[] = [
   {
     area: 'gateway',
     name: 'webhooks',
-    async run({ config, cms: { advise }, webhooks }) {
+    async run({ config, pluginOptions, cms: { advise }, webhooks }) {
       if (webhooks) return webhooks.finding();
       if (config.webhook.secret !== undefined) return [];
       return warn(
         `none: the gateway sees a change made in the CMS within ${config.sync.intervalS} s`,
-        advise('webhooks', config.mapping, config.listen.adminPort),
+        advise('webhooks', pluginOptions, config.listen.adminPort),
       );
     },
   },

@@ -13,8 +13,9 @@ const POLL_MS = 50;
 
 /** Returns `undefined` if no secret is configured: the gateway then accepts no webhooks. */
 export async function listenForWebhooks(
-  { webhook, listen, mapping }: Config,
+  { webhook, listen }: Config,
   advise: Advise<SharedRows>,
+  pluginOptions: string,
 ): Promise<WebhookListener | undefined> {
   const { secret } = webhook;
   if (secret === undefined) return undefined;
@@ -65,7 +66,7 @@ export async function listenForWebhooks(
       if (arrived.length === 0) return fail(`none arrived on port ${port} ${limit}`, advise('webhook-missing', port));
       return fail(
         `arrived for ${kindsOf(arrived)}, and none for ${kindsOf(missing)} (${missing.join(', ')}) ${limit}`,
-        advise('webhook-kind', mapping),
+        advise('webhook-kind', pluginOptions),
       );
     },
     close() {

@@ -1,7 +1,7 @@
 // The files that `init` writes: configuration, mapping, secrets and the companion plugin.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
@@ -27,16 +27,19 @@ export interface Account {
 }
 
 const SECRET_MODE = 0o600;
+const SECRETS_FILE = 'secrets.env';
 const PLUGIN_FILE = 'calendar-gateway-companion.php';
 
 export function outputFiles(
   url: string,
   mapping: Mapping,
   proposal: Proposal,
-  { publicUrl, webhookUrl }: Pick<InitOptions, 'publicUrl' | 'webhookUrl'>,
+  { out, publicUrl, webhookUrl }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl'>,
   account: Account | undefined,
 ): OutputFile[] {
-  const webhookSecret = webhookUrl === undefined ? undefined : randomBytes(24).toString('base64url');
+  // With a new secret the gateway would refuse the webhooks of the companion plugin that an earlier run wrote.
+  const webhookSecret =
+    webhookUrl === undefined ? undefined : (earlierWebhookSecret(out) ?? randomBytes(24).toString('base64url'));
   const isOwnMapping = proposal.preset === undefined;
   const config = {
     // With the user in the configuration, serve names the variable if the password is missing.
@@ -55,7 +58,7 @@ export function outputFiles(
       CALENDAR_UPSTREAM_PASSWORD: password,
       CALENDAR_WEBHOOK_SECRET: webhookSecret,
     };
-    files.push({ name: 'secrets.env', text: toEnvironmentText(secrets), isSecret: true });
+    files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
   }
   const usesPlugin = proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined;
   if (mapping.upstream === 'wordpress' && usesPlugin) {
@@ -63,6 +66,16 @@ export function outputFiles(
     files.push({ name: PLUGIN_FILE, text, isSecret: webhookSecret !== undefined });
   }
   return files;
+}
+
+function earlierWebhookSecret(folder: string): string | undefined {
+  try {
+    const text = readFileSync(join(resolve(folder), SECRETS_FILE), 'utf8');
+    return /^CALENDAR_WEBHOOK_SECRET="([\w-]{8,200})"$/m.exec(text)?.[1];
+  } catch {
+    // None yet; or unreadable, then `writeFiles` says so.
+    return undefined;
+  }
 }
 
 /** The admin port that webhooks name. Without a port, or with TLS, a proxy receives them and knows the admin port. */
@@ -102,7 +115,7 @@ export function nextStepLines(
 ): string[] {
   const has = (name: string): boolean => files.some((file) => file.name === name);
   const path = (name: string): string => displayPath(join(resolve(out), name));
-  const secrets = has('secrets.env') ? `set -a; . ${path('secrets.env')}; set +a; ` : '';
+  const secrets = has(SECRETS_FILE) ? `set -a; . ${path(SECRETS_FILE)}; set +a; ` : '';
   const lines = ['', 'Next'];
   if (has(PLUGIN_FILE)) {
     lines.push(`  put ${path(PLUGIN_FILE)} into wp-content/mu-plugins/ of the site`);

@@ -55,8 +55,8 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     }
     const proposal = await decideMapping(site, options, prompts);
     if (!proposal) {
-      const bases = findEventTypes(site).map(({ base }) => base);
-      printAll(missingDatesLines(site, bases));
+      const wanted = options.collections?.event;
+      printAll(missingDatesLines(site, wanted === undefined ? findEventTypes(site).map(({ base }) => base) : [wanted]));
       print(`  ${advise('own-types')}`);
       return 1;
     }
@@ -144,10 +144,13 @@ async function decideMapping(
       ...proposeOwnTypes(mapping.source, []),
       title: mapping.name,
       reason: 'you named it, though the site does not show the fields that it reads',
-      needsPlugin: mapping.requiresCompanionPlugin,
+      needsPlugin: mapping.source.wordpress?.requiresCompanionPlugin === true,
     };
   }
-  return eventTypes.length === 0 ? proposeOwnTypes(loadMapping(OWN_TYPES_PRESET).source, site.plugins) : undefined;
+  if (eventTypes.length > 0 || wanted !== undefined) return undefined;
+  const undated = site.types.filter(({ base, total }) => base !== 'posts' && base !== 'pages' && total > 0);
+  const undatedBases = undated.map(({ base }) => base);
+  return proposeOwnTypes(loadMapping(OWN_TYPES_PRESET).source, site.plugins, undatedBases);
 }
 
 /** Whether the site has other events, or the operator says where they are. */

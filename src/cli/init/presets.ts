@@ -1,5 +1,7 @@
 // Recognizes the site of a shipped mapping by its collections, its fields and its plugin, and fits the mapping to the site.
 
+import type { Query } from '../../cms/port.ts';
+import { settingsOf } from '../../cms/wordpress/collection-settings.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import type { FieldSpec, KindSpec, MappingFile } from '../../mapping/mapping-file.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';
@@ -49,7 +51,7 @@ export function matchPresets(site: ProbedSite): PresetMatch[] {
 
 function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
   const mapping = loadMapping(name).source;
-  const { title = name, note, plugins = [], namespaces = [] } = mapping.preset ?? {};
+  const { title = name, note, wordpress: { plugins = [], namespaces = [] } = {} } = mapping.preset ?? {};
   const fields = KINDS.flatMap((kind) =>
     Object.values(mapping[kind]?.fields ?? {}).map((field) => hasField(postTypeOf(site, mapping[kind]), field)),
   );
@@ -63,7 +65,7 @@ function matchPreset(name: string, site: ProbedSite): PresetMatch | undefined {
       matches: fields.filter(Boolean).length,
       reason: `the collection ${type.base} has ${pathsOf(start).join(' and ')}`,
     };
-  if (!mapping.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
+  if (!mapping.wordpress?.requiresCompanionPlugin || name === OWN_TYPES_PRESET) return undefined;
   // The site does not show the dates. Its plugin, or a collection that only this plugin has, is evidence too.
   const plugin = site.plugins?.find((folder) => plugins.some((pattern) => isFolder(folder, pattern)));
   const present = KINDS.flatMap((kind) => collectionOf(mapping[kind]) ?? []).filter((base) =>
@@ -83,12 +85,13 @@ function isFolder(folder: string, pattern: string): boolean {
 }
 
 /** List parameters of the shipped mappings by collection: some plugins hide records from lists without them. */
-export function presetListParams(): Record<string, KindSpec['listParams']> {
-  const kinds = mappingNames('wordpress').flatMap((name) =>
-    KINDS.flatMap((kind) => loadMapping(name).source[kind] ?? []),
-  );
+export function presetListParams(): Record<string, Query> {
+  const kinds = mappingNames('wordpress').flatMap((name) => Object.values(loadMapping(name).kinds));
   return Object.fromEntries(
-    kinds.flatMap(({ posts, listParams }) => (posts !== undefined && listParams ? [[posts, listParams]] : [])),
+    kinds.flatMap((kind) => {
+      const { listParams } = settingsOf(kind);
+      return listParams ? [[kind.collection, listParams]] : [];
+    }),
   );
 }
 

@@ -60,6 +60,16 @@ export function proposeDates(fields: readonly SourceField[], decisions: DateDeci
   return { startField, start, end, openQuestions };
 }
 
+/** The date in a field that the operator named, in the format of its values. Returns undefined if it shows no values that are dates. */
+export function namedDate(
+  path: string,
+  fields: readonly SourceField[],
+  decisions: DateDecisions,
+): ProposedDate | undefined {
+  const field = fields.find((each) => each.path === path && inferDate(each.values) !== undefined);
+  return field && proposeDate(field, isEnd(path) ? END_WORDS : START_WORDS, fields, decisions);
+}
+
 const isEnd = (path: string): boolean => END_WORDS.test(normalizedName(path));
 
 /** By its values; without values, by its name. */

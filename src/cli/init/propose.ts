@@ -14,8 +14,8 @@ import {
   type PresetMatch,
   prunePreset,
 } from './presets.ts';
-import type { ProbedSite, ProbedType } from './probe.ts';
-import { type DateDecisions, proposeDates } from './propose-dates.ts';
+import type { ProbedSite, ProbedType, SourceField } from './probe.ts';
+import { type DateDecisions, namedDate, proposeDates } from './propose-dates.ts';
 import type { ProposedField } from './propose-fields.ts';
 
 export type Question = keyof DateDecisions | 'eventType';
@@ -95,7 +95,7 @@ function presetProposal(
       return fields.map(([field, source]) => ({ kind, field, source, reason: fieldEvidence(type, source) }));
     }),
     notes: [...(note === undefined ? [] : [note]), ...pruned.dropped.map((what) => `left out ${what}`)],
-    needsPlugin: !isReadable || (mapping.requiresCompanionPlugin === true && lacksMetaKeys(mapping, site)),
+    needsPlugin: !isReadable || (mapping.wordpress?.requiresCompanionPlugin === true && lacksMetaKeys(mapping, site)),
     hiddenFlag: isReadable ? hiddenFlagPath(mapping, site) : undefined,
     openQuestions: [],
     eventTypes,
@@ -111,8 +111,8 @@ function generatedProposal(
   const generated = generateMapping(type, site, decisions);
   if (!generated) return undefined;
   const { dates, collections, fields } = generated;
-  const mapping = withDecidedFields(generated.mapping, decisions);
-  const decided = decidedFields(decisions);
+  const mapping = withDecidedFields(generated.mapping, decisions, type.fields);
+  const decided = decidedFields(decisions, type.fields);
   const isDecided = ({ kind, field }: ProposedField) => `${kind}.${field}` in (decisions.fields ?? {});
   const dateField = dates?.startField.path;
   return {
@@ -140,8 +140,16 @@ function generatedProposal(
   };
 }
 
-/** For a site without events: post types that the companion plugin registers. `plugins`: the active ones, if the account may see them. */
-export function proposeOwnTypes(mapping: MappingFile, plugins?: readonly string[]): Proposal {
+/**
+ * For a site without events: post types that the companion plugin registers.
+ * @param plugins the active ones, if the account may see them
+ * @param undated types of the site with records, which may be events whose dates it does not show
+ */
+export function proposeOwnTypes(
+  mapping: MappingFile,
+  plugins?: readonly string[],
+  undated: readonly string[] = [],
+): Proposal {
   return {
     origin: 'own-types',
     preset: mapping.name,
@@ -152,31 +160,48 @@ export function proposeOwnTypes(mapping: MappingFile, plugins?: readonly string[
       base === 'tags' ? "the site's own tags" : 'registered by the companion plugin',
     ),
     fields: [],
-    notes: plugins === undefined ? [advise('hidden-plugins')] : [],
+    notes: [
+      ...(undated.length > 0 ? [advise('undated-types', undated)] : []),
+      ...(plugins === undefined ? [advise('hidden-plugins')] : []),
+    ],
     needsPlugin: true,
     openQuestions: [],
     eventTypes: [],
   };
 }
 
-export function withDecidedFields(mapping: MappingFile, { fields = {} }: Decisions): MappingFile {
+/** `sourceFields`: those of the events' collection, for the format of a date that the operator named. */
+export function withDecidedFields(
+  mapping: MappingFile,
+  decisions: Decisions,
+  sourceFields: readonly SourceField[] = [],
+): MappingFile {
   const changed = structuredClone(mapping);
-  for (const [name, path] of Object.entries(fields)) {
-    const [kind, field] = name.split('.') as [Kind, string];
+  for (const { kind, field, source } of decisionsOf(decisions, sourceFields)) {
     const spec = changed[kind];
     if (!spec) continue;
     spec.fields = { ...spec.fields };
-    if (path === 'none') delete spec.fields[field];
-    else spec.fields[field] = path;
+    if (source === undefined) delete spec.fields[field];
+    else spec.fields[field] = source;
   }
   return changed;
 }
 
-export const decidedFields = ({ fields = {} }: Decisions): ProposedField[] =>
-  Object.entries(fields).flatMap(([name, source]) => {
+export const decidedFields = (decisions: Decisions, sourceFields: readonly SourceField[] = []): ProposedField[] =>
+  decisionsOf(decisions, sourceFields).flatMap(({ kind, field, source, reason }) =>
+    source === undefined ? [] : [{ kind, field, source, reason }],
+  );
+
+/** `source` is undefined for a field to leave out. */
+function decisionsOf(decisions: Decisions, sourceFields: readonly SourceField[]) {
+  return Object.entries(decisions.fields ?? {}).map(([name, path]) => {
     const [kind, field] = name.split('.') as [Kind, string];
-    return source === 'none' ? [] : [{ kind, field, source, reason: 'you named it' }];
+    const isDate = name === 'event.start_date' || name === 'event.end_date';
+    const date = isDate ? namedDate(path, sourceFields, decisions) : undefined;
+    const source = path === 'none' ? undefined : (date?.source ?? path);
+    return { kind, field, source, reason: date ? `you named it; ${date.reason}` : 'you named it' };
   });
+}
 
 function collectionsOf(mapping: MappingFile, reasonFor: (base: string) => string): ProposedCollection[] {
   return KINDS.flatMap((kind) => {

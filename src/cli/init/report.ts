@@ -7,6 +7,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { EventRecord, Site } from '../../model/records.ts';
 import { PUBLIC_VISIBILITIES } from '../../store/filters.ts';
 import { openReplica } from '../../store/replica.ts';
+import { pluralized } from '../check/checks.ts';
 import { formatSample } from '../field-samples.ts';
 import type { SampledRecords } from '../sample-records.ts';
 import { columns, wrapText } from '../table.ts';
@@ -126,7 +127,7 @@ function eventLines(event: JsonObject): string[] {
     .map(([name, value]) => `${name.padEnd(11)} ${String(value)}`);
 }
 
-/** For types that look like events and have no start: their fields, and how to name the right one. */
+/** For types that look like events, or that the operator named, and have no start: their fields, and how to name the right one. */
 export function missingDatesLines(site: ProbedSite, bases: readonly string[]): string[] {
   return bases.flatMap((base) => {
     const type = site.types.find((each) => each.base === base);
@@ -135,7 +136,7 @@ export function missingDatesLines(site: ProbedSite, bases: readonly string[]): s
       .slice(0, SHOWN_FIELDS)
       .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`);
     return [
-      `The collection ${base} (${type?.total ?? 0} records) looks like events, but no field looks like a date.`,
+      `The collection ${base} (${pluralized(type?.total ?? 0, 'record')}) shows no field that looks like a date.`,
       fields.length > 0
         ? `  It shows: ${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ' ...' : ''}`
         : '  It shows no fields at all: no meta is registered for the REST API, and no ACF field group is shown in it.',

@@ -38,7 +38,7 @@ export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }:
     throw new ConfigError(
       'plugin',
       'webhooks need both an address and a secret',
-      'Give --webhook-url and --webhook-secret.',
+      'Give --webhook-url (http://GATEWAY:3001/-/changes), and the secret by --config or --webhook-secret.',
     );
   const types = postTypesOf(mapping.source);
   const taxonomies = taxonomiesOf(mapping.source, Object.keys(types).slice(0, 1));

@@ -5,9 +5,10 @@ import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { Account, Action, ActionPermissions, CallOptions, Cms, CmsRecord, CollectionSpec } from '../port.ts';
+import type { RestCall } from '../rest-call.ts';
 import type { Ids } from './ids.ts';
 import { statusesOf } from './records.ts';
-import { objectOf, type RestCall } from './rest-calls.ts';
+import { objectOf } from './rest-calls.ts';
 
 export interface AccountOptions {
   ids: Ids;
@@ -82,7 +83,12 @@ export function createAccounts(call: RestCall, { ids, users, media, specs, nowMs
       const payloadId = ids.toPayload('account', id);
       if (payloadId === undefined) return false;
       try {
-        await call('GET', `${users}/${payloadId}`, { query: { depth: 0, 'select[id]': true } }, options);
+        await call(
+          'GET',
+          `${users}/${encodeURIComponent(payloadId)}`,
+          { query: { depth: 0, 'select[id]': true } },
+          options,
+        );
         return true;
       } catch (error) {
         if (error instanceof CmsRejected) return error.kind !== 'not-found';

@@ -3,6 +3,7 @@
 import { CmsRejected } from '../../errors.ts';
 import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
 import type { CmsResponse } from '../response.ts';
+import type { RestCall } from '../rest-call.ts';
 import type { Accounts } from './accounts.ts';
 import { createFeatures, NO_FEATURES } from './features.ts';
 import type { Ids, PayloadId } from './ids.ts';
@@ -16,7 +17,7 @@ import {
   toGatewayRecord,
   toPayloadBody,
 } from './records.ts';
-import { listOf, objectOf, type RestCall, writtenOf } from './rest-calls.ts';
+import { listOf, objectOf, writtenOf } from './rest-calls.ts';
 import { creatingUniqueSlugs } from './slugs.ts';
 
 type Collections = Pick<

@@ -2,7 +2,7 @@
 
 import { CmsRejected } from '../../errors.ts';
 import type { CallOptions, CollectionSpec, Query } from '../port.ts';
-import type { RestCall } from './rest-calls.ts';
+import type { RestCall } from '../rest-call.ts';
 
 /** What the site has switched on for a collection. */
 export interface Features {

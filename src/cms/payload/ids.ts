@@ -2,7 +2,7 @@
 // records of each collection separately; and numbers from the id map for sites whose ids are texts.
 
 import { CmsUnavailable } from '../../errors.ts';
-import type { Kind } from '../../model/records.ts';
+import { FIRST_ALLOCATED_ID, type Kind } from '../../model/records.ts';
 import type { IdMap } from '../port.ts';
 
 /** What an id belongs to: a record, an image or an account. */
@@ -30,8 +30,6 @@ const OFFSETS: Partial<Readonly<Record<IdSpace, number>>> = {
 
 /** The greatest `integer` of Postgres. */
 const MAX_INTEGER = 2_147_483_647;
-/** Numbers from the id map begin here, so that they are never those of integers. */
-const TEXT_OFFSET = 4_000_000_000_000;
 /** A UUID, an ObjectId of MongoDB, or a text of the site's own. Commas separate ids in a query. */
 const TEXT_ID = /^[^,\p{Cc}]{1,200}$/u;
 
@@ -59,9 +57,10 @@ export function createIds(map?: IdMap): Ids {
           'incomplete',
           'The ids of this site are texts, which gateways with a common Redis cannot number: run one gateway without redisUrl.',
         );
-      return TEXT_OFFSET + map.numberOf(space, payloadId);
+      return FIRST_ALLOCATED_ID + map.numberOf(space, payloadId);
     },
-    toPayload: (space, id) => (id > TEXT_OFFSET ? map?.cmsIdOf(space, id - TEXT_OFFSET) : gatewayToInteger(space, id)),
+    toPayload: (space, id) =>
+      id > FIRST_ALLOCATED_ID ? map?.cmsIdOf(space, id - FIRST_ALLOCATED_ID) : gatewayToInteger(space, id),
     batch: (work) => (map ? map.batch(work) : work()),
   };
 }

@@ -56,12 +56,11 @@ export function listQuery(
     add({ [`[${path}][equals]`]: payloadId });
   }
   if (modifiedAfterUtc !== undefined) add({ '[updatedAt][greater_than_equal]': nextSecond(modifiedAfterUtc) });
-  const { limit, page, skip, take } = pageOf(request);
+  const { limit, page, skip, take } = payloadPage(request);
   const query: Query = {
     depth: 0,
     limit,
     page,
-    ...(spec.cmsSettings.listParams as Query | undefined),
     ...spec.recordParams,
     ...conditions,
     ...ofStatus,
@@ -71,7 +70,10 @@ export function listQuery(
   return { query, skip, take };
 }
 
-/** The parameters that limit the fields to a detail. HTML that Payload makes of another field needs both: then all come. */
+/**
+ * The parameters that make Payload send only the fields of a detail. Without any, Payload sends the whole record.
+ * `mapped` has none: Payload makes some fields out of others, such as HTML out of rich text, and a selection would have to name both.
+ */
 export function selectOf(spec: CollectionSpec, detail: Detail | undefined): Query {
   if (detail === undefined || detail === 'mapped') return {};
   const ofMapping = detail === 'slug' ? [spec.paths.get('slug') ?? 'slug'] : [];
@@ -150,7 +152,11 @@ const below = (prefix: string, rules: Query): Query =>
  * Payload knows pages only. For an offset that is no multiple of the limit, this finds the smallest page that contains
  * the wanted part: one request, so that no change of the list comes between two.
  */
-export function pageOf({ limit = DEFAULT_LIMIT, offset, page = 1 }: Pick<ListRequest, 'limit' | 'offset' | 'page'>): {
+export function payloadPage({
+  limit = DEFAULT_LIMIT,
+  offset,
+  page = 1,
+}: Pick<ListRequest, 'limit' | 'offset' | 'page'>): {
   limit: number;
   page: number;
   skip: number;

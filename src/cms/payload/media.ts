@@ -6,9 +6,10 @@ import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import type { Cms, CmsRecord } from '../port.ts';
+import type { RestCall, RestCallBody } from '../rest-call.ts';
 import type { Accounts } from './accounts.ts';
 import type { Ids } from './ids.ts';
-import { listOf, type RestCall, writtenOf } from './rest-calls.ts';
+import { listOf, writtenOf } from './rest-calls.ts';
 
 const CHUNK = 100;
 
@@ -84,7 +85,7 @@ export function createMedia(
 }
 
 /** A form with the file and, as Payload expects it, the other fields as JSON. Many sites require the field `alt`. */
-function multipart(bytes: Uint8Array, mimeType: string, filename: string): { bytes: Buffer; contentType: string } {
+function multipart(bytes: Uint8Array, mimeType: string, filename: string): Pick<RestCallBody, 'bytes' | 'headers'> {
   const boundary = `calendar-gateway-${randomBytes(16).toString('hex')}`;
   const name = filename.replace(/[^A-Za-z0-9._-]+/g, '-').slice(-100);
   const fields = JSON.stringify({ alt: name.replace(/\.[^.]*$/, '') });
@@ -94,7 +95,8 @@ function multipart(bytes: Uint8Array, mimeType: string, filename: string): { byt
     `Content-Type: ${mimeType}\r\n\r\n`,
   ];
   const parts = [Buffer.from(head.join('')), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)];
-  return { bytes: Buffer.concat(parts), contentType: `multipart/form-data; boundary=${boundary}` };
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+  return { bytes: Buffer.concat(parts), headers };
 }
 
 function decodeUri(text: string): string {

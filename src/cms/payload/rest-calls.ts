@@ -2,40 +2,22 @@
 
 import { CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import type { CmsClient, CmsRequest } from '../client.ts';
+import type { CmsClient } from '../client.ts';
 import { isWrite } from '../http-exchange.ts';
-import type { CallOptions, CmsRecord, Query } from '../port.ts';
+import type { CmsRecord } from '../port.ts';
 import type { CmsResponse } from '../response.ts';
+import { type RestCall, sentBody } from '../rest-call.ts';
 import { rejection } from './rejections.ts';
-
-export interface RestCallBody {
-  query?: Query;
-  /** Sent as JSON. */
-  json?: CmsRecord;
-  /** Sent unchanged, with `contentType`. */
-  bytes?: Uint8Array;
-  contentType?: string;
-}
-
-/** `route` has no leading slash: `events/7`. Throws `CmsRejected` and `CmsUnavailable`. */
-export type RestCall = (
-  method: CmsRequest['method'],
-  route: string,
-  parts?: RestCallBody,
-  options?: CallOptions,
-) => Promise<CmsResponse>;
 
 /** @param apiPath the path of the REST API, such as `/api` */
 export function createRestCall(client: CmsClient, apiPath: string): RestCall {
-  return async (method, route, { query = {}, json, bytes, contentType = 'application/json' } = {}, options = {}) => {
-    const body = json === undefined ? bytes : JSON.stringify(json);
+  return async (method, route, parts = {}, options = {}) => {
     const response = await client.request({
       method,
       path: `${apiPath}/${route}`,
-      query,
-      body,
+      query: parts.query ?? {},
+      ...sentBody(parts),
       label: `/${route}`,
-      headers: body === undefined ? {} : { 'content-type': contentType },
       ...options,
     });
     if (response.status >= 400) throw rejection(response, isWrite(method));

@@ -5,8 +5,9 @@ import { randomBytes } from 'node:crypto';
 import { CmsRejected } from '../../errors.ts';
 import { normalizeUnicode } from '../../text/text.ts';
 import type { CallOptions, CmsRecord, CollectionSpec } from '../port.ts';
+import type { RestCall } from '../rest-call.ts';
 import { isPostCollection } from './records.ts';
-import { listOf, type RestCall } from './rest-calls.ts';
+import { listOf } from './rest-calls.ts';
 
 const MAX_LENGTH = 150;
 /** Slugs that are looked at for a free number. */

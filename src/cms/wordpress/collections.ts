@@ -12,14 +12,16 @@ import {
   type Query,
   type View,
 } from '../port.ts';
-import { DETAIL_FIELDS, gatewayId, nativeId, normalize, settingsOf } from './record-form.ts';
+import type { RestCall } from '../rest-call.ts';
+import { settingsOf } from './collection-settings.ts';
+import { DETAIL_FIELDS, gatewayId, nativeId, normalize } from './record-form.ts';
 import { createUpdate } from './required-fields.ts';
-import { objectOrEmpty, type RestCall, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
+import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
 
 type Collections = Pick<
   Cms,
   | ('maxPageSize' | 'builtIn' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
-  | ('isUnusedTerm' | 'findCreated' | 'exists')
+  | ('resentAfterCreate' | 'isUnusedTerm' | 'findCreated' | 'exists')
 >;
 
 /** The error for a page after the last one; for terms WordPress sends an empty list instead. */
@@ -44,7 +46,9 @@ export function createCollections(call: RestCall): Collections {
       try {
         const response = await call('GET', routeOf(spec), { query: listQuery(spec, request) }, options);
         return {
-          records: recordsOf(response).map((record) => normalize(spec, record)),
+          records: recordsOf(response)
+            .map((record) => normalize(spec, record))
+            .filter(hasSlug(request.slug)),
           total: parseTotal(spec.collection, response.headers['x-wp-total']),
           cmsTimeMs: parseDate(response.headers.date),
         };
@@ -66,6 +70,11 @@ export function createCollections(call: RestCall): Collections {
 
     async create(spec, body, options) {
       return normalize(spec, writtenRecordOf(await call('POST', routeOf(spec), { json: body }, options)));
+    },
+
+    resentAfterCreate(spec, body) {
+      const { touchAfterCreate = [] } = settingsOf(spec);
+      return touchAfterCreate.length > 0 ? pickPaths(body, touchAfterCreate) : undefined;
     },
 
     async update(spec, id, body, options) {
@@ -128,6 +137,23 @@ export function createCollections(call: RestCall): Collections {
 const routeOf = (spec: CollectionSpec, id?: number): string =>
   `wp/v2/${spec.collection}${id === undefined ? '' : `/${nativeId(spec, id)}`}`;
 
+/** WordPress keeps no repeated hyphens in a slug, and none at its ends. */
+const comparableSlug = (slug: unknown): string =>
+  String(slug)
+    .split('-')
+    .filter((part) => part !== '')
+    .join('-')
+    .toLowerCase();
+
+/**
+ * WordPress cleans a wanted slug before it searches: `a!b` would find `ab`. `%` becomes empty and would find every draft, because drafts
+ * have no slug.
+ */
+const hasSlug =
+  (wanted: string | undefined) =>
+  ({ slug }: CmsRecord): boolean =>
+    wanted === undefined || comparableSlug(slug) === comparableSlug(wanted);
+
 /** The parameters of a list request. */
 function listQuery(spec: CollectionSpec, request: ListRequest): Query {
   const { view, statuses, detail, order, limit, offset, page, ids, slug, author } = request;
@@ -168,12 +194,25 @@ function contextOf(spec: CollectionSpec, view: View): Query {
 
 function statusParam(spec: CollectionSpec, statuses: NonNullable<ListRequest['statuses']>): string {
   if (statuses === 'any') return 'any';
-  return (statuses === 'all' ? [...new Set([...ALL_STATUSES, ...spec.statuses])] : statuses).join(',');
+  const { statuses: ofPlugins = [] } = settingsOf(spec);
+  return (statuses === 'all' ? [...new Set([...ALL_STATUSES, ...ofPlugins])] : statuses).join(',');
 }
 
 function fieldsOf(spec: CollectionSpec, detail: Detail | undefined): Query {
   if (detail === undefined) return {};
   return { _fields: detail === 'mapped' ? spec.selectedFields : DETAIL_FIELDS[detail] };
+}
+
+/** The parts of a request body at these dotted paths. */
+function pickPaths(body: CmsRecord, paths: readonly string[]): CmsRecord {
+  const picked: CmsRecord = {};
+  for (const path of paths) {
+    const [top, key] = path.split('.') as [string, string | undefined];
+    const value = body[top];
+    if (key === undefined) picked[top] = value;
+    else picked[top] = { ...objectOrEmpty(picked[top]), [key]: objectOrEmpty(value)[key] };
+  }
+  return picked;
 }
 
 /** Throws without a total, since the sync could not know if a list is complete. */

@@ -5,7 +5,8 @@ import { CmsUnavailable } from '../../errors.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { normalizeUnicode, trimCharacters } from '../../text/text.ts';
 import type { Cms, CmsRecord } from '../port.ts';
-import { objectOrEmpty, type RestCall, recordsOf, writtenRecordOf } from './rest-api.ts';
+import type { RestCall } from '../rest-call.ts';
+import { objectOrEmpty, recordsOf, writtenRecordOf } from './rest-api.ts';
 
 const FIELDS = 'id,source_url,media_details,mime_type';
 const CHUNK = 100;

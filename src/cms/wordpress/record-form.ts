@@ -4,7 +4,8 @@
 import { isObject } from '../../model/json.ts';
 import { TERM_ID_OFFSET } from '../../model/records.ts';
 import { searchableText } from '../../text/html.ts';
-import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
+import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type RecordForm } from '../port.ts';
+import { settingsOf } from './collection-settings.ts';
 
 /** The `_fields` of each detail but `mapped`. */
 export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, string>> = {
@@ -179,19 +180,9 @@ export function normalize(spec: CollectionSpec, record: CmsRecord): CmsRecord {
   if (typeof id === 'number') record.id = gatewayId(spec, id);
   if (typeof modified === 'string') record.modifiedUtc = modified.slice(0, 19).replace('T', ' ');
   // WordPress hides records with a plugin's own status from anonymous lists.
-  if (typeof status === 'string' && spec.statuses.includes(status) && !CORE_STATUSES.has(status)) {
+  if (typeof status === 'string' && settingsOf(spec).statuses?.includes(status) && !CORE_STATUSES.has(status)) {
     record.status = 'publish';
     record[CMS_STATUS] = status;
   }
   return record;
 }
-
-/** What only mappings for WordPress say about a collection. */
-interface WordPressSettings {
-  /** Added to every list request. */
-  listParams?: Query;
-  /** `edit`: WordPress shows the mapped fields only to accounts that may edit the record. */
-  context?: 'view' | 'edit';
-}
-
-export const settingsOf = ({ cmsSettings }: CollectionSpec): WordPressSettings => cmsSettings;

@@ -5,7 +5,8 @@ import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { CallOptions, CmsRecord } from '../port.ts';
 import type { CmsResponse } from '../response.ts';
-import { objectOrEmpty, type RestCall, recordOf } from './rest-api.ts';
+import type { RestCall } from '../rest-call.ts';
+import { objectOrEmpty, recordOf } from './rest-api.ts';
 import { requiredKeys } from './site-info.ts';
 
 /** The request's property of Advanced Custom Fields. */

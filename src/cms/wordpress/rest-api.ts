@@ -2,29 +2,13 @@
 
 import { type CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import type { CmsClient, CmsRequest } from '../client.ts';
+import type { CmsClient } from '../client.ts';
 import { isWrite } from '../http-exchange.ts';
-import type { CallOptions, CmsRecord, Query } from '../port.ts';
+import type { CmsRecord } from '../port.ts';
 import { type CmsResponse, errorCode } from '../response.ts';
+import { type RestCall, sentBody } from '../rest-call.ts';
 import type { Discovery } from './discovery.ts';
 import { rejection } from './rejections.ts';
-
-export interface RestCallBody {
-  query?: Query;
-  /** Sent as JSON. */
-  json?: CmsRecord;
-  /** Sent unchanged, with `headers`. */
-  bytes?: Uint8Array;
-  headers?: Record<string, string>;
-}
-
-/** `route` has no leading slash: `wp/v2/posts/7`. Throws `CmsRejected` and `CmsUnavailable`. */
-export type RestCall = (
-  method: CmsRequest['method'],
-  route: string,
-  parts?: RestCallBody,
-  options?: CallOptions,
-) => Promise<CmsResponse>;
 
 /** Creates the function that calls a site; its first call discovers the API. */
 export function createRestCall(client: CmsClient, discovery: Discovery): RestCall {
@@ -32,15 +16,12 @@ export function createRestCall(client: CmsClient, discovery: Discovery): RestCal
     const resolveRoute = await discovery.resolver();
     options.signal?.throwIfAborted();
     const { path, query } = resolveRoute(route);
-    const body = parts.json === undefined ? parts.bytes : JSON.stringify(parts.json);
-    const headers = parts.json === undefined ? parts.headers : { 'content-type': 'application/json' };
     try {
       const response = await client.request({
         method,
         path,
         query: { ...query, ...parts.query },
-        headers,
-        body,
+        ...sentBody(parts),
         ...options,
         label: `/${route}`,
       });

@@ -4,8 +4,9 @@ import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
 import type { CallOptions, Cms, CmsRecord, Login } from '../port.ts';
+import type { RestCall } from '../rest-call.ts';
 import { actionPermissions, UPLOAD } from './capabilities.ts';
-import { objectOrEmpty, type RestCall, recordOf, recordsOf } from './rest-api.ts';
+import { objectOrEmpty, recordOf, recordsOf } from './rest-api.ts';
 
 export function createSiteInfo(
   call: RestCall,

@@ -3,14 +3,14 @@
 import { dayStartMs, formatWallTime, parseWallTime } from '../../time/wall-time.ts';
 
 /** The times of an event in a response of the API: wall times. `all_day` is null if a password protects the event. */
-export type EventTimes = {
+export type ShownTimes = {
   start_date: string;
   end_date: string;
   all_day: boolean | null;
   timezone_abbr: string;
 };
 
-export interface Span {
+export interface DaySpan {
   /** The first and the last day, `YYYY-MM-DD`. */
   first: string;
   last: string;
@@ -37,7 +37,7 @@ export function addMonths(month: string, months: number): string {
 /** 0 is Sunday. */
 export const weekdayOf = (day: string): number => new Date(msOf(day)).getUTCDay();
 
-export function spanOf({ start_date: start, end_date: end }: EventTimes): Span {
+export function spanOf({ start_date: start, end_date: end }: ShownTimes): DaySpan {
   const first = start.slice(0, 10);
   const isNight = end.slice(0, 10) <= addDays(first, 1) && end.slice(11) < NIGHT_ENDS;
   // An end at midnight belongs to the day before.
@@ -87,7 +87,7 @@ export function createDates(locale: string) {
   }
 
   /** `Nov 20 – Jan 15`, with years unless both are in the current one. */
-  function days({ first, last }: Span, today: string): string {
+  function days({ first, last }: DaySpan, today: string): string {
     const isThisYear = first.slice(0, 4) === today.slice(0, 4) && last.slice(0, 4) === today.slice(0, 4);
     return (isThisYear ? formats.shortDay : formats.shortDayAndYear).formatRange(msOf(first), msOf(last));
   }
@@ -95,10 +95,10 @@ export function createDates(locale: string) {
   /** A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break, and a word joiner follows the dash. */
   const unbroken = (range: string) => range.replace(/[\u2009 ]/g, '\u202f').replaceAll('–', '–\u2060');
 
-  const startTime = ({ start_date: start }: EventTimes) => clockOf(start).format(msOf(start));
+  const startTime = ({ start_date: start }: ShownTimes) => clockOf(start).format(msOf(start));
 
   /** The time of an event of one day: `7:30 – 9:00 PM`. */
-  function times(event: EventTimes): string {
+  function times(event: ShownTimes): string {
     if (event.all_day) return 'All day';
     const { start_date: start, end_date: end } = event;
     if (end <= start) return startTime(event);
@@ -110,7 +110,7 @@ export function createDates(locale: string) {
   }
 
   /** Date and time in full, with the zone; blank for an event without a date. */
-  function when(event: EventTimes): string {
+  function when(event: ShownTimes): string {
     if (event.start_date === '') return '';
     const [start, end] = [msOf(event.start_date), msOf(event.end_date)];
     const format = event.all_day ? formats.dayAndYear : formats.moment;

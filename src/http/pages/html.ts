@@ -11,16 +11,16 @@ export class Html {
   }
 }
 
-export type Value = Html | string | number | false | undefined | readonly Value[];
+export type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[];
 
-function htmlOf(value: Value): string {
+function htmlOf(value: HtmlValue): string {
   if (value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
   return Array.isArray(value) ? value.map(htmlOf).join('') : escapeHtml(String(value));
 }
 
 /** Template tag: escapes texts, joins lists, and omits `false` and `undefined`. Attribute values need double quotes. */
-export const html = (strings: TemplateStringsArray, ...values: Value[]): Html =>
+export const html = (strings: TemplateStringsArray, ...values: HtmlValue[]): Html =>
   new Html(strings.map((string, i) => string + htmlOf(values[i])).join(''));
 
 /** Longer titles and names are cut: none is, and templates repeat them. */

@@ -14,7 +14,7 @@ export interface Brand {
   asset: (name: string) => string;
 }
 
-export interface Page {
+export interface HtmlPage {
   title: string;
   /** Links and metadata, besides those of every page. */
   head: Html;
@@ -25,7 +25,7 @@ export interface Page {
   data?: Html | undefined;
 }
 
-export function pageFrame({ name, logo, locale, asset }: Brand, { title, head, nav, body, data }: Page): Html {
+export function pageFrame({ name, logo, locale, asset }: Brand, { title, head, nav, body, data }: HtmlPage): Html {
   const icon = logo ?? asset('icon.svg');
   return html`${new Html('<!doctype html>')}
 <html lang="${locale}"${data}>

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors.ts';
 import type { PostalAddress } from '../../text/postal-address.ts';
 import type { PublicRead } from '../routes.ts';
-import { addDays, type EventTimes } from './dates.ts';
+import { addDays, type ShownTimes } from './dates.ts';
 import { plainText } from './html.ts';
 import type { Filter, LandingQuery } from './landing-query.ts';
 
@@ -35,7 +35,7 @@ interface Term {
 }
 
 /** What the pages use of an event in a response of the API. Texts are HTML of the CMS. */
-export type PublicEvent = EventTimes & {
+export type PublicEvent = ShownTimes & {
   id: number;
   title: string;
   description: string;

@@ -2,6 +2,7 @@
 // three clocks.
 
 import type { WallTime } from '../../model/records.ts';
+import { wallToUtc } from '../../time/zones.ts';
 import { type DateFormat, parseDateFormat, parseIsoDate } from '../date-format.ts';
 import { MappingFieldError } from '../field-accessor.ts';
 import { type Clock, convertWallTime, eventZone, zoneOfClock } from './clock.ts';
@@ -20,7 +21,13 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
     write: (value, zones) => {
       const wall = String(value);
       if (wall === '') return '';
-      const stored = convertWallTime(wall, eventZone(zones), zoneOfClock(clock, zones));
+      const [zone, storedZone] = [eventZone(zones), zoneOfClock(clock, zones)];
+      const stored = convertWallTime(wall, zone, storedZone);
+      // When clocks are set back, a text names one of two hours.
+      if (wallToUtc(stored, storedZone) !== wallToUtc(wall, zone))
+        throw new UnrepresentableValue(
+          'the clock of the site shows this hour twice, and only one of the two can be stored here',
+        );
       checkRepresentable(stored, format);
       return format.write(stored);
     },

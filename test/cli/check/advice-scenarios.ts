@@ -32,7 +32,7 @@ export type Change = { [K in keyof Situation]?: Situation[K] extends object ? Pa
 
 export interface Scenario {
   id: AdviceId;
-  advice: (file: string) => Advice;
+  advice: (pluginOptions: string) => Advice;
   /** `area name` of the row. */
   row: string;
   before: Change;
@@ -58,13 +58,6 @@ export const normal = (): Situation => ({
 });
 
 /** Makes a change to a situation. */
-export function apply(situation: Situation, change: Change): void {
-  for (const [key, value] of Object.entries(change)) {
-    const isPart = typeof value === 'object';
-    Object.assign(situation, { [key]: isPart ? { ...(Reflect.get(situation, key) as Json), ...value } : value });
-  }
-}
-
 const isList = ({ method, url = '' }: IncomingMessage): boolean =>
   method === 'GET' && url.startsWith('/wp-json/wp/v2/gigs?');
 const refuse = (picks: (request: IncomingMessage) => boolean, code: string): Change => ({
@@ -122,7 +115,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'companion-plugin',
-    advice: (file) => advise('companion-plugin', file),
+    advice: (pluginOptions) => advise('companion-plugin', pluginOptions),
     row: 'gateway wrong logins',
     // The real effect of the companion plugin is tested in test/cli/plugin/.
     before: { options: { ignoresWrongLogins: true } },
@@ -130,14 +123,14 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'register-keys',
-    advice: (file) => advise('register-keys', file),
+    advice: (pluginOptions) => advise('register-keys', pluginOptions),
     row: 'event fields cost',
     before: { gigs: { meta: { gig_start: 'string', gig_end: 'string' } } },
     follow: { gigs: { meta: { ...META } } },
   },
   {
     id: 'webhooks',
-    advice: (file) => advise('webhooks', file, 3001),
+    advice: (pluginOptions) => advise('webhooks', pluginOptions, 3001),
     row: 'gateway webhooks',
     before: {},
     follow: { config: { webhook: { secret: SECRET } } },
@@ -151,14 +144,14 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'collection-name',
-    advice: (file) => advise('collection-name', file, false),
+    advice: (pluginOptions) => advise('collection-name', pluginOptions, false),
     row: 'lists gigs',
     before: { gigs: { base: 'shows' } },
     follow: { event: { posts: 'shows' } },
   },
   {
     id: 'collection-absent',
-    advice: (file) => advise('collection-absent', 'tag', file),
+    advice: (pluginOptions) => advise('collection-absent', 'tag', pluginOptions),
     row: 'lists styles',
     before: { mapping: { tag: { terms: 'styles' } } },
     follow: { options: { taxonomies: [{ slug: 'style', rest_base: 'styles', name: 'Styles', hierarchical: false }] } },
@@ -222,7 +215,14 @@ export const SCENARIOS: readonly Scenario[] = [
         isListed: ({ id }, query) => id !== 13 || query.get('show') === 'all',
       },
     },
-    follow: { event: { listParams: { show: 'all' } } },
+    follow: { event: { wordpress: { listParams: { show: 'all' } } } },
+  },
+  {
+    id: 'series-missing',
+    advice: (file) => advise('series-missing', file),
+    row: 'lists series',
+    before: { event: { readOnly: true, occurrences: {} } },
+    follow: { gigs: { records: [gig(1, VALUES, { calendar_occurrences: null })] } },
   },
   {
     id: 'series-window',
@@ -239,7 +239,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'hidden-flag',
-    advice: (file) => advise('hidden-flag', 'event.hide_from_listings', file),
+    advice: (pluginOptions) => advise('hidden-flag', 'event.hide_from_listings', pluginOptions),
     row: 'event fields hide_from_listings',
     before: { fields: { hide_from_listings: 'meta.secret' } },
     follow: { fields: { hide_from_listings: undefined } },

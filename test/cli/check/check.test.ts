@@ -123,7 +123,7 @@ describe('check', () => {
     const cost = row(result, 'event fields', 'cost');
     expect(cost).to.include({ state: 'fail' });
     expect(cost.message).to.include('meta.price');
-    expect(cost.advice).to.include('calendar-gateway plugin --mapping').and.to.include('mu-plugins');
+    expect(cost.advice).to.include('calendar-gateway plugin --config').and.to.include('mu-plugins');
   });
 
   it('fails if the site does not show which events its plugin hides: the gateway would list them', async () => {
@@ -140,7 +140,7 @@ describe('check', () => {
     const closed = row(await runCheck({ types: [type(keys)] }, { config }), 'event fields', 'hide_from_listings');
     expect(closed).to.include({ state: 'fail' });
     expect(closed.message).to.include('_EventHideFromUpcoming').and.to.include('lists the events that the site hides');
-    expect(closed.advice).to.include('calendar-gateway plugin --mapping').and.to.include('remove the line');
+    expect(closed.advice).to.include('calendar-gateway plugin --config').and.to.include('remove the line');
     await site.close();
     const opened = type({ ...keys, _EventHideFromUpcoming: 'string' }, { _EventHideFromUpcoming: '' });
     expect(row(await runCheck({ types: [opened] }, { config }), 'event fields', 'hide_from_listings').state).to.equal(

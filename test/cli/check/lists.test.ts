@@ -1,9 +1,9 @@
 // How `check` judges the pages and totals of a list, and its series.
 
 import { expect } from 'chai';
-import { judgeList } from '../../../src/cli/check/lists.ts';
+import { judgeList, judgeSeries } from '../../../src/cli/check/lists.ts';
 import { advise } from '../../../src/cli/check/wordpress/advice.ts';
-import { judgePastEvents, judgeSeries } from '../../../src/cli/check/wordpress/lists.ts';
+import { judgePastEvents } from '../../../src/cli/check/wordpress/lists.ts';
 
 describe('check of lists', () => {
   const kind = { kind: 'event', dedupe: false } as const;
@@ -32,14 +32,14 @@ describe('check of lists', () => {
 
   it('tells how many events are series, and when a site does not send all their occurrences', () => {
     const event = (calendar_occurrences?: unknown) => ({ id: 1, calendar_occurrences });
-    expect(judgeSeries([event(null), event([{}, {}])], 'gigs')).to.deep.equal([
+    expect(judgeSeries(advise, [event(null), event([{}, {}])], 'gigs')).to.deep.equal([
       { state: 'ok', message: '1 of 2 events are series, with 2 occurrences' },
     ]);
-    expect(judgeSeries([], '')).to.deep.equal([]);
-    const [older] = judgeSeries([event()], 'gigs');
-    expect([older?.state, older?.advice]).to.deep.equal(['warn', advise('companion-plugin', 'gigs')]);
-    const [long] = judgeSeries([event(Array(1000).fill({}))], '');
+    expect(judgeSeries(advise, [], '')).to.deep.equal([]);
+    const [older] = judgeSeries(advise, [event()], 'gigs');
+    expect([older?.state, older?.advice]).to.deep.equal(['warn', advise('series-missing', 'gigs')]);
+    const [long] = judgeSeries(advise, [event(Array(1000).fill({}))], '');
     expect(long).to.include({ state: 'warn' });
-    expect(long?.message).to.contain('more than 1000 occurrences');
+    expect(long?.message).to.contain('1000 occurrences or more');
   });
 });

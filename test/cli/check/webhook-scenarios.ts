@@ -22,7 +22,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'webhook-kind',
-    advice: (file) => advise('webhook-kind', file),
+    advice: (pluginOptions) => advise('webhook-kind', pluginOptions),
     row: 'gateway webhooks',
     before: {
       write: true,

@@ -116,6 +116,15 @@ const SCENARIOS: readonly Scenario[] = [
     writes: /"posts": "event"/,
   },
   {
+    id: 'undated-types',
+    facts: ['lesung'],
+    types: [type('lesung', {})],
+    args: 'URL --yes',
+    follow:
+      'URL --yes --force --event-type lesung --field event.start_date=meta.begin --field event.end_date=meta.finish',
+    writes: /"posts": "lesung"[\s\S]*"meta\.begin"/,
+  },
+  {
     id: 'hidden-plugins',
     types: [],
     args: 'URL --yes',

@@ -63,6 +63,21 @@ describe('init', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it('reads the lists of GatherPress with the parameter that shows its past events', async () => {
+    const dates = {
+      gatherpress_datetime_start: '2020-01-25 19:30:00',
+      gatherpress_datetime_end: '2020-01-25 21:00:00',
+    };
+    await openSite({
+      ...{ type: 'gatherpress_event', base: 'gatherpress_events', label: 'Events' },
+      meta: { gatherpress_datetime_start: 'string', gatherpress_datetime_end: 'string' },
+      isListed: (_record, query) => query.get('gatherpress_event_query') === 'all',
+      records: [1, 2].map((id) => fakePost(id, { title: `Gig ${id}`, meta: dates })),
+    });
+    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(output()).to.match(/event\.start_date +meta\.gatherpress_datetime_start.* 2 of 2 records have it/);
+  });
+
   it('writes a valid configuration and mapping, and shows three events', async () => {
     await openSite(gigs('25'));
     expect(await init(options({ yes: true, 'public-url': 'https://calendar.example.org' }), terminal())).to.equal(0);
@@ -170,6 +185,9 @@ describe('init', () => {
     expect(JSON.parse(readFileSync(out('config.json'), 'utf8'))).not.to.have.property('listen');
     const modes = ['secrets.env', 'calendar-gateway-companion.php'].map((name) => statSync(out(name)).mode & 0o777);
     expect(modes).to.deep.equal([0o600, 0o600]);
+    // The site may still have the companion plugin of the first run.
+    expect(readFileSync(out('secrets.env'), 'utf8')).to.include(`CALENDAR_WEBHOOK_SECRET="${secret}"`);
+    expect(readFileSync(out('calendar-gateway-companion.php'), 'utf8')).to.include(secret);
   });
 
   it('lists the fields of events without dates, and how to name the key', async () => {
@@ -183,6 +201,20 @@ describe('init', () => {
     expect(await init(options({ yes: true }), terminal())).to.equal(1);
     expect(output()).to.match(/--field event\.start_date=meta\.KEY/);
     expect(output()).to.include('Show in REST API');
+  });
+
+  it('takes a named type whose dates the site does not show, or says that it needs their keys', async () => {
+    const readings = {
+      type: 'lesung',
+      base: 'lesung',
+      label: 'Lesungen',
+      records: [fakePost(1, { title: 'A', meta: {} })],
+    };
+    await openSite(readings);
+    expect(await init(options({ yes: true, 'event-type': 'lesung' }), terminal())).to.equal(1);
+    expect(output()).to.match(/The collection lesung \(1 record\) shows no field that looks like a date/);
+    expect(output()).to.include('--event-type lesung --field event.start_date=meta.KEY');
+    expect(existsSync(out())).to.equal(false);
   });
 
   const sugarType = { type: 'sc_event', base: 'sc_event', label: 'Events', records: [fakePost(1, { title: 'A' })] };

@@ -188,6 +188,17 @@ describe('a generated mapping', () => {
     expect(proposal?.mapping.wordpress?.posts?.gigs?.type).to.equal('gig');
   });
 
+  it('reads and writes a date that the operator named in the format of its values', () => {
+    const meta = { doors: '2031-04-25 18:30', curtain: '2031-04-25 19:30', bell: '' };
+    const fields = { 'event.start_date': 'meta.curtain', 'event.end_date': 'meta.bell' };
+    expect(
+      fieldsOf(site([type('gig', 'gigs', [{ id: 5, meta }])]), { collections: { event: 'gigs' }, fields }),
+    ).to.deep.include({
+      start_date: { at: 'meta.curtain', as: { 'local-datetime': 'Y-m-d H:i' } },
+      end_date: 'meta.bell',
+    });
+  });
+
   it('is absent for an event type without dates, and for a blog', () => {
     expect(propose(site([type('event', 'happenings', [{ id: 1, meta: {} }])]))).to.equal(undefined);
     const blog = site([type('post', 'posts', [{ id: 1, meta: {} }])]);

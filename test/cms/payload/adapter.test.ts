@@ -6,13 +6,13 @@ import fc from 'fast-check';
 import { createAccounts } from '../../../src/cms/payload/accounts.ts';
 import { createCollections } from '../../../src/cms/payload/collections.ts';
 import { createIds } from '../../../src/cms/payload/ids.ts';
-import { listQuery, pageOf } from '../../../src/cms/payload/list-query.ts';
+import { listQuery, payloadPage } from '../../../src/cms/payload/list-query.ts';
 import { apiKeyLogin } from '../../../src/cms/payload/payload.ts';
 import { PAYLOAD_RECORDS, toGatewayRecord, toPayloadBody } from '../../../src/cms/payload/records.ts';
 import { rejection } from '../../../src/cms/payload/rejections.ts';
-import type { RestCall } from '../../../src/cms/payload/rest-calls.ts';
 import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.ts';
 import type { CmsResponse } from '../../../src/cms/response.ts';
+import type { RestCall } from '../../../src/cms/rest-call.ts';
 import { CmsRejected, ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
 import { openIdMap } from '../../../src/store/id-map.ts';
@@ -65,7 +65,7 @@ describe('a page of Payload', () => {
   it('contains the wanted part of the list, and is not much longer', () => {
     fc.assert(
       fc.property(fc.nat(200_000), fc.integer({ min: 1, max: 100 }), (offset, limit) => {
-        const page = pageOf({ limit, offset });
+        const page = payloadPage({ limit, offset });
         const first = (page.page - 1) * page.limit + page.skip;
         expect([first, page.take]).to.deep.equal([offset, limit]);
         expect(page.skip + page.take).to.be.at.most(page.limit);
@@ -251,6 +251,27 @@ describe('an account of Payload', () => {
       const actions = await actionsOf({ create: true, read: { permission: true, where } });
       expect(actions, JSON.stringify(where)).to.deep.equal(['edit', 'publish']);
     }
+  });
+});
+
+describe('the author of a record in a Payload whose ids are texts', () => {
+  it('exists if the CMS has the account, whatever letters its id has', async () => {
+    const map = openIdMap();
+    const ids = createIds(map);
+    const asked: string[] = [];
+    const call: RestCall = async (_method, route) => {
+      asked.push(route);
+      if (route.startsWith('users/k')) return responseOf({ id: 'käse/1?x' });
+      throw rejection(responseOf({ errors: [{ message: 'Not Found' }] }, 404), false);
+    };
+    const options = { ids, users: 'users', media: 'media', specs: [event], nowMs: () => 0 };
+    const { accountExists } = createAccounts(call, options);
+    const admin = { credentials: 'users API-Key x' };
+    expect(await accountExists(ids.toGateway('account', 'käse/1?x')!, admin)).to.equal(true);
+    expect(await accountExists(ids.toGateway('account', '../users/7')!, admin)).to.equal(false);
+    expect(await accountExists(4_000_000_000_999, admin)).to.equal(false);
+    expect(asked).to.deep.equal(['users/k%C3%A4se%2F1%3Fx', 'users/..%2Fusers%2F7']);
+    map.close();
   });
 });
 

@@ -3,7 +3,6 @@
 import { basename } from 'node:path';
 import { mappingNames } from '../../../src/mapping/load.ts';
 import { DOCUMENTED_MAPPING, writeDocumentedMapping } from './documented-mapping.ts';
-import { EMBEDDED_VENUES_MAPPING, testEmbeddedVenues } from './embedded-venues.ts';
 import { testPluginCoexistence } from './plugin-coexistence.ts';
 import { quirks } from './quirks.ts';
 import { testReadOnlySite } from './read-only-site.ts';
@@ -16,18 +15,14 @@ let current: TestSite | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void Promise.resolve(current?.close()).finally(() => process.exit(1)));
 
-type Contract = (site: TestSite, results: Results) => Promise<void>;
-
 interface ContractRun {
   /** A name or a file. */
   mapping: string;
   /** Default: the name of the mapping. */
   plugin?: string;
-  /** Default: the one for read-only or writable sites. */
-  contract?: Contract;
 }
 
-async function runContract({ mapping, plugin, contract }: ContractRun): Promise<Results> {
+async function runContract({ mapping, plugin }: ContractRun): Promise<Results> {
   const name = basename(mapping, '.json');
   const label = plugin?.includes('+') ? plugin : name;
   const results = createResults(label);
@@ -41,7 +36,7 @@ async function runContract({ mapping, plugin, contract }: ContractRun): Promise<
         await site.deleteCreated();
       }
       if (site.hasCompanionPlugin) await testPluginCoexistence(site, results);
-      await (contract ?? (site.mapping.kinds.event.readOnly ? testReadOnlySite : testWritableSite))(site, results);
+      await (site.mapping.kinds.event.readOnly ? testReadOnlySite : testWritableSite)(site, results);
     } finally {
       current = undefined;
       await site.close();
@@ -60,7 +55,6 @@ const runs: ContractRun[] = [
   { mapping: 'tribe-events-native', plugin: 'classic-theme+tribe-events-native' },
   { mapping: 'test/live/sites/term-venues.json', plugin: 'modern-events-calendar' },
   { mapping: writeDocumentedMapping(), plugin: DOCUMENTED_MAPPING },
-  { mapping: EMBEDDED_VENUES_MAPPING, plugin: 'wp-event-manager', contract: testEmbeddedVenues },
 ];
 const selected = process.argv.slice(2);
 const allResults: Results[] = [];

@@ -4,6 +4,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { metaKeys } from '../../../src/mapping/meta-keys.ts';
+import { basicAuth, sendJson } from '../json-client.ts';
 import type { Results } from './results.ts';
 import type { Json, TestSite } from './test-site.ts';
 
@@ -16,7 +17,9 @@ interface StoredPost {
 /** Mappings whose plugin has no REST API: WordPress shows the plugin's own edit screen. */
 const CLASSIC_EDITOR_MAPPINGS = new Set(['events-manager', 'event-organiser']);
 
-export const readStoredPost = async (site: TestSite, id: unknown): Promise<StoredPost> =>
+const NOBODY = basicAuth({ user: 'nobody', applicationPassword: 'nothing' });
+
+const readStoredPost = async (site: TestSite, id: unknown): Promise<StoredPost> =>
   (await site.wordpress<StoredPost>(`sandbox/v1/stored/${id}`)).body;
 
 /** The values of a key, one for each row. */
@@ -85,17 +88,12 @@ export async function testPluginCoexistence(site: TestSite, { check }: Results):
   await check('responses to other clients do not change, for excerpts and wrong credentials', async () => {
     const responses = async (): Promise<unknown[]> => {
       const list = `${site.sandbox.url}/wp-json/wp/v2/${kinds.event.collection}`;
-      const wrong = { authorization: `Basic ${Buffer.from('nobody:nothing').toString('base64')}` };
       const { excerpt } = (await site.wordpress(`wp/v2/${kinds.event.collection}/${id}`)).body;
-      return [excerpt, (await fetch(list, { headers: wrong })).status];
+      return [excerpt, (await sendJson(list, { authorization: NOBODY })).status];
     };
-    const wrong = await fetch(`${site.sandbox.url}/wp-json/wp/v2/types`, {
-      headers: {
-        authorization: `Basic ${Buffer.from('nobody:nothing').toString('base64')}`,
-        'user-agent': 'calendar-gateway',
-      },
-    });
-    expect(wrong.status).to.equal(401);
+    const types = `${site.sandbox.url}/wp-json/wp/v2/types`;
+    const asGateway = { 'user-agent': 'calendar-gateway' };
+    expect((await sendJson(types, { authorization: NOBODY, headers: asGateway })).status).to.equal(401);
     const withPlugin = await responses();
     // Without the companion plugin a type that it opens is not in the REST API.
     if (!CLASSIC_EDITOR_MAPPINGS.has(name))

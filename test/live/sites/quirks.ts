@@ -1,14 +1,14 @@
-// Quirks of single plugins: the site really has the quirk, and the gateway handles it.
+// Quirks of single plugins that test/plugins does not check with the plugin itself: the site really has the quirk, and the gateway
+// handles it.
 
 import { expect } from 'chai';
-import { readStoredPost, storedMetaValues, withoutCompanionPlugin } from './plugin-coexistence.ts';
+import { storedMetaValues, withoutCompanionPlugin } from './plugin-coexistence.ts';
 import type { Json, TestSite } from './test-site.ts';
 
 /** By title. The contract deletes the records that they create. */
 type Quirks = Readonly<Record<string, (site: TestSite) => Promise<void>>>;
 
 const DATES = { start_date: '2031-02-01 10:00:00', end_date: '2031-02-01 11:00:00' };
-const DAY_MS = 86_400_000;
 const SAME_DAY = 'start_date=2031-02-01&end_date=2031-02-01';
 const LONG_AGO = { start_date: '2020-03-01 19:00:00', end_date: '2020-03-01 21:00:00' };
 const IN_2020 = 'start_date=2020-01-01&end_date=2020-12-31';
@@ -23,13 +23,6 @@ const update = async (site: TestSite, id: unknown, json: Json): Promise<Json> =>
   (await site.request(`events/${id}`, { method: 'POST', json })).body;
 
 const gatherpress: Quirks = {
-  async 'lists past events, which the site hides from its lists'(site) {
-    const { id } = await site.create('events', { title: 'Long ago', ...LONG_AGO });
-    const listed = await site.wordpress('wp/v2/gatherpress_events?status=any&context=edit');
-    expect(ids(listed.body)).to.not.include(id);
-    await site.nextPoll();
-    expect(await site.titles(IN_2020)).to.deep.equal(['Long ago']);
-  },
   async 'keeps the other values of the JSON text, and sends no time zone that breaks the site'(site) {
     const { id } = await site.create('events', { title: 'Call', ...LONG_AGO, timezone: 'UTC+2' });
     const stored = async () => JSON.parse(String((await rawMeta(site, 'gatherpress_events', id)).gatherpress_datetime));
@@ -59,15 +52,6 @@ const gatherpress: Quirks = {
 };
 
 const wpEventManager: Quirks = {
-  async 'stores links as the plugin does, and leaves venues and organizers on the plugin’s edit screen'(site) {
-    const { id: venue } = await site.create('venues', { venue: 'Hall' });
-    const { id: organizer } = await site.create('organizers', { organizer: 'One' });
-    const { id } = await site.create('events', { title: 'Linked', ...DATES, venue, organizer: [organizer] });
-    expect(await storedMetaValues(site, id, '_event_venue_ids')).to.deep.equal([String(venue)]);
-    const serialized = `a:1:{i:0;i:${organizer};}`;
-    expect(await storedMetaValues(site, id, '_event_organizer_ids')).to.deep.equal([serialized]);
-    for (const linked of [venue, organizer]) expect((await readStoredPost(site, linked)).block_editor).to.equal(false);
-  },
   async 'shows expired events'(site) {
     const { id } = await site.create('events', { title: 'Long ago', ...LONG_AGO });
     const meta = await rawMeta(site, 'event_listing', id);
@@ -170,48 +154,12 @@ const theEventsCalendar: Quirks = {
   },
 };
 
-const acf: Quirks = {
-  async 'clears relationships with null, because the site rejects []'(site) {
-    const venue = await site.create('venues', { venue: 'Barn' });
-    const { id } = await site.create('events', { title: 'Dance', ...DATES, venue: venue.id });
-    const json = { acf: { ...DATES, venue: [] } };
-    expect((await site.wordpress(`wp/v2/events/${id}`, { method: 'POST', json })).status).to.equal(400);
-    expect((await raw(site, 'events', id)).acf).to.deep.include({ venue: [venue.id], ...DATES });
-    await update(site, id, { venue: [] });
-    expect((await raw(site, 'events', id)).acf).to.include({ venue: null });
-  },
-  async 'updates one field, although the site demands the dates with every update'(site) {
-    const { id } = await site.create('events', { title: 'Dance', ...DATES });
-    const refused = await site.wordpress(`wp/v2/events/${id}`, { method: 'POST', json: { acf: { cost: '5' } } });
-    expect(refused.status).to.equal(400);
-    expect((await update(site, id, { cost: '5' })).cost).to.equal('$5');
-    expect((await raw(site, 'events', id)).acf).to.include({ cost: '5', ...DATES });
-  },
-};
-
-const pods: Quirks = {
-  async 'reads whole posts as linked records, and writes ids'(site) {
-    const venue = await site.create('venues', { venue: 'Barn' });
-    const { id } = await site.create('events', { title: 'Dance', ...LONG_AGO, venue: venue.id });
-    const stored = await raw(site, 'events', id);
-    expect((stored.venue as Json[])[0]).to.include({ ID: venue.id, post_title: 'Barn' });
-    expect(stored).to.include({ organizer: false, all_day: '0', start_date: LONG_AGO.start_date });
-  },
-};
-
 const eventsManager: Quirks = {
   async 'shows the text of an event, although the site renders a whole page'(site) {
     const { content } = (await site.wordpress(`wp/v2/event/${site.seeded.concert}`, { anonymous: true })).body;
     expect(String((content as Json).rendered).length).to.be.above(2000);
     const { description } = (await site.request(`events/${site.seeded.concert}`)).body;
     expect(description).to.equal('<p>Music by the water.</p>');
-  },
-  async 'finds a location by its number in the plugin’s table, which is not a post id'(site) {
-    const { _location_id: number } = await rawMeta(site, 'event', site.seeded.concert);
-    const venue = (await site.request(`events/${site.seeded.concert}`)).body.venue as Json;
-    expect(venue).to.include({ venue: 'Quay Hall' });
-    expect(venue.id).to.not.equal(number);
-    expect((await rawMeta(site, 'location', venue.id))._location_id).to.equal(number);
   },
 };
 
@@ -224,29 +172,6 @@ const termVenues: Quirks = {
   },
 };
 
-const eventOrganiser: Quirks = {
-  ...termVenues,
-  async 'lists each week of a series once, although the site lists the series once for every week'(site) {
-    const weeks = 230;
-    const firstMs = Date.now() + 7 * DAY_MS;
-    const first = new Date(firstMs).toISOString().slice(0, 10);
-    const times = { start: `${first} 18:00:00`, end: `${first} 19:00:00` };
-    const id = await site.seed({ title: 'Weekly', slug: 'weekly', ...times, weeks });
-    await site.seed({ title: 'Single', slug: 'single', ...times });
-    const { body, headers } = await site.wordpress('wp/v2/event?per_page=100&orderby=id&order=asc&offset=100');
-    expect(new Set(ids(body))).to.deep.equal(new Set([id]));
-    expect(headers.get('x-wp-total')).to.equal(String(weeks + 3));
-    await site.nextPoll();
-    const all = `start_date=2000-01-01&end_date=2100-01-01&search=`;
-    for (const gateway of [site.gateway, await site.startSecondGateway()]) {
-      const weekly = (await site.request(`events?${all}Weekly`, { gateway })).body;
-      // From a week after today to the end of the window, 365 days after today.
-      expect(weekly.total).to.equal(52);
-      expect((await site.request(`events?${all}Single`, { gateway })).body.total).to.equal(1);
-    }
-  },
-};
-
 const eventOn: Quirks = {
   ...termVenues,
   async 'hides the events that the plugin hides from its calendars'(site) {
@@ -256,46 +181,15 @@ const eventOn: Quirks = {
     await site.nextPoll();
     expect(await site.titles(SAME_DAY)).to.deep.equal(['Shown']);
   },
-  async 'reads seconds that count the local time as if it were in UTC'(site) {
-    const { evcal_srow: start } = await rawMeta(site, 'ajde_events', site.seeded.concert);
-    expect(Number(start)).to.equal(Date.parse('2031-05-01T19:05:00Z') / 1000);
-    const { body } = await site.request(`events/${site.seeded.concert}`);
-    expect(body).to.include({ start_date: '2031-05-01 19:05:00', utc_start_date: '2031-05-01 17:05:00' });
-  },
-};
-
-const modernEventsCalendar: Quirks = {
-  ...termVenues,
-  async 'lists each week of a series, and no event that the plugin hides from its calendars'(site) {
-    const times = { start: '2031-02-01 18:00:00', end: '2031-02-01 19:00:00' };
-    await site.seed({ title: 'Hidden', ...times, hidden: true });
-    await site.seed({ title: 'Shown', ...times });
-    const first = new Date(Date.now() + 7 * DAY_MS).toISOString().slice(0, 10);
-    await site.seed({ title: 'Weekly', start: `${first} 18:00:00`, end: `${first} 19:00:00`, weeks: 230 });
-    await site.nextPoll();
-    expect(await site.titles(SAME_DAY)).to.deep.equal(['Shown']);
-    const { body } = await site.request('events?start_date=2000-01-01&end_date=2100-01-01&search=Weekly');
-    // From a week after today to the end of the window, 366 days after today.
-    expect(body.total).to.equal(52);
-    expect(String((body.events as Json[])[0]?.start_date)).to.equal(`${first} 18:00:00`);
-  },
-  async 'reads a time from four keys, and the time zone of the site'(site) {
-    const time = { mec_start_time_hour: '7', mec_start_time_minutes: '5', mec_start_time_ampm: 'PM' };
-    expect(await rawMeta(site, 'mec-events', site.seeded.concert)).to.include(time);
-    expect((await rawMeta(site, 'mec-events', site.seeded.fair)).mec_timezone).to.equal('global');
-    expect((await site.request(`events/${site.seeded.fair}`)).body.timezone).to.equal('America/New_York');
-  },
 };
 
 /** By mapping. They run before the contract. */
 export const quirks: Readonly<Record<string, Quirks>> = {
-  acf,
-  pods,
   gatherpress,
   eventon: eventOn,
   'wp-event-manager': wpEventManager,
   'tribe-events-native': theEventsCalendar,
   'events-manager': eventsManager,
-  'event-organiser': eventOrganiser,
-  'modern-events-calendar': modernEventsCalendar,
+  'event-organiser': termVenues,
+  'modern-events-calendar': termVenues,
 };

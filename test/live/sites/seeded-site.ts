@@ -15,7 +15,7 @@ export async function startSeededSite(name: string): Promise<TestSite> {
   const root = documentRootOf(site);
   rmSync(join(root, 'wp-content/mu-plugins/calendar-gateway-companion.php'), { force: true });
   // `init` recognizes a site by the folder of its plugin too.
-  const folder = site.mapping.source.preset?.plugins?.[0]?.replace('*', '');
+  const folder = site.mapping.source.preset?.wordpress?.plugins?.[0]?.replace('*', '');
   if (folder !== undefined) await activatePlugin(site, folder);
   return site;
 }

@@ -70,7 +70,7 @@ export async function startTestSite(name: string, plugin = name): Promise<TestSi
     port: 0,
     fresh: true,
     quiet: true,
-    mapping: mapping.requiresCompanionPlugin ? name : false,
+    mapping: mapping.source.wordpress?.requiresCompanionPlugin ? name : false,
     muPlugins: sitePlugins(plugin),
   });
   const gateways: GatewayProcess[] = [];
@@ -118,7 +118,9 @@ export async function startTestSite(name: string, plugin = name): Promise<TestSi
       seed,
       close,
       hasCompanionPlugin:
-        mapping.requiresCompanionPlugin && plugin !== 'wordpress-meta' && mapping.source.wordpress?.posts === undefined,
+        mapping.source.wordpress?.requiresCompanionPlugin === true &&
+        plugin !== 'wordpress-meta' &&
+        mapping.source.wordpress.posts === undefined,
       hasClassicTheme: plugin.startsWith('classic-theme+'),
       request,
       async create(path, json) {

@@ -34,6 +34,8 @@ const ROWS = {
   'list-short': () => OTHER_IDS,
   'no-event': () =>
     'Make an event in the admin panel. Until then check --write tries the fields on a draft, which it removes.',
+  'series-missing': (_pluginOptions: string) =>
+    'Give the collection a virtual field calendar_occurrences (docs/mapping.md, Series), and let access.read of the field allow it to everybody.',
   'closed-to-visitors': () =>
     'See SECURITY.md, "A site that refuses anonymous readers". Let access.read of the collection return { _status: { equals: \'published\' } } for everybody, or choose a service account that sees no more than the public may see.',
   'hidden-from-visitors': () =>

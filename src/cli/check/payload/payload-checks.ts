@@ -22,6 +22,7 @@ import {
   ok,
   warn,
 } from '../checks.ts';
+import { SERIES_CHECK } from '../lists.ts';
 import { DRAFT_TIMES } from '../trial-values.ts';
 import { advise } from './advice.ts';
 
@@ -58,6 +59,7 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
         name: 'ids',
         run: async () => judgeIds(connection.hasTextIds(), { redisUrl, dataDir }),
       },
+      SERIES_CHECK,
     ],
     gatewayChecks: [],
     judgeField: (field, { records }) => judgeField(hasField, field, mapping, records),

@@ -7,11 +7,11 @@ import { adviseFrom, COMMON_ROWS, type OwnRows, type Rows } from '../advice.ts';
 const PLUGIN_FOLDER = 'put it into wp-content/mu-plugins/ of the site';
 const makePlugin = (options: string): string => `  ${programName()} plugin ${options} > calendar-gateway-companion.php`;
 /** Names no field: the table prints the same advice only once. */
-const installPlugin = (mapping: string): string =>
-  `Make the companion plugin of the mapping and ${PLUGIN_FOLDER}:\n${makePlugin(`--mapping ${mapping}`)}`;
-const registerKeys = (mapping: string): string =>
-  `WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(mapping)}`;
-const LIST_PARAMS = 'see listParams in docs/mapping.md';
+const installPlugin = (pluginOptions: string): string =>
+  `Make the companion plugin of the mapping and ${PLUGIN_FOLDER}:\n${makePlugin(pluginOptions)}`;
+const registerKeys = (pluginOptions: string): string =>
+  `WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
+const LIST_PARAMS = 'see "listParams" in docs/mapping.md';
 const MAKE_ACCOUNT =
   'Make an application password for an editor (wp-admin > Users > Profile) and set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.';
 
@@ -24,14 +24,14 @@ const ROWS = {
     `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`,
   'companion-plugin': installPlugin,
   'register-keys': registerKeys,
-  webhooks: (mapping: string, adminPort: number) =>
-    `To see changes immediately, set CALENDAR_WEBHOOK_SECRET, make the companion plugin with the same secret, and ${PLUGIN_FOLDER}:\n${makePlugin(`--mapping ${mapping} --webhook-url http://GATEWAY:${adminPort}/-/changes --webhook-secret SECRET`)}`,
-  'collection-name': (mapping: string, needsPlugin: boolean) =>
+  webhooks: (pluginOptions: string, adminPort: number) =>
+    `To see changes immediately, set CALENDAR_WEBHOOK_SECRET, make the companion plugin with the same secret, and ${PLUGIN_FOLDER}:\n${makePlugin(`${pluginOptions} --webhook-url http://GATEWAY:${adminPort}/-/changes`)}`,
+  'collection-name': (pluginOptions: string, needsPlugin: boolean) =>
     needsPlugin
-      ? installPlugin(mapping)
-      : `Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or open the collections to the REST API.\n${installPlugin(mapping)}`,
-  'collection-absent': (kind: string, mapping: string) =>
-    `If the site should have it, switch it on in the plugin that brings it. If not, leave "${kind}" out of a copy of the mapping. If it is there and only not in the REST API:\n${installPlugin(mapping)}`,
+      ? installPlugin(pluginOptions)
+      : `Compare "posts" and "terms" in the mapping with the collections of the site (rest_base), or open the collections to the REST API.\n${installPlugin(pluginOptions)}`,
+  'collection-absent': (kind: string, pluginOptions: string) =>
+    `If the site should have it, switch it on in the plugin that brings it. If not, leave "${kind}" out of the mapping (of a copy, if it is a bundled one). If it is there and only not in the REST API:\n${installPlugin(pluginOptions)}`,
   'list-refused': () =>
     'Let the service account read this collection (account, above), or open it in the plugin that closes the REST API.',
   'list-hidden': () =>
@@ -44,10 +44,10 @@ const ROWS = {
   'hidden-from-visitors': () =>
     'If the public should see them, find the plugin that hides them from the REST API, and show them there.',
   'past-events': () =>
-    'If the site has past events: the companion plugin shows those of The Events Calendar and Event Organiser; for another plugin find the list parameter that shows them, and put it into "listParams" of the mapping.',
-  'series-window': () => 'Choose fewer "pastDays" and "futureDays" in a copy of the mapping (docs/mapping.md, Series).',
-  'hidden-flag': (field: string, mapping: string) =>
-    `${registerKeys(mapping)}\nIf nothing is hidden on this site, remove the line ${field} from the mapping.`,
+    'If the site has past events: the companion plugin shows those of The Events Calendar and Event Organiser; for another plugin find the list parameter that shows them, and give it in a copy of the mapping: "wordpress": { "listParams": { ... } } of "event".',
+  'series-missing': installPlugin,
+  'hidden-flag': (field: string, pluginOptions: string) =>
+    `${registerKeys(pluginOptions)}\nIf nothing is hidden on this site, remove the line ${field} from the mapping.`,
   'acf-in-rest': () =>
     'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.',
   'fill-in': () => 'Fill it in in wp-admin, or leave these events as they are.',
@@ -55,13 +55,13 @@ const ROWS = {
     "If the account lacks a capability (account, above), give it. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
   'remove-draft': (title: string) => `Delete "${title}" in wp-admin.`,
   'type-support': () =>
-    "The type does not store it. If it should: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, leave the field out of the mapping.",
+    "The type does not store it. If it should: add_post_type_support('TYPE', 'excerpt') (or 'editor') in PHP on the site. If not, ignore this: what clients send for it is not stored.",
   'required-field': () =>
     'Make it optional in its field group, or add a line for it to the mapping if a field of the API fits.',
   'webhook-signature': () =>
     "Make the companion plugin again with this gateway's CALENDAR_WEBHOOK_SECRET, and compare the clocks.",
-  'webhook-kind': (mapping: string) =>
-    `The companion plugin of the site is of another mapping or version. ${installPlugin(mapping)}`,
+  'webhook-kind': (pluginOptions: string) =>
+    `The companion plugin of the site is of another mapping or version. ${installPlugin(pluginOptions)}`,
   'webhook-untried': () =>
     'Have check write: a service account that may write, and a mapping that is not read-only. Or change an event in wp-admin while the gateway runs, and look at it through the gateway.',
   'webhook-missing': (adminPort: number) =>

@@ -11,7 +11,7 @@ import { advise } from './advice.ts';
 /** WordPress stores these only for types that support them. */
 const SUPPORTED_PATHS = new Set(['excerpt', 'content']);
 
-export async function judgeField(field: MappedField, { config }: CheckContext): Promise<Finding | undefined> {
+export async function judgeField(field: MappedField, { pluginOptions }: CheckContext): Promise<Finding | undefined> {
   const { map, name, spec, definition, records, isMissing } = field;
   const paths = pathsOf(spec);
   const path = paths.join(', ');
@@ -19,15 +19,15 @@ export async function judgeField(field: MappedField, { config }: CheckContext): 
   if (isMissing && definition.key === 'hidden' && path.startsWith('meta.'))
     return fail(
       `${absent}: the gateway lists the events that the site hides from its lists`,
-      advise('hidden-flag', `${map.kind}.${name}`, config.mapping),
+      advise('hidden-flag', `${map.kind}.${name}`, pluginOptions),
     );
   const unregistered = unregisteredKeys(field);
   if (unregistered.length > 0)
     return fail(
       `${unregistered.join(', ')} is not in the schema of ${map.collection}: WordPress drops what is written there`,
-      unregistered[0]?.startsWith('acf.') ? advise('acf-in-rest') : advise('register-keys', config.mapping),
+      unregistered[0]?.startsWith('acf.') ? advise('acf-in-rest') : advise('register-keys', pluginOptions),
     );
-  const advice = isMissing ? closedFieldAdvice(paths, config.mapping) : undefined;
+  const advice = isMissing ? closedFieldAdvice(paths, pluginOptions) : undefined;
   return advice && fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
 }
 
@@ -38,9 +38,9 @@ function unregisteredKeys({ map, definition, writableFields }: MappedField): str
   return writableFields === undefined ? [] : [...new Set(keys)].filter((key) => !writableFields.includes(key));
 }
 
-function closedFieldAdvice([path = '']: readonly string[], mapping: string): Advice | undefined {
+function closedFieldAdvice([path = '']: readonly string[], pluginOptions: string): Advice | undefined {
   if (path.startsWith('acf.')) return advise('acf-in-rest');
-  return path.startsWith('meta.') ? advise('register-keys', mapping) : undefined;
+  return path.startsWith('meta.') ? advise('register-keys', pluginOptions) : undefined;
 }
 
 /** Fields that the site demands of a new record and that the mapping does not write. */
@@ -55,13 +55,16 @@ export async function requiredFields(map: KindMapping<Kind>, { connection }: Che
   return [{ name: 'required', ...warn(message, advise('required-field')) }];
 }
 
-export function judgeChange({ path, isLost, message }: ChangedValue, { config }: CheckContext): Finding | undefined {
+export function judgeChange(
+  { path, isLost, message }: ChangedValue,
+  { pluginOptions }: CheckContext,
+): Finding | undefined {
   if (SUPPORTED_PATHS.has(path)) return warn(message, advise('type-support'));
-  return isLost ? fail(message, lostValueAdvice(path, config.mapping)) : undefined;
+  return isLost ? fail(message, lostValueAdvice(path, pluginOptions)) : undefined;
 }
 
-/** Where nothing is stored, the site does not know the field. `mapping`: its name in the configuration. */
-function lostValueAdvice(path: string, mapping: string): Advice {
-  if (path.includes('meta.')) return advise('register-keys', mapping);
-  return path.includes('acf.') ? advise('acf-in-rest') : advise('companion-plugin', mapping);
+/** Where nothing is stored, the site does not know the field. */
+function lostValueAdvice(path: string, pluginOptions: string): Advice {
+  if (path.includes('meta.')) return advise('register-keys', pluginOptions);
+  return path.includes('acf.') ? advise('acf-in-rest') : advise('companion-plugin', pluginOptions);
 }

@@ -35,13 +35,13 @@ export function openWordPressChecks(config: Config): CmsChecks {
 const wrongLogins = ({ call }: WordPressConnection): Check => ({
   area: 'gateway',
   name: 'wrong logins',
-  async run({ config }) {
+  async run({ pluginOptions }) {
     const credentials = basicAuth('calendar-gateway-check', 'no such password');
     const accepted = await orIfRefused(call('GET', 'wp/v2/types', {}, { credentials }), undefined);
     return accepted
       ? warn(
           'read as anonymous: WordPress answers 200 to a wrong password on public reads (the gateway itself checks the logins of its callers)',
-          advise('companion-plugin', config.mapping),
+          advise('companion-plugin', pluginOptions),
         )
       : ok('are refused by the site on public reads too');
   },

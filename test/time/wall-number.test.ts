@@ -2,8 +2,8 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { secondsBefore, secondsBetween, wallNumber } from '../../src/store/wall-number.ts';
-import { wall } from './sample-records.ts';
+import { secondsBefore, secondsBetween, wallNumber } from '../../src/time/wall-time.ts';
+import { wall } from '../store/sample-records.ts';
 
 describe('wall numbers', () => {
   it('sort as the times do', () => {

@@ -1,0 +1,70 @@
+// What the tests of the advice of `check` share: a run on files, webhooks of the site, and the judgement whether an advice helps.
+
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { check } from '../../../src/cli/check/check.ts';
+import type { Row } from '../../../src/cli/table.ts';
+
+/** A folder for each test of the suite. */
+export function checkedFolder() {
+  const folder = {
+    path: '',
+    /** Writes `mapping.json` and `config.json`, and runs `check` on them. */
+    async check({ mapping, config, write }: { mapping: object; config: object; write: boolean }): Promise<Row[]> {
+      const file = (name: string) => join(folder.path, name);
+      writeFileSync(file('mapping.json'), JSON.stringify(mapping));
+      writeFileSync(file('config.json'), JSON.stringify({ mapping: file('mapping.json'), ...config }));
+      let text = '';
+      await check({ config: file('config.json'), json: true, write }, (part) => {
+        text += part;
+      });
+      return (JSON.parse(text) as { rows: Row[] }).rows;
+    },
+  };
+  beforeEach(() => {
+    folder.path = mkdtempSync(join(tmpdir(), 'calendar-advice-'));
+  });
+  afterEach(() => rmSync(folder.path, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Changes a situation: of an object only the parts that the change has. */
+export function apply<S extends object>(situation: S, change: { [K in keyof S]?: unknown }): void {
+  for (const [key, value] of Object.entries(change)) {
+    const isPart = typeof value === 'object';
+    Object.assign(situation, { [key]: isPart ? { ...Reflect.get(situation, key), ...value } : value });
+  }
+}
+
+/**
+ * The row has the advice, and after it was followed no row has it and this row is right.
+ * @param name `area name` of the row
+ */
+export async function expectFollowed(
+  name: string,
+  advice: string,
+  rows: readonly Row[],
+  rowsAfter: () => Promise<Row[]>,
+): Promise<void> {
+  const find = (all: readonly Row[]) => all.find((row) => `${row.area} ${row.name}` === name);
+  expect(plain(find(rows)?.advice), JSON.stringify(rows)).to.equal(plain(advice));
+  const after = await rowsAfter();
+  expect(after.filter((each) => plain(each.advice) === plain(advice))).to.deep.equal([]);
+  expect(find(after)?.state ?? 'ok', JSON.stringify(find(after))).to.equal('ok');
+}
+
+/** Without what differs from run to run. */
+const plain = (text = ''): string =>
+  text.replace(/check [0-9a-f]{8}/, 'check TITLE').replace(/GATEWAY:\d+/, 'GATEWAY:PORT');
+
+/** As the site sends it. Nobody may listen. */
+export async function sendWebhook(port: number, secret: string, collections: readonly string[]): Promise<void> {
+  const body = JSON.stringify({ changes: collections.map((collection) => ({ collection, id: 1 })) });
+  const time = Math.floor(Date.now() / 1000);
+  const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
+  const headers = { 'content-type': 'application/json', 'x-calendar-signature': `t=${time},v1=${signature}` };
+  await fetch(`http://127.0.0.1:${port}/-/changes`, { method: 'POST', headers, body }).catch(() => undefined);
+}

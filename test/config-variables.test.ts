@@ -1,0 +1,155 @@
+// Each environment variable alone: it sets its key and nothing else, also from a file if it is a credential, and a wrong value names it.
+// The names and values are written by hand, as docs/configuration.md promises them; a key of the schema without a row fails the first test.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Config, loadConfig } from '../src/config.ts';
+import { configFiles, keys, SITE } from './config-fixture.ts';
+
+interface Variable {
+  key: string;
+  /** Valid, and not the default. */
+  text: string;
+  value: unknown;
+  /** Absent if every text is valid. */
+  wrong?: string;
+  /** Without which this one is refused. */
+  beside?: Record<string, string>;
+}
+
+const whole = (key: string, wrong = '-1'): Variable => ({ key, text: '2000', value: 2000, wrong });
+const few = (key: string, wrong: string): Variable => ({ key, text: '7', value: 7, wrong });
+const text = (key: string, value = 'some text'): Variable => ({ key, text: value, value });
+const off = (key: string): Variable => ({ key, text: 'False', value: false, wrong: 'no' });
+const address = (key: string): Variable => ({ ...text(key, 'https://other.test/sub'), wrong: 'other.test' });
+const colour = (key: string): Variable => ({ ...text(key, '#0b6e4f'), wrong: 'red' });
+const MEGABYTES: Pick<Variable, 'text' | 'value' | 'wrong'> = { text: '2097152', value: 2097152, wrong: '1024' };
+
+const VARIABLES: Readonly<Record<string, Variable>> = {
+  CALENDAR_UPSTREAM_URL: address('upstream.url'),
+  CALENDAR_UPSTREAM_USER: { ...text('upstream.user'), beside: { CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh' } },
+  CALENDAR_UPSTREAM_PASSWORD: { ...text('upstream.password'), beside: { CALENDAR_UPSTREAM_USER: 'ada' } },
+  CALENDAR_UPSTREAM_LIMITS_CONNECTIONS: few('upstream.limits.connections', '257'),
+  CALENDAR_UPSTREAM_LIMITS_QUEUE: whole('upstream.limits.queue'),
+  CALENDAR_UPSTREAM_LIMITS_CONNECT_TIMEOUT_MS: few('upstream.limits.connectTimeoutMs', '0'),
+  CALENDAR_UPSTREAM_LIMITS_HEADERS_TIMEOUT_MS: whole('upstream.limits.headersTimeoutMs', '0'),
+  CALENDAR_UPSTREAM_LIMITS_DEADLINE_MS: whole('upstream.limits.deadlineMs', '15s'),
+  CALENDAR_UPSTREAM_LIMITS_MAX_BYTES: { key: 'upstream.limits.maxBytes', ...MEGABYTES, wrong: '1023' },
+  CALENDAR_UPSTREAM_LIMITS_RETRIES: few('upstream.limits.retries', '11'),
+  CALENDAR_UPSTREAM_LIMITS_RETRY_DELAY_MS: whole('upstream.limits.retryDelayMs', '60001'),
+  CALENDAR_UPSTREAM_LIMITS_HALF_OPEN_AFTER_MS: whole('upstream.limits.halfOpenAfterMs', '0'),
+  CALENDAR_MAPPING: text('mapping', './mine.json'),
+  CALENDAR_HOST: text('listen.host', '::1'),
+  CALENDAR_PORT: whole('listen.port', '65536'),
+  CALENDAR_ADMIN_HOST: text('listen.adminHost', '0.0.0.0'),
+  CALENDAR_ADMIN_PORT: whole('listen.adminPort', '65536'),
+  CALENDAR_TRUST_PROXIES: {
+    key: 'listen.trustProxies',
+    text: '10.0.0.0/8, ::1',
+    value: ['10.0.0.0/8', '::1'],
+    wrong: '10.0.0.0/33',
+  },
+  CALENDAR_PUBLIC_URL: address('publicUrl'),
+  CALENDAR_MOUNTS: { key: 'mounts', text: '/a/v1,', value: ['/calendar/events/v1', '/a/v1'], wrong: 'a/v1' },
+  CALENDAR_DATA_DIR: text('dataDir', '/var/lib/calendar'),
+  CALENDAR_SYNC_INTERVAL: { key: 'sync.intervalS', text: '2.5', value: 2.5, wrong: '0.05' },
+  CALENDAR_LISTS_PER_PAGE: few('lists.perPage', '0'),
+  CALENDAR_LISTS_MAX_PER_PAGE: few('lists.maxPerPage', '501'),
+  CALENDAR_CACHE_MAX_AGE: whole('cache.maxAgeS'),
+  CALENDAR_CACHE_STALE_WHILE_REVALIDATE: whole('cache.staleWhileRevalidateS'),
+  CALENDAR_CACHE_RESPONSE_BYTES: { key: 'cache.responseBytes', ...MEGABYTES },
+  CALENDAR_CACHE_RECORD_BYTES: { key: 'cache.recordBytes', ...MEGABYTES },
+  CALENDAR_LIMITS_BODY_BYTES: whole('limits.bodyBytes', '1023'),
+  CALENDAR_LIMITS_HEADER_BYTES: whole('limits.headerBytes', '1023'),
+  CALENDAR_LIMITS_URL_BYTES: whole('limits.urlBytes', '255'),
+  CALENDAR_LIMITS_JSON_DEPTH: few('limits.jsonDepth', '1001'),
+  CALENDAR_LIMITS_IDS_PER_PARAMETER: whole('limits.idsPerParameter', '0'),
+  CALENDAR_LIMITS_REQUESTS_PER_MINUTE: whole('limits.requestsPerMinute', 'unlimited'),
+  CALENDAR_LIMITS_FAILED_LOGINS_PER_ADDRESS: whole('limits.failedLoginsPerAddress', '0'),
+  CALENDAR_LIMITS_FAILED_LOGINS_PER_USER: whole('limits.failedLoginsPerUser', '0'),
+  CALENDAR_LIMITS_FAILED_LOGIN_WINDOW: whole('limits.failedLoginWindowS', '86401'),
+  CALENDAR_LIMITS_HEADERS_TIMEOUT_MS: whole('limits.headersTimeoutMs', '0'),
+  CALENDAR_LIMITS_REQUEST_TIMEOUT_MS: whole('limits.requestTimeoutMs', '0'),
+  CALENDAR_LIMITS_KEEP_ALIVE_TIMEOUT_MS: whole('limits.keepAliveTimeoutMs', '0'),
+  CALENDAR_LIMITS_STALL_TIMEOUT_MS: whole('limits.stallTimeoutMs', '0'),
+  CALENDAR_LIMITS_SOCKETS: whole('limits.sockets', '0'),
+  CALENDAR_LIMITS_BODIES_AT_ONCE: whole('limits.bodiesAtOnce', '0'),
+  CALENDAR_LIMITS_OVERLOAD_MS: whole('limits.overloadMs', '1.5'),
+  CALENDAR_LIMITS_DRAIN_MS: whole('limits.drainMs', '25s'),
+  CALENDAR_COST_SYMBOL: { ...text('cost.symbol', '€'), wrong: 'eleven char' },
+  CALENDAR_COST_POSITION: { ...text('cost.position', 'postfix'), wrong: 'suffix' },
+  CALENDAR_PAGES_LANDING: off('pages.landing'),
+  CALENDAR_PAGES_DOCUMENTATION: off('pages.documentation'),
+  CALENDAR_PAGES_NAME: { ...text('pages.name', 'Town'), wrong: 'x'.repeat(101) },
+  CALENDAR_PAGES_LOGO: address('pages.logo'),
+  CALENDAR_PAGES_ACCENT: colour('pages.accent'),
+  CALENDAR_PAGES_ACCENT_DARK: colour('pages.accentDark'),
+  CALENDAR_PAGES_IMAGE_ORIGINS: {
+    key: 'pages.imageOrigins',
+    text: 'https://cdn.test',
+    value: ['https://cdn.test'],
+    wrong: 'cdn.test',
+  },
+  CALENDAR_PAGES_LOCALE: { ...text('pages.locale', 'en-GB'), wrong: 'de-DE' },
+  CALENDAR_WEBHOOK_SECRET: { ...text('webhook.secret', 'long enough'), wrong: 'hunter2' },
+  CALENDAR_REDIS_URL: { ...text('redisUrl', 'rediss://:pw@cache:6379'), wrong: 'hunter2:6379' },
+  CALENDAR_LOG_LEVEL: { ...text('log.level', 'warn'), wrong: 'verbose' },
+  CALENDAR_LOG_REQUESTS: off('log.requests'),
+  CALENDAR_LOG_PRETTY: { key: 'log.pretty', text: 'true', value: true, wrong: '1' },
+};
+
+/** A flat object: `listen.port` -> 3000. Lists are values. */
+const settingsOf = (config: Config): Record<string, unknown> => {
+  const flat = (value: unknown, path: string): [string, unknown][] =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.entries(value).flatMap(([name, below]) => flat(below, path === '' ? name : `${path}.${name}`))
+      : [[path, value]];
+  return Object.fromEntries(flat(config, ''));
+};
+
+describe('the environment variable', () => {
+  const { folder, loadError } = configFiles();
+  const load = (env: Record<string, string>): Record<string, unknown> => {
+    const warnings: string[] = [];
+    const settings = settingsOf(loadConfig({ env: { ...SITE, ...env }, warn: (message) => warnings.push(message) }));
+    expect(warnings).to.deep.equal([]);
+    return settings;
+  };
+
+  it('exists for every key', () => {
+    expect(Object.values(VARIABLES).map(({ key }) => key)).to.have.members(keys.map(([key]) => key));
+  });
+
+  for (const [variable, { key, text, value, wrong, beside = {} }] of Object.entries(VARIABLES)) {
+    const rule = keys.find(([name]) => name === key)?.[1];
+    const defaults = () => settingsOf(loadConfig({ env: SITE }));
+    const expected = () => {
+      const others = Object.entries(beside).map(([name, other]) => [VARIABLES[name]!.key, other]);
+      return { ...defaults(), ...Object.fromEntries(others), [key]: value };
+    };
+
+    it(`${variable} sets ${key}, and nothing else`, () => {
+      expect(defaults()[key]).to.not.deep.equal(value);
+      expect(load({ ...beside, [variable]: text })).to.deep.equal(expected());
+    });
+
+    if (rule?.writeOnly)
+      it(`${variable}_FILE names a file with ${key}`, () => {
+        const file = join(folder(), 'secret');
+        writeFileSync(file, `${text}\n`);
+        expect(load({ ...beside, [`${variable}_FILE`]: file })).to.deep.equal(expected());
+      });
+
+    it(`${variable} ${wrong === undefined ? 'has no wrong value: the schema asks for any text' : 'is named if it is wrong'}`, () => {
+      if (wrong === undefined) {
+        const { type, minLength, description: _, writeOnly: __, ...more } = rule!;
+        expect({ type, minLength, more }).to.deep.equal({ type: 'string', minLength: 1, more: {} });
+        return;
+      }
+      const error = loadError({ env: { ...beside, [variable]: wrong } });
+      expect(error.location).to.equal(variable);
+      expect(error.message).to.not.include('hunter2');
+    });
+  }
+});
