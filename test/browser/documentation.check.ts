@@ -104,6 +104,14 @@ describe('the documentation page', () => {
     expect(await statusOf(tried)).to.equal('200');
   });
 
+  it('executes an operation at once, before Swagger UI has resolved it', async () => {
+    const page = await documentation();
+    await page.evaluate('inPage.executeAtOnce("/doc")');
+    const tried = operation(page, 'get', '/doc');
+    await tried.locator('.live-responses-table').waitFor();
+    expect(await statusOf(tried)).to.equal('200');
+  });
+
   it('is also served at /doc, and with a trailing slash', async () => {
     const page = await documentation(DESKTOP, '/doc/');
     expect(page.url()).to.equal(`${harness().gateway.url}/docs`);

@@ -56,6 +56,19 @@ globalThis.inPage = (() => {
   const nameOf = (element) =>
     `${element.tagName.toLowerCase()}${[...element.classList].map((one) => `.${one}`).join('')} "${element.textContent.trim().slice(0, 40)}"`;
 
+  /** Opens an operation of Swagger UI by its path, and presses its button "Execute" as soon as there is one. */
+  function executeAtOnce(path) {
+    const block = document.querySelector(`.opblock-summary-path[data-path="${path}"]`).closest('.opblock');
+    const observer = new MutationObserver(() => {
+      const button = block.querySelector('button.execute');
+      if (!button) return;
+      observer.disconnect();
+      button.click();
+    });
+    observer.observe(block, { childList: true, subtree: true });
+    block.querySelector('.opblock-summary-control').click();
+  }
+
   /** Text with less contrast than WCAG 2.2 AA requires: 4.5, or 3 for large text. */
   function faintText() {
     const faint = new Set();
@@ -103,5 +116,5 @@ globalThis.inPage = (() => {
     violations.push(`${effectiveDirective} ${blockedURI}`),
   );
 
-  return { faintText, smallTargets, focusRing, focused, violations };
+  return { executeAtOnce, faintText, smallTargets, focusRing, focused, violations };
 })();

@@ -54,6 +54,28 @@ new MutationObserver(() => {
   for (const control of container.querySelectorAll(UNLABELLED)) control.ariaLabel = labelOf(control);
 }).observe(container, { childList: true, subtree: true });
 
+/**
+ * Swagger UI resolves an operation some time after it has shown the button that executes it. If the button is pressed before, the
+ * operation is empty and no request is sent. The document has no references there, so its own operation is the same.
+ */
+const executeUnresolved = () => ({
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        executeRequest:
+          (execute, { specSelectors }) =>
+          ({ operation, ...request }) =>
+            execute({
+              ...request,
+              operation: operation.get('operationId')
+                ? operation
+                : specSelectors.specJson().getIn(['paths', request.pathName, request.method]),
+            }),
+      },
+    },
+  },
+});
+
 try {
   SwaggerUIBundle({
     spec: { ...describeExamples(await fetchDocument()), servers },
@@ -65,6 +87,7 @@ try {
     displayRequestDuration: true,
     filter: true,
     validatorUrl: null,
+    plugins: [executeUnresolved],
     persistAuthorization: false,
   });
 } catch (error) {
