@@ -21,13 +21,13 @@ import {
   authorizeWrite,
   checkWrite,
   createPost,
+  type PostTarget,
   readCreated,
   readEditable,
   readForUpdate,
   trashCreated,
   trashPost,
   updatePost,
-  type WriteTarget,
 } from './write-post.ts';
 
 /** Venues of a filter, which `geoloc` finds by the thousand, that cost about as much as one request. */
@@ -45,7 +45,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   const serializeEntry = (record: EventRecord, audience: Audience): JsonObject => serializer.event(record, audience);
   const serializeSingle = (record: EventRecord, audience: Audience): JsonObject =>
     serializer.event(record, audience, { single: true });
-  const writeTarget = ({ parameterOf }: Input): WriteTarget<'event'> => ({
+  const postTarget = ({ parameterOf }: Input): PostTarget<'event'> => ({
     kind: 'event',
     parameterOf: (field) => parameterOf[field],
   });
@@ -144,10 +144,10 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     request: RequestContext,
     rollback: Rollback,
   ): Promise<EventRecord> {
-    const created = await createPost(services, writeTarget(input), fields, request, rollback);
+    const created = await createPost(services, postTarget(input), fields, request, rollback);
     if (!fields.sticky || (fields.date ?? fields.dateUtc) === undefined) return created;
     rollback.assertCreated('event', created.id);
-    const touched = await updatePost(services, writeTarget(input), created.id, { sticky: true }, request);
+    const touched = await updatePost(services, postTarget(input), created.id, { sticky: true }, request);
     rollback.created('event', touched.id, touched);
     return touched;
   }
@@ -174,12 +174,12 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       const rollback = createRollback(services, request);
       const record = await rollback.run(async () => {
         const check = async (fields: Partial<EventFields>) =>
-          void (await checkWrite(services, writeTarget(input), undefined, fields, request));
+          void (await checkWrite(services, postTarget(input), undefined, fields, request));
         const fields = await fieldsOf(input, undefined, { request, mayPublish, isCreate: true, rollback, check });
         const created = await createAndTouch(fields, input, request, rollback);
         if (input.fields.status !== 'trash') return created;
         const slug = String(fields.slug ?? fields.title);
-        return trashCreated(services, writeTarget(input), created, slug, request, rollback);
+        return trashCreated(services, postTarget(input), created, slug, request, rollback);
       });
       return { status: 201, body: serializer.event(record, audience, { unlocked: true }) };
     },
@@ -200,13 +200,13 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
         let cmsRecord = current?.cmsRecord;
         const check = async (fields: Partial<EventFields>) => {
           if (Object.keys(fields).length > 0)
-            cmsRecord = (await checkWrite(services, writeTarget(input), id, fields, request, cmsRecord)) ?? cmsRecord;
+            cmsRecord = (await checkWrite(services, postTarget(input), id, fields, request, cmsRecord)) ?? cmsRecord;
         };
         const context = { request, mayPublish, isCreate: false, rollback, check };
         const fields = await fieldsOf(input, current?.record ?? stored, context);
         const hasChanges = Object.keys(fields).length > 0;
         const updated = hasChanges
-          ? await updatePost(services, writeTarget(input), id, fields, request, cmsRecord)
+          ? await updatePost(services, postTarget(input), id, fields, request, cmsRecord)
           : stored;
         return input.fields.status === 'trash' && updated.status !== 'trash'
           ? trashPost(services, 'event', updated, request)

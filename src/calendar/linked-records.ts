@@ -34,13 +34,13 @@ import {
   createPost,
   type FieldsContext,
   imageField,
+  type PostTarget,
   postFields,
   readCreated,
   readEditable,
   trashCreated,
   trashPost,
   updatePost,
-  type WriteTarget,
   withAnyImage,
 } from './write-post.ts';
 
@@ -64,7 +64,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
   const customFields = customFieldsOf(services.mapping, kind);
   const serializeEntry = (record: LinkedRecord): JsonObject => serializer.linked(record);
   const serializeSingle = (record: LinkedRecord): JsonObject => serializer.linked(record, { single: true });
-  const writeTarget = ({ parameterOf }: Input): WriteTarget<LinkedKind> => ({
+  const postTarget = ({ parameterOf }: Input): PostTarget<LinkedKind> => ({
     kind,
     parameterOf: (field) => parameterOf[field],
   });
@@ -156,14 +156,14 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       Object.assign(fields, await imageField(input, context));
       const duplicate = await findDuplicate(services, kind, title, fields, request);
       if (duplicate && (await rollback.use(kind, duplicate.id))) return duplicate;
-      const record = await createPost(services, writeTarget(input), fields, request, rollback);
+      const record = await createPost(services, postTarget(input), fields, request, rollback);
       return input.fields.status === 'trash'
-        ? trashCreated(services, writeTarget(input), record, record.slug, request, rollback)
+        ? trashCreated(services, postTarget(input), record, record.slug, request, rollback)
         : record;
     }
 
     if (kindMappingOf(services.mapping, kind)?.readOnly === false)
-      await checkWrite(services, writeTarget(input), undefined, withAnyImage(fields, input), request);
+      await checkWrite(services, postTarget(input), undefined, withAnyImage(fields, input), request);
     else {
       // Only a duplicate can be used: the create throws. No record has an image that is not in the CMS yet.
       if (request.images.needsUpload(String(input.fields.image ?? ''))) writableMapping(services, kind);
@@ -202,7 +202,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
         const fields = await fieldsOf(input, context);
         // As in The Events Calendar, an empty description changes nothing.
         if (fields.description === '') delete fields.description;
-        const target = writeTarget(input);
+        const target = postTarget(input);
         const checked = withAnyImage(fields, input);
         const hasChanges = Object.keys(checked).length > 0;
         const current = hasChanges ? await checkWrite(services, target, id, checked, request) : undefined;

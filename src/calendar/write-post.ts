@@ -57,7 +57,7 @@ async function readUnknown<K extends PostKind>(
   }
 }
 
-export interface WriteTarget<K extends PostKind> {
+export interface PostTarget<K extends PostKind> {
   kind: K;
   /** Record field -> parameter, for naming the fields that the CMS rejects. */
   parameterOf: (field: string) => string | undefined;
@@ -65,7 +65,7 @@ export interface WriteTarget<K extends PostKind> {
 
 function errorContext<K extends PostKind>(
   services: Services,
-  { kind, parameterOf }: WriteTarget<K>,
+  { kind, parameterOf }: PostTarget<K>,
   id?: number,
 ): ErrorContext {
   const { locations } = writableMapping(services, kind);
@@ -82,7 +82,7 @@ function errorContext<K extends PostKind>(
  */
 export const createPost = <K extends PostKind>(
   services: Services,
-  target: WriteTarget<K>,
+  target: PostTarget<K>,
   fields: Partial<FieldsOf[K]>,
   request: RequestContext,
   rollback: Rollback,
@@ -129,7 +129,7 @@ export async function readCreated<K extends PostKind>(
  */
 export const checkWrite = <K extends PostKind>(
   services: Services,
-  target: WriteTarget<K>,
+  target: PostTarget<K>,
   id: number | undefined,
   fields: Partial<FieldsOf[K]>,
   request: RequestContext,
@@ -142,7 +142,7 @@ export const checkWrite = <K extends PostKind>(
 /** @param current the CMS record, if the caller has just read it for this update */
 export const updatePost = <K extends PostKind>(
   services: Services,
-  target: WriteTarget<K>,
+  target: PostTarget<K>,
   id: number,
   fields: Partial<FieldsOf[K]>,
   request: RequestContext,
@@ -176,7 +176,7 @@ export async function trashPost<K extends PostKind>(
  */
 export async function trashCreated<K extends PostKind>(
   services: Services,
-  target: WriteTarget<K>,
+  target: PostTarget<K>,
   record: RecordOf[K],
   slug: string,
   request: RequestContext,

@@ -41,7 +41,7 @@ export function wrapText(text: string, width: number): string[] {
 
 export type RowState = 'ok' | 'warn' | 'fail';
 
-export interface Row {
+export interface CheckRow {
   area: string;
   name: string;
   state: RowState;
@@ -53,7 +53,10 @@ export interface Row {
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /** The rows, below them each piece of advice once, and a line of totals. */
-export function renderTable(rows: readonly Row[], { hasColour, width }: { hasColour: boolean; width: number }): string {
+export function renderTable(
+  rows: readonly CheckRow[],
+  { hasColour, width }: { hasColour: boolean; width: number },
+): string {
   const stateText = (state: RowState): string =>
     hasColour ? styleText(COLOURS[state], state.padEnd(4), { validateStream: false }) : state.padEnd(4);
   const areaWidth = Math.max(0, ...rows.map(({ area }) => area.length));
@@ -83,7 +86,7 @@ export function renderTable(rows: readonly Row[], { hasColour, width }: { hasCol
 }
 
 /** `event fields cost, venue; lists events`: each area once. */
-function affectedChecks(rows: readonly Row[]): string {
+function affectedChecks(rows: readonly CheckRow[]): string {
   const byArea = Map.groupBy(rows, ({ area }) => area);
   return [...byArea].map(([area, those]) => `${area} ${those.map(({ name }) => name).join(', ')}`).join('; ');
 }

@@ -7,7 +7,7 @@ import type { Upstream } from '../../mapping/mapping-file.ts';
 import { readSite } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
 import { siteError } from '../site-problems.ts';
-import { type Row, renderTable } from '../table.ts';
+import { type CheckRow, renderTable } from '../table.ts';
 import { type Check, type CheckContext, type CmsChecks, mappedKinds } from './checks.ts';
 import { FIELD_CHECKS } from './fields.ts';
 import { LIST_CHECKS } from './lists.ts';
@@ -46,7 +46,7 @@ export async function check(
   print: (text: string) => void = (text) => void process.stdout.write(text),
 ): Promise<number> {
   const rows = await runChecks(config, write);
-  const count = (state: Row['state']): number => rows.filter((row) => row.state === state).length;
+  const count = (state: CheckRow['state']): number => rows.filter((row) => row.state === state).length;
   const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
   const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
   if (json) print(`${JSON.stringify({ ok: counts.fail === 0, counts, rows }, null, 2)}\n`);
@@ -54,8 +54,8 @@ export async function check(
   return counts.fail > 0 ? 1 : 0;
 }
 
-async function runChecks(file: string | undefined, write: boolean): Promise<Row[]> {
-  const rows: Row[] = [];
+async function runChecks(file: string | undefined, write: boolean): Promise<CheckRow[]> {
+  const rows: CheckRow[] = [];
   const warn = (message: string) => void rows.push({ area: 'settings', name: 'variables', state: 'warn', message });
   const config = loadConfig({ file, env: process.env, warn });
   const mapping = loadMapping(config.mapping);

@@ -19,7 +19,7 @@ export interface OutputFile {
   isSecret: boolean;
 }
 
-export interface Account {
+export interface ServiceAccount {
   user: string;
   password: string;
   /** Then the password stays there, and goes into no file. */
@@ -35,7 +35,7 @@ export function outputFiles(
   mapping: Mapping,
   proposal: Proposal,
   { out, publicUrl, webhookUrl }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl'>,
-  account: Account | undefined,
+  account: ServiceAccount | undefined,
 ): OutputFile[] {
   // With a new secret the gateway would refuse the webhooks of the companion plugin that an earlier run wrote.
   const webhookSecret =

@@ -8,7 +8,7 @@ import { basicAuth, openSite, type WordPressConnection } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
 import { siteError } from '../site-problems.ts';
 import { advise, OWN_TYPES_PRESET } from './advice.ts';
-import { type Account, displayPath, nextStepLines, outputFiles, writeFiles } from './files.ts';
+import { displayPath, nextStepLines, outputFiles, type ServiceAccount, writeFiles } from './files.ts';
 import type { Decisions } from './generate-mapping.ts';
 import type { InitOptions } from './options.ts';
 import { initPayload } from './payload/init-payload.ts';
@@ -86,7 +86,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
 async function resolveAccount(
   { user, password, isPasswordFromEnvironment, anonymous }: InitOptions,
   prompts: Questions | undefined,
-): Promise<Account | undefined> {
+): Promise<ServiceAccount | undefined> {
   if (anonymous) return undefined;
   if (user === undefined) {
     if (password !== undefined)

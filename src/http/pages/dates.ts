@@ -29,7 +29,7 @@ const msOf = (text: string): number => parseWallTime(text.length === 10 ? `${tex
 export const addDays = (day: string, days: number): string => formatWallTime(msOf(day) + days * DAY_MS).slice(0, 10);
 
 /** The month so many months later: `2026-12`. */
-export function addMonths(month: string, months: number): string {
+export function shiftMonth(month: string, months: number): string {
   const [year, number] = month.split('-').map(Number) as [number, number];
   return formatWallTime(dayStartMs(year, number - 1 + months, 1)).slice(0, 7);
 }

@@ -1,6 +1,6 @@
 // The landing page around its events: filters, links to months and views, subscription, examples for developers.
 
-import { addMonths, type Dates } from './dates.ts';
+import { type Dates, shiftMonth } from './dates.ts';
 import { Html, html } from './html.ts';
 import { type Filter, hrefOf, type LandingQuery, viewOf } from './landing-query.ts';
 import { type Brand, pageFrame } from './page-template.ts';
@@ -118,7 +118,7 @@ function activeFilters({ query, filterNames }: EventsView): Html | false {
 
 function monthLinks(query: LandingQuery, month: string, dates: Dates): Html {
   const to = (other: string) => hrefOf(query, { month: other, day: undefined, page: 1 });
-  const [previous, next] = [addMonths(month, -1), addMonths(month, 1)];
+  const [previous, next] = [shiftMonth(month, -1), shiftMonth(month, 1)];
   const now = query.month === undefined && query.day === undefined;
   return html`<nav class="months" aria-label="Months">
 <a id="previous" class="button" href="${to(previous)}"><span aria-hidden="true">‹ </span>${dates.shortMonth(previous)}</a>

@@ -7,7 +7,7 @@ import type { Site } from '../../model/records.ts';
 import { webAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Asset, textAsset } from './assets.ts';
-import { addDays, addMonths, createDates, firstWeekday } from './dates.ts';
+import { addDays, createDates, firstWeekday, shiftMonth } from './dates.ts';
 import { eventArticle } from './event-template.ts';
 import { type Html, html, plainText } from './html.ts';
 import { jsonLdScript } from './json-ld-template.ts';
@@ -213,7 +213,7 @@ function describeError({ status, code, message }: ApiError, { event }: LandingQu
 function listRange({ day, month }: LandingQuery, today: string): DayRange {
   if (day !== undefined) return { first: day, last: day };
   if (month === undefined) return { first: today };
-  return { first: `${month}-01`, last: addDays(`${addMonths(month, 1)}-01`, -1) };
+  return { first: `${month}-01`, last: addDays(`${shiftMonth(month, 1)}-01`, -1) };
 }
 
 /** A category has a colour by its place among all; one without a place none. */

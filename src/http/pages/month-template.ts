@@ -1,6 +1,6 @@
 // The month view: weeks as grids, in which an event of several days is one bar per week.
 
-import { addDays, addMonths, type Dates, spanOf, weekdayOf } from './dates.ts';
+import { addDays, type Dates, shiftMonth, spanOf, weekdayOf } from './dates.ts';
 import { cmsText, type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';
 import type { EventList, PublicEvent } from './read-events.ts';
@@ -24,7 +24,7 @@ const LANES = 4;
 /** The days from the first week of the month to its last. */
 export function monthRange(month: string, firstWeekday: number): { first: string; last: string } {
   const first = `${month}-01`;
-  const last = addDays(`${addMonths(month, 1)}-01`, -1);
+  const last = addDays(`${shiftMonth(month, 1)}-01`, -1);
   const daysSince = (day: string) => (weekdayOf(day) - firstWeekday + 7) % 7;
   return { first: addDays(first, -daysSince(first)), last: addDays(last, 6 - daysSince(last)) };
 }

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import type { CheckContext } from '../../../src/cli/check/checks.ts';
 import { SITE_CHECKS } from '../../../src/cli/check/site.ts';
 import { ADVICE_IDS, type AdviceId, advise } from '../../../src/cli/check/wordpress/advice.ts';
-import type { Row } from '../../../src/cli/table.ts';
+import type { CheckRow } from '../../../src/cli/table.ts';
 import { sendJson } from '../../faults/stub-cms.ts';
 import { freePort } from '../../free-port.ts';
 import { startFakeSite } from '../fake-site.ts';
@@ -21,7 +21,7 @@ const OWN_TESTS: readonly AdviceId[] = ['https', 'port-in-use'];
 describe('the advice of check', () => {
   const folder = checkedFolder();
 
-  async function rowsOf(situation: Situation, adminPort: number): Promise<Row[]> {
+  async function rowsOf(situation: Situation, adminPort: number): Promise<CheckRow[]> {
     const {
       gigs,
       options,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { check } from '../../../src/cli/check/check.ts';
 import { CHECK_OPTIONS, commands } from '../../../src/cli/commands.ts';
-import type { Row } from '../../../src/cli/table.ts';
+import type { CheckRow } from '../../../src/cli/table.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { type FakeOptions, type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
 
@@ -47,8 +47,8 @@ function gigs({
 interface Result {
   code: number;
   ok: boolean;
-  counts: Record<Row['state'], number>;
-  rows: Row[];
+  counts: Record<CheckRow['state'], number>;
+  rows: CheckRow[];
 }
 
 describe('check', () => {
@@ -76,7 +76,7 @@ describe('check', () => {
     return { code, ...(JSON.parse(text) as Omit<Result, 'code'>) };
   };
   /** A failed row always has advice. */
-  const row = ({ rows }: Result, area: string, name: string): Row => {
+  const row = ({ rows }: Result, area: string, name: string): CheckRow => {
     const match = rows.find((each) => each.area === area && each.name === name);
     if (!match) throw new Error(`no row ${area} ${name}: ${JSON.stringify(rows)}`);
     if (match.state === 'fail') expect(match.advice, `${area} ${name}`).to.be.a('string').and.not.equal('');
@@ -250,7 +250,7 @@ describe('check', () => {
       String(value)
         .replace(/\D/g, '')
         .replace(/^(...)(...)/, '($1) $2-');
-    const isPhone = ({ name }: Row) => name === 'venue.phone';
+    const isPhone = ({ name }: CheckRow) => name === 'venue.phone';
     expect((await check(format)).find(isPhone)).to.equal(undefined);
     await site.close();
     expect((await check((_, value) => String(value).slice(0, 5))).find(isPhone)?.state).to.equal('fail');

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { check } from '../../../src/cli/check/check.ts';
-import type { Row } from '../../../src/cli/table.ts';
+import type { CheckRow } from '../../../src/cli/table.ts';
 
 /** A folder for each test of the suite. */
 export function checkedFolder() {
   const folder = {
     path: '',
     /** Writes `mapping.json` and `config.json`, and runs `check` on them. */
-    async check({ mapping, config, write }: { mapping: object; config: object; write: boolean }): Promise<Row[]> {
+    async check({ mapping, config, write }: { mapping: object; config: object; write: boolean }): Promise<CheckRow[]> {
       const file = (name: string) => join(folder.path, name);
       writeFileSync(file('mapping.json'), JSON.stringify(mapping));
       writeFileSync(file('config.json'), JSON.stringify({ mapping: file('mapping.json'), ...config }));
@@ -21,7 +21,7 @@ export function checkedFolder() {
       await check({ config: file('config.json'), json: true, write }, (part) => {
         text += part;
       });
-      return (JSON.parse(text) as { rows: Row[] }).rows;
+      return (JSON.parse(text) as { rows: CheckRow[] }).rows;
     },
   };
   beforeEach(() => {
@@ -46,10 +46,10 @@ export function apply<S extends object>(situation: S, change: { [K in keyof S]?:
 export async function expectFollowed(
   name: string,
   advice: string,
-  rows: readonly Row[],
-  rowsAfter: () => Promise<Row[]>,
+  rows: readonly CheckRow[],
+  rowsAfter: () => Promise<CheckRow[]>,
 ): Promise<void> {
-  const find = (all: readonly Row[]) => all.find((row) => `${row.area} ${row.name}` === name);
+  const find = (all: readonly CheckRow[]) => all.find((row) => `${row.area} ${row.name}` === name);
   expect(plain(find(rows)?.advice), JSON.stringify(rows)).to.equal(plain(advice));
   const after = await rowsAfter();
   expect(after.filter((each) => plain(each.advice) === plain(advice))).to.deep.equal([]);

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import type { Advice } from '../../../src/cli/check/advice.ts';
 import { advise, PAYLOAD_ADVICE_IDS, type PayloadAdviceId } from '../../../src/cli/check/payload/advice.ts';
-import type { Row } from '../../../src/cli/table.ts';
+import type { CheckRow } from '../../../src/cli/table.ts';
 import { sendJson } from '../../faults/stub-cms.ts';
 import { freePort } from '../../free-port.ts';
 import { type FakeCollection, type FakePayloadOptions, startFakePayload } from '../fake-payload.ts';
@@ -340,7 +340,7 @@ const SCENARIOS: readonly Scenario[] = [
 describe('the advice of check for Payload', () => {
   const folder = checkedFolder();
 
-  async function rowsOf(situation: Situation, adminPort: number): Promise<Row[]> {
+  async function rowsOf(situation: Situation, adminPort: number): Promise<CheckRow[]> {
     const { gigs, collections, options, fields, event, mapping, payload, upstream, config, write, plugin } = situation;
     const site = await startFakePayload({ collections: { gigs, ...collections }, ...options });
     site.before = (request, response) => {
