@@ -22,6 +22,8 @@ import { stampsById } from './replica-records.ts';
  * long a time.
  */
 const STALE_RESPONSE = { responses: 3, ms: 5 * 60_000 };
+/** Of records whose modification time WordPress may compute. */
+const DRAFTS: ReadonlySet<string> = new Set(['draft', 'pending']);
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
 
@@ -122,10 +124,14 @@ function isAcceptable(
     withinSecond.delete(id);
     return true;
   }
-  const { modifiedUtc } = record as PostRecord;
-  // A write put something newer into the replica, of which this response does not know.
-  const isStale = held !== undefined && held.modifiedUtc > modifiedUtc;
-  if (isStale && !(byId && isStaleConfirmed(context, kind, id, held.modifiedUtc, modifiedUtc))) return false;
+  const { modified, modifiedUtc, status } = record as PostRecord;
+  if (held !== undefined && held.modifiedUtc > modifiedUtc) {
+    const heldRecord = context.replica.get(kind, id) as PostRecord | undefined;
+    // WordPress computes the UTC time of a draft that was never changed from its wall time, in the site's zone of
+    // now. Any other older response lacks a write that the replica has.
+    const isComputed = DRAFTS.has(status) && modified !== '' && heldRecord?.modified === modified;
+    if (!isComputed && !(byId && isStaleConfirmed(context, kind, id, held.modifiedUtc, modifiedUtc))) return false;
+  }
   staleResponses.delete(id);
   const isFresh = (held?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
   trackModified(memory, kind, id, sentAtMs(context, readMark), isFresh);

@@ -1,8 +1,9 @@
 // Responses that are older than the replica do not overwrite it.
 
 import { expect } from 'chai';
+import type { PostRecord } from '../../src/model/records.ts';
 import { syncedSite } from './filled-site.ts';
-import { expectInSync, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
 
 describe('outdated responses', () => {
   let site: TestSite;
@@ -84,6 +85,24 @@ describe('outdated responses', () => {
       for (let n = 0; n < 12; n += 1) await site.poll();
       expect(titleOf(site.replica, 'event', 10)).to.equal('Written');
       for (let n = 0; n < 30; n += 1) await site.poll();
+      expectInSync(site);
+    });
+
+    it('replaces it if the site moved to another time zone, and WordPress computes the time of a draft that was never changed', async () => {
+      site = await syncedSite();
+      const { id, modifiedS } = site.cms.createPost('events', {
+        ...{ status: 'draft', modifiedS: site.cms.nowMs() / 1000, dateS: 0 },
+      });
+      await site.fullResync();
+      const { modified, modifiedUtc } = site.replica.get('event', id) as PostRecord;
+      site.cms.siteFacts = { ...site.cms.siteFacts, timezone: '+09:00' };
+      site.cms.editSilently(id, { modifiedS: modifiedS - 7 * 3600 });
+      // The next full resync, which takes six polls.
+      site.advance(RESYNC_INTERVAL_MS);
+      for (let n = 0; n < 6; n += 1) await site.poll();
+      const moved = site.replica.get('event', id) as PostRecord;
+      expect(moved).to.include({ modified });
+      expect(moved.modifiedUtc < modifiedUtc, moved.modifiedUtc).to.equal(true);
       expectInSync(site);
     });
   });
