@@ -12,7 +12,8 @@ import { createNode } from './node.ts';
 import { RedisUnavailable } from './redis.ts';
 import { createRedisSession } from './redis-session.ts';
 import type { RoleName } from './role-state.ts';
-import { createWriteThrough, RPC_TIMEOUT_MS } from './write-through.ts';
+import { createWebhooks } from './webhooks.ts';
+import { createWriteThrough } from './write-through.ts';
 
 export interface ClusterOptions {
   url: string;
@@ -60,6 +61,7 @@ export function createCluster(options: ClusterOptions): Cluster {
   const { changeLog } = node;
   const writeThrough = createWriteThrough(node);
   const { repair } = writeThrough;
+  const webhooks = createWebhooks(node);
   const session = createRedisSession(node, { url, siteUrl, serviceCredentials, deadlineMs, repair });
 
   return {
@@ -67,6 +69,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     writeThrough,
     commit: (make) => changeLog.commit('poll', make),
     async isLeader() {
+      void webhooks.resend();
       if (!node.startPoll()) return false;
       // Before the poll: the next leader resumes from this poll's watermarks, which are past these changes.
       if (node.role.name === 'leader') await repair();
@@ -82,11 +85,7 @@ export function createCluster(options: ClusterOptions): Cluster {
         if (!(error instanceof RedisUnavailable)) throw error;
       }
     },
-    async fetchChanged(changes) {
-      if (node.mayPoll() && node.sync) return node.sync.fetchChanged(changes);
-      const offset = await node.rpc?.call({ type: 'fetchChanged', changes }, RPC_TIMEOUT_MS).catch(() => undefined);
-      return offset !== undefined;
-    },
+    fetchChanged: webhooks.fetchChanged,
     async start(sync) {
       node.sync = sync;
       await session.start();

@@ -189,6 +189,24 @@ describe('cluster', function () {
     });
   });
 
+  it('fetches what a webhook reports to a follower whose connection to Redis is interrupted', async () => {
+    const meta = { start_date: '2027-05-01 10:00:00' };
+    // A first poll reads the newest event again, and not this one.
+    const { id } = cms.createPost('events', { meta, dateS: Math.floor((Date.now() - HOUR_MS) / 1000) });
+    cms.createPost('events', { meta });
+    await start(2);
+    const follower = gateways.find((gateway) => gateway !== leaderOf(gateways))!;
+    await follower.proxy.set({ kind: 'down' });
+    await until(() => !follower.cluster.status().redis, 'the interruption');
+    cms.editSilently(id, { title: 'Reported' });
+    void follower.cluster.fetchChanged([{ collection: 'events', id }]);
+    await follower.proxy.set({ kind: 'none' });
+    await until(
+      () => gateways.every(({ replica }) => replica.get('event', id)?.title === 'Reported'),
+      'the reported change in all replicas',
+    );
+  });
+
   it('does not bootstrap again when the leader loses the lock and takes it again', async () => {
     const [a] = (await start(1)) as [TestGateway];
     const roles = () => a.observations.flatMap((event) => (event.type === 'cluster-role' ? [event.to] : []));
