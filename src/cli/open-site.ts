@@ -1,12 +1,10 @@
 // A connection to a site for the commands: the CMS adapter, and single REST calls for what the adapter does not offer.
 
-import { createCmsClient } from '../cms/client.ts';
+import { createCmsClient, type RestCall } from '../cms/client.ts';
 import { apiPathOf, createPayload } from '../cms/payload/payload.ts';
 import { createRestCall as createPayloadCall } from '../cms/payload/rest-calls.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
-import type { RestCall } from '../cms/rest-call.ts';
-import { createDiscovery } from '../cms/wordpress/discovery.ts';
-import { createRestCall } from '../cms/wordpress/rest-api.ts';
+import { createDiscovery, createRestCall } from '../cms/wordpress/rest-api.ts';
 import { createWordPress } from '../cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';

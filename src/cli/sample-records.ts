@@ -1,7 +1,7 @@
 // Reads a few records of each kind from a site through a mapping, as the sync would.
 
 import { type CmsRecord, type CollectionSpec, type ListRequest, plainCollection } from '../cms/port.ts';
-import { settingsOf } from '../cms/wordpress/collection-settings.ts';
+import { settingsOf } from '../cms/wordpress/record-form.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { CalendarRecord, EventRecord, Kind, Site } from '../model/records.ts';

@@ -5,11 +5,9 @@ import { type Dispatcher, Pool } from 'undici';
 import { CmsUnavailable } from '../errors.ts';
 import type { Observe } from '../observability/events.ts';
 import { createBulkheads } from './bulkhead.ts';
-import { createCircuitBreaker } from './circuit-breaker.ts';
-import { type HttpRequest, sendRequest } from './http-exchange.ts';
-import type { BulkheadName, CallOptions, Query } from './port.ts';
-import { type CmsResponse, parseResponse, redirectError } from './response.ts';
-import { createRetryBudget } from './retry-budget.ts';
+import { createCircuitBreaker, createRetryBudget } from './circuit-breaker.ts';
+import { type CmsResponse, type HttpRequest, parseResponse, redirectError, sendRequest } from './http-exchange.ts';
+import type { BulkheadName, CallOptions, CmsRecord, Query } from './port.ts';
 
 export interface CmsClientLimits {
   /** Concurrent calls. */
@@ -77,6 +75,26 @@ export interface CmsClient {
   request(request: CmsRequest): Promise<CmsResponse>;
   close(): Promise<void>;
 }
+
+export interface RestCallBody {
+  query?: Query;
+  /** Sent as JSON. */
+  json?: CmsRecord;
+  /** Sent unchanged, with `headers`. */
+  bytes?: Uint8Array;
+  headers?: Record<string, string>;
+}
+
+/**
+ * Calls a route of the CMS's API, named without a leading slash: `wp/v2/posts/7`, `events/7`. Throws `CmsRejected` and
+ * `CmsUnavailable`.
+ */
+export type RestCall = (
+  method: CmsRequest['method'],
+  route: string,
+  parts?: RestCallBody,
+  options?: CallOptions,
+) => Promise<CmsResponse>;
 
 const RETRYABLE_METHODS = new Set(['GET', 'HEAD']);
 const FORWARDED_HEADERS = ['accept', 'content-type', 'content-disposition'];
@@ -291,3 +309,9 @@ function redactQuery(path: string): string {
   const names = [...new URLSearchParams(search).keys()];
   return names.length > 0 ? `${pathname}?${names.join('&')}` : pathname;
 }
+
+/** The body with the headers that describe it. */
+export const sentBody = ({ json, bytes, headers }: RestCallBody): Pick<CmsRequest, 'body' | 'headers'> =>
+  json === undefined
+    ? { body: bytes, headers }
+    : { body: JSON.stringify(json), headers: { 'content-type': 'application/json' } };

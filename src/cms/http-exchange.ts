@@ -1,9 +1,10 @@
-// One HTTP exchange with the CMS: sends a request once and buffers the response up to a byte limit.
+// One HTTP exchange with the CMS: sends a request once, buffers the response up to a byte limit, and parses it: JSON, JSON after
+// a PHP notice, the CMS's own errors, or nothing usable.
 
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { CmsUnavailable, type UnavailableReason } from '../errors.ts';
+import { CmsRedirected, CmsUnavailable, type UnavailableReason } from '../errors.ts';
 
 export interface HttpRequest {
   origin: string;
@@ -113,9 +114,9 @@ export async function sendRequest(
     }
     return response;
   } catch (error) {
-    if (tooLarge || errorCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLargeError();
+    if (tooLarge || failureCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLargeError();
     // A fault of this program, not of the CMS: an invalid header or path.
-    if (errorCodeOf(error) === 'UND_ERR_INVALID_ARG') throw error;
+    if (failureCodeOf(error) === 'UND_ERR_INVALID_ARG') throw error;
     if (signal.aborted) throw abortError(signal.reason, outcomeUnknown());
     throw unavailableError(error, sent, outcomeUnknown());
   }
@@ -129,7 +130,7 @@ function abortError(reason: unknown, outcomeUnknown: boolean): unknown {
 }
 
 function unavailableError(error: unknown, sent: boolean, outcomeUnknown: boolean): CmsUnavailable {
-  const code = errorCodeOf(error);
+  const code = failureCodeOf(error);
   const [reason, message] = describeFailure(code.endsWith('_TIMEOUT'), sent);
   return new CmsUnavailable(reason, code ? `${message} (${code})` : message, { outcomeUnknown, cause: error });
 }
@@ -139,7 +140,7 @@ function describeFailure(isTimeout: boolean, sent: boolean): [UnavailableReason,
   return sent ? ['reset', 'The CMS broke off the connection.'] : ['refused', 'No connection to the CMS.'];
 }
 
-function errorCodeOf(error: unknown): string {
+function failureCodeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : '';
 }
@@ -150,4 +151,135 @@ function flattenHeaders(headers: Record<string, string | string[] | undefined>):
     if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
   }
   return flat;
+}
+
+export interface CmsResponse extends HttpResponse {
+  /** The parsed body. Undefined without one (HEAD, 204) and with `expect: 'any'`. */
+  json: unknown;
+  /** Path and query that the response is from, if the client followed redirects. */
+  redirectedTo?: string;
+}
+
+/** Statuses sent by proxies in front of WordPress; their body says nothing about the request's outcome. */
+const GATEWAY_STATUSES = new Set([502, 503, 504]);
+const MAX_JSON_STARTS = 50;
+const MAX_RETRY_AFTER_S = 3600;
+
+/**
+ * Returns any response below 500, and a 5xx by which WordPress itself rejects a write
+ * (`rest_upload_sideload_error`, a database error).
+ * @throws CmsUnavailable `status` for redirects, 429 and any other 5xx; `not-json` for a page or a truncated
+ * response
+ */
+export function parseResponse(method: string, httpResponse: HttpResponse, expect: 'json' | 'any'): CmsResponse {
+  const write = isWrite(method);
+  const json = expect === 'json' && method !== 'HEAD' ? parseJson(httpResponse.bytes) : undefined;
+  const response = { ...httpResponse, status: effectiveStatus(httpResponse.status, json) };
+  const { status, headers } = response;
+  if (status >= 500 || status === 429) {
+    if (write && !GATEWAY_STATUSES.has(status) && status !== 429 && isRejection(json)) return { ...response, json };
+    throw new CmsUnavailable('status', `The CMS answered with status ${status}.`, {
+      status,
+      // A rate limiter, and WordPress in maintenance mode, respond before the write starts.
+      outcomeUnknown: write && status !== 429 && !(status === 503 && errorCode(json) !== undefined),
+      retryAfterS: parseRetryAfter(headers['retry-after']),
+    });
+  }
+  if (status >= 300 && status < 400 && status !== 304) throw redirectError(headers.location);
+  if (expect === 'json' && method !== 'HEAD' && status !== 204 && json === undefined) {
+    const body = describeBody(response);
+    throw new CmsUnavailable('not-json', `The CMS answered with ${body} instead of JSON (status ${status}).`, {
+      status,
+      outcomeUnknown: write && status < 300,
+    });
+  }
+  return { ...response, json };
+}
+
+/**
+ * The error for a redirect. The gateway does not follow redirects of writes, which would lose them, or to
+ * another origin, which would leak credentials.
+ * @param location absolute, of the web (other schemes are no address to give); the message has no query of it, which may hold what a caller sent
+ */
+export function redirectError(location: string | undefined, isLoop = false): CmsRedirected {
+  const url = location === undefined || !URL.canParse(location) ? undefined : new URL(location);
+  const target = url && /^https?:$/.test(url.protocol) ? url : undefined;
+  const destination = target ? ` to ${target.origin}${target.pathname}` : '';
+  return new CmsRedirected(`The CMS redirects${destination}${isLoop ? ', in a circle' : ''}.`, target, isLoop);
+}
+
+/**
+ * Parses a body leniently: skips a byte order mark and PHP notices that a site prints before the JSON, up to
+ * the first `{` or `[` from which the whole rest is JSON. Rejects truncated JSON and anything after it.
+ * @returns undefined if it is not JSON
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = new TextDecoder().decode(bytes).trim();
+  const parsed = tryParse(text);
+  if (parsed !== undefined) return parsed;
+  if (!/[}\]]$/.test(text)) return undefined;
+  let tries = 0;
+  for (const { index } of text.matchAll(/[{[]/g)) {
+    const rest = tryParse(text.slice(index));
+    if (rest !== undefined) return rest;
+    tries += 1;
+    if (tries === MAX_JSON_STARTS) break;
+  }
+  return undefined;
+}
+
+/**
+ * The `code` of an error body `{code, message, data}`, `''` if a plugin omits it. Undefined for any other
+ * body.
+ */
+export function errorCode(json: unknown): string | undefined {
+  if (typeof json !== 'object' || json === null || !('message' in json) || typeof json.message !== 'string')
+    return undefined;
+  return 'code' in json && typeof json.code === 'string' ? json.code : '';
+}
+
+/**
+ * Seconds of a `Retry-After` header (a number or a date, RFC 9110 10.2.3), at most an hour. Undefined without
+ * a valid one.
+ */
+export function parseRetryAfter(value: string | undefined, nowMs = Date.now()): number | undefined {
+  if (value === undefined || value.trim() === '') return undefined;
+  const seconds = /^\d+$/.test(value.trim()) ? Number(value) : Math.ceil((Date.parse(value) - nowMs) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_S);
+}
+
+/**
+ * The status in an error's body: PHP sends 200 with the first byte of a notice, before WordPress sets the
+ * error's status.
+ */
+export function effectiveStatus(status: number, json: unknown): number {
+  if (status < 200 || status > 299 || !errorCode(json)) return status;
+  const { data } = json as { data?: { status?: unknown } | null };
+  const inBody = data?.status;
+  return Number.isInteger(inBody) && Number(inBody) >= 400 && Number(inBody) < 600 ? Number(inBody) : status;
+}
+
+/**
+ * True for an error by which WordPress rejects a request. A fatal PHP error has the same form, but the write
+ * may be half done.
+ */
+function isRejection(json: unknown): boolean {
+  const code = errorCode(json);
+  return code !== undefined && code !== 'internal_server_error' && code !== 'wp_die';
+}
+
+function tryParse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function describeBody({ bytes }: HttpResponse): string {
+  const start = bytes.subarray(0, 500).toString('latin1').trimStart();
+  if (start === '') return 'nothing';
+  if (start.startsWith('<')) return 'a web page';
+  return start.startsWith('{') || start.startsWith('[') ? 'broken JSON' : 'something else';
 }

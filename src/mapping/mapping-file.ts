@@ -76,7 +76,7 @@ export interface KindSpec {
   fields?: Record<string, string | FieldSpec>;
   /** Of events, venues and organizers. */
   custom_fields?: Record<string, string | CustomFieldSpec>;
-  /** For the adapter alone (src/cms/wordpress/collection-settings.ts). */
+  /** For the adapter alone (src/cms/wordpress/record-form.ts). */
   wordpress?: Readonly<Record<string, unknown>>;
 }
 

@@ -2,8 +2,8 @@
 // have left.
 
 import { expect } from 'chai';
+import { redirectError } from '../../src/cms/http-exchange.ts';
 import { plainCollection } from '../../src/cms/port.ts';
-import { redirectError } from '../../src/cms/response.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { CREDENTIALS, type FakeCms, userIdOf, type WriteCall } from '../cms/fake-cms.ts';
 import {

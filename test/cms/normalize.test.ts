@@ -1,8 +1,8 @@
 // Normalized CMS records: ids of terms that serve as venues, and statuses of a plugin. What a mapping says for WordPress alone.
 
 import { expect } from 'chai';
+import type { RestCall } from '../../src/cms/client.ts';
 import { CMS_STATUS, plainCollection } from '../../src/cms/port.ts';
-import type { RestCall } from '../../src/cms/rest-call.ts';
 import { createCollections } from '../../src/cms/wordpress/collections.ts';
 import { gatewayId, nativeId, normalize } from '../../src/cms/wordpress/record-form.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';

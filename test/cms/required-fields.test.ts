@@ -1,8 +1,8 @@
 // Updates of a type whose field group of Advanced Custom Fields has required fields.
 
 import { expect } from 'chai';
+import type { RestCall, RestCallBody } from '../../src/cms/client.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
-import type { RestCall, RestCallBody } from '../../src/cms/rest-call.ts';
 import { createUpdate } from '../../src/cms/wordpress/required-fields.ts';
 import { restError } from '../../src/cms/wordpress/rest-api.ts';
 import { CmsRejected } from '../../src/errors.ts';

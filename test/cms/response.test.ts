@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseJson, parseResponse, parseRetryAfter } from '../../src/cms/response.ts';
+import { parseJson, parseResponse, parseRetryAfter } from '../../src/cms/http-exchange.ts';
 import { imageOf, safeFilename } from '../../src/cms/wordpress/media.ts';
 import { formatUtcOffset } from '../../src/cms/wordpress/site-info.ts';
 import { CmsUnavailable } from '../../src/errors.ts';

@@ -1,7 +1,7 @@
 // The retry budget with a clock of the test's own.
 
 import { expect } from 'chai';
-import { createRetryBudget } from '../../src/cms/retry-budget.ts';
+import { createRetryBudget } from '../../src/cms/circuit-breaker.ts';
 
 describe('retry budget', () => {
   const count = (times: number, isAllowed: () => boolean) =>

@@ -147,7 +147,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       title: 'on request ids: a valid one is kept, in the response and for the CMS',
     },
   ]),
-  ...mutantsOf('src/cms/fetch-image.ts', 'test/cms/fetch-image.test.ts', [
+  ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/fetch-image.test.ts', [
     {
       what: 'every resolved address is checked',
       function: 'createCheckedLookup',
@@ -305,7 +305,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
       code: '&& _1.match(GLOBAL_IPV6)',
     },
   ]),
-  ...mutantsOf('src/cms/response.ts', 'test/faults/cms-client.test.ts', [
+  ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', [
     {
       what: 'JSON after a PHP notice',
       function: 'parseJson',

@@ -1,7 +1,7 @@
 // Checks of the site as a whole, of the service account, and of the gateway's own settings.
 
 import type { Action } from '../../cms/port.ts';
-import { settingsOf } from '../../cms/wordpress/collection-settings.ts';
+import { settingsOf } from '../../cms/wordpress/record-form.ts';
 import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';

@@ -1,7 +1,7 @@
 // Recognizes the site of a shipped mapping by its collections, its fields and its plugin, and fits the mapping to the site.
 
 import type { Query } from '../../cms/port.ts';
-import { settingsOf } from '../../cms/wordpress/collection-settings.ts';
+import { settingsOf } from '../../cms/wordpress/record-form.ts';
 import { loadMapping, mappingNames } from '../../mapping/load.ts';
 import type { FieldSpec, KindSpec, MappingFile } from '../../mapping/mapping-file.ts';
 import { metaKeys } from '../../mapping/meta-keys.ts';

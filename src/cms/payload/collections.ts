@@ -1,9 +1,9 @@
 // The collections of Payload that hold events, venues, organizers, categories and tags: lists, reads and writes.
 
 import { CmsRejected } from '../../errors.ts';
+import type { RestCall } from '../client.ts';
+import type { CmsResponse } from '../http-exchange.ts';
 import type { CallOptions, Cms, CmsPage, CmsRecord, CollectionSpec, Query } from '../port.ts';
-import type { CmsResponse } from '../response.ts';
-import type { RestCall } from '../rest-call.ts';
 import type { Accounts } from './accounts.ts';
 import { createFeatures, NO_FEATURES } from './features.ts';
 import type { Ids, PayloadId } from './ids.ts';

@@ -1,8 +1,8 @@
 // What a collection of Payload has: drafts and a trash, and which fields.
 
 import { CmsRejected } from '../../errors.ts';
+import type { RestCall } from '../client.ts';
 import type { CallOptions, CollectionSpec, Query } from '../port.ts';
-import type { RestCall } from '../rest-call.ts';
 
 /** What the site has switched on for a collection. */
 export interface Features {

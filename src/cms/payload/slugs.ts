@@ -4,8 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { CmsRejected } from '../../errors.ts';
 import { normalizeUnicode } from '../../text/text.ts';
+import type { RestCall } from '../client.ts';
 import type { CallOptions, CmsRecord, CollectionSpec } from '../port.ts';
-import type { RestCall } from '../rest-call.ts';
 import { isPostCollection } from './records.ts';
 import { listOf } from './rest-calls.ts';
 

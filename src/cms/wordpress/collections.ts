@@ -1,6 +1,7 @@
 // Posts and terms of WordPress. Both use the same code, since their routes, paging and errors are the same.
 
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import type { RestCall } from '../client.ts';
 import {
   type CallOptions,
   type Cms,
@@ -12,9 +13,7 @@ import {
   type Query,
   type View,
 } from '../port.ts';
-import type { RestCall } from '../rest-call.ts';
-import { settingsOf } from './collection-settings.ts';
-import { DETAIL_FIELDS, gatewayId, nativeId, normalize } from './record-form.ts';
+import { DETAIL_FIELDS, gatewayId, nativeId, normalize, settingsOf } from './record-form.ts';
 import { createUpdate } from './required-fields.ts';
 import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.ts';
 

@@ -4,8 +4,8 @@ import { basename } from 'node:path';
 import { CmsUnavailable } from '../../errors.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { normalizeUnicode, trimCharacters } from '../../text/text.ts';
+import type { RestCall } from '../client.ts';
 import type { Cms, CmsRecord } from '../port.ts';
-import type { RestCall } from '../rest-call.ts';
 import { objectOrEmpty, recordsOf, writtenRecordOf } from './rest-api.ts';
 
 const FIELDS = 'id,source_url,media_details,mime_type';

@@ -2,7 +2,7 @@
 
 import { CmsRedirected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import { type CmsResponse, errorCode, parseJson } from '../response.ts';
+import { type CmsResponse, errorCode, parseJson } from '../http-exchange.ts';
 
 /** The more specific reasons first: of several answers of one site, discovery reports the first of this list. */
 export const NO_API_REASONS = [

@@ -4,8 +4,21 @@
 import { isObject } from '../../model/json.ts';
 import { TERM_ID_OFFSET } from '../../model/records.ts';
 import { searchableText } from '../../text/html.ts';
-import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type RecordForm } from '../port.ts';
-import { settingsOf } from './collection-settings.ts';
+import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
+
+/** What a mapping says about a collection for WordPress alone: the key `wordpress` of a kind. */
+export interface WordPressSettings {
+  /** `edit`: WordPress shows the mapped fields only to accounts that may edit the record. */
+  context?: 'view' | 'edit';
+  /** Added to every list request. */
+  listParams?: Query;
+  /** Statuses of plugins that read as published. */
+  statuses?: readonly string[];
+  /** Paths of the body that are sent again after a create, for plugins that react to updates only. */
+  touchAfterCreate?: readonly string[];
+}
+
+export const settingsOf = ({ cmsSettings }: Pick<CollectionSpec, 'cmsSettings'>): WordPressSettings => cmsSettings;
 
 /** The `_fields` of each detail but `mapped`. */
 export const DETAIL_FIELDS: Readonly<Record<Exclude<Detail, 'mapped'>, string>> = {

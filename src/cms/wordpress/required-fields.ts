@@ -3,9 +3,9 @@
 
 import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
+import type { RestCall } from '../client.ts';
+import type { CmsResponse } from '../http-exchange.ts';
 import type { CallOptions, CmsRecord } from '../port.ts';
-import type { CmsResponse } from '../response.ts';
-import type { RestCall } from '../rest-call.ts';
 import { objectOrEmpty, recordOf } from './rest-api.ts';
 import { requiredKeys } from './site-info.ts';
 

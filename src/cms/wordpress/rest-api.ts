@@ -1,13 +1,11 @@
-// Calls a route of WordPress's REST API, and throws its errors.
+// Finds WordPress's REST API (at `/wp-json/`, or at `?rest_route=` with plain permalinks), calls its routes, and throws its errors.
 
 import { type CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import type { CmsClient } from '../client.ts';
-import { isWrite } from '../http-exchange.ts';
-import type { CmsRecord } from '../port.ts';
-import { type CmsResponse, errorCode } from '../response.ts';
-import { type RestCall, sentBody } from '../rest-call.ts';
-import type { Discovery } from './discovery.ts';
+import { type CmsClient, type RestCall, sentBody } from '../client.ts';
+import { type CmsResponse, effectiveStatus, errorCode, isWrite, parseJson } from '../http-exchange.ts';
+import type { CmsRecord, Query } from '../port.ts';
+import { findingOf, findingOfError, NO_API_REASONS, type NoApiFinding, NoRestApi } from './no-rest-api.ts';
 import { rejection } from './rejections.ts';
 
 /** Creates the function that calls a site; its first call discovers the API. */
@@ -87,4 +85,116 @@ export function recordsOf({ json, status }: CmsResponse): CmsRecord[] {
 /** Returns an object as it is, and `{}` for any other value: PHP serialises an empty object as `[]`. */
 export function objectOrEmpty(value: unknown): CmsRecord {
   return isObject(value) ? value : {};
+}
+
+/** Converts a route such as `wp/v2/posts` into the path and query of a request. */
+export type RouteResolver = (route: string) => { path: string; query: Query };
+
+export interface Discovery {
+  /** Searches for the API on the first call, and again after a failure. */
+  resolver(): Promise<RouteResolver>;
+  /** Makes the next call search again: the site's permalinks may have changed. */
+  invalidate(): void;
+}
+
+/** The link to its API that WordPress sends with every page. */
+const API_LINK = /<([^<>]*)>\s{0,9};\s{0,9}rel="https:\/\/api\.w\.org\/"/;
+/** Failures of the CMS as a whole, which say nothing about one URL. */
+const TEMPORARY_REASONS = new Set(['refused', 'timeout', 'reset', 'busy', 'breaker-open']);
+
+/**
+ * Creates a search for the API of the site at `url`, which may also be the API's own URL. `resolver` throws
+ * CmsUnavailable if the CMS is unavailable, and NoRestApi if the site has no WordPress REST API.
+ */
+export function createDiscovery(client: CmsClient, url: URL): Discovery {
+  let resolver: Promise<RouteResolver> | undefined;
+  return {
+    resolver() {
+      // All concurrent calls share the search: only the client's deadline ends it, no caller's signal.
+      resolver ??= discover(client, url).catch((error: unknown) => {
+        resolver = undefined;
+        throw error;
+      });
+      return resolver;
+    },
+    invalidate() {
+      resolver = undefined;
+    },
+  };
+}
+
+async function discover(client: CmsClient, url: URL): Promise<RouteResolver> {
+  const site = `${url.pathname.replace(/\/(wp-json\/?)?$/, '')}/`;
+  const candidates = [`${site}wp-json/`, `${site}?rest_route=/`, `${site}index.php?rest_route=/`];
+  const front = await readFrontPage(client, site, url);
+  const findings: NoApiFinding[] = [];
+  for (const apiRoot of new Set(front.apiRoot === undefined ? candidates : [front.apiRoot, ...candidates])) {
+    const found = await probeApi(client, apiRoot, url.origin);
+    if (typeof found === 'string') return createRouteResolver(found);
+    findings.push(found);
+  }
+  if (front.finding) findings.push(front.finding);
+  findings.sort((a, b) => NO_API_REASONS.indexOf(a.reason) - NO_API_REASONS.indexOf(b.reason));
+  throw new NoRestApi(findings[0]!);
+}
+
+/**
+ * Returns the API root that the site's front page links to, or a redirect away from the site. Uses only the
+ * link's path: a site behind a proxy sends its public origin, while the gateway may call it by an internal
+ * one.
+ */
+async function readFrontPage(
+  client: CmsClient,
+  site: string,
+  url: URL,
+): Promise<{ apiRoot?: string; finding?: NoApiFinding | undefined }> {
+  try {
+    const { headers } = await client.request({ method: 'HEAD', path: site, expect: 'any' });
+    const target = API_LINK.exec(headers.link ?? '')?.[1];
+    if (target === undefined || !URL.canParse(target, url.href)) return {};
+    const { pathname, search } = new URL(target, url);
+    return { apiRoot: pathname + search };
+  } catch (error) {
+    if (!(error instanceof CmsUnavailable) || isTemporary(error)) throw error;
+    return { finding: findingOfError(url.origin + site, error) };
+  }
+}
+
+/** Returns the root of the API if there is one at `apiRoot`, otherwise what is there instead. */
+async function probeApi(client: CmsClient, apiRoot: string, origin: string): Promise<string | NoApiFinding> {
+  const { path, query } = createRouteResolver(apiRoot)('');
+  try {
+    const request = { method: 'GET', path, query: { ...query, _fields: 'namespaces' }, expect: 'any' } as const;
+    const response = await client.request(request);
+    return isApi(response) ? (redirectedRoot(response) ?? apiRoot) : findingOf(origin + apiRoot, response);
+  } catch (error) {
+    const finding = error instanceof CmsUnavailable ? findingOfError(origin + apiRoot, error) : undefined;
+    if (finding === undefined) throw error;
+    return finding;
+  }
+}
+
+/** True for the API's description, and for WordPress's own refusal of anonymous requests. */
+function isApi({ status: httpStatus, bytes }: CmsResponse): boolean {
+  const json = parseJson(bytes);
+  if (isObject(json) && Array.isArray(json.namespaces)) return json.namespaces.includes('wp/v2');
+  const status = effectiveStatus(httpStatus, json);
+  return (status === 401 || status === 403) && Boolean(errorCode(json));
+}
+
+/** Where a redirect within the site led: the gateway calls that directly, since it follows no redirect of a write. */
+function redirectedRoot({ redirectedTo }: CmsResponse): string | undefined {
+  if (redirectedTo === undefined) return undefined;
+  const [path = '/', search] = redirectedTo.split('?');
+  return new URLSearchParams(search).has('rest_route') ? `${path}?rest_route=/` : path;
+}
+
+function isTemporary({ reason, status = 0 }: CmsUnavailable): boolean {
+  return TEMPORARY_REASONS.has(reason) || status >= 500 || status === 429;
+}
+
+function createRouteResolver(apiRoot: string): RouteResolver {
+  const [path = '/', search] = apiRoot.split('?');
+  if (search === undefined) return (route) => ({ path: `${path.replace(/\/$/, '')}/${route}`, query: {} });
+  return (route) => ({ path, query: { rest_route: `/${route}` } });
 }

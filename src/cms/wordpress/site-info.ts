@@ -3,9 +3,8 @@
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
-import type { CallOptions, Cms, CmsRecord, Login } from '../port.ts';
-import type { RestCall } from '../rest-call.ts';
-import { actionPermissions, UPLOAD } from './capabilities.ts';
+import type { RestCall } from '../client.ts';
+import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login } from '../port.ts';
 import { objectOrEmpty, recordOf, recordsOf } from './rest-api.ts';
 
 export function createSiteInfo(
@@ -180,4 +179,48 @@ export function readLogin(authorization: string): Login | undefined {
   } catch {
     return { kind: 'password', user: undefined };
   }
+}
+
+/** The capability that each action needs, by WordPress's general names. */
+export const GENERAL_PERMISSIONS: ActionPermissions = {
+  edit: 'edit_posts',
+  editOthers: 'edit_others_posts',
+  editPrivate: 'edit_private_posts',
+  editPublished: 'edit_published_posts',
+  readOwn: 'edit_posts',
+  readOthers: 'edit_others_posts',
+  readPrivate: 'read_private_posts',
+  publish: 'publish_posts',
+  delete: 'delete_posts',
+  manageTerms: 'manage_terms',
+  deleteTerms: 'delete_terms',
+};
+
+export const UPLOAD = 'upload_files';
+
+/** Taxonomies that do not name a capability have this one. */
+const TERMS_DEFAULT = 'manage_categories';
+
+/**
+ * WordPress's own taxonomies name capabilities that no role has: its `map_meta_cap` converts them into these.
+ */
+const MAPPED: Readonly<Record<string, string>> = {
+  manage_post_tags: TERMS_DEFAULT,
+  delete_post_tags: TERMS_DEFAULT,
+  delete_categories: TERMS_DEFAULT,
+};
+
+/**
+ * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. Undefined for
+ * a caller to whom WordPress shows none: with the general names instead, permission to edit posts would pass
+ * for permission to edit events.
+ */
+function actionPermissions(names: Readonly<Record<string, unknown>>): ActionPermissions | undefined {
+  if (Object.keys(names).length === 0) return undefined;
+  const entries = Object.entries(GENERAL_PERMISSIONS).map(([action, general]) => {
+    const name = names[general];
+    const isOfTerms = general.endsWith('_terms');
+    return [action, typeof name === 'string' ? (MAPPED[name] ?? name) : isOfTerms ? TERMS_DEFAULT : general];
+  });
+  return Object.fromEntries(entries) as Record<Action, string>;
 }

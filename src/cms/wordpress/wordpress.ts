@@ -5,10 +5,9 @@ import type { Observe } from '../../observability/events.ts';
 import { type CmsClientLimits, createCmsClient } from '../client.ts';
 import type { Cms } from '../port.ts';
 import { createCollections } from './collections.ts';
-import { createDiscovery } from './discovery.ts';
 import { createMedia } from './media.ts';
 import { WORDPRESS_RECORDS } from './record-form.ts';
-import { createRestCall } from './rest-api.ts';
+import { createDiscovery, createRestCall } from './rest-api.ts';
 import { createSiteInfo } from './site-info.ts';
 
 export interface WordPressOptions {

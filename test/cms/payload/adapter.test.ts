@@ -3,16 +3,16 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { RestCall } from '../../../src/cms/client.ts';
+import type { CmsResponse } from '../../../src/cms/http-exchange.ts';
 import { createAccounts } from '../../../src/cms/payload/accounts.ts';
 import { createCollections } from '../../../src/cms/payload/collections.ts';
 import { createIds } from '../../../src/cms/payload/ids.ts';
 import { listQuery, payloadPage } from '../../../src/cms/payload/list-query.ts';
 import { apiKeyLogin } from '../../../src/cms/payload/payload.ts';
 import { PAYLOAD_RECORDS, toGatewayRecord, toPayloadBody } from '../../../src/cms/payload/records.ts';
-import { rejection } from '../../../src/cms/payload/rejections.ts';
+import { rejection } from '../../../src/cms/payload/rest-calls.ts';
 import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.ts';
-import type { CmsResponse } from '../../../src/cms/response.ts';
-import type { RestCall } from '../../../src/cms/rest-call.ts';
 import { CmsRejected, ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
 import { openIdMap } from '../../../src/store/id-map.ts';

@@ -1,6 +1,6 @@
 // What `check` does for WordPress only: its schema, its capabilities, its plugins.
 
-import { GENERAL_PERMISSIONS } from '../../../cms/wordpress/capabilities.ts';
+import { GENERAL_PERMISSIONS } from '../../../cms/wordpress/site-info.ts';
 import { basicCredentialsOf, type Config } from '../../../config.ts';
 import { basicAuth, openSite, orIfRefused, type WordPressConnection } from '../../open-site.ts';
 import { type Check, type CmsChecks, ok, warn } from '../checks.ts';
