@@ -113,7 +113,6 @@ Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake i
 `,
     async run(args) {
       const { values } = parseOptions(args, { config: { type: 'string' } });
-      const { health } = await import('./health.ts');
       return health(values.config);
     },
   },
@@ -154,4 +153,24 @@ URL (http://GATEWAY:3001/-/changes) and the gateway's webhook secret, the site a
 export function usage(): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`);
   return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more, --version prints the version. In this order they lead from a site's address to a gateway in front of it: see docs/setup.md.\n`;
+}
+
+const HEALTH_TIMEOUT_MS = 3000;
+/** A server that listens on all addresses is reachable on the loopback address. */
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Resolves with 0 if `/ready` on the admin port answers 200, otherwise with 1. Throws `ConfigError`. */
+async function health(configFile: string | undefined): Promise<number> {
+  const { adminHost, adminPort } = loadConfig({ file: configFile, env: process.env }).listen;
+  const host = LOOPBACK[adminHost] ?? adminHost;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${adminPort}/ready`;
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
+    process.stdout.write(await response.text());
+    return response.ok ? 0 : 1;
+  } catch (error) {
+    const { message, cause } = error as Error;
+    process.stdout.write(`${url} does not answer: ${cause instanceof Error ? cause.message : message}\n`);
+    return 1;
+  }
 }

@@ -2,21 +2,19 @@
 
 import Koa, { type Middleware as KoaMiddleware } from 'koa';
 import type { Observe } from '../observability/events.ts';
-import { accessLog } from './access-log.ts';
 import { type Authenticator, auth } from './auth.ts';
 import type { ClientAddress } from './client-address.ts';
 import { waitForToken } from './consistency-token.ts';
 import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Freshness } from './headers.ts';
 import { type LoadSheddingOptions, loadShedding } from './load-shedding.ts';
-import { mount } from './mount.ts';
 import { type RateLimit, rateLimiting } from './rate-limit.ts';
-import { rejectMalformed } from './reject-malformed.ts';
+import { mount, rejectMalformed } from './request-target.ts';
 import { respond } from './respond.ts';
 import { type ResponseCache, responseCache } from './response-cache.ts';
 import { responseParams } from './response-params.ts';
 import { type RouteOptions, routes } from './routes.ts';
-import type { State } from './state.ts';
+import { accessLog, type State } from './state.ts';
 
 export interface AppOptions extends RouteOptions {
   limits: RouteOptions['limits'] & LoadSheddingOptions & { urlBytes: number };

@@ -4,14 +4,14 @@ import type { RequestListener } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Services } from '../calendar/services.ts';
 import type { Observe } from '../observability/events.ts';
-import { nextRequestId } from './access-log.ts';
 import { isFresh } from './cached-response.ts';
 import type { ClientAddress } from './client-address.ts';
 import { MIN_VERSION_HEADER } from './consistency-token.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { isMalformed } from './reject-malformed.ts';
+import { isMalformed } from './request-target.ts';
 import { requestHeaders, writePublic } from './respond.ts';
 import { isCacheable, type ResponseCache } from './response-cache.ts';
+import { nextRequestId } from './state.ts';
 
 export interface FastPathOptions {
   services: Services;

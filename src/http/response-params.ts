@@ -3,7 +3,7 @@
 import type { ApiResponse } from '../calendar/request-context.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError } from '../errors.ts';
-import { parseList } from '../interface/parse-values.ts';
+import { parseList } from '../interface/param-types.ts';
 import type { JsonObject } from '../model/json.ts';
 import { isBytes, toBuffer } from './cached-response.ts';
 import { errorResponse } from './error-handler.ts';

@@ -16,8 +16,8 @@ import { invalidParams, noRoute, unknownNamespace } from '../interface/errors.ts
 import { checkLengths } from '../interface/limits.ts';
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
 import { openApi } from '../interface/openapi.ts';
+import { isTruthy, parseList } from '../interface/param-types.ts';
 import { type Input, limitsOf, type Parameter } from '../interface/parameter.ts';
-import { isTruthy, parseList } from '../interface/parse-values.ts';
 import { type Endpoint, NAMESPACE, ROUTES, type Route } from '../interface/routes.ts';
 import { validate } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';

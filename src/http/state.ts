@@ -1,9 +1,11 @@
-// What one request carries through the middleware: `ctx.state`.
+// The state that one request carries through the middleware, `ctx.state`: begins with the request's id, and is observed for log
+// and metrics when the request has ended.
 
+import { randomBytes } from 'node:crypto';
 import type Koa from 'koa';
 import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
 import type { ApiResponse } from '../calendar/request-context.ts';
-import type { CacheOutcome } from '../observability/events.ts';
+import type { CacheOutcome, Observe } from '../observability/events.ts';
 import type { CachedResponse } from './cached-response.ts';
 
 export interface State {
@@ -41,3 +43,28 @@ export const newState = (requestId: string): State => ({
   actor: ANONYMOUS,
   omitBody: false,
 });
+
+export function accessLog(observe: Observe): Middleware {
+  return async function accessLogMiddleware(ctx, next) {
+    const startedMs = performance.now();
+    ctx.state = newState(nextRequestId(ctx.headers['x-request-id']));
+    try {
+      await next();
+    } finally {
+      const { requestId: id, route, cache } = ctx.state;
+      const durationMs = performance.now() - startedMs;
+      observe({ type: 'request', id, method: ctx.method, route, status: ctx.status, cache, durationMs });
+    }
+  };
+}
+
+const VALID_ID = /^[\w.:-]{1,100}$/;
+const PROCESS_PREFIX = `${randomBytes(6).toString('base64url')}-`;
+let requests = 0;
+
+/** The client's `X-Request-Id` if that is valid, otherwise a new id: for the log, the response and calls to the CMS. */
+export function nextRequestId(requestId: string | string[] | undefined): string {
+  if (typeof requestId === 'string' && VALID_ID.test(requestId)) return requestId;
+  requests += 1;
+  return `${PROCESS_PREFIX}${requests.toString(36)}`;
+}

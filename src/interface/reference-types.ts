@@ -2,9 +2,8 @@
 
 import { isObject } from '../model/json.ts';
 import type { Kind, LinkedKind, PostKind, TermKind } from '../model/records.ts';
-import { text } from './param-types.ts';
+import { isEmpty, parseList, parseNumber, parsePositiveInteger, text } from './param-types.ts';
 import type { ParamType, ReferenceChecks } from './parameter.ts';
-import { isEmpty, parseList, parseNumber, parsePositiveInteger } from './parse-values.ts';
 
 // Records, users and images
 

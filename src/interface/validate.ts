@@ -3,8 +3,8 @@
 
 import { Ajv, type ValidateFunction } from 'ajv';
 import { invalidParams, missingParams, type ParamError, wrongType } from './errors.ts';
+import { parseBoolean, parseNumber } from './param-types.ts';
 import type { Input, JsonType, Parameter, ParamType, ReferenceChecks, Verdict } from './parameter.ts';
-import { parseBoolean, parseNumber } from './parse-values.ts';
 import type { Endpoint } from './routes.ts';
 
 export interface RequestValues {

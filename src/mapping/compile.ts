@@ -5,6 +5,7 @@ import { INHERITED_NAMES } from '../model/json.ts';
 import { isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
 import { parseZone } from '../time/zones.ts';
 import { type CompiledField, compileCoreField, compileField } from './compile-field.ts';
+import { createReader, createWriter } from './convert-record.ts';
 import { CORE_LOCATIONS, type CoreLocation } from './core-locations.ts';
 import { type CustomField, type CustomFields, compileCustomField } from './custom-fields.ts';
 import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
@@ -13,8 +14,6 @@ import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import { type FieldSpec, type KindSpec, type MappingFile, mappingError, validateMappingFile } from './mapping-file.ts';
 import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
-import { createReader } from './read-record.ts';
-import { createWriter } from './write-record.ts';
 
 /**
  * @param file names the mapping in error messages

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { type CmsRecord, type CollectionSpec, plainCollection } from '../cms/port.ts';
 import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
+import type { WriteContext } from './convert-record.ts';
 import type { CustomFields } from './custom-fields.ts';
 import type { EmbeddedReader } from './embedded.ts';
 import type { LinkField, LinkTables } from './link-fields.ts';
@@ -12,13 +13,6 @@ import type { OccurrenceReader } from './occurrences.ts';
 
 /** A custom field in `locations`. */
 export type CustomFieldKey = `customFields.${string}`;
-
-export interface WriteContext {
-  site: Site;
-  /** The CMS record before the write. `needsCurrent` says when it is required. */
-  current?: CmsRecord | undefined;
-  linkTables?: LinkTables | undefined;
-}
 
 /**
  * `selectedFields` names only what the mapping reads. `requiredPaths` includes the `meta` key that hides events

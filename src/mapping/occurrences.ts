@@ -6,9 +6,9 @@ import { isObject } from '../model/json.ts';
 import { occurrenceId } from '../model/occurrences.ts';
 import type { EventRecord, Site, WallTime } from '../model/records.ts';
 import { parseWallTime } from '../time/wall-time.ts';
+import { completeEvent } from './convert-record.ts';
 import type { LinkTables } from './link-fields.ts';
 import type { OccurrenceWindow } from './mapping-file.ts';
-import { completeEvent } from './read-record.ts';
 
 /**
  * The field of an event's record with its occurrences, and the parameter that asks for it. `null`: the event

@@ -3,7 +3,6 @@
 import { createRequire } from 'node:module';
 import { type DestinationStream, pino } from 'pino';
 import { type Observation, type ObservationOf, type Observe, perRequestClass } from './events.ts';
-import { createProgress } from './progress.ts';
 
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
@@ -249,4 +248,59 @@ export function redactCredentials(text: string): string {
   return text
     .replace(/\b(basic|bearer)\s+[A-Za-z0-9+/_=.~-]{6,}/gi, '$1 (removed)')
     .replace(/\/\/[^\s/@"']+@/g, '//(removed)@');
+}
+
+/** In records. */
+interface ProgressUpdate {
+  collection: string;
+  done: number;
+  total: number;
+}
+
+/** The progress of the initial sync: a bar on a terminal, a log line per tenth elsewhere. */
+interface Progress {
+  /** Returns a line for the log if there is something new to log; on a terminal the bar shows it instead. */
+  update(progress: ProgressUpdate): string | undefined;
+  /** The bar as it is now; empty outside of an initial sync. */
+  renderBar(): string;
+  /** The initial sync ended, or failed. */
+  end(): void;
+}
+
+const BAR_WIDTH = 24;
+/** Log lines per collection. */
+const PROGRESS_LINES = 10;
+
+function createProgress({ terminal }: { terminal: boolean }): Progress {
+  const collections = new Map<string, ProgressUpdate>();
+  const loggedTenth = new Map<string, number>();
+
+  function sum(key: 'done' | 'total'): number {
+    let total = 0;
+    for (const collection of collections.values()) total += collection[key];
+    return total;
+  }
+
+  return {
+    update(progress) {
+      const { collection, done, total } = progress;
+      collections.set(collection, progress);
+      if (terminal) return undefined;
+      const tenth = total === 0 ? PROGRESS_LINES : Math.floor((PROGRESS_LINES * done) / total);
+      if (loggedTenth.get(collection) === tenth) return undefined;
+      loggedTenth.set(collection, tenth);
+      return `initial sync of ${collection}: ${done} of ${total}`;
+    },
+    renderBar() {
+      if (!terminal || collections.size === 0) return '';
+      const share = Math.min(1, sum('done') / Math.max(1, sum('total')));
+      const filled = Math.round(share * BAR_WIDTH);
+      const bar = `${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}`;
+      return `initial sync [${bar}] ${Math.floor(share * 100)} %, ${sum('done')} of ${sum('total')} records`;
+    },
+    end() {
+      collections.clear();
+      loggedTenth.clear();
+    },
+  };
 }

@@ -1,9 +1,9 @@
-// The data directory: accessible to its owner alone; its errors name a remedy.
+// The directories of the files that the gateway writes. The data directory is accessible to its owner alone; its errors name a
+// remedy.
 
-import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ConfigError } from '../errors.ts';
-import { makeDirectory } from '../make-directory.ts';
 
 /** The replica holds drafts and private records: no other user of the machine may read it. */
 const DIRECTORY_MODE = 0o700;
@@ -85,4 +85,20 @@ export function dataDirError(file: string, error: unknown): Error {
       `Give ${directory} to that user (chown, chmod u+rwx), or name a directory that the user may write.`,
     );
   return new ConfigError(setting, `${file} cannot be used: ${message}`, 'Name another directory.');
+}
+
+/**
+ * Creates a directory and its missing parents. Node's `recursive: true` loops forever on file systems that reject directories with ENOENT,
+ * as `/proc` does.
+ * @param mode of the created directories
+ * @throws the file system's error; `ENOTDIR` if the path is a file
+ */
+export function makeDirectory(path: string, mode = 0o777): void {
+  if (existsSync(path)) {
+    if (statSync(path).isDirectory()) return;
+    throw Object.assign(new Error(`${path} is not a directory`), { code: 'ENOTDIR' });
+  }
+  const parent = dirname(path);
+  if (parent !== path) makeDirectory(parent, mode);
+  mkdirSync(path, { mode });
 }

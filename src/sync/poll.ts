@@ -1,5 +1,5 @@
-// Owns one poll: reads what changed in each collection and in the media library, and reconciles where a total
-// differs.
+// Owns the poll: what one reads in each collection and in the media library, and the loop that runs one at a time, at intervals
+// and on request.
 
 import type { PostRecord } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
@@ -176,4 +176,80 @@ async function fetchDueScheduled(context: SyncContext, collection: Collection): 
   const turn = inTurn.slice(0, OVERDUE_PER_POLL);
   memory.kinds[kind].lastOverdueId = turn.at(-1) ?? 0;
   await fetchRecords(context, collection, [...recent, ...turn]);
+}
+
+export interface PollLoop {
+  start(): void;
+  /** Resolves when the running poll has ended. */
+  stop(): Promise<void>;
+  /**
+   * Starts a poll, or another one after the running one. Resolves with its result; false if the loop is not
+   * running.
+   */
+  pollNow(): Promise<boolean>;
+  /** Ends the present pause. */
+  wake(): void;
+  /** Starts another poll immediately after the running one. */
+  pollAgain(): void;
+}
+
+export interface PollLoopOptions {
+  /** Never rejects. */
+  poll: () => Promise<boolean>;
+  /** Pause after a poll that took `durationMs`. */
+  pauseMs: (durationMs: number) => number;
+  nowMs: () => number;
+  signal: AbortSignal;
+}
+
+export function createPollLoop({ poll, pauseMs, nowMs, signal }: PollLoopOptions): PollLoop {
+  let running: Promise<void> | undefined;
+  /** The poll that callers of `pollNow` wait for. */
+  let requested: PromiseWithResolvers<boolean> | undefined;
+  let isRequestedAgain = false;
+  let endPause: (() => void) | undefined;
+
+  async function pause(ms: number): Promise<void> {
+    if (requested || isRequestedAgain || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    endPause = resolve;
+    await promise;
+    clearTimeout(timer);
+    endPause = undefined;
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      const answering = requested;
+      requested = undefined;
+      isRequestedAgain = false;
+      const startedMs = nowMs();
+      const result = await poll();
+      answering?.resolve(result);
+      await pause(pauseMs(nowMs() - startedMs));
+    }
+    requested?.resolve(false);
+  }
+
+  return {
+    start() {
+      running ??= run();
+    },
+    async stop() {
+      endPause?.();
+      await running;
+    },
+    async pollNow() {
+      if (!running || signal.aborted) return false;
+      requested ??= Promise.withResolvers<boolean>();
+      endPause?.();
+      return requested.promise;
+    },
+    wake: () => endPause?.(),
+    pollAgain() {
+      isRequestedAgain = true;
+      endPause?.();
+    },
+  };
 }

@@ -1,4 +1,4 @@
-// Plain texts: trimmed and normalized in linear time, web addresses, and texts for a terminal.
+// Plain texts: trimmed and normalized in linear time, web and postal addresses, and texts for a terminal.
 
 /**
  * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular
@@ -44,3 +44,18 @@ export function webAddress(text: unknown): string | undefined {
 
 /** Without control characters, which could move the terminal's cursor or hide lines. Keeps line breaks. */
 export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, '');
+
+export interface PostalAddress {
+  address?: string;
+  zip?: string;
+  city?: string;
+  stateprovince?: string;
+  country?: string;
+}
+
+/** `40 Quay Street, Gullhaven, ME 04599, United States`; without a state or province: `Am Markt 1, 54539 Ürzig`. */
+export function postalAddress({ address, zip, city, stateprovince, country }: PostalAddress): string {
+  const joined = (parts: (string | undefined)[], separator: string) => parts.filter(Boolean).join(separator);
+  const town = stateprovince ? joined([city, joined([stateprovince, zip], ' ')], ', ') : joined([zip, city], ' ');
+  return joined([address, town, country], ', ');
+}

@@ -122,7 +122,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'another request in flight refers to',
     },
   ]),
-  ...mutantsOf('src/calendar/remove-created.ts', 'test/calendar/rollback.test.ts', [
+  ...mutantsOf('src/calendar/rollback.ts', 'test/calendar/rollback.test.ts', [
     {
       what: 'a rollback keeps records changed since',
       function: 'removePost',

@@ -12,7 +12,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'the status on the admin port',
     },
   ]),
-  ...mutantsOf('src/http/access-log.ts', 'test/faults/limits.test.ts', [
+  ...mutantsOf('src/http/state.ts', 'test/faults/limits.test.ts', [
     {
       what: 'only a valid request id is kept',
       function: 'nextRequestId',
@@ -128,7 +128,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'without a CMS call',
     },
   ]),
-  ...mutantsOf('src/http/mount.ts', 'test/interface/limits.test.ts', [
+  ...mutantsOf('src/http/request-target.ts', 'test/interface/limits.test.ts', [
     {
       what: 'length of values on any route',
       function: 'mount',
@@ -172,7 +172,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       title: 'an embedded venue',
     },
   ]),
-  ...mutantsOf('src/http/reject-malformed.ts', 'test/faults/raw-http.test.ts', [
+  ...mutantsOf('src/http/request-target.ts', 'test/faults/raw-http.test.ts', [
     {
       what: 'length of a URL',
       function: 'rejectMalformed',

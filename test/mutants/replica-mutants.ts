@@ -21,7 +21,7 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       replacement: '_2',
     },
   ]),
-  ...mutantsOf('src/mapping/read-record.ts', 'test/http/visibility.test.ts', [
+  ...mutantsOf('src/mapping/convert-record.ts', 'test/http/visibility.test.ts', [
     {
       what: 'the search text of a protected record has only its public parts',
       function: 'searchTextOf',

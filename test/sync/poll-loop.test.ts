@@ -1,7 +1,7 @@
 // The loop of polls: one at a time, at intervals, and immediately on request.
 
 import { expect } from 'chai';
-import { createPollLoop, type PollLoop } from '../../src/sync/poll-loop.ts';
+import { createPollLoop, type PollLoop } from '../../src/sync/poll.ts';
 import { until } from '../until.ts';
 
 describe('poll loop', () => {

@@ -1,10 +1,10 @@
-// Reads what a site shows: its post types and taxonomies, their schemas, and a few records of each.
+// Reads what a site shows: its post types and taxonomies, their schemas, and a few records of each; also the
+// number fields of Pods, which its REST API does not tell.
 
 import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { isObject } from '../../model/json.ts';
 import { orIfRefused, type WordPressConnection } from '../open-site.ts';
-import { addPodsNumbers } from './pods-fields.ts';
 
 /** A field of a post type that WordPress itself does not have. */
 export interface SourceField {
@@ -205,3 +205,28 @@ export function idsIn(value: unknown): number[] {
 function stringList(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
+
+/** Formats of Pods with a decimal comma. Pods reads what it is sent in the field's format: it takes `12.5` for `125`. */
+const COMMA_FORMATS = new Set(['9.999,99', '9 999,99', '9999,99']);
+
+interface PostType {
+  type: string;
+  fields: { path: string; type: string | undefined; decimal?: ',' }[];
+}
+
+/** Gives the number fields of the types the type `number`. Changes nothing if the account may not see the types of fields. */
+export async function addPodsNumbers({ call }: WordPressConnection, types: readonly PostType[]): Promise<void> {
+  const query = { include_fields: 1 };
+  const response = await orIfRefused(call('GET', 'pods/v1/pods', { query }), undefined);
+  for (const pod of objects(objectOrEmpty(response?.json).pods)) {
+    const type = types.find((each) => each.type === pod.name);
+    for (const { name, type: fieldType, ...options } of objects(pod.fields)) {
+      const field = type?.fields.find(({ path }) => path === name);
+      if (!field || (fieldType !== 'number' && fieldType !== 'currency')) continue;
+      field.type = 'number';
+      if (COMMA_FORMATS.has(String(options[`${fieldType}_format`]))) field.decimal = ',';
+    }
+  }
+}
+
+const objects = (value: unknown) => (Array.isArray(value) ? value : []).filter(isObject);

@@ -1,7 +1,7 @@
 // Proposes the fields of a kind from the names and values of a site's fields.
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
-import { parseNumber } from '../../interface/parse-values.ts';
+import { parseNumber } from '../../interface/param-types.ts';
 import { isCoreField } from '../../mapping/core-locations.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';

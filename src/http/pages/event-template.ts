@@ -1,7 +1,6 @@
 // The details of one event, in the dialog and on a page of its own.
 
-import { postalAddress } from '../../text/postal-address.ts';
-import { webAddress } from '../../text/text.ts';
+import { postalAddress, webAddress } from '../../text/text.ts';
 import type { Dates } from './dates.ts';
 import { cmsText, type Html, html } from './html.ts';
 import { hrefOf, type LandingQuery } from './landing-query.ts';

@@ -10,9 +10,9 @@ import { trimCharacters } from '../../text/text.ts';
 import { type Freshness, publicCacheControl } from '../headers.ts';
 import type { PublicRead } from '../routes.ts';
 import { type Assets, assetUrl, readAssets, sendAsset, textAsset } from './assets.ts';
-import { documentationPage } from './documentation-template.ts';
+import { type Html, html } from './html.ts';
 import { createLanding, imageOriginsOf, LandingError } from './landing.ts';
-import type { Brand } from './page-template.ts';
+import { type Brand, pageFrame } from './page-template.ts';
 import { themeCss } from './theme.ts';
 
 export interface PagesOptions {
@@ -116,7 +116,7 @@ function landingHandlers(options: PagesOptions, assets: Assets): [string, Handle
 }
 
 function documentationHandlers(options: PagesOptions, assets: Assets): [string, Handler][] {
-  const { mounts, config, site } = options;
+  const { config, site } = options;
   return [
     [
       '/docs',
@@ -124,11 +124,7 @@ function documentationHandlers(options: PagesOptions, assets: Assets): [string, 
         setPageHeaders(ctx, imageOriginsOf(config, site()));
         ctx.set('Cache-Control', 'no-cache');
         ctx.type = 'html';
-        ctx.body = documentationPage({
-          brand: brandOf(options, assets),
-          mounts: mounts.map(withoutSlashes),
-          hasLanding: config.landing,
-        }).text;
+        ctx.body = documentationPage(options, assets).text;
       },
     ],
     ['/docs/', (ctx) => ctx.redirect('../docs')],
@@ -156,4 +152,24 @@ function setPageHeaders(ctx: Context, imageOrigins: ReadonlySet<string>): void {
   ctx.set('Content-Security-Policy', directives.join('; '));
   ctx.set('Referrer-Policy', 'no-referrer');
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
+}
+
+/** Swagger UI fills it. */
+function documentationPage(options: PagesOptions, assets: Assets): Html {
+  const brand = brandOf(options, assets);
+  const { asset } = brand;
+  const mounts = options.mounts.map(withoutSlashes);
+  const document = `${mounts[0]}/doc`;
+  return pageFrame(brand, {
+    title: `${brand.name}: documentation of the calendar interface`,
+    head: html`<link rel="stylesheet" href="${asset('swagger-ui.css')}">
+<link rel="stylesheet" href="${asset('documentation.css')}">
+<script defer src="${asset('swagger-ui.js')}"></script>
+<script type="module" src="${asset('documentation.mjs')}"></script>`,
+    ...(options.config.landing ? { nav: html`<a href="./">Calendar</a>` } : {}),
+    body: html`<div id="main" tabindex="-1" data-mounts="${mounts.join(' ')}">
+<div id="interface"><p class="waiting">Reading the description of the interface</p></div>
+<noscript><p class="waiting">This page needs JavaScript. The description itself: <a href="${document}">${document}</a></p></noscript>
+</div>`,
+  });
 }

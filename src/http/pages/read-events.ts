@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors.ts';
-import type { PostalAddress } from '../../text/postal-address.ts';
+import type { PostalAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
 import { addDays, type ShownTimes } from './dates.ts';
 import { plainText } from './html.ts';

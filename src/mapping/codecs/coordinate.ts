@@ -1,6 +1,6 @@
 // Codec `coordinate`: the latitude or longitude of a venue, as a number or as text.
 
-import { parseNumber } from '../../interface/parse-values.ts';
+import { parseNumber } from '../../interface/param-types.ts';
 import type { CodecDefinition } from './codec.ts';
 
 /** Plugins store coordinates as text, and a field for numbers accepts such a text too. */

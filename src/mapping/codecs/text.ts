@@ -1,4 +1,4 @@
-// Codec `text`: plain text. A stored number reads as text too.
+// Codecs `text` and `html`: texts that the CMS stores as the API has them. A stored number reads as text too; reading trims HTML.
 
 import type { CodecDefinition } from './codec.ts';
 
@@ -13,4 +13,12 @@ export const text: CodecDefinition<never> = {
   defaultFor: ['text'],
   metaType: () => ({ type: 'string' }),
   create: () => ({ read: readText, write: String }),
+};
+
+export const html: CodecDefinition<never> = {
+  name: 'html',
+  fits: ['html'],
+  defaultFor: ['html'],
+  metaType: () => ({ type: 'string' }),
+  create: () => ({ read: (stored) => (typeof stored === 'string' ? stored.trim() : undefined), write: String }),
 };

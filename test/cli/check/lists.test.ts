@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { judgeList, judgeSeries } from '../../../src/cli/check/lists.ts';
 import { advise } from '../../../src/cli/check/wordpress/advice.ts';
-import { judgePastEvents } from '../../../src/cli/check/wordpress/lists.ts';
+import { judgePastEvents } from '../../../src/cli/check/wordpress/wordpress-checks.ts';
 
 describe('check of lists', () => {
   const kind = { kind: 'event', dedupe: false } as const;

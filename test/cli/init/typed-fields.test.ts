@@ -1,8 +1,7 @@
 // The codecs that `init` proposes for typed fields of Advanced Custom Fields and Pods.
 
 import { expect } from 'chai';
-import { addPodsNumbers } from '../../../src/cli/init/pods-fields.ts';
-import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/probe.ts';
+import { addPodsNumbers, type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/probe.ts';
 import { propose } from '../../../src/cli/init/propose.ts';
 import type { WordPressConnection } from '../../../src/cli/open-site.ts';
 import { CmsRejected } from '../../../src/errors.ts';

@@ -1,15 +1,15 @@
-// The bundled mappings for Payload: whether one fits the site, and the proposal to use it.
+// The bundled mappings for Payload: whether one fits the site, the proposal to use it, and the settings that it needs.
 
 import { ConfigError } from '../../../errors.ts';
 import { loadMapping, mappingNames } from '../../../mapping/load.ts';
-import type { FieldSpec, MappingFile } from '../../../mapping/mapping-file.ts';
+import type { FieldSpec, MappingFile, PayloadSpec } from '../../../mapping/mapping-file.ts';
 import { KINDS } from '../../../model/records.ts';
+import { parseZone } from '../../../time/zones.ts';
 import { formatSample, listPath, pathsOf } from '../../field-samples.ts';
 import type { Decisions } from '../generate-mapping.ts';
 import type { ProbedType } from '../probe.ts';
 import { findEventTypes, type Proposal } from '../propose.ts';
 import type { PayloadSite } from './probe.ts';
-import { describe, siteSettings } from './site-settings.ts';
 
 /**
  * The mapping that the operator named, or one whose collections and fields the site all has. Undefined if there is none, or if the
@@ -86,4 +86,27 @@ function evidence(type: ProbedType | undefined, spec: string | FieldSpec): strin
   return values.length === 0
     ? 'no record has a value yet'
     : `${values.length} of ${type?.samples.length} records have it, such as ${formatSample(values[0])}`;
+}
+
+export const describe = ({ total }: ProbedType): string => `${total} ${total === 1 ? 'record' : 'records'}`;
+
+/** @param name that the operator gave the calendar */
+export function siteSettings(site: PayloadSite, { event }: Pick<MappingFile, 'event'>, name?: string): PayloadSpec {
+  const type = site.types.find(({ base }) => base === event.collection);
+  const timezone = usualZone(type, pathsOf(event.fields?.timezone)[0]);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(site.media === undefined || site.media === 'media' ? {} : { media: site.media }),
+    ...(site.users === undefined || site.users === 'users' ? {} : { users: site.users }),
+  };
+}
+
+/** The zone that most events have: Payload has no setting for it. */
+function usualZone(type: ProbedType | undefined, path: string | undefined): string | undefined {
+  const values = type?.fields.find((each) => each.path === path)?.values ?? [];
+  const counts = new Map<string, number>();
+  for (const value of values)
+    if (typeof value === 'string' && parseZone(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
 }

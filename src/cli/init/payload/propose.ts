@@ -11,9 +11,8 @@ import type { ProbedType, SourceField } from '../probe.ts';
 import { decidedFields, findEventTypes, type Proposal, withDecidedFields } from '../propose.ts';
 import { proposeDates } from '../propose-dates.ts';
 import { nameReason as nameReasonOf, type ProposedField, proposeFields } from '../propose-fields.ts';
-import { proposeBundled } from './bundled.ts';
+import { describe, proposeBundled, siteSettings } from './bundled.ts';
 import type { PayloadSite } from './probe.ts';
-import { describe, siteSettings } from './site-settings.ts';
 
 /** Payload has no schema to tell more. */
 const nameReason = (field: SourceField): string =>

@@ -1,14 +1,37 @@
-// Finds the mount that a request addresses, the path below it, and the effective method.
+// What a request addresses: rejects malformed requests, and finds the mount, the path below it, and the effective method.
 
+import type { IncomingMessage } from 'node:http';
+import { ApiError } from '../errors.ts';
 import { noRoute } from '../interface/errors.ts';
 import { checkLengths, type Limits, MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
-import { parseQuery } from './request-body.ts';
+import { parseQuery, rejectLargeReadBody } from './request-body.ts';
 import type { Context, Middleware } from './state.ts';
 
 /** Before the route is known, only the limits of every route apply. */
 const NO_PARAMETERS: Limits = new Map();
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT']);
+
+/**
+ * True for an absolute URL in the request line, which only proxies accept, and for a header with an underscore: PHP reads `X_Name` as
+ * `X-Name`, so that it could replace a header that a proxy sets.
+ */
+export function isMalformed({ url, rawHeaders }: IncomingMessage): boolean {
+  if (!url?.startsWith('/')) return true;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.includes('_')) return true;
+  return false;
+}
+
+/** Throws 400, 413 and 414. */
+export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware {
+  return function rejectMalformedMiddleware(ctx, next) {
+    rejectLargeReadBody(ctx.req);
+    if (ctx.url.length > urlBytes)
+      throw new ApiError(414, 'rest_uri_too_long', 'The address of this request is too long.');
+    if (isMalformed(ctx.req)) throw new ApiError(400, 'rest_bad_request', 'The request could not be read.');
+    return next();
+  };
+}
 
 export interface MountOptions {
   mounts: readonly string[];
