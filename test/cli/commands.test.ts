@@ -1,6 +1,6 @@
 // The help of the commands: every option, and the settings as the schema describes them.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -72,10 +72,33 @@ describe('plugin --config', () => {
     expect(printed).to.include('Plugin Name: Calendar gateway: acf').and.to.include("'of the file'");
   });
 
-  it('refuses to leave out the webhooks of a gateway that has a secret', async () => {
-    const error = await plugin('--config', join(folder, 'config.json')).catch((reason: unknown) => reason);
+  /** What the command refuses; it prints nothing then. */
+  async function refusal(...args: string[]): Promise<string> {
+    const error = await plugin(...args).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(ConfigError);
-    expect((error as Error).message).to.include('--webhook-url');
     expect(printed).to.equal('');
+    return (error as ConfigError).message;
+  }
+
+  it('refuses to leave out the webhooks of a gateway that has a secret, and says where init wrote it', async () => {
+    const message = await refusal('--config', join(folder, 'config.json'));
+    expect(message)
+      .to.include('Give --webhook-url')
+      .and.to.include('CALENDAR_WEBHOOK_SECRET, which init writes to secrets.env');
+  });
+
+  it('refuses webhooks without a secret, and says how to load the one that init wrote', async () => {
+    const message = await refusal('--mapping', 'acf', '--webhook-url', 'http://10.0.0.5:3001/-/changes');
+    expect(message).to.include('. calendar-gateway/secrets.env;').and.to.include('--webhook-secret');
+  });
+
+  it('prints no plugin of WordPress for Payload, and names the plugin of Payload', async () => {
+    const named = /examples\/payload\/[\w.-]+/.exec(await refusal('--mapping', 'payload'))?.[0] ?? '';
+    expect(existsSync(new URL(`../../${named}`, import.meta.url)), named).to.equal(true);
+    writeFileSync(
+      join(folder, 'config.json'),
+      JSON.stringify({ upstream: { url: 'https://www.example.org' }, mapping: 'payload' }),
+    );
+    expect(await refusal('--config', join(folder, 'config.json'))).to.include(named);
   });
 });

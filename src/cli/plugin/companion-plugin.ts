@@ -31,14 +31,27 @@ const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
 /**
  * Returns the PHP file for `wp-content/mu-plugins/` (PHP 7.4 and later) that registers the mapping's post types, taxonomies, meta keys and
  * capabilities, and sends webhooks if `options` say where to. Types that the mapping calls `existing` are only opened to the REST API.
- * Throws `ConfigError` if one of the two webhook options is missing, or if there are no hooks of the name in the mapping.
+ * Throws `ConfigError` if the mapping is not for WordPress, if one of the two webhook options is missing, or if there are no hooks of the name
+ * in the mapping.
  */
 export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }: PluginOptions = {}): string {
-  if ((webhookUrl === undefined) !== (webhookSecret === undefined))
+  if (mapping.upstream !== 'wordpress')
     throw new ConfigError(
       'plugin',
-      'webhooks need both an address and a secret',
-      'Give --webhook-url (http://GATEWAY:3001/-/changes), and the secret by --config or --webhook-secret.',
+      `the mapping "${mapping.name}" is not for WordPress, and the companion plugin is a plugin of WordPress`,
+      'A Payload site sends webhooks with examples/payload/calendar-gateway.ts: see "Payload" in docs/setup.md.',
+    );
+  if (webhookUrl === undefined && webhookSecret !== undefined)
+    throw new ConfigError(
+      'plugin',
+      'there is a webhook secret, and no address to send webhooks to',
+      'Give --webhook-url http://GATEWAY:3001/-/changes, where the site reaches the admin port. For a plugin without webhooks leave out the secret: CALENDAR_WEBHOOK_SECRET, which init writes to secrets.env, or webhook.secret in FILE.',
+    );
+  if (webhookUrl !== undefined && webhookSecret === undefined)
+    throw new ConfigError(
+      'plugin',
+      'there is an address for webhooks, and no secret to sign them with',
+      'Load what init --webhook-url wrote, set -a; . calendar-gateway/secrets.env; set +a, and give --config. Or give --webhook-secret, the CALENDAR_WEBHOOK_SECRET of the gateway.',
     );
   const types = postTypesOf(mapping.source);
   const taxonomies = taxonomiesOf(mapping.source, Object.keys(types).slice(0, 1));
