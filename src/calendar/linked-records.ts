@@ -125,6 +125,8 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
   /** The fields that a body sets, without the image. */
   async function fieldsOf(input: Input, context: FieldsContext): Promise<Partial<VenueFields & OrganizerFields>> {
     const fields: Record<string, unknown> = await postFields(services, kind, input, context);
+    // As in The Events Calendar, whose PHP takes '0' for empty. Events and terms refuse both.
+    if (fields.description === '0') fields.description = '';
     for (const name of LINKED_FIELDS[kind]) {
       const value = input.fields[name];
       if (value !== undefined) fields[name] = typeof value === 'string' ? cleanText(value) : value;
