@@ -218,9 +218,6 @@ export const linkParams = (name: string, value: unknown): LinkParam[] =>
     ? Object.entries(value).map(([key, item]) => ({ name: `${name}[${key}]`, value: String(item) }))
     : [{ name, value: String(value) }];
 
-const queryString = (params: LinkParam[]): string =>
-  params.map(({ name, value, csv }) => `${encode(name)}=${csv ? value : encode(value)}`).join('&');
-
 /**
  * The three links of a page, encoded alike. The links to other pages end with `page`, which the link to the
  * first page lacks.
@@ -230,14 +227,12 @@ export function pageLinks(
   params: LinkParam[],
   { page, total, perPage }: { page: number; total: number; perPage: number },
 ): Record<string, string> {
-  const self = queryString(params);
-  const withoutPage = queryString(params.filter(({ name }) => name !== 'page'));
-  const linkTo = (number: number): string => {
-    const parts = [withoutPage, number === 1 ? '' : `page=${number}`].filter((part) => part !== '');
-    return parts.length > 0 ? `${address}?${parts.join('&')}` : address;
-  };
+  const encoded = params.map(({ name, value, csv }) => `${encode(name)}=${csv ? value : encode(value)}`);
+  const withoutPage = encoded.filter((_, i) => params[i]!.name !== 'page');
+  const linkWith = (parts: string[]): string => (parts.length > 0 ? `${address}?${parts.join('&')}` : address);
+  const linkTo = (number: number): string => linkWith(number === 1 ? withoutPage : [...withoutPage, `page=${number}`]);
   return {
-    rest_url: self === '' ? address : `${address}?${self}`,
+    rest_url: linkWith(encoded),
     ...(page < totalPages(total, perPage) ? { next_rest_url: linkTo(page + 1) } : {}),
     ...(page > 1 ? { previous_rest_url: linkTo(page - 1) } : {}),
   };

@@ -52,13 +52,11 @@ export function combineRepeated(
   querystring: string,
   names: readonly string[],
 ): Record<string, unknown> {
+  const sent = names.filter((name) => typeof query[name] === 'string');
+  if (sent.length === 0) return query;
   const params = new URLSearchParams(querystring);
-  const repeated = names
-    .map((name) => [name, params.getAll(name)] as const)
-    .filter(([name, values]) => values.length > 1 && typeof query[name] === 'string');
-  return repeated.length === 0
-    ? query
-    : { ...query, ...Object.fromEntries(repeated.map(([name, values]) => [name, values.join(',')])) };
+  const repeated = sent.map((name) => [name, params.getAll(name)] as const).filter(([, values]) => values.length > 1);
+  return { ...query, ...Object.fromEntries(repeated.map(([name, values]) => [name, values.join(',')])) };
 }
 
 /** PHP's codes and messages for errors of `json_decode`. */
