@@ -7,7 +7,7 @@ import { CmsUnavailable } from '../errors.ts';
 import { noSuchKind, readOnly } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import { type Kind, type PostKind, type PostRecord, WITHHELD } from '../model/records.ts';
-import { PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
+import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
 
 /** The author of a request: an account that the CMS has authenticated, or an anonymous caller. */
 export interface Actor {
@@ -222,6 +222,7 @@ export async function visibilityFor(services: Permissions, kind: PostKind, actor
 
 /** The actor's visibility of every kind, by the permissions of its collection. */
 export async function visibilitiesFor(services: Permissions, { actor }: { actor: Actor }): Promise<Visibilities> {
+  if (!actor.account) return PUBLIC_VISIBILITIES;
   // The first look-up alone: if the CMS is unavailable, the other two then do not call it.
   const event = await visibilityFor(services, 'event', actor);
   const [venue, organizer] = await Promise.all([
