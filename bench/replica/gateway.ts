@@ -12,7 +12,6 @@ export interface ProcessFigures {
   eventsMs: number | undefined;
   cpuMs: number;
   /** How late the event loop was, beyond the interval of the measurement. */
-  loopP50Ms: number;
   loopP99Ms: number;
   loopMaxMs: number;
   /** Share of the time in which the event loop waited. */
@@ -91,7 +90,6 @@ function figures(): ProcessFigures {
     readyMs,
     eventsMs,
     cpuMs: (user + system) / 1000,
-    loopP50Ms: lateness(loop.percentile(50)),
     loopP99Ms: lateness(loop.percentile(99)),
     loopMaxMs: lateness(loop.max),
     idleShare: 1 - use.utilization,

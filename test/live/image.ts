@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { freePorts } from '../free-port.ts';
-import { ROOT } from '../start-gateway.ts';
+import { ROOT, sendRequest } from '../start-gateway.ts';
 import { until } from '../until.ts';
 
 const IMAGE = 'calendar-gateway:test';
@@ -120,11 +120,7 @@ try {
   holds('health fails before the start', tool.run(['health'], env).status === 1);
   const gateway = tool.start(env);
   const exited = once(gateway, 'exit');
-  const ready = () =>
-    fetch(`http://127.0.0.1:${adminPort}/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
+  const ready = async () => (await sendRequest(adminPort, '/ready').catch(() => undefined))?.status === 200;
   try {
     await until(ready, 'the gateway in the container is ready', START_MS);
     holds('the health check of the image', tool.run(['health'], env).status === 0);

@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startSandbox } from '../../sandbox/start.ts';
 import { freePorts } from '../free-port.ts';
-import { ROOT } from '../start-gateway.ts';
+import { ROOT, sendRequest } from '../start-gateway.ts';
+import { until } from '../until.ts';
 
+const START_MS = 30_000;
 const folder = mkdtempSync(join(tmpdir(), 'calendar-package-'));
 const site = mkdtempSync(join(tmpdir(), 'calendar-site-'));
 // The project's own Node is first on the path, as in its npm scripts.
@@ -52,16 +54,11 @@ try {
   const gateway = spawn(bin, ['serve'], { cwd: folder, env: { ...env, ...settings }, stdio: 'ignore' });
   try {
     const url = `http://127.0.0.1:${port}`;
-    for (let i = 0; i < 200; i++) {
-      if (
-        await fetch(`http://127.0.0.1:${adminPort}/ready`).then(
-          ({ ok }) => ok,
-          () => false,
-        )
-      )
-        break;
-      await new Promise((done) => setTimeout(done, 100));
-    }
+    await until(
+      async () => (await sendRequest(adminPort, '/ready').catch(() => undefined))?.status === 200,
+      'the gateway is ready',
+      START_MS,
+    );
     for (const path of ['/calendar/events/v1', '/calendar/events/v1/events', '/calendar/events/v1/doc', '/', '/docs']) {
       holds(path, (await fetch(url + path)).status === 200);
     }

@@ -8,9 +8,9 @@ import { parseArgs } from 'node:util';
 import type { Sandbox } from '../../sandbox/start.ts';
 import { playRecordedAnswers, runNode } from '../conformance.ts';
 import type { GatewayProcess } from '../start-gateway.ts';
+import { withSandbox } from '../temporary-site.ts';
 import differences from './differences.json' with { type: 'json' };
 import { startLiveGateway } from './live-gateway.ts';
-import { withSandbox } from './with-sandbox.ts';
 
 const FRESHNESS = ['test/live/freshness.test.ts', 'test/live/mass-edits.test.ts'];
 

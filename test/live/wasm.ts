@@ -2,9 +2,9 @@
 // deletes one event.
 
 import assert from 'node:assert/strict';
+import { withSandbox } from '../temporary-site.ts';
 import { basicAuth, sendJson } from './json-client.ts';
 import { startLiveGateway } from './live-gateway.ts';
-import { withSandbox } from './with-sandbox.ts';
 
 await withSandbox({ phpRuntime: 'wasm' }, async (sandbox) => {
   assert.equal(sandbox.phpRuntime, 'wasm');

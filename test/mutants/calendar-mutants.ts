@@ -3,108 +3,95 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const CALENDAR_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/calendar/permissions.ts', 'test/calendar/permissions.test.ts', [
-    {
-      what: 'a write is not rejected while the permissions are unknown',
+  ...mutantsOf('src/calendar/permissions.ts', 'test/calendar/permissions.test.ts', {
+    'a write is not rejected while the permissions are unknown': {
       function: 'permissionsForWrite',
       code: 'if (_1) throw _1;',
       title: 'does not answer',
     },
-  ]),
-  ...mutantsOf('src/calendar/ingest-response.ts', 'test/calendar/public-view.test.ts', [
-    {
-      what: "one caller's view of a record does not enter the replica",
+  }),
+  ...mutantsOf('src/calendar/ingest-response.ts', 'test/calendar/public-view.test.ts', {
+    "one caller's view of a record does not enter the replica": {
       function: 'createIngest.ingest',
       code: '_1 ? await _2.readPublicView(_3, _4, _1).catch(() => _5) : _4',
       replacement: '_4',
     },
-  ]),
-  ...mutantsOf('src/calendar/create-attempt.ts', 'test/calendar/orphans.test.ts', [
-    {
-      what: 'a record that existed before a create does not count as created by it',
+  }),
+  ...mutantsOf('src/calendar/create-attempt.ts', 'test/calendar/orphans.test.ts', {
+    'a record that existed before a create does not count as created by it': {
       function: 'startCreate.succeeded',
       code: 'if (!_1) _2.created(_3, _4, _5);',
       replacement: '_2.created(_3, _4, _5);',
       title: 'shows no record of this create',
     },
-  ]),
-  ...mutantsOf('src/calendar/event-list.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'a filter by an invisible venue or organizer matches nothing',
+  }),
+  ...mutantsOf('src/calendar/event-list.ts', 'test/http/visibility.test.ts', {
+    'a filter by an invisible venue or organizer matches nothing': {
       function: 'eventFilter.visibleIds',
       code: '_1.filter((_2) => isVisibleLink(_3[_4], _5.get(_2)))',
       replacement: '_1.filter((_2) => _5.has(_2) || _2 > 0)',
       title: 'filters of events',
     },
-  ]),
-  ...mutantsOf('src/calendar/events.ts', 'test/calendar/public-view.test.ts', [
-    {
-      what: "one caller's view of an event is not cached for others",
+  }),
+  ...mutantsOf('src/calendar/events.ts', 'test/calendar/public-view.test.ts', {
+    "one caller's view of an event is not cached for others": {
       function: 'createEvents.read',
       code: "_1 ? _2.get('event', _3) : undefined",
       replacement: '_1 ? record : undefined',
     },
-    {
-      what: "a partial date update uses the CMS's current dates",
+    "a partial date update uses the CMS's current dates": {
       function: 'createEvents.update',
       code: "const _1 = _2(_3) ? await readForUpdate(_4, 'event', _5, _6) : undefined;",
       replacement: "const _1 = undefined as Awaited<ReturnType<typeof readForUpdate<'event'>>> | undefined;",
       test: 'test/calendar/update-times.test.ts',
       title: "combines them with the CMS's times",
     },
-  ]),
-  ...mutantsOf('src/calendar/find-duplicate.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'the response to a create contains no protected record',
+  }),
+  ...mutantsOf('src/calendar/find-duplicate.ts', 'test/http/visibility.test.ts', {
+    'the response to a create contains no protected record': {
       function: 'findDuplicate',
       code: '|| _1.protected',
       title: 'a create never',
     },
-  ]),
-  ...mutantsOf('src/calendar/list-response.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'only visible events count as upcoming events of a venue or organizer',
+  }),
+  ...mutantsOf('src/calendar/list-response.ts', 'test/http/visibility.test.ts', {
+    'only visible events count as upcoming events of a venue or organizer': {
       function: 'listAccess',
       code: 'eventVisibility: restrictTo(_1.event, ANY_STATUS)',
       replacement: 'eventVisibility: { others: ANY_STATUS, own: [], userId: 0 }',
       title: 'only_with_upcoming counts',
     },
-  ]),
-  ...mutantsOf('src/calendar/list-response.ts', 'test/faults/limits.test.ts', [
-    {
-      what: 'size of a page',
+  }),
+  ...mutantsOf('src/calendar/list-response.ts', 'test/faults/limits.test.ts', {
+    'size of a page': {
       function: 'requestedPage',
       code: 'Math.min(Number(_1.per_page ?? _2), _3)',
       replacement: 'Number(_1.per_page ?? _2)',
       title: 'caps the page size',
     },
-  ]),
-  ...mutantsOf('src/calendar/password-attempts.ts', 'test/calendar/password-attempts.test.ts', [
-    {
-      what: 'anonymous callers try a bounded number of passwords',
+  }),
+  ...mutantsOf('src/calendar/password-attempts.ts', 'test/calendar/password-attempts.test.ts', {
+    'anonymous callers try a bounded number of passwords': {
       function: 'createPasswordAttempts.read',
       code: 'if (!_1.has(_2) && !_3()) throw tooManyPasswords();',
       title: 'cost the CMS one call a second',
     },
-  ]),
-  ...mutantsOf('src/calendar/permissions.ts', 'test/calendar/permissions.test.ts', [
-    {
-      what: 'unknown permissions are granted to no actor',
+  }),
+  ...mutantsOf('src/calendar/permissions.ts', 'test/calendar/permissions.test.ts', {
+    'unknown permissions are granted to no actor': {
       function: 'can',
       code: '_1 !== undefined && (_2.account?.permissions.has(_1[_3]) ?? false)',
       replacement: '_1 === undefined || (_2.account?.permissions.has(_1[_3]) ?? false)',
       title: 'granted to no actor',
     },
-  ]),
-  ...mutantsOf('src/calendar/read-post.ts', 'test/calendar/list-filters.test.ts', [
-    {
-      what: 'an embedded record is readable to actors who see an event with it',
+  }),
+  ...mutantsOf('src/calendar/read-post.ts', 'test/calendar/list-filters.test.ts', {
+    'an embedded record is readable to actors who see an event with it': {
       function: 'postExists',
       code: '&& (await mayKnow(_1, _2, _3, _4))',
       title: 'an embedded venue',
     },
-    {
-      what: 'a failed read does not count as a missing record',
+    'a failed read does not count as a missing record': {
       function: 'postExists',
       code: 'if (!(_1 instanceof CmsRejected)) throw _1;\nif (_1.status === 401 || _1.status === 403) return true;',
       replacement:
@@ -112,93 +99,82 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       test: 'test/calendar/unknown-records.test.ts',
       title: 'while the CMS is unavailable',
     },
-  ]),
-  ...mutantsOf('src/calendar/used-records.ts', 'test/calendar/rollback.test.ts', [
-    {
-      what: 'a rollback keeps records that a concurrent request refers to',
+  }),
+  ...mutantsOf('src/calendar/used-records.ts', 'test/calendar/rollback.test.ts', {
+    'a rollback keeps records that a concurrent request refers to': {
       function: 'createUsedRecords.removeUnused',
       code: 'if (_1?.creator !== _2 || _1.isShared) return false;',
       replacement: 'if (_1?.creator !== _2) return false;',
       title: 'another request in flight refers to',
     },
-  ]),
-  ...mutantsOf('src/calendar/rollback.ts', 'test/calendar/rollback.test.ts', [
-    {
-      what: 'a rollback keeps records changed since',
+  }),
+  ...mutantsOf('src/calendar/rollback.ts', 'test/calendar/rollback.test.ts', {
+    'a rollback keeps records changed since': {
       function: 'removePost',
       code: 'if (!isDeepStrictEqual(withoutRendered(_1), withoutRendered(_2))) return false;',
       title: 'an editor has changed since',
     },
-    {
-      what: 'a rollback keeps records that an event in the CMS refers to',
+    'a rollback keeps records that an event in the CMS refers to': {
       function: 'removePost',
       code: "if (_1 !== 'event' && (await isReferredTo(_2, _1, _3, _4, _5))) return false;",
       title: 'created in the CMS refers to',
     },
-    {
-      what: 'a rollback keeps terms in use',
+    'a rollback keeps terms in use': {
       function: 'removeTerm',
       code: 'if (!(await _1.isUnusedTerm(_2.kinds[_3]!, _4, callOptions(_5)))) return false;',
       title: 'created in the CMS refers to',
     },
-  ]),
-  ...mutantsOf('src/calendar/rendered-records.ts', 'test/http/response-cache.test.ts', [
-    {
-      what: 'Last-Modified does not reveal invisible changes',
+  }),
+  ...mutantsOf('src/calendar/rendered-records.ts', 'test/http/response-cache.test.ts', {
+    'Last-Modified does not reveal invisible changes': {
       function: 'renderRecord',
       code: 'if (_1?.etag === _2) {',
       replacement: 'if (_1?.etag === text) {',
       title: 'does not move',
     },
-  ]),
-  ...mutantsOf('src/calendar/rollback.ts', 'test/calendar/unknown-outcome.test.ts', [
-    {
-      what: 'no rollback after an unknown outcome',
+  }),
+  ...mutantsOf('src/calendar/rollback.ts', 'test/calendar/unknown-outcome.test.ts', {
+    'no rollback after an unknown outcome': {
       function: 'createRollback.rollBack',
       code: 'const _1 = _2 instanceof CmsUnavailable && _2.outcomeUnknown;',
       replacement: 'const _1 = false;',
       title: 'after an unknown outcome',
     },
-  ]),
-  ...mutantsOf('src/calendar/serializer.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'JSON-LD of an event leaves protected venues and organizers out',
+  }),
+  ...mutantsOf('src/calendar/serializer.ts', 'test/http/visibility.test.ts', {
+    'JSON-LD of an event leaves protected venues and organizers out': {
       function: 'createSerializer.unprotectedRecords',
       code: '.filter((_1) => !_1.protected)',
       title: 'single reads show',
     },
-    {
-      what: 'linked records in an event follow the visibility of their own kind',
+    'linked records in an event follow the visibility of their own kind': {
       function: 'createSerializer.linkedRecords',
       code: 'isVisibleLink(_1.visibilities[_2], _3)',
       replacement: 'isVisibleLink(_1.visibilities.event, _3)',
       test: 'test/calendar/permissions.test.ts',
       title: 'alone',
     },
-  ]),
-  ...mutantsOf('src/calendar/unknown-records.ts', 'test/calendar/unknown-records.test.ts', [
-    {
-      what: 'anonymous callers cause a bounded number of CMS calls per second',
+  }),
+  ...mutantsOf('src/calendar/unknown-records.ts', 'test/calendar/unknown-records.test.ts', {
+    'anonymous callers cause a bounded number of CMS calls per second': {
       function: 'createUnknownRecords.takeTokens',
       code: 'if (_1 - _2 < _3) return false;',
     },
-  ]),
-  ...mutantsOf('src/calendar/write-through.ts', 'test/calendar/stale-response.test.ts', [
-    {
-      what: "an outdated response to a caller's read does not replace a newer record in the replica",
+  }),
+  ...mutantsOf('src/calendar/write-through.ts', 'test/calendar/stale-response.test.ts', {
+    "an outdated response to a caller's read does not replace a newer record in the replica": {
       function: 'tolerantWriteThrough.storeRead',
       code: '_1.storeRead(_2(_3), _4)',
       replacement: '_1.storeRead(_3, _4)',
       title: 'does not replace it',
     },
-  ]),
-  ...mutantsOf('src/text/text.ts', 'test/text/linear-time.test.ts', [
-    {
-      what: 'long sequences of combining marks are not sorted',
+  }),
+  ...mutantsOf('src/text/text.ts', 'test/text/linear-time.test.ts', {
+    'long sequences of combining marks are not sorted': {
       function: 'normalizeUnicode',
       code: '_1.replace(MARKS, truncateMarks).normalize(_2)',
       replacement: '_1.normalize(_2)',
       title: 'for as many marks as any language writes',
     },
-  ]),
+  }),
 ];

@@ -3,87 +3,76 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const CLI_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('config/default.json', 'test/config.test.ts', [
-    {
-      what: 'the admin port is on loopback',
+  ...mutantsOf('config/default.json', 'test/config.test.ts', {
+    'the admin port is on loopback': {
       code: '"adminHost": "127.0.0.1"',
       replacement: '"adminHost": "0.0.0.0"',
       title: 'the documented defaults',
     },
-  ]),
-  ...mutantsOf('src/cli/plugin/companion-plugin.ts', 'test/cli/plugin/companion-plugin.test.ts', [
-    {
-      what: 'a second installed companion plugin does nothing',
+  }),
+  ...mutantsOf('src/cli/plugin/companion-plugin.ts', 'test/cli/plugin/companion-plugin.test.ts', {
+    'a second installed companion plugin does nothing': {
       function: 'companionPlugin',
       code: "if (!\\\\defined(__NAMESPACE__ . '\\\\\\\\TYPES'))",
       replacement: 'if (true)',
       title: 'second copy',
     },
-  ]),
-  ...mutantsOf('src/cli/plugin/created-records.php', 'test/cli/plugin/created-records.test.ts', [
-    {
-      what: 'an invisible record is not reported as missing',
+  }),
+  ...mutantsOf('src/cli/plugin/created-records.php', 'test/cli/plugin/created-records.test.ts', {
+    'an invisible record is not reported as missing': {
       code: 'if ($records && !$visible) {',
       replacement: 'if (false) {',
       title: 'is an error, not missing',
     },
-  ]),
-  ...mutantsOf('src/cli/plugin/registration.php', 'test/cli/plugin/companion-plugin.test.ts', [
-    {
-      what: 'the companion plugin registers no key that a plugin registered for all types',
+  }),
+  ...mutantsOf('src/cli/plugin/registration.php', 'test/cli/plugin/companion-plugin.test.ts', {
+    'the companion plugin registers no key that a plugin registered for all types': {
       code: " || \\registered_meta_key_exists($object, $key, '')",
       title: 'registers no key that is registered already',
     },
-    {
-      what: 'the companion plugin waits until plugins have registered their keys',
+    'the companion plugin waits until plugins have registered their keys': {
       code: '}, 98);',
       replacement: '}, 1);',
       title: 'registers no key that is registered already',
     },
-    {
-      what: 'the companion plugin keeps one row per value if the plugin does',
+    'the companion plugin keeps one row per value if the plugin does': {
       code: "$definition['type'] === 'array' && has_plain_rows($object, $key)",
       replacement: 'false',
       title: 'never makes one row of a list',
     },
-  ]),
-  ...mutantsOf('src/cli/serve.ts', 'test/process/serve.test.ts', [
-    {
-      what: 'a second signal exits immediately',
+  }),
+  ...mutantsOf('src/cli/serve.ts', 'test/process/serve.test.ts', {
+    'a second signal exits immediately': {
       function: 'serve',
       code: 'void nextSignal().then(() => process.exit(1));',
       title: 'second SIGTERM',
     },
-  ]),
-  ...mutantsOf('src/gateway.ts', 'test/process/serve.test.ts', [
-    {
-      what: '/ready is 503 while draining',
+  }),
+  ...mutantsOf('src/gateway.ts', 'test/process/serve.test.ts', {
+    '/ready is 503 while draining': {
       function: 'createGateway.close',
       code: '_1.startDraining();',
       title: 'finishes all requests',
     },
-  ]),
-  ...mutantsOf('src/observability/log.ts', 'test/observability/log.test.ts', [
-    {
-      what: 'the log removes credentials from every text',
+  }),
+  ...mutantsOf('src/observability/log.ts', 'test/observability/log.test.ts', {
+    'the log removes credentials from every text': {
       function: 'redactCredentials',
       code: ".replace(/\\b(basic|bearer)\\s+[A-Za-z0-9+/_=.~-]{6,}/gi, '$1 (removed)')",
       title: 'credentials',
     },
-  ]),
-  ...mutantsOf('src/observability/metrics.ts', 'test/faults/cms-faults.test.ts', [
-    {
-      what: 'the state of the circuit breaker is a metric',
+  }),
+  ...mutantsOf('src/observability/metrics.ts', 'test/faults/cms-faults.test.ts', {
+    'the state of the circuit breaker is a metric': {
       function: 'createMetrics',
       code: 'return Math.max(..._1.values());',
       title: 'does not call the CMS while the circuit breaker is open, and says so',
     },
-    {
-      what: 'stale responses are counted',
+    'stale responses are counted': {
       function: 'createMetrics.isStale',
       code: "Number(_1 === 'stale')",
       replacement: '0',
       test: 'test/observability/metrics.test.ts',
     },
-  ]),
+  }),
 ];

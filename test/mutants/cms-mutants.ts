@@ -4,335 +4,284 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const CMS_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/cms/bulkhead.ts', 'test/cms/bulkhead.test.ts', [
-    {
-      what: 'concurrent calls to the CMS',
+  ...mutantsOf('src/cms/bulkhead.ts', 'test/cms/bulkhead.test.ts', {
+    'concurrent calls to the CMS': {
       function: 'createBulkheads.canStart',
       code: '|| _1() + _2 >= _3.connections',
       title: 'give unreserved connections',
     },
-    {
-      what: 'queued calls to the CMS',
+    'queued calls to the CMS': {
       function: 'createBulkheads.canQueue',
       code: 'if (_1.queued.size >= _1.queue) return false;',
       test: 'test/faults/cms-client-load.test.ts',
       title: 'the queue',
     },
-    {
-      what: 'reserved connections of a bulkhead',
+    'reserved connections of a bulkhead': {
       function: 'createBulkheads.canStart',
       code: '+ _1 >= _2.connections',
       replacement: '>= _2.connections',
       title: 'keep a connection',
     },
-    {
-      what: 'anonymous calls have few connections',
+    'anonymous calls have few connections': {
       function: 'createBulkheads.canStart',
       code: '_1.running >= _1.max ||',
       title: 'at most two connections',
     },
-    {
-      what: 'users take turns',
+    'users take turns': {
       function: 'createBulkheads.nextQueued',
       code: 'if (!_1 || _2(_3) < _2(_1)) _1 = _3;',
       replacement: '_1 ??= _3;',
       title: 'take turns',
     },
-    {
-      what: 'one user leaves a connection to the others',
+    'one user leaves a connection to the others': {
       function: 'createBulkheads.canStart',
       code: '(_1.runningByKey.get(_2) ?? 0) < _3(_1)',
       replacement: 'true',
       title: 'leave one connection',
     },
-    {
-      what: 'one user fills no queue',
+    'one user fills no queue': {
       function: 'createBulkheads.canQueue',
       code: 'return _1 < Math.ceil(_2.queue / 2);',
       replacement: 'return _1 < _2.queue;',
       title: 'half of a queue',
     },
-  ]),
-  ...mutantsOf('src/cms/circuit-breaker.ts', 'test/cms/circuit-breaker.test.ts', [
-    {
-      what: 'the circuit breaker opens',
+  }),
+  ...mutantsOf('src/cms/circuit-breaker.ts', 'test/cms/circuit-breaker.test.ts', {
+    'the circuit breaker opens': {
       function: 'consecutiveOrSampling',
       code: 'new ConsecutiveBreaker(5)',
       replacement: 'new ConsecutiveBreaker(1e9)',
     },
-    {
-      what: 'a half-open circuit breaker tries one call',
+    'a half-open circuit breaker tries one call': {
       function: 'createCircuitBreaker.run',
       code: 'if (_1.state === CircuitState.HalfOpen) throw _2();',
     },
-    {
-      what: 'an aborted trial does not close the circuit breaker',
+    'an aborted trial does not close the circuit breaker': {
       function: 'createCircuitBreaker',
       code: '|| (_1.state === CircuitState.HalfOpen && isClientAbort(_2))',
     },
-  ]),
-  ...mutantsOf('src/cms/client.ts', 'test/faults/cms-client.test.ts', [
-    {
-      what: 'no redirect to another origin is followed',
+  }),
+  ...mutantsOf('src/cms/client.ts', 'test/faults/cms-client.test.ts', {
+    'no redirect to another origin is followed': {
       function: 'createCmsClient.followRedirects',
       code: '_1?.origin !== _2.origin || _3 === MAX_REDIRECTS',
       replacement: '!_1 || _3 === MAX_REDIRECTS',
       title: 'redirects',
     },
-    {
-      what: 'observations contain no query values',
+    'observations contain no query values': {
       function: 'redactQuery',
       code: "return _1.length > 0 ? `${_2}?${_1.join('&')}` : _2;",
       replacement: 'return path;',
       title: 'with network faults',
     },
-    {
-      what: 'only the headers meant for the CMS reach it',
+    'only the headers meant for the CMS reach it': {
       function: 'requestHeaders',
       code: 'for (const _1 of FORWARDED_HEADERS) if (_2[_1] !== undefined) _3[_1] = _2[_1];',
       replacement: 'Object.assign(_3, _2);',
       title: 'forwards only the headers meant for the CMS',
     },
-    {
-      what: 'observations contain no headers',
+    'observations contain no headers': {
       function: 'createCmsClient.attempt',
       code: 'const _1 = _2.label ?? redactQuery(_3.path);',
       replacement: 'const _1 = `${_2.label ?? redactQuery(_3.path)} ${_2.credentials}`;',
       test: 'test/faults/secrets.test.ts',
     },
-    {
-      what: 'failures in one bulkhead stop no other',
+    'failures in one bulkhead stop no other': {
       function: 'createCmsClient.policiesOf',
       code: "({ bulkhead = 'sync' }: CmsRequest)",
       replacement: "(_: CmsRequest, bulkhead: BulkheadName = 'sync')",
       test: 'test/faults/cms-client-load.test.ts',
       title: 'stops no other bulkhead',
     },
-    {
-      what: 'the deadline of a call',
+    'the deadline of a call': {
       function: 'startDeadline',
       code: '() => _1.abort(new CmsUnavailable',
       replacement: '() => void (new CmsUnavailable',
       test: 'test/faults/cms-faults.test.ts',
       title: 'drips',
     },
-    {
-      what: 'a write is never retried',
+    'a write is never retried': {
       function: 'createCmsClient.requestWithRetries',
       code: 'RETRYABLE_METHODS.has(_1.method) &&',
       test: 'test/faults/cms-client-load.test.ts',
       title: 'neither a write nor a read with Retry-After',
     },
-    {
-      what: 'a write does not follow a redirect',
+    'a write does not follow a redirect': {
       function: 'createCmsClient.attempt',
       code: 'RETRYABLE_METHODS.has(_1) && isRedirect(_2.status)',
       replacement: 'isRedirect(_2.status)',
       title: 'redirects',
     },
-    {
-      what: 'the retry budget',
+    'the retry budget': {
       function: 'createCmsClient.requestWithRetries',
       code: 'if (!_1 || !_2.tryRetry())',
       replacement: 'if (!_1)',
       test: 'test/faults/cms-client-load.test.ts',
       title: 'at most a fifth of the requests, or three',
     },
-    {
-      what: 'the request id reaches the CMS',
+    'the request id reaches the CMS': {
       function: 'requestHeaders',
       code: "_1['x-request-id'] = _2;",
       replacement: '{}',
       test: 'test/faults/limits.test.ts',
       title: 'on request ids: a valid one is kept, in the response and for the CMS',
     },
-  ]),
-  ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/fetch-image.test.ts', [
-    {
-      what: 'every resolved address is checked',
+  }),
+  ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/fetch-image.test.ts', {
+    'every resolved address is checked': {
       function: 'createCheckedLookup',
       code: '!_1.every(({ address }) => _2(_3))',
       replacement: 'false',
     },
-    {
-      what: 'one private address rejects the host',
+    'one private address rejects the host': {
       function: 'createCheckedLookup',
       code: '_1.every(',
       replacement: '_1.some(',
       title: 'rejects a host with one private address among public ones',
     },
-    {
-      what: 'addresses in the URL are checked',
+    'addresses in the URL are checked': {
       function: 'parseAllowedUrl',
       code: 'return _1(_2) ? _3 : undefined;',
       replacement: 'return _3;',
       title: 'does not call 127.0.0.1',
     },
-    {
-      what: 'redirects are checked',
+    'redirects are checked': {
       function: 'fetchImage',
       code: "typeof _1 === 'string' ? parseAllowedUrl(_1, _2, _3) : undefined",
       replacement: 'new URL(String(_1), _2)',
       title: 'does not follow a redirect',
     },
-    {
-      what: 'unusual spellings of addresses are rejected',
+    'unusual spellings of addresses are rejected': {
       function: 'parseAllowedUrl',
       code: 'if (isIPv4(_1) && _2.host !== _3?.host && !_4.includes(`//${_1}`)) return undefined;',
       title: 'rejects unusual spellings of an address, even of an allowed one',
     },
-    {
-      what: 'no credentials in the URL',
+    'no credentials in the URL': {
       function: 'parseAllowedUrl',
       code: "if (_1.username !== '' || _1.password !== '') return undefined;",
       title: 'sends no credentials or cookies, and rejects URLs with credentials',
     },
-    {
-      what: 'size of an image',
+    'size of an image': {
       function: 'readImage',
       code: 'if (_1 > _2) return undefined;',
       title: 'stops at the byte limit, with and without Content-Length',
     },
-    {
-      what: 'time for an image',
+    'time for an image': {
       function: 'fetchImage',
       code: '_1.abort()',
       replacement: '{}',
       title: 'stops at the time limit, before headers and within a body',
     },
-    {
-      what: 'the type is read from the bytes',
+    'the type is read from the bytes': {
       function: 'readImage',
       code: 'const _1 = IMAGE_TYPES.find(({ matches }) => _2(_3));',
       replacement: "const _1 = IMAGE_TYPES.find(({ mimeType }) => mimeType === response.headers['content-type']);",
     },
-    {
-      what: 'no other port is called for an image',
+    'no other port is called for an image': {
       function: 'parseAllowedUrl',
       code: "if (_1.port !== '' && _2 === 'standard') return undefined;",
       title: 'calls standard ports only, also after a redirect',
     },
-    {
-      what: 'the gateway is not called for an image',
+    'the gateway is not called for an image': {
       function: 'parseAllowedUrl',
       code: 'if (_1.includes(_2.origin)) return undefined;',
       title: 'does not call the gateway itself, also after a redirect',
     },
-  ]),
-  ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', [
-    {
-      what: "timeout for the CMS's headers",
+  }),
+  ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {
+    "timeout for the CMS's headers": {
       function: 'sendRequest',
       code: 'headersTimeout: _1.headersTimeoutMs,',
       replacement: 'headersTimeout: 0,',
       title: 'limits the time until the headers, however late the deadline',
     },
-    {
-      what: 'an aborted call closes its connection',
+    'an aborted call closes its connection': {
       function: 'sendRequest.onRequestStart',
       code: '_1.abort(_2);',
       test: 'test/faults/cms-faults.test.ts',
       title: 'that drips its body',
     },
-    {
-      what: 'size of a response',
+    'size of a response': {
       function: 'sendRequest.onResponseData',
       code: 'if (_1 <= _2.maxBytes)',
       replacement: 'if (true)',
       title: '100 MB',
     },
-    {
-      what: 'size of a decompressed response',
+    'size of a decompressed response': {
       function: 'sendRequest',
       code: ', { maxOutputLength: _1.maxBytes }',
       title: 'gzip bomb',
     },
-    {
-      what: 'a write with an unknown outcome is reported as such',
+    'a write with an unknown outcome is reported as such': {
       function: 'sendRequest',
       code: 'const _1 = () => _2 && isWrite(_3.method);',
       replacement: 'const _1 = () => false;',
       test: 'test/faults/cms-faults.test.ts',
       title: 'responds to a write:',
     },
-  ]),
-  ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/image-fetcher.test.ts', [
-    {
-      what: 'the memory of fetched images is bounded',
-      function: 'createImageFetcher.hasRoom',
-      code: '_1 + _2 <= _3 &&',
-    },
-    {
-      what: 'one account cannot use the image memory of others',
+  }),
+  ...mutantsOf('src/cms/image-fetcher.ts', 'test/cms/image-fetcher.test.ts', {
+    'the memory of fetched images is bounded': { function: 'createImageFetcher.hasRoom', code: '_1 + _2 <= _3 &&' },
+    'one account cannot use the image memory of others': {
       function: 'createImageFetcher.hasRoom',
       code: '&& (_1.get(_2) ?? 0) + _3 <= _4',
     },
-  ]),
-  ...mutantsOf('src/cms/public-address.ts', 'test/cms/public-address.test.ts', [
-    {
-      what: 'addresses of the range loopback are not public',
+  }),
+  ...mutantsOf('src/cms/public-address.ts', 'test/cms/public-address.test.ts', {
+    'addresses of the range loopback are not public': {
       function: 'isPublicAddress',
       code: "_1.range() !== 'unicast'",
       replacement: "!['unicast', 'loopback'].includes(_1.range())",
     },
-    {
-      what: 'addresses of the range private are not public',
+    'addresses of the range private are not public': {
       function: 'isPublicAddress',
       code: "_1.range() !== 'unicast'",
       replacement: "!['unicast', 'private'].includes(_1.range())",
     },
-    {
-      what: 'addresses of the range linkLocal are not public',
+    'addresses of the range linkLocal are not public': {
       function: 'isPublicAddress',
       code: "_1.range() !== 'unicast'",
       replacement: "!['unicast', 'linkLocal'].includes(_1.range())",
     },
-    {
-      what: 'addresses of the range carrierGradeNat are not public',
+    'addresses of the range carrierGradeNat are not public': {
       function: 'isPublicAddress',
       code: "_1.range() !== 'unicast'",
       replacement: "!['unicast', 'carrierGradeNat'].includes(_1.range())",
     },
-    {
-      what: 'other spellings of an IP address are not public',
+    'other spellings of an IP address are not public': {
       function: 'isPublicAddress',
       code: 'if (isIP(_1) === 0) return false;',
       replacement: 'if (!ipaddr.isValid(_1)) return false;',
     },
-    {
-      what: 'IPv6 addresses outside global unicast are not public',
+    'IPv6 addresses outside global unicast are not public': {
       function: 'isPublicAddress',
       code: '&& _1.match(GLOBAL_IPV6)',
     },
-  ]),
-  ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', [
-    {
-      what: 'JSON after a PHP notice',
+  }),
+  ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {
+    'JSON after a PHP notice': {
       function: 'parseJson',
       code: 'const _1 = tryParse(_2.slice(_3));\nif (_1 !== undefined) return _1;',
       title: 'parses JSON after a PHP notice',
     },
-    {
-      what: 'an HTML page is no response',
+    'an HTML page is no response': {
       function: 'parseResponse',
       code: "if (_1 === 'json' && _2 !== 'HEAD' && _3 !== 204 && _4 === undefined)",
       replacement: 'if (false)',
       title: 'with bad responses',
     },
-    {
-      what: 'Retry-After of the CMS is passed on',
+    'Retry-After of the CMS is passed on': {
       function: 'parseResponse',
       code: "retryAfterS: parseRetryAfter(_1['retry-after']),",
       test: 'test/faults/cms-faults.test.ts',
       title: 'sends 429 with Retry-After',
     },
-  ]),
-  ...mutantsOf('src/cms/wordpress/rejections.ts', 'test/cms/rejections.test.ts', [
-    {
-      what: 'records named by an error count as created only with the id of the call',
+  }),
+  ...mutantsOf('src/cms/wordpress/rejections.ts', 'test/cms/rejections.test.ts', {
+    'records named by an error count as created only with the id of the call': {
       function: 'insertedRecords',
       code: '|| (_1.length > 0 && _2.calendar_create !== _3)',
       title: 'that its own request did not create',
     },
-  ]),
+  }),
 ];

@@ -3,253 +3,213 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const HTTP_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/application.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'the status counts public records only',
+  ...mutantsOf('src/application.ts', 'test/http/visibility.test.ts', {
+    'the status counts public records only': {
       function: 'countPublicRecords',
       code: "events: _1.listEvents({ visibility: PUBLIC_VISIBILITY, order: 'start', ..._2 }).total,",
       replacement: 'listEvents: _1.counts().event,',
       title: 'the status on the admin port',
     },
-  ]),
-  ...mutantsOf('src/http/state.ts', 'test/faults/limits.test.ts', [
-    {
-      what: 'only a valid request id is kept',
+  }),
+  ...mutantsOf('src/http/state.ts', 'test/faults/limits.test.ts', {
+    'only a valid request id is kept': {
       function: 'nextRequestId',
       code: '&& VALID_ID.test(_1)',
       title: 'on request ids: a valid one is kept, in the response and for the CMS',
     },
-  ]),
-  ...mutantsOf('src/http/admin.ts', 'test/http/admin.test.ts', [
-    {
-      what: 'a webhook is accepted once',
+  }),
+  ...mutantsOf('src/http/admin.ts', 'test/http/admin.test.ts', {
+    'a webhook is accepted once': {
       function: 'createAdmin.webhook',
       code: "if (_1.has(_2)) return errorReply(409, 'this webhook was received before: each is accepted once');",
       title: 'accepts a webhook once',
     },
-    {
-      what: '/ready?strict=1 requires a replica in sync',
+    '/ready?strict=1 requires a replica in sync': {
       function: 'createAdmin',
       code: "&& (_1.get('strict') !== '1' || _2())",
     },
-  ]),
-  ...mutantsOf('src/http/auth.ts', 'test/http/auth.test.ts', [
-    {
-      what: 'credentials are kept as keyed hashes alone',
+  }),
+  ...mutantsOf('src/http/auth.ts', 'test/http/auth.test.ts', {
+    'credentials are kept as keyed hashes alone': {
       function: 'createAuthenticator.authenticate',
       code: "createHmac('sha256', _1).update(_2).digest('base64')",
       replacement: '_2',
       test: 'test/process/memory.test.ts',
     },
-    {
-      what: 'invalid credentials are rejected',
+    'invalid credentials are rejected': {
       function: 'createAuthenticator.authenticate',
       code: "if ('error' in _1) throw _1.error;",
       replacement: "if ('error' in _1) return ANONYMOUS;",
       test: 'test/faults/limits.test.ts',
       title: 'on logins',
     },
-    {
-      what: 'guesses by e-mail address count for the account',
+    'guesses by e-mail address count for the account': {
       function: 'createAuthenticator.limitedName',
       code: '(await _1.findUserName?.(_2, _3).catch(() => undefined)) ?? _4',
       replacement: '_4',
       title: 'count for the account that the address belongs to',
     },
-    {
-      what: 'guesses are counted',
+    'guesses are counted': {
       function: 'createAuthenticator.count',
       code: 'return _1.failed(_2, await _3(_4, networkOf(_2)), _5.kind);',
       replacement: 'return _1.inconclusive(_2, _4, _5.kind);',
       test: 'test/faults/limits.test.ts',
       title: 'on logins',
     },
-    {
-      what: 'expired results of rejected logins are removed',
+    'expired results of rejected logins are removed': {
       function: 'createAuthenticator.ask',
       code: '_1();',
       title: 'is removed from memory',
     },
-    {
-      what: 'rejected logins are cached for a shorter time than accepted ones',
+    'rejected logins are cached for a shorter time than accepted ones': {
       function: 'createAuthenticator.count',
       code: '_1.set(_2, _3, { ttl: REJECTED_CACHED_MS });',
       title: 'once in five seconds',
     },
-    {
-      what: 'a failing counter does not end the process',
+    'a failing counter does not end the process': {
       function: 'createAuthenticator.ask',
       code: '.catch(() => {}) };',
       replacement: ' };',
       title: 'cannot store a failure',
     },
-    {
-      what: 'credentials that are new from an address have their own bulkhead',
+    'credentials that are new from an address have their own bulkhead': {
       function: 'createAuthenticator.ask',
       code: "_1.trusted ? 'callers' : 'logins'",
       replacement: "'callers'",
       title: 'have their own bulkhead',
     },
-  ]),
-  ...mutantsOf('src/http/error-handler.ts', 'test/faults/raw-http.test.ts', [
-    {
-      what: 'client aborts are not logged as failures',
+  }),
+  ...mutantsOf('src/http/error-handler.ts', 'test/faults/raw-http.test.ts', {
+    'client aborts are not logged as failures': {
       function: 'isClientAbort',
       code: 'return _1 instanceof Error && CLIENT_ABORTS.test(String(_2 ?? _3));',
       replacement: 'return _2 === _3 && CLIENT_ABORTS.test(String(_1)) && false;',
       title: 'survives two thousand client aborts',
     },
-  ]),
-  ...mutantsOf('src/http/headers.ts', 'test/http/protocol.test.ts', [
-    {
-      what: 'nosniff',
-      code: "'X-Content-Type-Options': 'nosniff',",
-    },
-  ]),
-  ...mutantsOf('src/http/idempotency.ts', 'test/http/idempotency.test.ts', [
-    {
-      what: 'a create with a key is sent only by the gateway that holds the key',
+  }),
+  ...mutantsOf('src/http/headers.ts', 'test/http/protocol.test.ts', {
+    nosniff: { code: "'X-Content-Type-Options': 'nosniff'," },
+  }),
+  ...mutantsOf('src/http/idempotency.ts', 'test/http/idempotency.test.ts', {
+    'a create with a key is sent only by the gateway that holds the key': {
       function: 'createIdempotency.run.renew',
       code: 'if (_1) throw createInProgress();',
       title: 'another gateway took its key over',
     },
-    {
-      what: 'an Idempotency-Key belongs to one body',
+    'an Idempotency-Key belongs to one body': {
       function: 'createIdempotency',
       code: 'if (_1.fingerprint !== _2.fingerprint) throw keyReused();',
       title: 'another body is 422',
     },
-  ]),
-  ...mutantsOf('src/cms/wordpress/site-info.ts', 'test/http/auth.test.ts', [
-    {
-      what: 'credentials that PHP parses differently do not reach the CMS',
+  }),
+  ...mutantsOf('src/cms/wordpress/site-info.ts', 'test/http/auth.test.ts', {
+    'credentials that PHP parses differently do not reach the CMS': {
       function: 'readLogin',
       code: "if (_1.toString('base64') !== _2) return { kind: 'password', user: undefined };",
       title: 'without a CMS call',
     },
-  ]),
-  ...mutantsOf('src/http/request-target.ts', 'test/interface/limits.test.ts', [
-    {
-      what: 'length of values on any route',
+  }),
+  ...mutantsOf('src/http/request-target.ts', 'test/interface/limits.test.ts', {
+    'length of values on any route': {
       function: 'mount',
       code: 'checkLengths([_1.query], NO_PARAMETERS);',
       title: 'apply to rest_route before routing',
     },
-  ]),
-  ...mutantsOf('src/http/response-cache.ts', 'test/http/on-demand-poll.test.ts', [
-    {
-      what: 'polls on demand are a second apart',
+  }),
+  ...mutantsOf('src/http/response-cache.ts', 'test/http/on-demand-poll.test.ts', {
+    'polls on demand are a second apart': {
       function: 'createOnDemandPoll',
       code: 'if (!_1 || _2 - _1.requestedMs >= SECOND_MS) {',
       replacement: 'if (_2 >= 0) {',
     },
-    {
-      what: 'polls on demand do not shorten a pause',
+    'polls on demand do not shorten a pause': {
       function: 'createOnDemandPoll',
       code: 'if (_1.state().failures > 0) return;',
     },
-  ]),
-  ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/pages.test.ts', [
-    {
-      what: 'a content security policy on pages',
+  }),
+  ...mutantsOf('src/http/pages/pages.ts', 'test/http/pages/pages.test.ts', {
+    'a content security policy on pages': {
       function: 'setPageHeaders',
       code: "_1.set('Content-Security-Policy', _2.join('; '));",
     },
-  ]),
-  ...mutantsOf('src/http/pages/json-ld-template.ts', 'test/http/pages/landing-contents.test.ts', [
-    {
-      what: 'no text ends the data block of a page',
+  }),
+  ...mutantsOf('src/http/pages/json-ld-template.ts', 'test/http/pages/landing-contents.test.ts', {
+    'no text ends the data block of a page': {
       function: 'jsonLdScript',
       code: ".replaceAll('<', '\\\\u003c')",
       title: 'run no script',
     },
-  ]),
-  ...mutantsOf('src/calendar/resolve-references.ts', 'test/calendar/list-filters.test.ts', [
-    {
-      what: 'an embedded record is readable by slug to actors who see an event with it',
+  }),
+  ...mutantsOf('src/calendar/resolve-references.ts', 'test/calendar/list-filters.test.ts', {
+    'an embedded record is readable by slug to actors who see an event with it': {
       function: 'createReferenceChecks.slugExists',
       code: '&& (await mayKnow(_1, _2, _3, _4))',
       title: 'an embedded venue',
     },
-  ]),
-  ...mutantsOf('src/http/request-target.ts', 'test/faults/raw-http.test.ts', [
-    {
-      what: 'length of a URL',
+  }),
+  ...mutantsOf('src/http/request-target.ts', 'test/faults/raw-http.test.ts', {
+    'length of a URL': {
       function: 'rejectMalformed',
       code: 'if (_1.url.length > _2)',
       replacement: 'if (false)',
       title: 'an address beyond',
     },
-    {
-      what: 'header names with underscores are rejected',
+    'header names with underscores are rejected': {
       function: 'isMalformed',
       code: "if (_1[_2]!.includes('_')) return true;",
       replacement: '{}',
       title: 'underscore',
     },
-    {
-      what: 'absolute URLs in the request line are rejected',
+    'absolute URLs in the request line are rejected': {
       function: 'isMalformed',
       code: "if (!_1?.startsWith('/')) return true;",
       title: 'absolute address',
     },
-  ]),
-  ...mutantsOf('src/http/response-cache.ts', 'test/http/cached-visibility.test.ts', [
-    {
-      what: 'a request with credentials gets no cached response',
+  }),
+  ...mutantsOf('src/http/response-cache.ts', 'test/http/cached-visibility.test.ts', {
+    'a request with credentials gets no cached response': {
       function: 'dependsOnUrlAlone',
       code: '_1.authorization === undefined &&',
     },
-    {
-      what: 'a request with a chunked body gets no cached response',
+    'a request with a chunked body gets no cached response': {
       function: 'dependsOnUrlAlone',
       code: "&&\n_1['transfer-encoding'] === undefined",
     },
-    {
-      what: 'a request with a body gets no cached response',
+    'a request with a body gets no cached response': {
       function: 'dependsOnUrlAlone',
       code: "(_1['content-length'] === undefined || _1['content-length'] === '0') &&",
     },
-    {
-      what: 'a change of the replica invalidates cached responses',
+    'a change of the replica invalidates cached responses': {
       function: 'createResponseCache.get',
       code: '_1.replicaVersion === _2 &&',
     },
-  ]),
-  ...mutantsOf('src/http/routes.ts', 'test/cms/image-fetcher.test.ts', [
-    {
-      what: 'a write is rejected while the replica is not writable',
+  }),
+  ...mutantsOf('src/http/routes.ts', 'test/cms/image-fetcher.test.ts', {
+    'a write is rejected while the replica is not writable': {
       function: 'createEndpointRunner.runOperation',
       code: 'if (WRITES.has(_1) && _2.actor.account) _3.replica.assertWritable();',
       test: 'test/process/full-disk.test.ts',
       title: 'without a CMS call',
     },
-    {
-      what: 'length of values',
+    'length of values': {
       function: 'createEndpointRunner.runOperation',
       code: 'checkLengths([_1, _2, _3], LIMITS_OF.get(_4)!);',
       test: 'test/interface/limits.test.ts',
       title: 'before anything reads it',
     },
-    {
-      what: 'ids in one parameter',
+    'ids in one parameter': {
       function: 'createEndpointRunner.runOperation',
       code: 'rejectLongLists(_1, { ..._2, ..._3 }, _4.idsPerParameter);',
       test: 'test/faults/limits.test.ts',
       title: 'rejects too many values in one parameter',
     },
-    {
-      what: 'a request releases its images',
-      function: 'createEndpointRunner',
-      code: '_1.release();',
-    },
-  ]),
-  ...mutantsOf('src/http/response-cache.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'only a response that the URL alone determines is public',
+    'a request releases its images': { function: 'createEndpointRunner', code: '_1.release();' },
+  }),
+  ...mutantsOf('src/http/response-cache.ts', 'test/http/visibility.test.ts', {
+    'only a response that the URL alone determines is public': {
       function: 'responseCache.compute',
       code: '|| !dependsOnUrlAlone(_1)',
       title: 'no cache may store',
     },
-  ]),
+  }),
 ];

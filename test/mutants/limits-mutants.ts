@@ -4,227 +4,182 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const LIMITS_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/http/client-address.ts', 'test/faults/limits.test.ts', [
-    {
-      what: 'only what the proxy appends to X-Forwarded-For is trusted',
+  ...mutantsOf('src/http/client-address.ts', 'test/faults/limits.test.ts', {
+    'only what the proxy appends to X-Forwarded-For is trusted': {
       function: 'createClientAddress.isTrusted',
       code: '_1 !== true &&',
       title: 'on requests per address',
     },
-    {
-      what: 'forwarding headers are ignored without a trusted proxy',
+    'forwarding headers are ignored without a trusted proxy': {
       function: 'createClientAddress',
       code: 'if (_1 === false) {',
       replacement: 'if (_1 === false) return callerAddress(true);\n  if (_1 === false) {',
       title: 'ignore forwarding headers without a trusted proxy',
     },
-  ]),
-  ...mutantsOf('src/http/load-shedding.ts', 'test/http/load-shedding.test.ts', [
-    {
-      what: 'load shedding under overload',
-      function: 'createOverloadCheck',
-      code: '> _1;',
-      replacement: '> 1e9;',
-    },
-    {
-      what: 'concurrent bodies',
-      function: 'loadShedding',
-      code: 'if (_1 >= _2) throw OVERLOADED_WITH_BODY;',
-    },
-    {
-      what: 'a finished body no longer counts',
-      function: 'loadShedding',
-      code: '_1 -= 1;',
-    },
-  ]),
-  ...mutantsOf('src/http/login-limit.ts', 'test/http/login-limit.test.ts', [
-    {
-      what: 'guesses at one user are counted together',
-      function: 'createLoginLimit.check',
-      code: '_1.waitS(_2, _3),',
-    },
-    {
-      what: 'guesses from one address are counted together',
+  }),
+  ...mutantsOf('src/http/load-shedding.ts', 'test/http/load-shedding.test.ts', {
+    'load shedding under overload': { function: 'createOverloadCheck', code: '> _1;', replacement: '> 1e9;' },
+    'concurrent bodies': { function: 'loadShedding', code: 'if (_1 >= _2) throw OVERLOADED_WITH_BODY;' },
+    'a finished body no longer counts': { function: 'loadShedding', code: '_1 -= 1;' },
+  }),
+  ...mutantsOf('src/http/login-limit.ts', 'test/http/login-limit.test.ts', {
+    'guesses at one user are counted together': { function: 'createLoginLimit.check', code: '_1.waitS(_2, _3),' },
+    'guesses from one address are counted together': {
       function: 'createLoginLimit.check',
       code: '..._1.map(({ name, count, running }) => _2.waitS(_3, _4)),',
     },
-    {
-      what: 'concurrent guesses are counted',
+    'concurrent guesses are counted': {
       function: 'createFailureCount.waitS',
       code: 'return _1 + _2 >= _3 ? 1 : 0;',
       replacement: 'return 0;',
       test: 'test/faults/limits.test.ts',
       title: 'slow down guesses from one address at any user, also concurrent ones',
     },
-    {
-      what: 'spellings of a user name count together',
+    'spellings of a user name count together': {
       function: 'createLoginLimit.countersOf',
       code: 'accountKey(_1) ?? _1',
       replacement: '_1',
       title: 'all spellings',
     },
-    {
-      what: 'guesses are counted per IPv6 network',
+    'guesses are counted per IPv6 network': {
       function: 'widerNetworksOf',
       code: 'return [_1, `${_2}:${_3}:${_4}:${_5}::/56`, `${_2}:${_3}:${_4}::/48`];',
       replacement: 'return [_1];',
       title: '/56',
     },
-  ]),
-  ...mutantsOf('src/http/rate-limit.ts', 'test/faults/limits.test.ts', [
-    {
-      what: 'rate limit of one address',
+  }),
+  ...mutantsOf('src/http/rate-limit.ts', 'test/faults/limits.test.ts', {
+    'rate limit of one address': {
       function: 'createRateLimit.tryConsume',
       code: 'if (_1.requests >= _2)',
       replacement: 'if (false)',
       title: 'on requests per address',
     },
-    {
-      what: '429 has Retry-After',
+    '429 has Retry-After': {
       function: 'tooManyRequests',
       code: "'Retry-After': String(_1),",
       title: 'on requests per address',
     },
-    {
-      what: '429 has the rate limit headers',
+    '429 has the rate limit headers': {
       function: 'tooManyRequests',
       code: 'RateLimit: `"minute";r=0;t=${_1}`,',
       test: 'test/http/rate-limit.test.ts',
     },
-  ]),
-  ...mutantsOf('src/http/request-body.ts', 'test/interface/limits.test.ts', [
-    {
-      what: 'size of JSON and forms',
+  }),
+  ...mutantsOf('src/http/request-body.ts', 'test/interface/limits.test.ts', {
+    'size of JSON and forms': {
       function: 'createBodyReader.textOf',
       code: 'textLimit: `${_1}b`',
       replacement: "textLimit: '1gb'",
       test: 'test/faults/limits.test.ts',
       title: 'on bodies',
     },
-    {
-      what: 'size of the body of a read',
+    'size of the body of a read': {
       function: 'rejectLargeReadBody',
       code: 'if (READ_METHODS.has(_1) && Number',
       replacement: 'if (false && Number',
       title: 'if a method override makes the request a read',
     },
-    {
-      what: 'number of values in a body',
+    'number of values in a body': {
       function: 'parseJson',
       code: "if (hasTooManyValues(_1)) throw tooLarge('too many values in a body');",
       title: 'number of JSON values before parsing',
     },
-    {
-      what: 'number of parts in a body',
+    'number of parts in a body': {
       function: 'multipart',
       code: 'rejectManyParts(_1, _2);',
       title: 'number of parts and of their header lines',
     },
-    {
-      what: 'an unpaired surrogate is rejected',
+    'an unpaired surrogate is rejected': {
       function: 'assertWellFormed',
       code: "if (!_1.isWellFormed()) throw invalidJson(undefined, 'utf16');",
       test: 'test/interface/malformed-values.test.ts',
       title: 'half a surrogate pair',
     },
-    {
-      what: 'size of parts',
+    'size of parts': {
       function: 'multipart',
       code: "if (_1 > _2) throw tooLarge('body too large');",
       test: 'test/faults/limits.test.ts',
       title: 'on bodies',
     },
-    {
-      what: 'depth of JSON',
+    'depth of JSON': {
       function: 'sanitize',
       code: 'if (_1 === 0)',
       replacement: 'if (false)',
       test: 'test/faults/limits.test.ts',
       title: 'rejects bodies nested too deeply, and accepts the maximum depth',
     },
-    {
-      what: 'no key of a body pollutes a prototype',
+    'no key of a body pollutes a prototype': {
       function: 'sanitize',
       code: '.filter(([_1]) => !INHERITED_NAMES.has(_1))',
       test: 'test/http/request-body.test.ts',
     },
-  ]),
-  ...mutantsOf('src/http/server.ts', 'test/faults/raw-http.test.ts', [
-    {
-      what: 'size of headers',
+  }),
+  ...mutantsOf('src/http/server.ts', 'test/faults/raw-http.test.ts', {
+    'size of headers': {
       function: 'openServer',
       code: 'maxHeaderSize: _1.headerBytes,',
       test: 'test/faults/limits.test.ts',
       title: 'on the size of headers, in total and of one',
     },
-    {
-      what: 'time for the headers of a request',
+    'time for the headers of a request': {
       function: 'openServer',
       code: 'const _1 = Math.min(_2.headersTimeoutMs, _3);',
       replacement: 'const _1 = _3;',
       test: 'test/faults/limits.test.ts',
       title: 'on the time to send headers: 408, then the connection is closed',
     },
-    {
-      what: 'timeout of a whole request',
+    'timeout of a whole request': {
       function: 'openServer',
       code: 'requestTimeout, keepAliveTimeout,',
       replacement: 'requestTimeout: 0, keepAliveTimeout,',
       title: 'body for ever',
     },
-    {
-      what: 'clients that do not read',
+    'clients that do not read': {
       function: 'trackConnections',
       code: 'closeStalled(_1, _2, _3);',
       title: 'read no response',
     },
-    {
-      what: 'connections',
+    connections: {
       function: 'openServer',
       code: '_1.maxConnections = _2.sockets;',
       test: 'test/faults/limits.test.ts',
       title: 'on connections: further ones are closed on arrival',
     },
-    {
-      what: 'strict HTTP parsing',
+    'strict HTTP parsing': {
       function: 'openServer',
       code: 'maxHeaderSize: _1.headerBytes,',
       replacement: 'maxHeaderSize: _1.headerBytes,\n    insecureHTTPParser: true,',
       title: 'rejects',
     },
-    {
-      what: 'shutdown waits for requests in flight',
+    'shutdown waits for requests in flight': {
       function: 'openServer.drain',
       code: 'await _1;',
       replacement: 'server.closeAllConnections();\n    await _1;',
       test: 'test/process/serve.test.ts',
       title: 'finishes all requests',
     },
-    {
-      what: 'shutdown serves accepted connections',
+    'shutdown serves accepted connections': {
       function: 'openServer.drain',
       code: 'await _1.acceptPending();',
       test: 'test/http/server.test.ts',
     },
-    {
-      what: 'shutdown truncates no response',
+    'shutdown truncates no response': {
       function: 'trackConnections.closeWhenDone',
       code: '_1.closeIdleConnections = () => {};',
       test: 'test/http/server.test.ts',
     },
-    {
-      what: 'shutdown does not wait for idle keep-alive connections',
+    'shutdown does not wait for idle keep-alive connections': {
       function: 'trackConnections.closeAfter',
       code: 'if (_1.get(_2) === _3) _2.destroySoon();',
       test: 'test/http/server.test.ts',
     },
-    {
-      what: 'shutdown waits at most drainMs',
+    'shutdown waits at most drainMs': {
       function: 'openServer.drain',
       code: '_1.closeAllConnections(), _2.drainMs',
       replacement: '{}, _2.drainMs',
       test: 'test/process/serve.test.ts',
       title: 'after the drain time',
     },
-  ]),
+  }),
 ];

@@ -18,11 +18,11 @@ export interface Mutant {
   title?: string;
 }
 
-/** Mutants of one source file; `test` is the default of theirs. */
+/** Mutants of one source file, by the guard that each removes; `test` is the default of theirs. */
 export function mutantsOf(
   file: string,
   test: string,
-  mutants: readonly (Omit<Mutant, 'file' | 'test'> & { test?: string })[],
+  mutants: Readonly<Record<string, Omit<Mutant, 'file' | 'test' | 'what'> & { test?: string }>>,
 ): Mutant[] {
-  return mutants.map((mutant) => ({ test, ...mutant, file }));
+  return Object.entries(mutants).map(([what, mutant]) => ({ test, ...mutant, what, file }));
 }

@@ -4,135 +4,118 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const REPLICA_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('src/mapping/compile.ts', 'test/sync/complete-records.test.ts', [
-    {
-      what: 'the meta key that hides events must exist',
+  ...mutantsOf('src/mapping/compile.ts', 'test/sync/complete-records.test.ts', {
+    'the meta key that hides events must exist': {
       function: 'requiredPaths',
       code: "_1.key === 'hidden' ? _2.filter((_3) => _3.startsWith('meta.')) : []",
       replacement: '[]',
       title: 'hides events',
     },
-  ]),
-  ...mutantsOf('src/cms/wordpress/record-form.ts', 'test/cms/public-view.test.ts', [
-    {
-      what: 'a search matches only text of the public view',
+  }),
+  ...mutantsOf('src/cms/wordpress/record-form.ts', 'test/cms/public-view.test.ts', {
+    'a search matches only text of the public view': {
       function: 'publicRaw',
       code: 'showsAllWords(_1, _2) ? _2 : _1',
       replacement: '_2',
     },
-  ]),
-  ...mutantsOf('src/mapping/convert-record.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'the search text of a protected record has only its public parts',
+  }),
+  ...mutantsOf('src/mapping/convert-record.ts', 'test/http/visibility.test.ts', {
+    'the search text of a protected record has only its public parts': {
       function: 'searchTextOf',
       code: 'if (_1.protected === true) {',
       replacement: 'if (_1.protected === 0) {',
       title: 'searches find',
     },
-  ]),
-  ...mutantsOf('src/store/counters.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'a protected event does not match the filter for featured events',
+  }),
+  ...mutantsOf('src/store/counters.ts', 'test/http/visibility.test.ts', {
+    'a protected event does not match the filter for featured events': {
       function: 'featuredColumn',
       code: '_1.featured && !_1.protected ? 1 : 0',
       replacement: '_1.featured ? 1 : 0',
       title: 'filters of events',
     },
-  ]),
-  ...mutantsOf('src/store/data-dir.ts', 'test/process/failed-start.test.ts', [
-    {
-      what: 'files of the replica that others can read become private',
+  }),
+  ...mutantsOf('src/store/data-dir.ts', 'test/process/failed-start.test.ts', {
+    'files of the replica that others can read become private': {
       function: 'restrictMode',
       code: 'chmodSync(_1, _2 & _3);',
       title: 'creates files',
     },
-  ]),
-  ...mutantsOf('src/store/database.ts', 'test/process/damage.test.ts', [
-    {
-      what: 'damage at run time is reported',
+  }),
+  ...mutantsOf('src/store/database.ts', 'test/process/damage.test.ts', {
+    'damage at run time is reported': {
       function: 'openDatabase.toFailure',
       code: '_1?.(_2.message);',
       title: 'every third page',
     },
-  ]),
-  ...mutantsOf('src/store/list-queries.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'terms, venues and organizers of an event are listed only to those who see it',
+  }),
+  ...mutantsOf('src/store/list-queries.ts', 'test/http/visibility.test.ts', {
+    'terms, venues and organizers of an event are listed only to those who see it': {
       function: 'isNamedBy',
       code: "AND e.status <> 'trash'\nAND ${isVisible(_1, 'e')}",
       title: 'of an event are those',
     },
-    {
-      what: 'terms, venues and organizers of a protected event are not listed',
+    'terms, venues and organizers of a protected event are not listed': {
       function: 'isNamedBy',
       code: "AND NOT json_extract(p.record, '$.protected')",
       title: 'of an event are those',
     },
-    {
-      what: 'an embedded record is listed to actors who see an event with it',
+    'an embedded record is listed to actors who see an event with it': {
       function: 'listLinked',
       code: 'embeddedInListed(_1, _2),',
       test: 'test/calendar/list-filters.test.ts',
       title: 'an embedded venue',
     },
-  ]),
-  ...mutantsOf('src/store/replica.ts', 'test/store/replica.test.ts', [
-    {
-      what: 'the public version does not change with invisible records',
+  }),
+  ...mutantsOf('src/store/replica.ts', 'test/store/replica.test.ts', {
+    'the public version does not change with invisible records': {
       function: 'openReplica.setVersion',
       code: 'if (!_1) return;',
       title: 'public version',
     },
-  ]),
-  ...mutantsOf('src/store/upsert.ts', 'test/http/visibility.test.ts', [
-    {
-      what: 'no filter matches the protected parts of an event',
+  }),
+  ...mutantsOf('src/store/upsert.ts', 'test/http/visibility.test.ts', {
+    'no filter matches the protected parts of an event': {
       function: 'hiddenOfLinks',
       code: '(_1.protected ? PROTECTED : _1.hidden ? HIDDEN : LISTED)',
       replacement: '(_1.hidden ? HIDDEN : LISTED)',
       title: 'filters of events',
     },
-    {
-      what: 'a protected event counts for no term, and for no venue or organizer',
+    'a protected event counts for no term, and for no venue or organizer': {
       function: 'beginBatch.insertEvent',
       code: 'if (!_1.protected) _2.countLink(_3, _4, _1, 1);',
       replacement: '_2.countLink(_3, _4, _1, 1);',
       title: 'counts of terms',
     },
-    {
-      what: 'hidden events are in no list',
+    'hidden events are in no list': {
       function: 'beginBatch.insertEvent',
       code: 'hidden: _1.hidden ? HIDDEN : LISTED,',
       replacement: 'hidden: LISTED,',
       title: 'no hidden events',
     },
-  ]),
-  ...mutantsOf('src/sync/ingest.ts', 'test/sync/read-public-view.test.ts', [
-    {
-      what: 'public view: the public does not get what the CMS shows to the service account',
+  }),
+  ...mutantsOf('src/sync/ingest.ts', 'test/sync/read-public-view.test.ts', {
+    'public view: the public does not get what the CMS shows to the service account': {
       function: 'ingestRecords',
       code: 'await readPublicViews(_1, _2, [..._3.values()], { byId })',
       replacement: '[..._3.values()]',
     },
-  ]),
-  ...mutantsOf('src/sync/read-public-view.ts', 'test/sync/read-public-view.test.ts', [
-    {
-      what: 'public view: a published record that the CMS does not show to an anonymous reader is withheld',
+  }),
+  ...mutantsOf('src/sync/read-public-view.ts', 'test/sync/read-public-view.test.ts', {
+    'public view: a published record that the CMS does not show to an anonymous reader is withheld': {
       function: 'mergePublicView',
       code: 'return { ..._1, status: WITHHELD }',
       replacement: 'return _1',
     },
-    {
-      what: 'public view: an outdated one from a cache is not used',
+    'public view: an outdated one from a cache is not used': {
       function: 'mergePublicView',
       code: 'return _1 ? undefined : _2',
       replacement: 'return _2',
     },
-    {
-      what: 'public view: a refusal of anonymous readers counts only after ten minutes',
+    'public view: a refusal of anonymous readers counts only after ten minutes': {
       function: 'decideAfterRefusal',
       code: 'if (_1() - _2.refusedSinceMs < REFUSAL_GRACE_MS)',
       replacement: 'if (nowMs() < _2.refusedSinceMs)',
     },
-  ]),
+  }),
 ];

@@ -4,10 +4,10 @@
 import { parseArgs } from 'node:util';
 import { ensurePackages } from '../../sandbox/packages.ts';
 import { type ConformanceResult, playRecordedAnswers, runNode } from '../conformance.ts';
+import { withPayload } from '../temporary-site.ts';
 import { startBasicAuthProxy } from './basic-auth-proxy.ts';
 import differences from './differences.json' with { type: 'json' };
 import { startPayloadGateway } from './payload-gateway.ts';
-import { withPayload } from './with-payload.ts';
 
 /** At least this share of the steps. */
 const MIN_STATUS_AND_CODE = 0.98;

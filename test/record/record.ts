@@ -12,8 +12,7 @@ import { checkContract } from '../cms/contract.ts';
 import { livePayload } from '../cms/implementations.ts';
 import { PROMISES } from '../cms/promises.ts';
 import { basicAuth } from '../live/json-client.ts';
-import { withSandbox } from '../live/with-sandbox.ts';
-import { withPayload } from '../payload/with-payload.ts';
+import { withPayload, withSandbox } from '../temporary-site.ts';
 import { createRecorder, type RecordedExchange } from './recorder.ts';
 import type { RecordingContext, Scenario } from './scenario.ts';
 

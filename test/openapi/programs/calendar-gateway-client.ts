@@ -1,9 +1,9 @@
 // The API with calendar-gateway/client, compiled with the TypeScript of the other programs.
 
 import { type CalendarEvent, createCalendarClient } from '../../../dist/client/client.js';
-import { report } from './report.ts';
+import type { Findings } from './main.ts';
 
-export async function run(baseUrl: string, authorization: string): Promise<void> {
+export async function run(baseUrl: string, authorization: string): Promise<Findings> {
   const calendar = createCalendarClient({ baseUrl });
   const query = { start_date: '2027-01-01', per_page: 5, categories: ['concerts'] };
   const [first] = await Array.fromAsync(calendar.pages('/events', query));
@@ -15,12 +15,12 @@ export async function run(baseUrl: string, authorization: string): Promise<void>
   if (!created.data) throw new Error(created.error.message);
   const path = { id: created.data.id };
   const deleted = await calendar.DELETE('/events/{id}', { params: { path }, headers });
-  report({
+  return {
     title: event?.title,
     total: first?.total,
     total_pages: first?.total_pages,
     missing: [missing.response.status, missing.error?.code],
     created: created.response.status,
     deleted: deleted.response.status,
-  });
+  };
 }

@@ -2,9 +2,9 @@
 
 import { createClient } from '../generated/hey-api/client/index.ts';
 import { createEvent, deleteEventById, listEvents, readEventById } from '../generated/hey-api/index.ts';
-import { report } from './report.ts';
+import type { Findings } from './main.ts';
 
-export async function run(baseUrl: string, authorization: string): Promise<void> {
+export async function run(baseUrl: string, authorization: string): Promise<Findings> {
   const client = createClient({ baseUrl });
   const query = { start_date: '2027-01-01', per_page: 5, categories: ['concerts'] };
   const list = await listEvents({ client, query });
@@ -16,12 +16,12 @@ export async function run(baseUrl: string, authorization: string): Promise<void>
   const created = await createEvent({ client, body, headers });
   if (!created.data) throw new Error(created.error?.message);
   const deleted = await deleteEventById({ client, path: { id: created.data.id }, headers });
-  report({
+  return {
     title: events[0]?.title,
     total,
     total_pages,
     missing: [missing.response?.status, missing.error?.code],
     created: created.response?.status,
     deleted: deleted.response?.status,
-  });
+  };
 }

@@ -2,9 +2,9 @@
 
 import createClient from 'openapi-fetch';
 import type { paths } from '../generated/openapi-typescript.ts';
-import { report } from './report.ts';
+import type { Findings } from './main.ts';
 
-export async function run(baseUrl: string, authorization: string): Promise<void> {
+export async function run(baseUrl: string, authorization: string): Promise<Findings> {
   const { GET, POST, DELETE } = createClient<paths>({ baseUrl });
   const query = { start_date: '2027-01-01', per_page: 5, categories: ['concerts'] };
   const list = await GET('/events', { params: { query } });
@@ -17,12 +17,12 @@ export async function run(baseUrl: string, authorization: string): Promise<void>
   if (!created.data) throw new Error(created.error.message);
   const path = { id: created.data.id };
   const deleted = await DELETE('/events/{id}', { params: { path }, headers });
-  report({
+  return {
     title: events[0]?.title,
     total,
     total_pages,
     missing: [missing.response.status, missing.error?.code],
     created: created.response.status,
     deleted: deleted.response.status,
-  });
+  };
 }

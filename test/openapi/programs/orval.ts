@@ -1,10 +1,10 @@
 // The API with orval and its fetch client.
 
 import { createEvent, deleteEventById, listEvents, readEventById } from '../generated/orval.ts';
-import { report } from './report.ts';
+import type { Findings } from './main.ts';
 
 /** The base URL is in the generated code: the one of the document. */
-export async function run(_baseUrl: string, authorization: string): Promise<void> {
+export async function run(_baseUrl: string, authorization: string): Promise<Findings> {
   const list = await listEvents({ start_date: '2027-01-01', per_page: 5, categories: ['concerts'] });
   if (list.status !== 200) throw new Error(list.data.message);
   const { events, total, total_pages } = list.data;
@@ -14,12 +14,12 @@ export async function run(_baseUrl: string, authorization: string): Promise<void
   const created = await createEvent(event, { headers });
   if (created.status !== 201) throw new Error(created.data.message);
   const deleted = await deleteEventById(created.data.id, undefined, { headers });
-  report({
+  return {
     title: events[0]?.title,
     total,
     total_pages,
     missing: [missing.status, missing.status === 404 ? missing.data.code : undefined],
     created: created.status,
     deleted: deleted.status,
-  });
+  };
 }
