@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import type { PostKind } from '../model/records.ts';
+import { slugKey } from '../text/text.ts';
 import { mapCmsError } from './cms-errors.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
 import type { RequestContext } from './request-context.ts';
@@ -56,12 +57,12 @@ export function createSlugResolver(services: Services): SlugResolver {
 
   return {
     async resolve(kind, text, request) {
-      const slug = encodeURIComponent(text.toWellFormed().toLowerCase()).toLowerCase().replaceAll('%25', '%');
+      const slug = slugKey(text);
       if (slug.length > MAX_SLUG_BYTES) return undefined;
       const isForStaff = isStaff(request.actor, await permissionsFor(services, kind, request.actor));
       const key = `${kind} ${isForStaff ? 'staff' : 'public'} ${slug}`;
       const cached = ids.get(key);
-      if (cached && replica.get(kind, cached)?.slug.toLowerCase() === slug) return cached;
+      if (cached && slugKey(replica.get(kind, cached)?.slug ?? '') === slug) return cached;
       const storedId = findInReplica(kind, slug);
       if (storedId !== undefined) {
         ids.set(key, storedId);

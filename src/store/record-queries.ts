@@ -10,6 +10,7 @@ import {
   type RecordOf,
   type TermKind,
 } from '../model/records.ts';
+import { slugKey } from '../text/text.ts';
 import type { Database } from './database.ts';
 import { TARGET_KIND } from './schema.ts';
 import { inJson, raw, sql } from './sql.ts';
@@ -85,9 +86,9 @@ export function recordQueries(db: Database) {
       return db.numbers(sql`SELECT id FROM post WHERE id >= ${from} AND id < ${to} ORDER BY id`);
     },
     idsBySlug: (kind: PostKind, slug: string) =>
-      db.numbers(sql`SELECT id FROM post WHERE slug = ${slug.toLowerCase()} AND kind = ${kind} ORDER BY id`),
+      db.numbers(sql`SELECT id FROM post WHERE slug = ${slugKey(slug)} AND kind = ${kind} ORDER BY id`),
     termIdBySlug: (kind: TermKind, slug: string): number | undefined =>
-      db.numbers(sql`SELECT id FROM term WHERE kind = ${kind} AND slug = ${slug.toLowerCase()} ORDER BY id LIMIT 1`)[0],
+      db.numbers(sql`SELECT id FROM term WHERE kind = ${kind} AND slug = ${slugKey(slug)} ORDER BY id LIMIT 1`)[0],
     termIdByName: (kind: TermKind, name: string): number | undefined =>
       db.numbers(sql`SELECT id FROM term WHERE kind = ${kind} AND name_key = ${foldName(name)} ORDER BY id LIMIT 1`)[0],
     getImage: (id: number): ImageRecord | undefined => parse(db.get(sql`SELECT record FROM image WHERE id = ${id}`)),

@@ -83,7 +83,7 @@ export interface Replica {
   occurrenceIds(seriesId: number): number[];
   /** The number of records of each kind, without occurrences. */
   counts(): Record<Kind, number>;
-  /** The ids of all posts of the kind with this slug, in any status, ascending. Ignores case. */
+  /** The ids of all posts of the kind with this slug, in any status, ascending. Ignores case and percent-encoding. */
   idsBySlug(kind: PostKind, slug: string): number[];
   termIdBySlug(kind: TermKind, slug: string): number | undefined;
   /** Ignores case, accents and the difference of `&amp;` and `&`. The lowest id of several. */

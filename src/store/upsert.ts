@@ -15,6 +15,7 @@ import {
   type PostRecord,
   type TermRecord,
 } from '../model/records.ts';
+import { slugKey } from '../text/text.ts';
 import { formatWallTime, wallNumber } from '../time/wall-time.ts';
 import { cancelledBy, changeBetween, type JournalWriter } from './change-journal.ts';
 import { beginCounters, featuredColumn, type Invalidate } from './counters.ts';
@@ -195,7 +196,7 @@ export function beginBatch(
       id,
       kind,
       status,
-      slug: record.slug.toLowerCase(),
+      slug: slugKey(record.slug),
       modified_utc: record.modifiedUtc,
       image_id: record.image,
       record: json,
@@ -223,7 +224,7 @@ export function beginBatch(
       kind,
       id,
       parent: record.parent,
-      slug: record.slug.toLowerCase(),
+      slug: slugKey(record.slug),
       name_folded: fold(name),
       name_sort: foldForSort(name),
       name_key: foldName(name),

@@ -35,6 +35,13 @@ export const normalizeUnicode = (text: string, form: 'NFC' | 'NFD' | 'NFKD'): st
 const truncateMarks = (marks: string): string =>
   marks.length <= MAX_MARKS ? marks : [...marks.slice(0, MAX_MARKS * 2)].slice(0, MAX_MARKS).join('');
 
+/**
+ * A slug as WordPress stores it: percent-encoded, in lower case. Filters of a site may decode it, and Payload does not encode it: slugs with
+ * the same key are the same slug.
+ */
+export const slugKey = (slug: string): string =>
+  encodeURIComponent(slug.toWellFormed().toLowerCase()).toLowerCase().replaceAll('%25', '%');
+
 /** The address if it is one of the web, otherwise undefined: the CMS may have `javascript:` or a text. */
 export function webAddress(text: unknown): string | undefined {
   if (typeof text !== 'string' || !URL.canParse(text)) return undefined;

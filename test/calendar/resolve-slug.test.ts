@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { CmsUnavailable } from '../../src/errors.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { event } from '../store/sample-records.ts';
 
 describe('a slug in a path', () => {
   let gateway: TestGateway;
@@ -53,5 +54,23 @@ describe('a slug in a path', () => {
     await withCms();
     const { status } = await gateway.request('/events/by-slug/x?slug=%ED%A0%80');
     expect(status).to.equal(400);
+  });
+
+  it('is found without a CMS call, however it is encoded and whether or not the CMS sends it encoded', async () => {
+    const { requestedSlugs } = await withCms();
+    for (const [id, sent] of [
+      [1, '日本'],
+      [2, '%e9%9f%b3'],
+    ] as const)
+      gateway.replica.upsert([event(id, { slug: sent })]);
+    for (const [slug, id] of [
+      ['%E6%97%A5%E6%9C%AC', 1],
+      ['%25e6%2597%25a5%25e6%259c%25ac', 1],
+      ['%E9%9F%B3', 2],
+      ['%25E9%259F%25B3', 2],
+    ] as const)
+      for (let n = 0; n < 2; n += 1)
+        expect((await gateway.request(`/events/by-slug/${slug}`)).body, slug).to.include({ id });
+    expect(requestedSlugs).to.deep.equal([]);
   });
 });

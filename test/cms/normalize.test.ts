@@ -130,5 +130,6 @@ describe('a list by slug', () => {
     expect(await listBy('ab', 'ab')).to.have.length(1);
     expect(await listBy('-a--b-', 'a-b'), 'as WordPress itself').to.have.length(1);
     expect(await listBy('%c3%bc', '%C3%BC')).to.have.length(1);
+    expect(await listBy('%c3%bc', 'ü'), 'decoded by a filter of the site').to.have.length(1);
   });
 });

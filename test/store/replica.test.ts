@@ -125,10 +125,17 @@ describe('the replica', () => {
         venue(3, { slug: 'jazz' }),
         term('category', 7, { slug: 'food-drink', name: 'Food &amp; Drink' }),
         term('category', 8, { slug: 'ete', name: 'Été' }),
+        event(4, { slug: '%e6%97%a5' }),
+        event(5, { slug: '日' }),
+        term('tag', 9, { slug: '%e6%97%a5' }),
       ]);
       expect(replica.idsBySlug('event', 'JAZZ')).to.deep.equal([1, 2]);
       expect(replica.idsBySlug('venue', 'jazz')).to.deep.equal([3]);
       expect(replica.idsBySlug('organizer', 'jazz')).to.deep.equal([]);
+      for (const slug of ['日', '%e6%97%a5', '%E6%97%A5']) {
+        expect(replica.idsBySlug('event', slug)).to.deep.equal([4, 5]);
+        expect(replica.termIdBySlug('tag', slug)).to.equal(9);
+      }
       expect(replica.termIdBySlug('category', 'Food-Drink')).to.equal(7);
       expect(replica.termIdByName('category', 'food & drink')).to.equal(7);
       expect(replica.termIdByName('category', 'ETE')).to.equal(8);

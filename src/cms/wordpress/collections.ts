@@ -1,6 +1,7 @@
 // Posts and terms of WordPress. Both use the same code, since their routes, paging and errors are the same.
 
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import {
   type CallOptions,
@@ -138,11 +139,10 @@ const routeOf = (spec: CollectionSpec, id?: number): string =>
 
 /** WordPress keeps no repeated hyphens in a slug, and none at its ends. */
 const comparableSlug = (slug: unknown): string =>
-  String(slug)
+  slugKey(String(slug))
     .split('-')
     .filter((part) => part !== '')
-    .join('-')
-    .toLowerCase();
+    .join('-');
 
 /**
  * WordPress cleans a wanted slug before it searches: `a!b` would find `ab`. `%` becomes empty and would find every draft, because drafts
