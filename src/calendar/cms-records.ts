@@ -8,9 +8,9 @@ import { type KindMapping, kindMappingOf } from '../mapping/mapping.ts';
 import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
 import type { CalendarRecord, FieldsOf, ImageRecord, Kind, RecordOf } from '../model/records.ts';
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
-import { createIngest, type IngestDependencies, type Origin } from './ingest-response.ts';
 import { writableMapping } from './permissions.ts';
 import { callOptions, createKeyOptions, type RequestContext, type Rollback } from './request-context.ts';
+import { createIngest, type IngestDependencies, type Origin } from './write-through.ts';
 
 type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
 

@@ -3,8 +3,7 @@
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
 import { isObject } from '../model/json.ts';
-import type { Clock } from './codecs/clock.ts';
-import { dateTimeCodec } from './codecs/datetime.ts';
+import { type Clock, dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { readText } from './codecs/text.ts';
 import type { CoreLocation } from './core-locations.ts';

@@ -17,8 +17,8 @@ import {
 import { searchableText } from '../text/html.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
 import { parseZone, wallToUtc } from '../time/zones.ts';
-import { convertWallTime, eventZone } from './codecs/clock.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
+import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField } from './compile-field.ts';
 import { type CustomFields, readCustomFields, writeCustomFields } from './custom-fields.ts';
 import type { Zones } from './field-accessor.ts';

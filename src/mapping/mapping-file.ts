@@ -4,8 +4,8 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { ConfigError } from '../errors.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
-import type { Clock } from './codecs/clock.ts';
 import type { CodecSpec } from './codecs/codec.ts';
+import type { Clock } from './codecs/datetime.ts';
 import { codecSchema } from './codecs/registry.ts';
 import schema from './mapping.schema.json' with { type: 'json' };
 

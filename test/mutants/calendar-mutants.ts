@@ -10,7 +10,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'does not answer',
     },
   }),
-  ...mutantsOf('src/calendar/ingest-response.ts', 'test/calendar/public-view.test.ts', {
+  ...mutantsOf('src/calendar/write-through.ts', 'test/calendar/public-view.test.ts', {
     "one caller's view of a record does not enter the replica": {
       function: 'createIngest.ingest',
       code: '_1 ? await _2.readPublicView(_3, _4, _1).catch(() => _5) : _4',

@@ -4,8 +4,8 @@
 import { NO_TIME } from '../../model/records.ts';
 import { parseWallTime } from '../../time/wall-time.ts';
 import { siteZone, utcZone } from '../../time/zones.ts';
-import { convertWallTime } from './clock.ts';
 import type { CodecDefinition } from './codec.ts';
+import { convertWallTime } from './datetime.ts';
 
 export const cmsDate: CodecDefinition<never> = {
   name: 'cms-date',

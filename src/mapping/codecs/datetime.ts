@@ -1,12 +1,14 @@
-// Codecs `local-datetime`, `site-datetime` and `utc-datetime`: a date as text in a PHP date format, on one of
-// three clocks.
+// Codecs `local-datetime`, `site-datetime` and `utc-datetime`: a date as text in a PHP date format, on one of three clocks; and the
+// conversion from one clock to another.
 
 import type { WallTime } from '../../model/records.ts';
-import { wallToUtc } from '../../time/zones.ts';
+import { parseZone, siteZone, utcToWall, utcZone, wallToUtc, type Zone } from '../../time/zones.ts';
 import { type DateFormat, parseDateFormat, parseIsoDate } from '../date-format.ts';
-import { MappingFieldError } from '../field-accessor.ts';
-import { type Clock, convertWallTime, eventZone, zoneOfClock } from './clock.ts';
+import { MappingFieldError, type Zones } from '../field-accessor.ts';
 import { type Codec, type CodecDefinition, UnrepresentableValue } from './codec.ts';
+
+/** Whose clock a stored date shows. */
+export type Clock = 'event' | 'site' | 'utc';
 
 const DEFAULT_FORMAT = 'Y-m-d H:i:s';
 
@@ -63,3 +65,23 @@ export const localDateTime: CodecDefinition<string> = {
 };
 export const siteDateTime = define('site-datetime', 'site');
 export const utcDateTime = define('utc-datetime', 'utc');
+
+/** The event's zone; the site's if that text is not a zone; else UTC. */
+export function eventZone({ event, site }: Zones): Zone {
+  return parseZone(event) ?? siteZone(site);
+}
+
+function zoneOfClock(clock: Clock, zones: Zones): Zone {
+  if (clock === 'event') return eventZone(zones);
+  return clock === 'site' ? siteZone(zones.site) : utcZone;
+}
+
+/** The wall time that clocks in zone `to` show when those in zone `from` show `wall`. */
+export function convertWallTime(wall: WallTime, from: Zone, to: Zone): WallTime {
+  return from === to || isSameZone(from, to) ? wall : utcToWall(wallToUtc(wall, from), to);
+}
+
+function isSameZone(a: Zone, b: Zone): boolean {
+  if (a.kind === 'iana') return b.kind === 'iana' && a.name === b.name;
+  return b.kind !== 'iana' && a.minutes === b.minutes;
+}

@@ -2,8 +2,8 @@
 
 import { formatWallTime, wallTimeMs } from '../../time/wall-time.ts';
 import { utcToWall, wallToUtc } from '../../time/zones.ts';
-import { eventZone } from './clock.ts';
 import type { CodecDefinition } from './codec.ts';
+import { eventZone } from './datetime.ts';
 
 interface UnixOptions {
   /**
