@@ -2,6 +2,7 @@
 // event of its own.
 
 import type { CmsRecord, Query } from '../cms/port.ts';
+import { type Limit, SIZES } from '../interface/limits.ts';
 import { isObject } from '../model/json.ts';
 import { occurrenceId } from '../model/occurrences.ts';
 import type { EventRecord, Site, WallTime } from '../model/records.ts';
@@ -71,7 +72,10 @@ type OccurrenceFields = Pick<EventRecord, 'start' | 'end'> & Partial<Pick<EventR
 
 const compare = (a: WallTime, b: WallTime): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** One in a form that the companion plugin does not send is left out. */
+const isText = (value: unknown, { characters }: Limit): value is string =>
+  typeof value === 'string' && value.length <= characters;
+
+/** One in a form that the companion plugin does not send is left out. Of a longer zone or address, that of the series applies. */
 function parseOccurrence(value: unknown): OccurrenceFields[] {
   if (!isObject(value)) return [];
   const { start, end, timezone, all_day: allDay, url } = value;
@@ -81,9 +85,9 @@ function parseOccurrence(value: unknown): OccurrenceFields[] {
     {
       start,
       end: isEnd ? end : start,
-      ...(typeof timezone === 'string' && { timezone }),
+      ...(isText(timezone, SIZES.timeZone) && { timezone }),
       ...(typeof allDay === 'boolean' && { allDay }),
-      ...(typeof url === 'string' && { url }),
+      ...(isText(url, SIZES.url) && { url }),
     },
   ];
 }

@@ -71,6 +71,18 @@ describe('the occurrences of a series', () => {
     ]);
   });
 
+  it('have the zone and the address of the series instead of longer texts', () => {
+    const time = { start: '2027-03-07 10:00:00', end: '2027-03-07 11:30:00' };
+    for (const [characters, timezone, url] of [
+      [100, 'Z'.repeat(100), 'u'.repeat(2000)],
+      [101, SITE.timezone, 'https://cms.example/yoga/'],
+    ] as const) {
+      const sent = { timezone: 'Z'.repeat(characters), url: 'u'.repeat(characters * 20) };
+      expect(read(seriesOf([{ ...time, ...sent }]))[0], `${characters}`).to.include({ timezone, url });
+    }
+    expect(read(seriesOf([{ ...time, start: time.start.padEnd(100_000) }]))).to.deep.equal([]);
+  });
+
   it('have the zone, the address and the whole days that the plugin gives them', () => {
     const [event] = read(
       seriesOf([
