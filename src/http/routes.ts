@@ -1,5 +1,6 @@
 // The routes: finds the endpoint of a request in the route table, validates the parameters and runs the use case.
 
+import Router, { type RouterContext } from '@koa/router';
 import type { Changes } from '../calendar/changes.ts';
 import { defaultWindow, zoneOf } from '../calendar/dates.ts';
 import type { Events } from '../calendar/events.ts';
@@ -25,7 +26,7 @@ import { toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
 import type { CreateOnce } from './idempotency.ts';
 import { type BodyLimits, combineRepeated, createBodyReader } from './request-body.ts';
-import { type Context, type Middleware, newState, type State } from './state.ts';
+import { type Middleware, newState, type State } from './state.ts';
 
 export interface Operations {
   event: Events;
@@ -80,38 +81,43 @@ const WRITES: ReadonlySet<Endpoint['operation']> = new Set(['create', 'update', 
 /** The first route that matches a path below the mount, whatever the method. */
 export const findRoute = (path: string): Route | undefined => ROUTES.find((route) => PATTERN_OF.get(route)!.test(path));
 
-/** The id or slug in a path of the route, still encoded. */
-const keyOf = (route: Route, path: string): string | undefined => PATTERN_OF.get(route)!.exec(path)?.[1];
-
 const endpointOf = ({ endpoints }: Route, method: string): Endpoint | undefined =>
   endpoints.find(({ methods }) => (methods as string[]).includes(method === 'HEAD' ? 'GET' : method));
 
 /** Leaves the response in `ctx.state.apiResponse`. Throws 404 `rest_no_route` for an unknown route. */
 export function routes(options: RouteOptions): Middleware {
+  const router = new Router<State>();
   const readBody = createBodyReader(options.limits);
   const run = createEndpointRunner(options);
 
-  async function describeOptions(ctx: Context, route: Route): Promise<ApiResponse> {
-    await readBody(ctx);
-    ctx.state.route = `options ${route.path || '/'}`;
-    return { status: 200, body: describeRoute(route, namespaceContext(ctx.state, options.services)) };
-  }
-
-  return async function routesMiddleware(ctx) {
+  async function respond(ctx: RouterContext<State>, route: Route): Promise<void> {
     const { state, method } = ctx;
-    const route = findRoute(state.path);
-    if (method === 'OPTIONS') {
-      // WordPress answers OPTIONS on an unknown path with an empty list.
-      state.apiResponse = route ? await describeOptions(ctx, route) : { status: 200, body: [] };
-      return;
-    }
-    const endpoint = route && endpointOf(route, method);
-    if (!endpoint) throw noRoute();
-    state.route = `${endpoint.operation} ${route.path || '/'}`;
-    state.query = combineRepeated(state.query, ctx.querystring, LIST_FILTERS_OF.get(endpoint) ?? []);
+    const endpoint = endpointOf(route, method);
+    state.route = `${endpoint?.operation ?? 'options'} ${route.path || '/'}`;
+    if (endpoint) state.query = combineRepeated(state.query, ctx.querystring, LIST_FILTERS_OF.get(endpoint) ?? []);
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
     const body = await readBody(ctx);
-    state.apiResponse = await run({ route, endpoint, key: keyOf(route, state.path), state, body, idempotencyKey });
+    state.apiResponse = endpoint
+      ? await run({ route, endpoint, key: ctx.captures?.[0], state, body, idempotencyKey })
+      : { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };
+  }
+
+  // One entry for all methods of a route: the router tries all entries for every request.
+  for (const route of ROUTES) {
+    const methods = [...route.endpoints.flatMap((endpoint) => endpoint.methods), 'OPTIONS'];
+    router.register(PATTERN_OF.get(route)!, methods, (ctx) => respond(ctx, route), { pathAsRegExp: true });
+  }
+  const dispatch = router.routes();
+
+  return async function routesMiddleware(ctx) {
+    // The routes are below the mount; the router takes an empty path for none.
+    ctx.newRouterPath = ctx.state.path || '/';
+    // The router adds the properties that are missing.
+    await dispatch(ctx as RouterContext<State>, async () => {
+      if (ctx.method !== 'OPTIONS') throw noRoute();
+      // WordPress answers OPTIONS on an unknown path with an empty list.
+      ctx.state.apiResponse = { status: 200, body: [] };
+    });
   };
 }
 
@@ -124,12 +130,12 @@ export function createPublicRead(options: RouteOptions, mounted: { mount: string
   return async function read(path, query) {
     const route = findRoute(path);
     const endpoint = route && endpointOf(route, 'GET');
-    if (!endpoint) throw noRoute();
+    if (!route || !endpoint) throw noRoute();
     const state = { ...newState(''), ...mounted, path, query };
     const { body } = await run({
       route,
       endpoint,
-      key: keyOf(route, path),
+      key: PATTERN_OF.get(route)!.exec(path)?.[1],
       state,
       body: {},
       idempotencyKey: undefined,
