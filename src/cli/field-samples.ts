@@ -17,6 +17,12 @@ export function pathsOf(field: string | FieldSpec | undefined): string[] {
   return location.at === undefined ? [] : [location.at];
 }
 
+/** Whether the field is read from several places, each with a format of its own. */
+export function hasParts(field: string | FieldSpec): boolean {
+  const location = typeof field === 'string' ? field : (field.read ?? field);
+  return typeof location !== 'string' && location.parts !== undefined;
+}
+
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {
   const path = parsePath(text);
   return path && valueAt(cmsRecord, path);

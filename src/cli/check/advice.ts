@@ -19,7 +19,10 @@ export const COMMON_ROWS = {
   'series-window': () => 'Choose fewer "pastDays" and "futureDays" in a copy of the mapping (docs/mapping.md, Series).',
   path: (collection: string, keys: readonly string[]) =>
     `Compare the path with what the site sends for ${collection}: ${keys.join(', ')}.`,
-  codec: (field: string) => `Give the format in the mapping ("as", see the codecs in docs/mapping.md): ${field}.`,
+  codec: (field: string, hasParts: boolean) =>
+    hasParts
+      ? `Compare the "format" of each of the "parts" with the values of the site (docs/mapping.md, Dates): ${field}.`
+      : `Give the format in the mapping ("as", see the codecs in docs/mapping.md): ${field}.`,
   'value-changed': () =>
     "The site stored another value than was sent: compare the field's type on the site (number, phone, choice) with the codec in the mapping (docs/mapping.md), or leave the field out of the mapping.",
   'field-refused': () =>
@@ -47,7 +50,8 @@ export interface OwnRows {
   'series-missing'(pluginOptions: string): string;
   'closed-to-visitors'(): string;
   'hidden-from-visitors'(): string;
-  'fill-in'(): string;
+  /** `nowhere`: no record has a value. */
+  'fill-in'(nowhere: boolean): string;
   'create-refused'(): string;
   'remove-draft'(title: string): string;
   'webhook-signature'(): string;

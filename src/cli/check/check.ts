@@ -74,6 +74,7 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Chec
       connection,
       site,
       webhooks,
+      unlisted: new Set(),
       account: once(() => connection.cms.account({ credentials: connection.credentials })),
       records: once(() => readSampleRecords(connection, mapping, site, SAMPLED_EVENTS)),
     };

@@ -6,7 +6,7 @@ import { customFieldType, locationOf } from '../../mapping/custom-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
-import { formatSample, listPath, pathsOf, valueAtPath } from '../field-samples.ts';
+import { formatSample, hasParts, listPath, pathsOf, valueAtPath } from '../field-samples.ts';
 import { orIfRefused } from '../open-site.ts';
 import type { SampledRecord } from '../sample-records.ts';
 import {
@@ -87,16 +87,21 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
   const filled = records.filter((each) => (isFlag ? hasPaths(each.cmsRecord, paths) : hasValue(each)));
   const readable = filled.filter(({ record }) => !isEmpty(Reflect.get(record, definition.key), definition));
   const sample = filled.find(hasValue)?.cmsRecord;
-  const example = sample && paths.map((each) => formatSample(valueAtPath(sample, each))).join(' ');
+  const exampleOf = (cmsRecord: CmsRecord) => paths.map((each) => formatSample(valueAtPath(cmsRecord, each))).join(' ');
+  const example = sample && exampleOf(sample);
+  const codecAdvice = () => context.cms.advise('codec', `${map.kind}.${name}`, hasParts(spec));
   if (filled.length > 0 && readable.length === 0 && !isFlag)
-    return fail(`${path} holds ${example}, which is not readable`, context.cms.advise('codec', `${map.kind}.${name}`));
-  if (definition.required && readable.length < records.length)
+    return fail(`${path} holds ${example}, which is not readable`, codecAdvice());
+  if (definition.required && readable.length < records.length) {
+    const unreadable = filled.find((each) => !readable.includes(each))?.cmsRecord;
+    const such = unreadable ? ` (such as ${exampleOf(unreadable)})` : '';
     return warn(
-      `${path}: ${records.length - readable.length} of ${records.length} events have no readable value, and ${
+      `${path}: ${records.length - readable.length} of ${records.length} events have no readable value${such}, and ${
         definition.key === 'end' ? 'end when they start' : 'are in no list by date'
       }`,
-      context.cms.advise('fill-in'),
+      unreadable ? codecAdvice() : context.cms.advise('fill-in', filled.length === 0),
     );
+  }
   if (records.length === 0) return ok(path);
   const count = `${path}: ${filled.length} of ${records.length} have it`;
   return ok(example === undefined ? count : `${count}, such as ${example}`);

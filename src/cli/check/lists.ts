@@ -20,14 +20,17 @@ export const LIST_CHECKS: readonly Check[] = [
   {
     area: 'lists',
     async run(context) {
-      const { kinds, cms, connection } = context;
+      const { kinds, cms, connection, unlisted } = context;
       const findings: Finding[] = [];
       for (const kind of kinds) {
         const name = kind.collection;
         try {
-          findings.push({ name, ...judgeList(cms.advise, kind, await scanList(connection, kind)) });
+          const finding = judgeList(cms.advise, kind, await scanList(connection, kind));
+          if (finding.state === 'fail') unlisted.add(kind.kind);
+          findings.push({ name, ...finding });
         } catch (error) {
           if (!(error instanceof CmsRejected)) throw error;
+          unlisted.add(kind.kind);
           findings.push({
             name,
             ...((await isAbsent(connection, kind, error))

@@ -17,7 +17,7 @@ export const WRITE_CHECKS: readonly Check[] = [
     area: 'writes',
     onlyWithWrite: true,
     async run(context) {
-      const { connection, mapping, kinds } = context;
+      const { connection, mapping, kinds, unlisted } = context;
       if (connection.credentials === undefined)
         return {
           name: 'service',
@@ -33,7 +33,7 @@ export const WRITE_CHECKS: readonly Check[] = [
         linkTables: await readLinkTables(connection, mapping, Object.fromEntries(linked)),
       };
       const findings: Finding[] = [];
-      for (const kind of kinds) findings.push(...(await tryKind(trial, kind)));
+      for (const kind of kinds) if (!unlisted.has(kind.kind)) findings.push(...(await tryKind(trial, kind)));
       return findings;
     },
   },

@@ -66,6 +66,13 @@ const refuse = (picks: (request: IncomingMessage) => boolean, code: string): Cha
 const ALLOW: Change = { refuses: undefined };
 const SECRET = 'shared between both';
 
+const inParts = (format: string): Json => ({
+  parts: [
+    { at: 'meta.gig_day', format },
+    { at: 'meta.gig_time', format: 'H:i' },
+  ],
+});
+
 export const SCENARIOS: readonly Scenario[] = [
   {
     id: 'clock',
@@ -123,10 +130,17 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'register-keys',
-    advice: (pluginOptions) => advise('register-keys', pluginOptions),
+    advice: (pluginOptions) => advise('register-keys', pluginOptions, ['meta.gig_start', 'meta.gig_end']),
     row: 'event fields cost',
     before: { gigs: { meta: { gig_start: 'string', gig_end: 'string' } } },
     follow: { gigs: { meta: { ...META } } },
+  },
+  {
+    id: 'register-keys',
+    advice: (pluginOptions) => advise('register-keys', pluginOptions, ['meta.gig_start', 'meta.gig_end', 'meta.price']),
+    row: 'event fields start_date',
+    before: { fields: { start_date: 'meta.gig_strat' } },
+    follow: { fields: { start_date: 'meta.gig_start' } },
   },
   {
     id: 'webhooks',
@@ -262,17 +276,44 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'codec',
-    advice: () => advise('codec', 'event.start_date'),
+    advice: () => advise('codec', 'event.start_date', false),
     row: 'event fields start_date',
     before: { gigs: { records: [gig(1, { ...VALUES, gig_start: '1. 5. 2031 at 19:30' })] } },
     follow: { fields: { start_date: { at: 'meta.gig_start', as: { 'local-datetime': 'j. n. Y \\a\\t H:i' } } } },
   },
   {
+    id: 'codec',
+    advice: () => advise('codec', 'event.start_date', true),
+    row: 'event fields start_date',
+    // Of the second date the wrong format reads another day.
+    before: {
+      gigs: {
+        meta: { ...META, gig_day: 'string', gig_time: 'string' },
+        records: ['24/04/2031', '03/04/2031'].map((day, index) =>
+          gig(index + 1, { ...VALUES, gig_day: day, gig_time: '19:30' }),
+        ),
+      },
+      fields: { start_date: inParts('m/d/Y') },
+    },
+    follow: { fields: { start_date: inParts('d/m/Y') } },
+  },
+  {
     id: 'fill-in',
-    advice: () => advise('fill-in'),
+    advice: () => advise('fill-in', false),
     row: 'event fields start_date',
     before: { gigs: { records: [gig(1), gig(2, { ...VALUES, gig_start: '' })] } },
     follow: { gigs: { records: times(2) } },
+  },
+  {
+    id: 'fill-in',
+    advice: () => advise('fill-in', true),
+    row: 'event fields start_date',
+    // A companion plugin that was made for the misspelt key has registered it.
+    before: {
+      gigs: { meta: { ...META, gig_strat: 'string' }, records: [gig(1, { ...VALUES, gig_strat: '' })] },
+      fields: { start_date: 'meta.gig_strat' },
+    },
+    follow: { fields: { start_date: 'meta.gig_start' } },
   },
   {
     id: 'create-refused',

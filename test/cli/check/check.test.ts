@@ -231,6 +231,15 @@ describe('check', () => {
     expect(site.types[0]?.records.map(({ id }) => id)).to.deep.equal([1, 2]);
   });
 
+  it('writes nothing into a collection whose list failed', async () => {
+    const mapping = { ...MAPPING, venue: { posts: 'rooms' }, event: { ...MAPPING.event, posts: 'gigz' } };
+    const result = await runCheck({}, { write: true, mapping });
+    expect(row(result, 'lists', 'gigz').state).to.equal('fail');
+    expect(row(result, 'lists', 'rooms').state).to.equal('warn');
+    expect(result.rows.filter(({ area }) => area === 'writes')).to.deep.equal([]);
+    expect(site.requests.filter((each) => each.startsWith('POST'))).to.deep.equal([]);
+  });
+
   it('fails with --write for a value that was accepted and not stored', async () => {
     const { whole_day: _, ...registered } = META;
     const result = await runCheck({ types: [gigs({ meta: registered })] }, { write: true });

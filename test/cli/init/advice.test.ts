@@ -228,6 +228,12 @@ describe('the advice of init', () => {
       ).to.match(writes);
     });
 
+  it('of a type that is not in the REST API names the section that shows the argument of register_post_type', () => {
+    const [, document = '', title = ''] = /(docs\/[\w-]+\.md), "([^"]+)"/.exec(advise('event-type', ['gigs'])) ?? [];
+    const text = readFileSync(new URL(`../../../${document}`, import.meta.url), 'utf8');
+    expect(text.split(`\n## ${title}\n`)[1]?.split('\n## ')[0]).to.include("'show_in_rest' => true");
+  });
+
   it('has a test for each row', () => {
     expect([...new Set(SCENARIOS.map(({ id }) => id))].sort()).to.deep.equal([...INIT_ADVICE_IDS].sort());
   });

@@ -48,7 +48,10 @@ const ROWS = {
   'field-absent': (collection: string, path: string) =>
     `Compare the name with the fields of ${collection} in payload.config.ts, and let access.read of the field allow it to the service account. A name that ends in Html is that of a lexicalHTMLField. If the site has no such field, leave ${path} out of a copy of the mapping.`,
   relation: (collection: string) => `Make it a field of the type relationship, with relationTo: '${collection}'.`,
-  'fill-in': () => 'Fill it in in the admin panel, or leave these events as they are.',
+  'fill-in': (nowhere: boolean) =>
+    nowhere
+      ? 'If the events have dates in the admin panel, they are in another field: compare the path with payload.config.ts. Otherwise fill them in.'
+      : 'Fill it in in the admin panel, or leave these events as they are.',
   'create-refused': () =>
     'If the account may not create (account, above), allow it. If a field is required that the mapping does not have, make it optional, or give it a defaultValue.',
   'field-dropped': () =>

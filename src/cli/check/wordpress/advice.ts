@@ -9,8 +9,14 @@ const makePlugin = (options: string): string => `  ${programName()} plugin ${opt
 /** Names no field: the table prints the same advice only once. */
 const installPlugin = (pluginOptions: string): string =>
   `Make the companion plugin of the mapping and ${PLUGIN_FOLDER}:\n${makePlugin(pluginOptions)}`;
-const registerKeys = (pluginOptions: string): string =>
-  `WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
+/** `keys`: those that the site shows. The plugin would register a misspelt key, too. */
+const registerKeys = (pluginOptions: string, keys: readonly string[] = []): string => {
+  const compare =
+    keys.length > 0
+      ? `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them and right, the site has to show it: `
+      : '';
+  return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
+};
 const LIST_PARAMS = 'see "listParams" in docs/mapping.md';
 const MAKE_ACCOUNT =
   'Make an application password for an editor (wp-admin > Users > Profile) and set CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD.';
@@ -50,7 +56,10 @@ const ROWS = {
     `${registerKeys(pluginOptions)}\nIf nothing is hidden on this site, remove the line ${field} from the mapping.`,
   'acf-in-rest': () =>
     'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.',
-  'fill-in': () => 'Fill it in in wp-admin, or leave these events as they are.',
+  'fill-in': (nowhere: boolean) =>
+    nowhere
+      ? 'If the events have dates in wp-admin, the site stores them under another key: docs/mapping-tutorial.md, "1. Find the facts", says how to find it. Otherwise fill them in.'
+      : 'Fill it in in wp-admin, or leave these events as they are.',
   'create-refused': () =>
     "If the account lacks a capability (account, above), give it. Otherwise the type must support a title: add_post_type_support('TYPE', 'title') in PHP on the site.",
   'remove-draft': (title: string) => `Delete "${title}" in wp-admin.`,

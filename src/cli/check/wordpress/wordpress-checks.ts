@@ -79,7 +79,9 @@ async function judgeField(field: MappedField, { pluginOptions }: CheckContext): 
   if (unregistered.length > 0)
     return fail(
       `${unregistered.join(', ')} is not in the schema of ${map.collection}: WordPress drops what is written there`,
-      unregistered[0]?.startsWith('acf.') ? advise('acf-in-rest') : advise('register-keys', pluginOptions),
+      unregistered[0]?.startsWith('acf.')
+        ? advise('acf-in-rest')
+        : advise('register-keys', pluginOptions, shownKeys(field)),
     );
   const advice = isMissing ? closedFieldAdvice(paths, pluginOptions) : undefined;
   return advice && fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
@@ -91,6 +93,11 @@ function unregisteredKeys({ map, definition, writableFields }: MappedField): str
   const keys = location?.match(/\b(meta|acf)\.[^\s,.]+/g) ?? [];
   return writableFields === undefined ? [] : [...new Set(keys)].filter((key) => !writableFields.includes(key));
 }
+
+const MAX_SHOWN_KEYS = 20;
+
+const shownKeys = ({ writableFields = [] }: MappedField): string[] =>
+  writableFields.filter((name) => name.startsWith('meta.')).slice(0, MAX_SHOWN_KEYS);
 
 function closedFieldAdvice([path = '']: readonly string[], pluginOptions: string): Advice | undefined {
   if (path.startsWith('acf.')) return advise('acf-in-rest');
