@@ -1,5 +1,5 @@
-// Rolls back a failed request: removes the records that it provably created, unless they have changed or something refers to
-// them, and names in the error those that stay in the CMS.
+// Rolls back a failed request: removes the records that it provably created, unless they have changed or something
+// refers to them, and names in the error those that stay in the CMS.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';

@@ -1,5 +1,5 @@
-// Write-through: stores in the replica what the CMS responded to the use cases' calls, as the public view of a record with its image,
-// and through the change log in the replicas of all peers.
+// Write-through: stores in the replica what the CMS responded to the use cases' calls, as the public view of a record
+// with its image, and through the change log in the replicas of all peers.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions, CmsRecord, Credentials } from '../cms/port.ts';

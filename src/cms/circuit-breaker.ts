@@ -1,5 +1,5 @@
-// Keeps calls from a failing CMS: the circuit breaker stops them and tries again with one at a time (cockatiel's, with a clock
-// of its own), and the retry budget keeps retries a small part of all requests.
+// Keeps calls from a failing CMS: the circuit breaker stops them and tries again with one at a time (cockatiel's, with
+// a clock of its own), and the retry budget keeps retries a small part of all requests.
 
 import {
   type CircuitBreakerPolicy,

@@ -1,5 +1,5 @@
-// One HTTP exchange with the CMS: sends a request once, buffers the response up to a byte limit, and parses it: JSON, JSON after
-// a PHP notice, the CMS's own errors, or nothing usable.
+// One HTTP exchange with the CMS: sends a request once, buffers the response up to a byte limit, and parses it: JSON,
+// JSON after a PHP notice, the CMS's own errors, or nothing usable.
 
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';

@@ -1,4 +1,5 @@
-// Fetches images from URLs that clients give: from public hosts only, within time, size and memory limits, typed by their bytes.
+// Fetches images from URLs that clients give: from public hosts only, within time, size and memory limits, typed by
+// their bytes.
 
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv4, type LookupFunction } from 'node:net';

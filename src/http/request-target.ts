@@ -1,4 +1,5 @@
-// What a request addresses: rejects malformed requests, and finds the mount, the path below it, and the effective method.
+// What a request addresses: rejects malformed requests, and finds the mount, the path below it, and the effective
+// method.
 
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';

@@ -1,5 +1,5 @@
-// The parameter types of plain values and dates, and the spellings of values that The Events Calendar accepts. The types of
-// references are in reference-types.ts.
+// The parameter types of plain values and dates, and the spellings of values that The Events Calendar accepts. The
+// types of references are in reference-types.ts.
 
 import { isObject } from '../model/json.ts';
 import { MAX_FILTERED_CHARACTERS } from '../model/records.ts';

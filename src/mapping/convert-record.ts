@@ -1,5 +1,5 @@
-// Converts between CMS records and records with the compiled fields of a mapping: reads the single fields and what several
-// determine together, and makes the body of a CMS request of changed fields.
+// Converts between CMS records and records with the compiled fields of a mapping: reads the single fields and what
+// several determine together, and makes the body of a CMS request of changed fields.
 
 import type { CmsRecord } from '../cms/port.ts';
 import { ApiError } from '../errors.ts';

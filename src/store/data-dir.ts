@@ -1,5 +1,5 @@
-// The directories of the files that the gateway writes. The data directory is accessible to its owner alone; its errors name a
-// remedy.
+// The directories of the files that the gateway writes. The data directory is accessible to its owner alone; its errors
+// name a remedy.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -1,4 +1,5 @@
-// Writes serialized events as an iCalendar file (RFC 5545, with the properties of RFC 7986 that apps read) and its time zones.
+// Writes serialized events as an iCalendar file (RFC 5545, with the properties of RFC 7986 that apps read) and its time
+// zones.
 
 import ical, {
   escape as escapeText,
@@ -172,7 +173,7 @@ export function placeOf({ venue }: Pick<FeedEvent, 'venue'>): string {
   return textLines(places.filter((place) => place !== '').join('; '), MAX_TITLE).join(' ');
 }
 
-// Time zones: VTIMEZONE components (RFC 5545, 3.6.5), and which times a calendar app reads from them as they are meant.
+// Time zones: VTIMEZONE components (RFC 5545, 3.6.5), and which times a calendar app reads from them as they are meant
 
 /** A yearly change to an offset: on the `week`th (from the end if negative) `weekday` of `month`, at a wall time. */
 interface Change {

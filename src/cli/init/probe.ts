@@ -1,5 +1,5 @@
-// Reads what a site shows: its post types and taxonomies, their schemas, and a few records of each; also the
-// number fields of Pods, which its REST API does not tell.
+// Reads what a site shows: its post types and taxonomies, their schemas, and a few records of each; also the number
+// fields of Pods, which its REST API does not tell.
 
 import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';

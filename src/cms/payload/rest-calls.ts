@@ -1,4 +1,5 @@
-// Calls a route of Payload's REST API, reads its responses, and translates its errors into the gateway's kinds of rejections.
+// Calls a route of Payload's REST API, reads its responses, and translates its errors into the gateway's kinds of
+// rejections.
 
 import { CmsRejected, CmsUnavailable, type RejectionKind } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';

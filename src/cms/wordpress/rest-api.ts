@@ -1,4 +1,5 @@
-// Finds WordPress's REST API (at `/wp-json/`, or at `?rest_route=` with plain permalinks), calls its routes, and throws its errors.
+// Finds WordPress's REST API (at `/wp-json/`, or at `?rest_route=` with plain permalinks), calls its routes, and throws
+// its errors.
 
 import { type CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';

@@ -1,5 +1,5 @@
-// Codecs of the dates that the CMS itself keeps, publication and modification: `cms-date` for WordPress, `instant` for a CMS
-// that stores instants. Internal: mappings cannot name them.
+// Codecs of the dates that the CMS itself keeps, publication and modification: `cms-date` for WordPress, `instant` for
+// a CMS that stores instants. Internal: mappings cannot name them.
 
 import { NO_TIME } from '../../model/records.ts';
 import { parseWallTime } from '../../time/wall-time.ts';

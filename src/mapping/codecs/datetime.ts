@@ -1,5 +1,5 @@
-// Codecs `local-datetime`, `site-datetime` and `utc-datetime`: a date as text in a PHP date format, on one of three clocks; and the
-// conversion from one clock to another.
+// Codecs `local-datetime`, `site-datetime` and `utc-datetime`: a date as text in a PHP date format, on one of three
+// clocks; and the conversion from one clock to another.
 
 import type { WallTime } from '../../model/records.ts';
 import { parseZone, siteZone, utcToWall, utcZone, wallToUtc, type Zone } from '../../time/zones.ts';

@@ -1,4 +1,5 @@
-// Codecs `text` and `html`: texts that the CMS stores as the API has them. A stored number reads as text too; reading trims HTML.
+// Codecs `text` and `html`: texts that the CMS stores as the API has them. A stored number reads as text too; reading
+// trims HTML.
 
 import type { CodecDefinition } from './codec.ts';
 

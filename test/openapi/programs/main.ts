@@ -1,4 +1,5 @@
-// `node main.ts PROGRAM URL AUTHORIZATION`: runs one of the programs of this folder and prints what it found, as one line of JSON.
+// `node main.ts PROGRAM URL AUTHORIZATION`: runs one of the programs of this folder and prints what it found, as one
+// line of JSON.
 
 export interface Findings {
   title: string | undefined;
