@@ -6,9 +6,15 @@ import type { CallOptions, CmsRecord, Credentials } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
 import { seriesIdOf } from '../model/occurrences.ts';
-import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type RecordOf, WITHHELD } from '../model/records.ts';
+import {
+  type CalendarRecord,
+  FIRST_EMBEDDED_ID,
+  isTermRecord,
+  type Kind,
+  type RecordOf,
+  WITHHELD,
+} from '../model/records.ts';
 import { applyChangeSet, type ChangeSet } from '../store/change-set.ts';
-import { isTermRecord } from '../store/rendered-cache.ts';
 import type { Replica } from '../store/replica.ts';
 import type { WriteThrough } from '../sync/peers.ts';
 import type { Sync } from '../sync/sync.ts';

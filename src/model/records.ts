@@ -186,6 +186,9 @@ export interface Site {
 
 export const isTermKind = (kind: Kind): kind is TermKind => kind === 'category' || kind === 'tag';
 
+/** True for categories and tags, and not for venues that a mapping stores as terms: the kind decides. */
+export const isTermRecord = (record: CalendarRecord): record is TermRecord => isTermKind(record.kind);
+
 export const isPostKind = (kind: Kind): kind is PostKind => !isTermKind(kind);
 
 /** The name of the kind's collection: in API paths, responses and messages. */

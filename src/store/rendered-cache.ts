@@ -2,7 +2,7 @@
 // changes.
 
 import { LRUCache } from 'lru-cache';
-import type { CalendarRecord, Kind, TermRecord, WallTime } from '../model/records.ts';
+import { type CalendarRecord, isTermRecord, type Kind, type WallTime } from '../model/records.ts';
 
 export interface RenderedRecord {
   /** UTF-8 JSON. */
@@ -49,11 +49,6 @@ const ENTRY_BYTES = 1600;
 
 /** Numbers take an eighth of the memory of strings. */
 const KIND_NUMBER: Record<Dependency, number> = { event: 0, venue: 1, organizer: 2, category: 3, tag: 4, image: 5 };
-
-/** True for categories and tags, and not for venues that a mapping stores as terms: the kind decides. */
-export function isTermRecord(record: CalendarRecord): record is TermRecord {
-  return record.kind === 'category' || record.kind === 'tag';
-}
 
 /**
  * The images of venues and organizers are no dependencies of an event: upsert.ts invalidates the venue or

@@ -8,6 +8,7 @@ import {
   FIRST_EMBEDDED_ID,
   type ImageRecord,
   isTermKind,
+  isTermRecord,
   type Kind,
   type LinkedRecord,
   MAX_FILTERED_CHARACTERS,
@@ -21,7 +22,6 @@ import { cancelledBy, changeBetween, type JournalWriter } from './change-journal
 import { beginCounters, featuredColumn, type Invalidate } from './counters.ts';
 import type { Database } from './database.ts';
 import type { FullTextIndex } from './full-text-index.ts';
-import { isTermRecord } from './rendered-cache.ts';
 import { HIDDEN, LISTED, linkBit, linkToken, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { sql } from './sql.ts';
 import { fold, foldForSort, foldName, foldTitle } from './text-folding.ts';

@@ -1,10 +1,15 @@
 // Arbitrary records and filters of lists, and a replica of the records.
 
 import fc from 'fast-check';
-import type { CalendarRecord, EventRecord, LinkedRecord, TermRecord } from '../../src/model/records.ts';
+import {
+  type CalendarRecord,
+  type EventRecord,
+  isTermRecord,
+  type LinkedRecord,
+  type TermRecord,
+} from '../../src/model/records.ts';
 import type { EventFilter } from '../../src/store/event-filter.ts';
 import type { LinkedFilter, TermFilter } from '../../src/store/filters.ts';
-import { isTermRecord } from '../../src/store/rendered-cache.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import {
   anyEvent,
