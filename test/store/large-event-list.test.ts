@@ -93,6 +93,18 @@ describe('the event list of thousands of events, counted by indexes', () => {
     );
   });
 
+  it('skips an event of several of the categories once', () => {
+    const filter: EventFilter = {
+      visibility: { others: ['publish'], own: [], userId: 0 },
+      categories: [1, 2, 6],
+      order: 'modified',
+      descending: true,
+      limit: 5,
+      offset: 7,
+    };
+    expect(replica.listEvents(filter)).to.deep.equal(expectedEvents(events, filter));
+  });
+
   it('counts any combination of dates by days, also for authors and featured events', () => {
     const featured = fc.constantFrom(undefined, undefined, true, false);
     fc.assert(
