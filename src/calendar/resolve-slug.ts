@@ -10,7 +10,9 @@ import type { RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
 
 /** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
-const MAX_SLUG_BYTES = 200;
+const MAX_CMS_SLUG_BYTES = 200;
+/** The slugs that the gateway makes for Payload have 150 characters, of up to nine bytes when they are percent-encoded. */
+const MAX_SLUG_BYTES = 1350;
 const MAX_CACHE_BYTES = 16 * 1024 * 1024;
 /** Bytes of a cache entry besides its key. */
 const ENTRY_BYTES = 250;
@@ -68,7 +70,7 @@ export function createSlugResolver(services: Services): SlugResolver {
         ids.set(key, storedId);
         return storedId;
       }
-      if (cached === UNKNOWN) return undefined;
+      if (cached === UNKNOWN || slug.length > MAX_CMS_SLUG_BYTES) return undefined;
       const found = await services.unknownRecords.lookUp(request.actor, kind, () =>
         findInCms(kind, slug, request, isForStaff),
       );

@@ -31,8 +31,9 @@ export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {
 /** `venue[0].ID` -> `venue`: a list may be empty. */
 export const listPath = (path: string): string => path.split(/\[\d+\]/, 1)[0] ?? path;
 
-/** A value as an example in a message. */
+/** A value as an example in a message; of a path that the record lacks: `nothing`. */
 export function formatSample(value: unknown): string {
+  if (value === undefined) return 'nothing';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS - 1)}…` : text;
 }

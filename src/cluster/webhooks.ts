@@ -9,19 +9,23 @@ import { RPC_TIMEOUT_MS } from './write-through.ts';
 export interface Webhooks {
   /** Resolves with whether the records are fetched; a follower waits 5 s for that. Never rejects. */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean>;
-  /** Sends what was not fetched once more. Call it at every interval and whenever the role changes. Never rejects. */
+  /**
+   * Fetches or sends what was not fetched; sends once a lease at most. Call it at every interval and whenever the
+   * role changes. Never rejects.
+   */
   resend(): Promise<void>;
 }
 
-/** Of each record: two intervals later another gateway leads, or this one is standalone. */
+/** Of each record: two leases later another gateway leads, or this one is standalone. */
 const MAX_SENDS = 3;
 /** More records wait for the full resync. */
 const MAX_RECORDS = 1000;
 
-export function createWebhooks(node: ClusterNode): Webhooks {
+export function createWebhooks(node: ClusterNode, nowMs = () => performance.now()): Webhooks {
   const collections = new Set([MEDIA.collection, ...Object.values(node.mapping.kinds).map((kind) => kind?.collection)]);
   /** By collection and id, and how often they were sent. */
   const missed = new Map<string, { change: ChangedRecord; sends: number }>();
+  let sentMs = Number.NEGATIVE_INFINITY;
 
   function remember(change: ChangedRecord, sends: number): void {
     const key = `${change.collection} ${change.id}`;
@@ -29,27 +33,27 @@ export function createWebhooks(node: ClusterNode): Webhooks {
     if (hasRoom && sends < MAX_SENDS && collections.has(change.collection)) missed.set(key, { change, sends });
   }
 
-  /** True if the records need not be remembered. While this gateway polls, its next poll fetches them. */
-  const isDone = (isFetched: boolean) => isFetched || node.mayPoll();
-
-  async function send(changes: readonly ChangedRecord[]): Promise<boolean> {
-    if (node.mayPoll() && node.sync) return node.sync.fetchChanged(changes);
+  /** `isKept`: what this gateway could not fetch, its next poll fetches. The role may change while the leader is asked. */
+  async function send(changes: readonly ChangedRecord[]): Promise<{ isFetched: boolean; isKept: boolean }> {
+    if (node.mayPoll() && node.sync) return { isFetched: await node.sync.fetchChanged(changes), isKept: true };
+    if (node.rpc) sentMs = nowMs();
     const offset = await node.rpc?.call({ type: 'fetchChanged', changes }, RPC_TIMEOUT_MS).catch(() => undefined);
-    return offset !== undefined;
+    return { isFetched: offset !== undefined, isKept: offset !== undefined };
   }
 
   return {
     async fetchChanged(changes) {
-      const isFetched = await send(changes);
-      if (!isDone(isFetched)) for (const change of changes) remember(change, 1);
+      const { isFetched, isKept } = await send(changes);
+      if (!isKept) for (const change of changes) remember(change, 1);
       return isFetched;
     },
     async resend() {
-      if (missed.size === 0 || !(node.mayPoll() || node.rpc)) return;
+      const maySend = node.rpc !== undefined && nowMs() - sentMs >= node.leaseMs;
+      if (missed.size === 0 || !(node.mayPoll() || maySend)) return;
       const records = [...missed.values()];
       missed.clear();
-      const isFetched = await send(records.map(({ change }) => change));
-      if (!isDone(isFetched)) for (const { change, sends } of records) remember(change, sends + 1);
+      const { isKept } = await send(records.map(({ change }) => change));
+      if (!isKept) for (const { change, sends } of records) remember(change, sends + 1);
     },
   };
 }

@@ -184,7 +184,7 @@ export function listTerms(db: Database, filter: TermFilter): IdPage {
   if (include) conditions.push(sql`r.id IN ${inJson(include)}`);
   if (exclude) conditions.push(sql`r.id NOT IN ${inJson(exclude)}`);
   if (parent !== undefined) conditions.push(sql`r.parent = ${parent}`);
-  if (slug !== undefined) conditions.push(sql`r.slug = ${slugKey(slug)}`);
+  if (slug !== undefined) conditions.push(sql`r.slug_key = ${slugKey(slug)}`);
   if (event !== undefined) conditions.push(isNamedBy(kind, event, filter.eventVisibility));
   if (noticedFrom !== undefined) conditions.push(sql`r.noticed >= ${wallNumber(noticedFrom)}`);
   if (filter.hideEmpty) conditions.push(isNotEmpty(filter));

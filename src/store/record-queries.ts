@@ -88,7 +88,7 @@ export function recordQueries(db: Database) {
     idsBySlug: (kind: PostKind, slug: string) =>
       db.numbers(sql`SELECT id FROM post WHERE slug = ${slugKey(slug)} AND kind = ${kind} ORDER BY id`),
     termIdBySlug: (kind: TermKind, slug: string): number | undefined =>
-      db.numbers(sql`SELECT id FROM term WHERE kind = ${kind} AND slug = ${slugKey(slug)} ORDER BY id LIMIT 1`)[0],
+      db.numbers(sql`SELECT id FROM term WHERE kind = ${kind} AND slug_key = ${slugKey(slug)} ORDER BY id LIMIT 1`)[0],
     termIdByName: (kind: TermKind, name: string): number | undefined =>
       db.numbers(sql`SELECT id FROM term WHERE kind = ${kind} AND name_key = ${foldName(name)} ORDER BY id LIMIT 1`)[0],
     getImage: (id: number): ImageRecord | undefined => parse(db.get(sql`SELECT record FROM image WHERE id = ${id}`)),

@@ -86,12 +86,12 @@ CREATE INDEX post_slug ON post (slug, kind, id);
 CREATE INDEX post_image ON post (image_id, kind, id, status) WHERE image_id <> 0;
 
 CREATE TABLE term (
-  kind TEXT NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, noticed INTEGER NOT NULL, slug TEXT NOT NULL,
+  kind TEXT NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, noticed INTEGER NOT NULL, slug TEXT NOT NULL, slug_key TEXT NOT NULL,
   name_folded TEXT NOT NULL, name_sort TEXT NOT NULL, name_key TEXT NOT NULL, description_sort TEXT NOT NULL,
   record TEXT NOT NULL,
   PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX term_slug ON term (kind, slug);
+CREATE INDEX term_slug ON term (kind, slug_key);
 CREATE INDEX term_name ON term (kind, name_key);
 CREATE INDEX term_parent ON term (kind, parent);
 

@@ -129,7 +129,8 @@ function isAcceptable(
     const heldRecord = context.replica.get(kind, id) as PostRecord | undefined;
     // WordPress computes the UTC time of a draft that was never changed from its wall time, in the site's zone of
     // now. Any other older response lacks a write that the replica has.
-    const isComputed = DRAFTS.has(status) && modified !== '' && heldRecord?.modified === modified;
+    const isComputed =
+      DRAFTS.has(status) && modified !== '' && heldRecord?.status === status && heldRecord.modified === modified;
     if (!isComputed && !(byId && isStaleConfirmed(context, kind, id, held.modifiedUtc, modifiedUtc))) return false;
   }
   staleResponses.delete(id);

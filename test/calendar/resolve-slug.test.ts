@@ -39,6 +39,14 @@ describe('a slug in a path', () => {
     expect(requestedSlugs).to.deep.equal([]);
   });
 
+  it('longer than WordPress can store is found in the replica: Payload stores it', async () => {
+    const { requestedSlugs } = await withCms();
+    gateway.replica.upsert([event(1, { slug: '日'.repeat(150) })]);
+    expect((await gateway.request(`/events/by-slug/${'%E6%97%A5'.repeat(150)}`)).body).to.include({ id: 1 });
+    expect((await gateway.request(`/events/by-slug/${'%E6%97%A5'.repeat(151)}`)).status).to.equal(400);
+    expect(requestedSlugs).to.deep.equal([]);
+  });
+
   it('is 503 while the CMS does not respond, and is looked up again afterwards', async () => {
     const { requestedSlugs, isUnavailable } = await withCms();
     isUnavailable(true);

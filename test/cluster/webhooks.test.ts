@@ -7,6 +7,7 @@ import { createWebhooks, type Webhooks } from '../../src/cluster/webhooks.ts';
 import type { ChangedRecord } from '../../src/sync/fetch-changed.ts';
 import { mapping } from '../sync/test-site.ts';
 
+const LEASE_MS = 15_000;
 const changesOf = (...ids: number[]): ChangedRecord[] => ids.map((id) => ({ collection: 'events', id }));
 
 describe('a webhook that reaches a follower', () => {
@@ -17,34 +18,46 @@ describe('a webhook that reaches a follower', () => {
   let fetched: number[][];
   let polls: boolean;
   let webhooks: Webhooks;
+  let nowMs: number;
+  /** What happens while the leader is asked. */
+  let meanwhile: () => void;
+
+  const resendAfterLease = async (): Promise<void> => {
+    nowMs += LEASE_MS;
+    await webhooks.resend();
+  };
 
   beforeEach(() => {
     leader = 'is silent';
     sent = [];
     fetched = [];
     polls = false;
+    nowMs = 0;
+    meanwhile = () => {};
     const idsOf = (changes: readonly ChangedRecord[]) => changes.map(({ id }) => id);
     const rpc = {
       async call(request: RpcRequest) {
         if (request.type === 'fetchChanged') sent.push(idsOf(request.changes));
+        meanwhile();
         return leader === 'fetches' ? '1-0' : undefined;
       },
     };
     const node = {
       mapping,
+      leaseMs: LEASE_MS,
       mayPoll: () => polls,
       sync: { fetchChanged: async (changes: readonly ChangedRecord[]) => fetched.push(idsOf(changes)) > 0 },
       get rpc() {
         return leader === 'disconnected' ? undefined : rpc;
       },
     };
-    webhooks = createWebhooks(node as unknown as ClusterNode);
+    webhooks = createWebhooks(node as unknown as ClusterNode, () => nowMs);
   });
 
   it('is sent once to a leader that responds', async () => {
     leader = 'fetches';
     expect(await webhooks.fetchChanged(changesOf(1, 2))).to.equal(true);
-    await webhooks.resend();
+    await resendAfterLease();
     expect(sent).to.deep.equal([[1, 2]]);
   });
 
@@ -52,17 +65,40 @@ describe('a webhook that reaches a follower', () => {
     expect(await webhooks.fetchChanged(changesOf(1))).to.equal(false);
     await webhooks.fetchChanged(changesOf(2, 1));
     leader = 'fetches';
-    for (let n = 0; n < 3; n += 1) await webhooks.resend();
+    for (let n = 0; n < 3; n += 1) await resendAfterLease();
     expect(sent).to.deep.equal([[1], [2, 1], [1, 2]]);
   });
 
   it('is sent three times at most, not counting those without a connection', async () => {
     leader = 'disconnected';
     await webhooks.fetchChanged(changesOf(1));
-    for (let n = 0; n < 5; n += 1) await webhooks.resend();
+    for (let n = 0; n < 5; n += 1) await resendAfterLease();
     leader = 'is silent';
+    for (let n = 0; n < 5; n += 1) await resendAfterLease();
+    expect(sent).to.deep.equal([[1], [1]]);
+  });
+
+  it('is sent once a lease at most, however often the gateway asks who leads', async () => {
+    await webhooks.fetchChanged(changesOf(1));
+    for (let n = 0; n < 5; n += 1) await webhooks.resend();
+    await resendAfterLease();
     for (let n = 0; n < 5; n += 1) await webhooks.resend();
     expect(sent).to.deep.equal([[1], [1]]);
+  });
+
+  it('is fetched by this gateway if that begins to poll while the leader is silent', async () => {
+    meanwhile = () => {
+      polls = true;
+    };
+    await webhooks.fetchChanged(changesOf(1));
+    await webhooks.resend();
+    polls = false;
+    await webhooks.fetchChanged(changesOf(2));
+    polls = false;
+    await resendAfterLease();
+    await webhooks.resend();
+    expect(sent).to.deep.equal([[1], [2], [2]]);
+    expect(fetched).to.deep.equal([[1], [2]]);
   });
 
   it('is fetched by this gateway once that polls', async () => {
@@ -74,7 +110,7 @@ describe('a webhook that reaches a follower', () => {
 
   it('is remembered up to a thousand records, of collections that the mapping has', async () => {
     await webhooks.fetchChanged([{ collection: 'pages', id: 1 }, ...changesOf(...Array(1500).keys())]);
-    await webhooks.resend();
+    await resendAfterLease();
     expect(sent[1]).to.have.length(1000);
   });
 });

@@ -126,6 +126,7 @@ describe('a list by slug', () => {
 
   it('has records with that slug alone: drafts have none, and a cleaned slug is another', async () => {
     expect(await listBy('%', '', '')).to.deep.equal([]);
+    for (const slug of ['-', '--']) expect(await listBy(slug, '', 'a'), slug).to.deep.equal([]);
     expect(await listBy('a!b', 'ab')).to.deep.equal([]);
     expect(await listBy('ab', 'ab')).to.have.length(1);
     expect(await listBy('-a--b-', 'a-b'), 'as WordPress itself').to.have.length(1);

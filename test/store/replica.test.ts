@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { CalendarRecord } from '../../src/model/records.ts';
-import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
+import { PUBLIC_VISIBILITY, type TermFilter } from '../../src/store/filters.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { event, image, organizer, term, venue } from './sample-records.ts';
 
@@ -140,6 +140,29 @@ describe('the replica', () => {
       expect(replica.termIdByName('category', 'food & drink')).to.equal(7);
       expect(replica.termIdByName('category', 'ETE')).to.equal(8);
       expect(replica.termIdByName('tag', 'ETE')).to.equal(undefined);
+    });
+
+    it('searches and sorts terms by the slug as it is shown, and finds them by it encoded and decoded', () => {
+      replica.upsert([
+        term('tag', 1, { slug: '日本', name: 'Japan' }),
+        term('tag', 2, { slug: 'zoo', name: 'Animals' }),
+        term('tag', 3, { slug: '%e9%9f%b3', name: 'Music' }),
+      ]);
+      const idsOf = (filter: Partial<TermFilter>) =>
+        replica.listTerms({
+          kind: 'tag',
+          eventVisibility: PUBLIC_VISIBILITY,
+          orderBy: 'id',
+          descending: false,
+          hideEmpty: false,
+          limit: 9,
+          offset: 0,
+          ...filter,
+        }).ids;
+      expect(idsOf({ search: '日' })).to.deep.equal([1]);
+      expect(idsOf({ search: 'e9' })).to.deep.equal([3]);
+      expect(idsOf({ orderBy: 'slug' })).to.deep.equal([3, 2, 1]);
+      for (const slug of ['日本', '%E6%97%A5%e6%9c%ac']) expect(idsOf({ slug })).to.deep.equal([1]);
     });
 
     it('returns stamps: of ids, after an id, and by status', () => {

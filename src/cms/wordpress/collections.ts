@@ -145,13 +145,14 @@ const comparableSlug = (slug: unknown): string =>
     .join('-');
 
 /**
- * WordPress cleans a wanted slug before it searches: `a!b` would find `ab`. `%` becomes empty and would find every draft, because drafts
- * have no slug.
+ * WordPress cleans a wanted slug before it searches: `a!b` would find `ab`. `%` and `-` become empty and would find every draft, because
+ * drafts have no slug.
  */
-const hasSlug =
-  (wanted: string | undefined) =>
-  ({ slug }: CmsRecord): boolean =>
-    wanted === undefined || comparableSlug(slug) === comparableSlug(wanted);
+function hasSlug(wanted: string | undefined): (record: CmsRecord) => boolean {
+  if (wanted === undefined) return () => true;
+  const comparable = comparableSlug(wanted);
+  return ({ slug }) => comparable !== '' && comparableSlug(slug) === comparable;
+}
 
 /** The parameters of a list request. */
 function listQuery(spec: CollectionSpec, request: ListRequest): Query {

@@ -231,12 +231,27 @@ describe('check', () => {
     expect(site.types[0]?.records.map(({ id }) => id)).to.deep.equal([1, 2]);
   });
 
+  it('shows an event that lacks a part of its date', async () => {
+    const parts = [
+      { at: 'meta.gig_day', format: 'Y-m-d' },
+      { at: 'meta.gig_time', format: 'H:i' },
+    ];
+    const mapping = { ...MAPPING, event: { ...MAPPING.event, fields: { start_date: { parts }, end_date: { parts } } } };
+    const records = [{ gig_day: '2031-05-01', gig_time: '19:30' }, { gig_time: '20:00' }].map((meta, index) =>
+      fakePost(index + 1, { title: 'Gig', meta }),
+    );
+    const type = { ...gigs({ meta: { gig_day: 'string', gig_time: 'string' } }), records };
+    const start = row(await runCheck({ types: [type] }, { mapping }), 'event fields', 'start_date');
+    expect(start.message).to.include('1 of 2 events have no readable value (such as nothing 20:00)');
+  });
+
   it('writes nothing into a collection whose list failed', async () => {
     const mapping = { ...MAPPING, venue: { posts: 'rooms' }, event: { ...MAPPING.event, posts: 'gigz' } };
     const result = await runCheck({}, { write: true, mapping });
     expect(row(result, 'lists', 'gigz').state).to.equal('fail');
     expect(row(result, 'lists', 'rooms').state).to.equal('warn');
-    expect(result.rows.filter(({ area }) => area === 'writes')).to.deep.equal([]);
+    const writes = result.rows.filter(({ area }) => area === 'writes').map(({ name, message }) => [name, message]);
+    expect(writes).to.deep.equal(['event', 'venue'].map((name) => [name, 'not tried: its list failed']));
     expect(site.requests.filter((each) => each.startsWith('POST'))).to.deep.equal([]);
   });
 

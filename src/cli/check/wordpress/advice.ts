@@ -9,11 +9,13 @@ const makePlugin = (options: string): string => `  ${programName()} plugin ${opt
 /** Names no field: the table prints the same advice only once. */
 const installPlugin = (pluginOptions: string): string =>
   `Make the companion plugin of the mapping and ${PLUGIN_FOLDER}:\n${makePlugin(pluginOptions)}`;
+const MAX_SHOWN_KEYS = 20;
 /** `keys`: those that the site shows. The plugin would register a misspelt key, too. */
 const registerKeys = (pluginOptions: string, keys: readonly string[] = []): string => {
+  const more = keys.length > MAX_SHOWN_KEYS ? ` and ${keys.length - MAX_SHOWN_KEYS} more` : '';
   const compare =
     keys.length > 0
-      ? `Compare the name with the keys that the site shows: ${keys.join(', ')}. If it is none of them and right, the site has to show it: `
+      ? `Compare the name with the keys that the site shows: ${keys.slice(0, MAX_SHOWN_KEYS).join(', ')}${more}. If it is none of them and right, the site has to show it: `
       : '';
   return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
 };

@@ -94,10 +94,8 @@ function unregisteredKeys({ map, definition, writableFields }: MappedField): str
   return writableFields === undefined ? [] : [...new Set(keys)].filter((key) => !writableFields.includes(key));
 }
 
-const MAX_SHOWN_KEYS = 20;
-
 const shownKeys = ({ writableFields = [] }: MappedField): string[] =>
-  writableFields.filter((name) => name.startsWith('meta.')).slice(0, MAX_SHOWN_KEYS);
+  writableFields.filter((name) => name.startsWith('meta.'));
 
 function closedFieldAdvice([path = '']: readonly string[], pluginOptions: string): Advice | undefined {
   if (path.startsWith('acf.')) return advise('acf-in-rest');
