@@ -1,5 +1,6 @@
 // Fetches the records that webhooks report to this gateway, through the leader, and remembers those that no gateway
-// fetched: Redis loses messages that are sent while a connection is down.
+// fetched: Redis loses messages that are sent while a connection is down, and a leader may lose the lock while the CMS
+// does not respond.
 
 import { MEDIA } from '../cms/port.ts';
 import type { ChangedRecord } from '../sync/fetch-changed.ts';
@@ -48,6 +49,8 @@ export function createWebhooks(node: ClusterNode, nowMs = () => performance.now(
       return isFetched;
     },
     async resend() {
+      // This gateway could not fetch these as the leader or standalone, and another one leads now.
+      if (!node.mayPoll()) for (const change of node.sync?.takeUnfetched() ?? []) remember(change, 0);
       const maySend = node.rpc !== undefined && nowMs() - sentMs >= node.leaseMs;
       if (missed.size === 0 || !(node.mayPoll() || maySend)) return;
       const records = [...missed.values()];

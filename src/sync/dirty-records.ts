@@ -15,15 +15,21 @@ export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<numbe
   for (const id of ids) kinds[kind].dirty.add(id);
 }
 
+/** Takes the queue. */
+export function takeQueued({ kinds }: SyncMemory, kind: Kind): number[] {
+  const { dirty } = kinds[kind];
+  const queued = [...dirty];
+  dirty.clear();
+  return queued;
+}
+
 /**
  * Takes the queue, and the records whose `modified` second may not be over. Call `requeue` if reading them
  * failed.
  */
 export function takeDirty(memory: SyncMemory, kind: Kind): { ids: number[]; requeue(): void } {
-  const { dirty, withinSecond } = memory.kinds[kind];
-  const queued = [...dirty];
-  dirty.clear();
-  const ids = [...new Set([...queued, ...withinSecond.keys()])];
+  const queued = takeQueued(memory, kind);
+  const ids = [...new Set([...queued, ...memory.kinds[kind].withinSecond.keys()])];
   return { ids, requeue: () => markDirty(memory, kind, queued) };
 }
 

@@ -4,14 +4,21 @@ import type { CallOptions, Cms, CmsRecord, Credentials } from '../cms/port.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { seriesIdOf } from '../model/occurrences.ts';
-import type { Kind, PostKind, Site } from '../model/records.ts';
+import { KINDS, type Kind, type PostKind, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/events.ts';
 import { localCommit, NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import { collectionsOf, idOf } from './collections.ts';
 import { assertComplete } from './complete-records.ts';
 import { collectionOf, isComplete, loadMemory, reloadMemory, STATE_KEYS, type SyncContext, siteOf } from './context.ts';
-import { isOutdated, markChangedByPeer, markWritten, nextReadMark, retainReadMarks } from './dirty-records.ts';
+import {
+  isOutdated,
+  markChangedByPeer,
+  markWritten,
+  nextReadMark,
+  retainReadMarks,
+  takeQueued,
+} from './dirty-records.ts';
 import { type ChangedRecord, fetchChanged, inBatches } from './fetch-changed.ts';
 import { fetchStaffRecords, type StaffReader } from './fetch-staff-records.ts';
 import { continueResync } from './full-resync.ts';
@@ -266,13 +273,19 @@ export function createSync(options: SyncOptions): Sync {
     linkTables: () => context.memory.links.tables,
     refreshLinkTables: () => refreshLinks(context),
     becomeLeader(dirty) {
-      const { state, media } = context.memory;
+      const { state, media, kinds } = context.memory;
       context = createContext();
+      // The same set: a fetch that is in progress under the earlier leadership returns its records to it.
+      for (const kind of KINDS) context.memory.kinds[kind].dirty = kinds[kind].dirty;
       context.memory.state = state;
       context.memory.media.progress = media.progress;
       for (const { kind, id } of dirty) markWritten(context.memory, kind, seriesIdOf(id), nowMs());
       loop.pollAgain();
     },
+    takeUnfetched: () =>
+      collections.flatMap(({ kind, name }) =>
+        takeQueued(context.memory, kind).map((id) => ({ collection: name, id: seriesIdOf(id) })),
+      ),
     recheckLeadership: () => loop.wake(),
     followLeader: (leader) => setState(leader, 'as the leader says'),
     peerChanged(records) {

@@ -207,6 +207,26 @@ describe('cluster', function () {
     );
   });
 
+  it('fetches what a webhook reports to a leader that does not reach the CMS, and then loses the lock', async () => {
+    const meta = { start_date: '2027-05-01 10:00:00' };
+    // A first poll reads the newest event again, and not this one.
+    const { id } = cms.createPost('events', { meta, dateS: Math.floor((Date.now() - HOUR_MS) / 1000) });
+    cms.createPost('events', { meta });
+    await start(2);
+    const lead = leaderOf(gateways)!;
+    const rest = gateways.filter((gateway) => gateway !== lead);
+    lead.cmsLink.isCut = true;
+    cms.editSilently(id, { title: 'Reported' });
+    expect(await lead.cluster.fetchChanged([{ collection: 'events', id }])).to.equal(false);
+    await lead.proxy.set({ kind: 'down' });
+    await until(() => leaderOf(rest) !== undefined, 'another leads');
+    await lead.proxy.set({ kind: 'none' });
+    await until(
+      () => gateways.every(({ replica }) => replica.get('event', id)?.title === 'Reported'),
+      'the reported change in all replicas',
+    );
+  });
+
   it('does not bootstrap again when the leader loses the lock and takes it again', async () => {
     const [a] = (await start(1)) as [TestGateway];
     const roles = () => a.observations.flatMap((event) => (event.type === 'cluster-role' ? [event.to] : []));

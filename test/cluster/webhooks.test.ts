@@ -19,6 +19,8 @@ describe('a webhook that reaches a follower', () => {
   let polls: boolean;
   let webhooks: Webhooks;
   let nowMs: number;
+  /** Ids that this gateway could not fetch while it polled. */
+  let unfetched: number[];
   /** What happens while the leader is asked. */
   let meanwhile: () => void;
 
@@ -33,6 +35,7 @@ describe('a webhook that reaches a follower', () => {
     fetched = [];
     polls = false;
     nowMs = 0;
+    unfetched = [];
     meanwhile = () => {};
     const idsOf = (changes: readonly ChangedRecord[]) => changes.map(({ id }) => id);
     const rpc = {
@@ -46,7 +49,10 @@ describe('a webhook that reaches a follower', () => {
       mapping,
       leaseMs: LEASE_MS,
       mayPoll: () => polls,
-      sync: { fetchChanged: async (changes: readonly ChangedRecord[]) => fetched.push(idsOf(changes)) > 0 },
+      sync: {
+        fetchChanged: async (changes: readonly ChangedRecord[]) => fetched.push(idsOf(changes)) > 0,
+        takeUnfetched: () => changesOf(...unfetched.splice(0)),
+      },
       get rpc() {
         return leader === 'disconnected' ? undefined : rpc;
       },
@@ -106,6 +112,20 @@ describe('a webhook that reaches a follower', () => {
     polls = true;
     for (let n = 0; n < 2; n += 1) await webhooks.resend();
     expect(fetched).to.deep.equal([[1]]);
+  });
+
+  it('is sent to the leader by the gateway that led when it came, and could not fetch it', async () => {
+    polls = true;
+    unfetched = [1, 2];
+    await webhooks.resend();
+    expect(unfetched).to.deep.equal([1, 2]);
+    polls = false;
+    for (let n = 0; n < 5; n += 1) await resendAfterLease();
+    expect(sent).to.deep.equal([
+      [1, 2],
+      [1, 2],
+      [1, 2],
+    ]);
   });
 
   it('is remembered up to a thousand records, of collections that the mapping has', async () => {
