@@ -31,8 +31,6 @@ import { createRateLimit, type SharedCounters } from './http/rate-limit.ts';
 import { createResponseCache } from './http/response-cache.ts';
 import { createPublicRead, type Operations } from './http/routes.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
-import { bodyParameters } from './interface/fields.ts';
-import { parseEmbedded } from './interface/validate.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/events.ts';
@@ -115,8 +113,8 @@ export function createApplication(options: ApplicationOptions): Application {
     replica,
     rereadLater,
   );
+  const { site } = sync;
   const recentlyCreated = new LRUCache<string, true>({ max: MAX_RECENTLY_CREATED });
-  const site = () => sync.site();
   const cmsRecords = createCmsRecords({
     cms,
     mapping,
@@ -150,7 +148,6 @@ export function createApplication(options: ApplicationOptions): Application {
     serializer: createSerializer(replica, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,
-    validateEmbedded: (kind, data) => parseEmbedded(bodyParameters(kind), data),
     usedRecords: createUsedRecords(),
     pendingPolls: new Map(),
   };

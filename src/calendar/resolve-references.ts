@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import type { ReferenceChecks } from '../interface/parameter.ts';
+import { parseEmbedded } from '../interface/validate.ts';
 import { isPostKind, type Kind, type LinkedKind, type TermKind } from '../model/records.ts';
 import { mapCmsError } from './cms-errors.ts';
 import { comparableText } from './find-duplicate.ts';
@@ -173,7 +174,7 @@ export async function resolveLinked(
       continue;
     }
     await nextTurn();
-    const input = services.validateEmbedded(kind, data);
+    const input = parseEmbedded(kind, data);
     const create = await orLinkedError(kind, () => linkedRecords[kind].prepare(input, request, rollback));
     names.push(String(input.fields.title));
     steps.push(async () => (await orLinkedError(kind, create)).id);
@@ -243,7 +244,7 @@ export function createReferenceChecks(services: Services, slugs: SlugResolver) {
         return (await termExists(services, of, Number(text), request)) ? Number(text) : undefined;
       },
       userExists: (id) => userExists(id, request),
-      isUsableImage: (value) => request.images.isUsable(value),
+      isUsableImage: (value) => request.images!.isUsable(value),
     };
   };
 }

@@ -3,9 +3,8 @@
 import type { LRUCache } from 'lru-cache';
 import type { ImageFetcher } from '../cms/image-fetcher.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
-import type { Input } from '../interface/parameter.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import type { LinkedKind, Site } from '../model/records.ts';
+import type { Site } from '../model/records.ts';
 import type { Observe } from '../observability/events.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Peers } from '../sync/peers.ts';
@@ -46,8 +45,6 @@ export interface Services {
   /** The service account. Without one the sync reads only public records. */
   serviceCredentials: Credentials;
   lists: ListSettings;
-  /** Validates a venue or organizer in an event's body by the parameters of the kind's create route. */
-  validateEmbedded(kind: LinkedKind, data: Record<string, unknown>): Input;
   site(): Site;
   nowMs(): number;
   observe: Observe;

@@ -5,7 +5,7 @@
 import { isPostKind, type Kind, type LinkedKind, NO_TIME, type PostKind, type TermKind } from '../model/records.ts';
 import { type Limit, SIZES } from './limits.ts';
 import * as types from './param-types.ts';
-import { type Parameter, type ParameterOptions, type ParamType, parameter, type ReferenceChecks } from './parameter.ts';
+import { type Parameter, type ParameterOptions, type ParamType, parameter } from './parameter.ts';
 import * as references from './reference-types.ts';
 import { flagSchema, type Schema, textSchema } from './schema.ts';
 
@@ -130,13 +130,115 @@ const postFields = (kind: PostKind): FieldTable => {
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, { ...settable(types.flag, SIZES.flag, description), response: flagSchema(description) });
 
+const linkedName = html('title', settable(types.text, SIZES.text, 'Name', { required: true }));
+
+const linkedText = (key: string, description: string, options: FieldOptions = {}): Field =>
+  text(key, {
+    ...settable(types.clearableText, SIZES.line, description, DEFAULT_NULL),
+    response: textSchema(),
+    ...options,
+  });
+
+const linkedWebsite = (options: FieldOptions = {}): Field =>
+  text('website', {
+    ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
+    response: textSchema('Address of its website'),
+    ...options,
+  });
+
+const venueFlag = (key: string, description: string): Field =>
+  boolean(key, true, {
+    ...settable(types.textFlag, SIZES.flag, description, DEFAULT_NULL),
+    response: flagSchema(description),
+  });
+
+const SEARCHED = { searched: true } as const;
+
+const VENUE: FieldTable = {
+  venue: linkedName,
+  ...postFields('venue'),
+  address: linkedText('address', 'Street and number', SEARCHED),
+  city: linkedText('city', 'City', SEARCHED),
+  country: linkedText('country', 'Country'),
+  province: linkedText('province', 'Province', SEARCHED),
+  state: linkedText('state', 'State', SEARCHED),
+  stateprovince: linkedText('stateprovince', 'State or province; found from the two when not sent', SEARCHED),
+  zip: linkedText('zip', 'Postal code', SEARCHED),
+  phone: linkedText('phone', 'Phone number', SEARCHED),
+  website: linkedWebsite(),
+  geo_lat: coordinate('latitude', types.clearableLatitude, 'Latitude'),
+  geo_lng: coordinate('longitude', types.clearableLongitude, 'Longitude'),
+  show_map: venueFlag('showMap', 'Whether its events show a map'),
+  show_map_link: venueFlag('showMapLink', 'Whether its events show a link to a map'),
+};
+
+const ORGANIZER: FieldTable = {
+  organizer: linkedName,
+  ...postFields('organizer'),
+  phone: linkedText('phone', 'Phone number', SEARCHED),
+  email: linkedText('email', 'E-mail address', SEARCHED),
+  website: linkedWebsite(SEARCHED),
+};
+
+const termFields = (kind: TermKind): FieldTable => ({
+  name: text('name', settable(types.text, SIZES.line, 'Name', { required: true })),
+  slug: text('slug', settable(types.text, SIZES.slug, 'Slug')),
+  description: text('description', settable(types.text, SIZES.longText, 'Description, HTML')),
+  url: text('url', { derived: true }),
+  ...(kind === 'category' && {
+    parent: number('parent', settable(references.parentTerm, SIZES.line, 'Id of the parent category')),
+  }),
+});
+
+/**
+ * The Events Calendar declares parameters, and answers properties, in orders of their own. Clients see them:
+ * errors list parameters in this order. Fields that are not listed follow in table order.
+ */
+const PARAMETER_ORDER: Readonly<Record<Kind, string>> = {
+  event: 'author date date_utc title description slug excerpt status timezone all_day start_date end_date image',
+  venue:
+    'author date date_utc venue description status show_map show_map_link address city country province state zip phone stateprovince website image',
+  organizer: 'author date date_utc organizer description status phone website email image',
+  category: 'name description slug parent',
+  tag: 'name description slug',
+};
+const RESPONSE_ORDER: Readonly<Partial<Record<Kind, string>>> = {
+  venue: 'address city country province state zip phone website stateprovince geo_lat geo_lng show_map show_map_link',
+  organizer: 'phone website email',
+};
+
+function inOrder<T>(entries: [string, T][], order = ''): [string, T][] {
+  const first = order.split(' ');
+  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
+  return entries.toSorted(([a], [b]) => rank(a) - rank(b));
+}
+
+/** The names and values depend on the mapping. */
+const customFields = parameter(
+  'custom_fields',
+  types.valuesByName,
+  SIZES.customFields,
+  'Custom fields: values by name; the others stay as they are',
+  { addition: true, recordKey: 'customFields' },
+);
+
+function parametersOf(kind: Kind, table: FieldTable): readonly Parameter[] {
+  const parameters = inOrder(Object.entries(table), PARAMETER_ORDER[kind]).flatMap(([name, field]) => {
+    if (!field.parameter) return [];
+    const { type, limit, description, ...options } = field.parameter;
+    const recordKey = field.key === name ? {} : { recordKey: field.key };
+    return [parameter(name, type, limit, description, { ...options, ...recordKey })];
+  });
+  return isPostKind(kind) ? [...parameters, customFields] : parameters;
+}
+
+const LINKED_PARAMETERS = { venue: parametersOf('venue', VENUE), organizer: parametersOf('organizer', ORGANIZER) };
+
 const embeddable = (kind: LinkedKind, description: string): { parameter: FieldParameter } =>
-  settable(
-    references.linkedRecords(kind, (data, checks) => isCreatable(kind, data, checks)),
-    SIZES.embeddedRecords,
-    description,
-    { ...DEFAULT_NULL, embedded: () => bodyParameters(kind) },
-  );
+  settable(references.linkedRecords(kind, LINKED_PARAMETERS[kind]), SIZES.embeddedRecords, description, {
+    ...DEFAULT_NULL,
+    embedded: LINKED_PARAMETERS[kind],
+  });
 
 const EVENT: FieldTable = {
   title: html('title', settable(types.text, SIZES.text, 'Title', { required: true })),
@@ -202,66 +304,6 @@ const EVENT: FieldTable = {
   organizer: links('organizers', 'organizer', embeddable('organizer', 'Organizers: ids or data')),
 };
 
-const linkedName = html('title', settable(types.text, SIZES.text, 'Name', { required: true }));
-
-const linkedText = (key: string, description: string, options: FieldOptions = {}): Field =>
-  text(key, {
-    ...settable(types.clearableText, SIZES.line, description, DEFAULT_NULL),
-    response: textSchema(),
-    ...options,
-  });
-
-const linkedWebsite = (options: FieldOptions = {}): Field =>
-  text('website', {
-    ...settable(types.linkedWebsite, SIZES.url, 'Address of its website', DEFAULT_NULL),
-    response: textSchema('Address of its website'),
-    ...options,
-  });
-
-const venueFlag = (key: string, description: string): Field =>
-  boolean(key, true, {
-    ...settable(types.textFlag, SIZES.flag, description, DEFAULT_NULL),
-    response: flagSchema(description),
-  });
-
-const SEARCHED = { searched: true } as const;
-
-const VENUE: FieldTable = {
-  venue: linkedName,
-  ...postFields('venue'),
-  address: linkedText('address', 'Street and number', SEARCHED),
-  city: linkedText('city', 'City', SEARCHED),
-  country: linkedText('country', 'Country'),
-  province: linkedText('province', 'Province', SEARCHED),
-  state: linkedText('state', 'State', SEARCHED),
-  stateprovince: linkedText('stateprovince', 'State or province; found from the two when not sent', SEARCHED),
-  zip: linkedText('zip', 'Postal code', SEARCHED),
-  phone: linkedText('phone', 'Phone number', SEARCHED),
-  website: linkedWebsite(),
-  geo_lat: coordinate('latitude', types.clearableLatitude, 'Latitude'),
-  geo_lng: coordinate('longitude', types.clearableLongitude, 'Longitude'),
-  show_map: venueFlag('showMap', 'Whether its events show a map'),
-  show_map_link: venueFlag('showMapLink', 'Whether its events show a link to a map'),
-};
-
-const ORGANIZER: FieldTable = {
-  organizer: linkedName,
-  ...postFields('organizer'),
-  phone: linkedText('phone', 'Phone number', SEARCHED),
-  email: linkedText('email', 'E-mail address', SEARCHED),
-  website: linkedWebsite(SEARCHED),
-};
-
-const termFields = (kind: TermKind): FieldTable => ({
-  name: text('name', settable(types.text, SIZES.line, 'Name', { required: true })),
-  slug: text('slug', settable(types.text, SIZES.slug, 'Slug')),
-  description: text('description', settable(types.text, SIZES.longText, 'Description, HTML')),
-  url: text('url', { derived: true }),
-  ...(kind === 'category' && {
-    parent: number('parent', settable(references.parentTerm, SIZES.line, 'Id of the parent category')),
-  }),
-});
-
 /** Every field of each kind, by its name in the API. */
 export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
   event: EVENT,
@@ -271,52 +313,17 @@ export const FIELDS: Readonly<Record<Kind, FieldTable>> = {
   tag: termFields('tag'),
 };
 
-/**
- * The Events Calendar declares parameters, and answers properties, in orders of their own. Clients see them:
- * errors list parameters in this order. Fields that are not listed follow in table order.
- */
-const PARAMETER_ORDER: Readonly<Record<Kind, string>> = {
-  event: 'author date date_utc title description slug excerpt status timezone all_day start_date end_date image',
-  venue:
-    'author date date_utc venue description status show_map show_map_link address city country province state zip phone stateprovince website image',
-  organizer: 'author date date_utc organizer description status phone website email image',
-  category: 'name description slug parent',
-  tag: 'name description slug',
+/** The parameters of creates of each kind. */
+export const BODY_PARAMETERS: Readonly<Record<Kind, readonly Parameter[]>> = {
+  event: parametersOf('event', EVENT),
+  ...LINKED_PARAMETERS,
+  category: parametersOf('category', FIELDS.category),
+  tag: parametersOf('tag', FIELDS.tag),
 };
-const RESPONSE_ORDER: Readonly<Partial<Record<Kind, string>>> = {
-  venue: 'address city country province state zip phone website stateprovince geo_lat geo_lng show_map show_map_link',
-  organizer: 'phone website email',
-};
-
-function inOrder<T>(entries: [string, T][], order = ''): [string, T][] {
-  const first = order.split(' ');
-  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
-  return entries.toSorted(([a], [b]) => rank(a) - rank(b));
-}
-
-/** The names and values depend on the mapping. */
-const customFields = parameter(
-  'custom_fields',
-  types.valuesByName,
-  SIZES.customFields,
-  'Custom fields: values by name; the others stay as they are',
-  { addition: true, recordKey: 'customFields' },
-);
-
-/** The parameters of creates of a kind. */
-export function bodyParameters(kind: Kind): Parameter[] {
-  const parameters = inOrder(Object.entries(FIELDS[kind]), PARAMETER_ORDER[kind]).flatMap(([name, field]) => {
-    if (!field.parameter) return [];
-    const { type, limit, description, ...options } = field.parameter;
-    const recordKey = field.key === name ? {} : { recordKey: field.key };
-    return [parameter(name, type, limit, description, { ...options, ...recordKey })];
-  });
-  return isPostKind(kind) ? [...parameters, customFields] : parameters;
-}
 
 /** The parameters of updates: none is required, and a category can move to the top level. */
-export const updateParameters = (kind: Kind): Parameter[] =>
-  bodyParameters(kind).map((declared) => ({
+export const updateParameters = (kind: Kind): readonly Parameter[] =>
+  BODY_PARAMETERS[kind].map((declared) => ({
     ...declared,
     required: false,
     ...(declared.type === references.parentTerm && { type: references.newParentTerm }),
@@ -330,21 +337,3 @@ export const copiedFields = (kind: PostKind): [name: string, field: Field & { re
     ),
     RESPONSE_ORDER[kind],
   );
-
-/**
- * True if the create route would accept the data of an embedded record. As in The Events Calendar, the blank
- * name of a venue passes here and fails when the venue is created; that of an organizer fails here.
- */
-async function isCreatable(kind: LinkedKind, data: Record<string, unknown>, checks: ReferenceChecks): Promise<boolean> {
-  for (const { name, type, required } of bodyParameters(kind)) {
-    const value = data[name];
-    if (value === undefined || value === null) {
-      if (required) return false;
-      continue;
-    }
-    if (required && kind === 'venue' && value === '') continue;
-    if (type.accepts && !type.accepts(value)) return false;
-    if (type.verify && (await type.verify(value, checks)) !== true) return false;
-  }
-  return true;
-}

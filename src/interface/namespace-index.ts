@@ -54,7 +54,7 @@ function routePattern({ path, by }: Route, { namespace }: NamespaceContext): str
  * A path parameter takes precedence over a body parameter of the same name. PHP writes an empty object as an
  * empty list.
  */
-function describeParameters(parameters: Parameter[], context: NamespaceContext): JsonObject | [] {
+function describeParameters(parameters: readonly Parameter[], context: NamespaceContext): JsonObject | [] {
   const shown = parameters.filter(({ addition }) => !addition);
   if (shown.length === 0) return [];
   const args: JsonObject = {};

@@ -225,7 +225,7 @@ function securityOf(operation: Operation, kind: Kind | undefined): object[] {
 }
 
 /** The parameters that identify the record: those of the route's read endpoint. */
-function keyParameters({ by, endpoints }: Route): Parameter[] {
+function keyParameters({ by, endpoints }: Route): readonly Parameter[] {
   return (by && endpoints.find(({ operation }) => operation === 'read')?.parameters) || [];
 }
 

@@ -27,7 +27,7 @@ export interface Parameter {
    */
   addition?: true;
   /** The parameters of the records that can be embedded in the value. */
-  embedded?: () => Parameter[];
+  embedded?: readonly Parameter[];
 }
 
 export type ParameterOptions = Partial<Omit<Parameter, 'name' | 'type' | 'description' | 'limit'>>;
@@ -46,7 +46,7 @@ export const parameter = (
  */
 export const limitsOf = (parameters: readonly Parameter[]): Limits =>
   new Map(
-    parameters.map(({ name, limit, embedded }) => [name, { limit, fields: embedded && limitsOf(embedded()) }] as const),
+    parameters.map(({ name, limit, embedded }) => [name, { limit, fields: embedded && limitsOf(embedded) }] as const),
   );
 
 /** What validation needs to know about records, the actor and uploads. The checks may call the CMS. */

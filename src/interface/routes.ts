@@ -1,7 +1,7 @@
 // The route table of the API: paths, methods, operations and their parameters.
 
 import { type Kind, PLURALS, POST_KINDS, type PostKind, TERM_KINDS, type TermKind } from '../model/records.ts';
-import { bodyParameters, updateParameters } from './fields.ts';
+import { BODY_PARAMETERS, updateParameters } from './fields.ts';
 import type { Parameter } from './parameter.ts';
 import {
   changesParameters,
@@ -31,7 +31,7 @@ export type Operation =
 export interface Endpoint {
   methods: Method[];
   operation: Operation;
-  parameters: Parameter[];
+  parameters: readonly Parameter[];
 }
 
 export interface Route {
@@ -58,7 +58,7 @@ function collectionRoute(kind: Kind): Route {
     kind,
     endpoints: [
       get('list', LIST_PARAMETERS[kind]),
-      { methods: ['POST'], operation: 'create', parameters: bodyParameters(kind) },
+      { methods: ['POST'], operation: 'create', parameters: BODY_PARAMETERS[kind] },
     ],
   };
 }

@@ -2,7 +2,9 @@
 // parses the values.
 
 import { Ajv, type ValidateFunction } from 'ajv';
+import type { LinkedKind } from '../model/records.ts';
 import { invalidParams, missingParams, type ParamError, wrongType } from './errors.ts';
+import { BODY_PARAMETERS } from './fields.ts';
 import { parseBoolean, parseNumber } from './param-types.ts';
 import type { Input, JsonType, Parameter, ParamType, ReferenceChecks, Verdict } from './parameter.ts';
 import type { Endpoint } from './routes.ts';
@@ -116,7 +118,7 @@ function paramError(name: string, verdict: Verdict): ParamError | undefined {
 
 /** @param resolved parsed values by parameter, for those that validation has parsed */
 function parseInput(
-  parameters: Parameter[],
+  parameters: readonly Parameter[],
   path: Record<string, string>,
   sent: Record<string, unknown>,
   resolved: ReadonlyMap<string, unknown>,
@@ -140,8 +142,8 @@ function parseInput(
 const parseValue = ({ parse }: ParamType, value: unknown): unknown => (value === null || !parse ? value : parse(value));
 
 /** Parses an embedded record (a venue in an event) with the parameters of its create route. */
-export function parseEmbedded(parameters: Parameter[], data: Record<string, unknown>): Input {
-  return parseInput(parameters, {}, withoutNull(data), new Map());
+export function parseEmbedded(kind: LinkedKind, data: Record<string, unknown>): Input {
+  return parseInput(BODY_PARAMETERS[kind], {}, withoutNull(data), new Map());
 }
 
 function withoutKeysOf(keys: Record<string, unknown>, values: Record<string, unknown>): Record<string, unknown> {

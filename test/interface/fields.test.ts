@@ -2,7 +2,7 @@
 // create, a read and an update.
 
 import { expect } from 'chai';
-import { bodyParameters, copiedFields, FIELDS } from '../../src/interface/fields.ts';
+import { BODY_PARAMETERS, copiedFields, FIELDS } from '../../src/interface/fields.ts';
 import * as types from '../../src/interface/param-types.ts';
 import type { Parameter } from '../../src/interface/parameter.ts';
 import { RECORD_SCHEMAS, SCHEMA_NAMES } from '../../src/interface/response-schemas.ts';
@@ -27,7 +27,7 @@ function sampleOf({ name, type }: Parameter, isSecond: boolean): unknown {
 
 const samplesOf = (kind: Kind, isSecond: boolean): Json =>
   Object.fromEntries(
-    bodyParameters(kind).flatMap((parameter) => {
+    BODY_PARAMETERS[kind].flatMap((parameter) => {
       const value = sampleOf(parameter, isSecond);
       return value === undefined ? [] : [[parameter.name, value]];
     }),
@@ -67,7 +67,7 @@ describe('field table', () => {
   for (const kind of KINDS) {
     it(`has a response property for each parameter of a ${kind}`, () => {
       const { properties } = RECORD_SCHEMAS[SCHEMA_NAMES[kind]];
-      for (const { name } of bodyParameters(kind)) expect(properties, name).to.have.property(name);
+      for (const { name } of BODY_PARAMETERS[kind]) expect(properties, name).to.have.property(name);
     });
 
     it(`maps each name of a ${kind} to a property of its own`, () => {

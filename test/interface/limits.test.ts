@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { bodyParameters } from '../../src/interface/fields.ts';
+import { BODY_PARAMETERS } from '../../src/interface/fields.ts';
 import {
   GLOBAL_LIMITS,
   isTooLong,
@@ -101,7 +101,7 @@ describe('length limits of values', () => {
   });
 
   for (const kind of ['venue', 'organizer'] as const) {
-    for (const { name, limit } of bodyParameters(kind).filter(({ limit }) => limit.characters < 70_000)) {
+    for (const { name, limit } of BODY_PARAMETERS[kind].filter(({ limit }) => limit.characters < 70_000)) {
       it(`apply to an embedded ${kind}: ${name} over ${limit.characters} characters`, async () => {
         const record = { [kind]: 'Name', [name]: over(limit) };
         const event = { title: 'T', start_date: '2030-01-01', end_date: '2030-01-01' };
@@ -212,7 +212,7 @@ describe('docs/limits.md', () => {
         bytes === undefined ? '' : number(bytes),
       ]),
     );
-  const parameterTable = (parameters: Parameter[]) => {
+  const parameterTable = (parameters: readonly Parameter[]) => {
     const limits = new Map<string, Limit>();
     for (const { name, limit } of parameters) {
       expect(limits.get(name) ?? limit, `the limits of ${name} differ`).to.equal(limit);
@@ -223,9 +223,9 @@ describe('docs/limits.md', () => {
   const keys = ROWS.filter(({ endpoint }) => ['describe', 'read'].includes(endpoint.operation));
   const tables = {
     lists: parameterTable(Object.values(LIST_PARAMETERS).flat()),
-    events: parameterTable(bodyParameters('event')),
-    'venues and organizers': parameterTable([...bodyParameters('venue'), ...bodyParameters('organizer')]),
-    'categories and tags': parameterTable([...bodyParameters('category'), ...bodyParameters('tag')]),
+    events: parameterTable(BODY_PARAMETERS.event),
+    'venues and organizers': parameterTable([...BODY_PARAMETERS.venue, ...BODY_PARAMETERS.organizer]),
+    'categories and tags': parameterTable([...BODY_PARAMETERS.category, ...BODY_PARAMETERS.tag]),
     others: parameterTable(keys.map(({ parameter }) => parameter)),
     global: limitTable(Object.entries(GLOBAL_LIMITS)),
     bodies: table(
