@@ -29,9 +29,8 @@ export interface SyncContext {
   readonly memory: SyncMemory;
 }
 
-const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
-
-export const siteOf = ({ memory }: SyncContext): Site => memory.site ?? UNKNOWN_SITE;
+/** Until the CMS has told its facts. */
+export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
 export const collectionOf = ({ collections }: SyncContext, kind: Kind): Collection | undefined =>
   collections.find((collection) => collection.kind === kind);
@@ -185,7 +184,7 @@ export interface ResyncProgress {
 export interface SyncMemory {
   state: SyncState;
   /** Undefined before the first read of the CMS. */
-  site: Site | undefined;
+  site: Site;
   isSiteFresh: boolean;
   kinds: Record<Kind, KindMemory>;
   /** Kinds whose collection the site does not have at present. */
@@ -232,7 +231,7 @@ export const isComplete = (replica: Replica): boolean => replica.state(STATE_KEY
 
 export const loadInitialSync = (replica: Replica): SyncProgress => parseState(replica, STATE_KEYS.initialSync, {});
 
-const loadSite = (replica: Replica): Site | undefined => parseState(replica, STATE_KEYS.site, undefined);
+const loadSite = (replica: Replica): Site => parseState(replica, STATE_KEYS.site, UNKNOWN_SITE);
 
 const loadPublicViewModes = (replica: Replica): PublicViewModes => parseState(replica, STATE_KEYS.publicView, {});
 
@@ -313,7 +312,7 @@ export function reloadMemory(memory: SyncMemory, replica: Replica): boolean {
   memory.links.builtFrom.clear();
   memory.publicView.modes = loadPublicViewModes(replica);
   const site = loadSite(replica);
-  if (site === undefined || JSON.stringify(site) === JSON.stringify(memory.site)) return false;
+  if (site === UNKNOWN_SITE || JSON.stringify(site) === JSON.stringify(memory.site)) return false;
   memory.site = site;
   return true;
 }

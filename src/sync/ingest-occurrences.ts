@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import { type Collection, idOf } from './collections.ts';
-import { type SyncContext, siteOf } from './context.ts';
+import type { SyncContext } from './context.ts';
 import { isOutdated, markDirty } from './dirty-records.ts';
 
 const DELETE_BATCH_SIZE = 10;
@@ -23,7 +23,7 @@ export async function ingestOccurrences(
 ): Promise<void> {
   if (!readOccurrences) return;
   for (const event of events) {
-    const occurrences = readOccurrences(event, siteOf(context), context.memory.links.tables);
+    const occurrences = readOccurrences(event, context.memory.site, context.memory.links.tables);
     const ids = new Set(occurrences.map(({ id }) => id));
     const gone = context.replica.occurrenceIds(idOf(event)).filter((id) => !ids.has(id));
     await commitBatches(context, idOf(event), readMark, occurrences, context.memory.batchSize, (upserts) => ({

@@ -10,7 +10,7 @@ import type { RecordStamp } from '../store/record-queries.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { isTooLarge, readByIds, readImages, sentAtMs } from './cms-reader.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, recordsPerPage, stampOf } from './collections.ts';
-import { type SyncContext, siteOf } from './context.ts';
+import type { SyncContext } from './context.ts';
 import { approveDeletions, areAllMissing, release } from './deletion-guard.ts';
 import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
 import { deleteOccurrences, ingestOccurrences } from './ingest-occurrences.ts';
@@ -83,7 +83,7 @@ function acceptRecords(
   byId: boolean,
 ): CalendarRecord[] {
   const { replica, memory } = context;
-  const site = siteOf(context);
+  const site = context.memory.site;
   const held = stampsById(context, collection, batch.map(idOf));
   const accepted: CalendarRecord[] = [];
   const images: number[] = [];

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatWallTime } from '../time/wall-time.ts';
 import { readMediaPage } from './cms-reader.ts';
 import { stampOf } from './collections.ts';
-import { STATE_KEYS, type SyncContext, siteOf } from './context.ts';
+import { STATE_KEYS, type SyncContext } from './context.ts';
 import { MODIFIED_RESOLUTION_MS } from './dirty-records.ts';
 import { fetchImages } from './ingest.ts';
 import { isWatermarkSettled, lookbackUtc, modifiedSince, settleWatermark } from './modified-since.ts';
@@ -94,7 +94,7 @@ async function listModified(context: SyncContext, startedMs: number): Promise<nu
     isSettled: isWatermarkSettled(media.settledWatermark, watermarkUtc),
     detail: 'time',
     pageSize,
-    site: siteOf(context),
+    site: context.memory.site,
   });
   for await (const page of pages) {
     total ??= page.total;

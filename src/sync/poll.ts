@@ -5,7 +5,7 @@ import type { PostRecord } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { absenceReason, isAbsent, readPage, sentAtMs, unlessAbsent } from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
-import { restartResync, STATE_KEYS, type SyncContext, siteOf } from './context.ts';
+import { restartResync, STATE_KEYS, type SyncContext, UNKNOWN_SITE } from './context.ts';
 import { reviewSuspended, suspensionReason } from './deletion-guard.ts';
 import { hasWriteSince } from './dirty-records.ts';
 import { fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
@@ -80,7 +80,7 @@ export async function refreshSite({
   memory.isSiteFresh = true;
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
   // Times and addresses of every record depend on them.
-  if (memory.site !== undefined) restartResync(memory);
+  if (memory.site !== UNKNOWN_SITE) restartResync(memory);
   await commit(() => ({ state: { [STATE_KEYS.site]: JSON.stringify(site) } }));
   memory.site = site;
   replica.clearRendered();
@@ -110,7 +110,7 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
     isSettled: isWatermarkSettled(memory.settledWatermark, watermarkUtc),
     detail: 'stamp',
     pageSize,
-    site: siteOf(context),
+    site: context.memory.site,
   });
   for await (const page of pages) {
     result ??= page;

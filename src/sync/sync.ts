@@ -10,7 +10,7 @@ import { localCommit, NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import { collectionsOf, idOf } from './collections.ts';
 import { assertComplete } from './complete-records.ts';
-import { collectionOf, isComplete, loadMemory, reloadMemory, STATE_KEYS, type SyncContext, siteOf } from './context.ts';
+import { collectionOf, isComplete, loadMemory, reloadMemory, STATE_KEYS, type SyncContext } from './context.ts';
 import {
   isOutdated,
   markChangedByPeer,
@@ -269,7 +269,7 @@ export function createSync(options: SyncOptions): Sync {
       });
     },
     assertComplete: (kind, record, isWritten = false) => assertComplete(context, kind, record, isWritten),
-    site: () => siteOf(context),
+    site: () => context.memory.site,
     linkTables: () => context.memory.links.tables,
     refreshLinkTables: () => refreshLinks(context),
     becomeLeader(dirty) {
