@@ -168,7 +168,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       await checkWrite(services, postTarget(input), undefined, withAnyImage(fields, input), request);
     else {
       // Only a duplicate can be used: the create throws. No record has an image that is not in the CMS yet.
-      if (request.images.needsUpload(String(input.fields.image ?? ''))) writableMapping(services, kind);
+      if (request.images!.needsUpload(String(input.fields.image ?? ''))) writableMapping(services, kind);
       const record = await createOrReuse();
       return async () => record;
     }

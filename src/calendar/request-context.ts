@@ -63,7 +63,8 @@ export interface RequestContext {
   /** The address of the API namespace under which the client called. */
   baseUrl: string;
   requestId?: string | undefined;
-  images: RequestImages;
+  /** Of a create or update. */
+  images?: RequestImages;
   /** For a create with an Idempotency-Key. */
   createKey?: CreateKeyClaim;
 }

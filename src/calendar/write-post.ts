@@ -255,5 +255,5 @@ export async function imageField(
   { fields: sent }: Input,
   { request, rollback }: FieldsContext,
 ): Promise<Pick<PostFields, 'image'> | undefined> {
-  return sent.image === undefined ? undefined : { image: await request.images.idOf(String(sent.image), rollback) };
+  return sent.image === undefined ? undefined : { image: await request.images!.idOf(String(sent.image), rollback) };
 }

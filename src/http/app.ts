@@ -47,7 +47,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(rejectMalformed(limits));
   app.use(rateLimiting(options.rateLimit, clientAddress));
   app.use(loadShedding(limits));
-  app.use(waitForToken(services.peers));
+  if (services.peers) app.use(waitForToken(services.peers));
   app.use(options.pages);
   app.use(mount(options));
   app.use(responseCache(services, cache, options.freshness));

@@ -199,12 +199,12 @@ export function createAuthenticator({
       const login = authorization === undefined ? undefined : cms.readLogin(authorization);
       if (authorization === undefined || !login) return anonymousActor(nonce, address);
       const hash = createHmac('sha256', key).update(authorization).digest('base64');
-      // Tokens have no name: wrong ones count for their address.
-      const user = login.kind === 'token' ? hash : login.user;
-      // The CMS might parse these as another account's: they must not reach it uncounted.
-      if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
       let result = results.get(hash);
       if (!result) {
+        // Tokens have no name: wrong ones count for their address.
+        const user = login.kind === 'token' ? hash : login.user;
+        // The CMS might parse these as another account's: they must not reach it uncounted.
+        if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
         const name = userNamesByEmail.get(user.trim().toLowerCase()) ?? user;
         const attempt = { hash, authorization, login, user, name, address, isRead };
         const decision = await check(attempt);

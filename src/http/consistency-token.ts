@@ -18,10 +18,10 @@ export const consistencyHeaders = (peers: NonNullable<Services['peers']>): strin
 ];
 
 /** Waits until the replica has reached the request's token. Throws `ApiError`: 400 for an invalid token, 503 after two seconds. */
-export function waitForToken(peers: Services['peers']): Middleware {
+export function waitForToken(peers: NonNullable<Services['peers']>): Middleware {
   return async function waitForTokenMiddleware(ctx, next) {
     const token = ctx.get(MIN_VERSION_HEADER);
-    if (!peers || token === '') return next();
+    if (token === '') return next();
     const isReached = await peers.waitFor(token, MAX_WAIT_MS);
     if (isReached === undefined) {
       throw new ApiError(400, 'rest_invalid_version', 'X-Calendar-Min-Version must be a value of X-Calendar-Version.');

@@ -201,6 +201,8 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
 
   return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { actor, requestId, baseUrl } = endpointRequest.state;
+    if (!WRITES.has(endpointRequest.endpoint.operation))
+      return runOperation(endpointRequest, { actor, requestId, baseUrl });
     const images = createRequestImages(services, { actor, requestId });
     try {
       return await runOnce(endpointRequest, { actor, requestId, baseUrl, images });
