@@ -1,4 +1,8 @@
-// A Payload plugin that tells calendar-gateway of every change, by a signed webhook. Copy this file into your project.
+// A Payload plugin that tells calendar-gateway of every change, by a signed webhook. Copy this file next to payload.config.ts, and add there:
+//
+//   import { calendarGateway } from './calendar-gateway';
+//
+//   plugins: [calendarGateway({ webhookUrl: 'http://GATEWAY:3001/-/changes', webhookSecret: process.env.CALENDAR_WEBHOOK_SECRET! })],
 
 import { createHmac, randomUUID } from 'node:crypto';
 import type { CollectionAfterChangeHook, CollectionAfterDeleteHook, Payload, PayloadRequest, Plugin } from 'payload';

@@ -117,11 +117,15 @@ Exit code: 0 ready, 1 not ready or no answer within three seconds, 2 a mistake i
     },
   },
   plugin: {
-    summary: 'print the companion plugin that a WordPress site needs for a mapping',
+    summary: 'print the plugin that a site needs for a mapping',
     help: `calendar-gateway plugin [--config FILE | --mapping NAME] [--webhook-url URL [--webhook-secret SECRET]]
 
-Prints one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the mapping. With a webhook
-URL (http://GATEWAY:3001/-/changes) and the gateway's webhook secret, the site also tells the gateway of every change immediately.
+For WordPress: one PHP file for wp-content/mu-plugins/ that registers the post types, taxonomies and fields of the mapping. With a
+webhook URL (http://GATEWAY:3001/-/changes) and the gateway's webhook secret, the site also tells the gateway of every change
+immediately.
+
+For Payload: one TypeScript file, with which the site tells the gateway of every change in the collections of the mapping. Its first
+lines say how to add it. It holds no secret.
 
   --config FILE          take the mapping and the webhook secret from the gateway's configuration and environment
 
@@ -131,6 +135,7 @@ URL (http://GATEWAY:3001/-/changes) and the gateway's webhook secret, the site a
   --webhook-secret TEXT  signs the webhooks; with --config not needed
 
   calendar-gateway plugin --mapping wordpress-meta > calendar-gateway-companion.php
+  calendar-gateway plugin --mapping payload > calendar-gateway.ts
 `,
     async run(args) {
       const { values } = parseOptions(args, {
@@ -139,11 +144,12 @@ URL (http://GATEWAY:3001/-/changes) and the gateway's webhook secret, the site a
         'webhook-url': { type: 'string' },
         'webhook-secret': { type: 'string' },
       });
-      const { companionPlugin } = await import('./plugin/companion-plugin.ts');
+      const { SITE_PLUGINS } = await import('./plugin/site-plugin.ts');
       const config = values.config === undefined ? undefined : loadConfig({ file: values.config, env: process.env });
       const mapping = loadMapping(values.mapping ?? config?.mapping ?? 'wordpress-meta');
       const webhookSecret = values['webhook-secret'] ?? config?.webhook.secret;
-      process.stdout.write(companionPlugin(mapping, { webhookUrl: values['webhook-url'], webhookSecret }));
+      const options = { webhookUrl: values['webhook-url'], webhookSecret };
+      process.stdout.write(SITE_PLUGINS[mapping.upstream].text(mapping, options));
       return 0;
     },
   },

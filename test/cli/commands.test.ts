@@ -1,6 +1,6 @@
 // The help of the commands: every option, and the settings as the schema describes them.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -34,6 +34,12 @@ describe('--help', () => {
     expect(named.filter((name) => name !== 'CALENDAR_CONFIG' && !variables.includes(name))).to.deep.equal([]);
   });
 });
+
+/** The plugin for Payload, as far as this test calls it. */
+type CalendarGateway = (options: {
+  webhookUrl: string;
+  webhookSecret: string;
+}) => (config: { collections: { slug: string; hooks?: object }[] }) => typeof config;
 
 describe('plugin --config', () => {
   let folder: string;
@@ -92,13 +98,30 @@ describe('plugin --config', () => {
     expect(message).to.include('. calendar-gateway/secrets.env;').and.to.include('--webhook-secret');
   });
 
-  it('prints no plugin of WordPress for Payload, and names the plugin of Payload', async () => {
-    const named = /examples\/payload\/[\w.-]+/.exec(await refusal('--mapping', 'payload'))?.[0] ?? '';
-    expect(existsSync(new URL(`../../${named}`, import.meta.url)), named).to.equal(true);
+  it('prints the plugin of Payload for Payload, with the collections of the mapping and without the secret', async () => {
+    const mapping = join(folder, 'mapping.json');
+    const payload = JSON.parse(readFileSync(new URL('../../mappings/payload.json', import.meta.url), 'utf8'));
+    const media = 'pictures';
     writeFileSync(
-      join(folder, 'config.json'),
-      JSON.stringify({ upstream: { url: 'https://www.example.org' }, mapping: 'payload' }),
+      mapping,
+      JSON.stringify({ ...payload, payload: { media }, venue: { ...payload.venue, collection: 'halls' } }),
     );
-    expect(await refusal('--config', join(folder, 'config.json'))).to.include(named);
+    const config = { upstream: { url: 'https://www.example.org' }, mapping, webhook: { secret: 'of the file' } };
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+    const url = "http://10.0.0.5:3001/-/changes?'\n$&";
+    expect(await plugin('--config', join(folder, 'config.json'), '--webhook-url', url)).to.equal(0);
+    expect(printed).to.not.include('of the file');
+    expect(printed).to.include(
+      `webhookUrl: ${JSON.stringify(url)}, webhookSecret: process.env.CALENDAR_WEBHOOK_SECRET!`,
+    );
+    const made = join(folder, 'calendar-gateway.ts');
+    writeFileSync(made, printed);
+    const { calendarGateway } = (await import(made)) as { calendarGateway: CalendarGateway };
+    const slugs = ['events', 'halls', 'venues', 'organizers', 'categories', 'tags', 'media', media];
+    const site = calendarGateway({ webhookUrl: url, webhookSecret: 'shared' })({
+      collections: slugs.map((slug) => ({ slug })),
+    });
+    const reported = site.collections.filter(({ hooks }) => hooks !== undefined).map(({ slug }) => slug);
+    expect(reported).to.deep.equal(['events', 'halls', 'organizers', 'categories', 'tags', media]);
   });
 });

@@ -31,13 +31,18 @@ execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', join(fold
 const bin = join(folder, 'node_modules/.bin/calendar-gateway');
 const packed = execFileSync('tar', ['-tzf', tarball], inFolder).split('\n');
 const unwanted = /^package\/(bench|test|sandbox)\/|\.ts$/;
-// The client has types; the gateway is a program.
-const surplus = packed.filter((file) => unwanted.test(file) && !/^package\/dist\/client\/.*\.d\.ts$/.test(file));
+// The client has types; the gateway is a program, which `plugin` prints a file of for Payload sites.
+const wanted = /^package\/(dist\/client\/.*\.d|examples\/payload\/calendar-gateway)\.ts$/;
+const surplus = packed.filter((file) => unwanted.test(file) && !wanted.test(file));
 assert.deepEqual(surplus, [], 'the package has sources, benchmarks or types');
 holds('--version', execFileSync(bin, ['--version'], inFolder) === `${version}\n`);
 holds('the first line works in BusyBox', readFileSync(bin, 'utf8').startsWith('#!/usr/bin/env node\n'));
 holds('--help names the commands', /serve[\s\S]*plugin/.test(execFileSync(bin, ['--help'], inFolder)));
 holds('plugin prints PHP', execFileSync(bin, ['plugin', '--mapping', 'wordpress-meta'], inFolder).startsWith('<?php'));
+holds(
+  'plugin prints TypeScript for Payload',
+  execFileSync(bin, ['plugin', '--mapping', 'payload'], inFolder).includes('export const calendarGateway'),
+);
 const client = "import('calendar-gateway/client').then((it) => console.log(typeof it.createCalendarClient))";
 holds('exports the client', execFileSync(process.execPath, ['-e', client], inFolder).trim() === 'function');
 holds('has the types of the client', existsSync(join(folder, 'node_modules/calendar-gateway/dist/client/api.d.ts')));

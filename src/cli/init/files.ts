@@ -1,12 +1,13 @@
-// The files that `init` writes: configuration, mapping, secrets and the companion plugin.
+// The files that `init` writes: configuration, mapping, secrets and the plugin of the site.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
+import type { Upstream } from '../../mapping/mapping-file.ts';
 import { makeDirectory } from '../../store/data-dir.ts';
-import { companionPlugin } from '../plugin/companion-plugin.ts';
+import { SITE_PLUGINS } from '../plugin/site-plugin.ts';
 import { programName } from '../program-name.ts';
 import { advise } from './advice.ts';
 import type { InitOptions } from './options.ts';
@@ -28,7 +29,11 @@ export interface ServiceAccount {
 
 const SECRET_MODE = 0o600;
 const SECRETS_FILE = 'secrets.env';
-const PLUGIN_FILE = 'calendar-gateway-companion.php';
+/** Where the operator puts the plugin of the site. */
+const PLUGIN_PLACES: Readonly<Record<Upstream, string>> = {
+  wordpress: 'into wp-content/mu-plugins/ of the site',
+  payload: 'next to payload.config.ts of the site; for webhooks add it to the plugins there, as its first lines say',
+};
 
 export function outputFiles(
   url: string,
@@ -60,10 +65,10 @@ export function outputFiles(
     };
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
   }
-  const usesPlugin = proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined;
-  if (mapping.upstream === 'wordpress' && usesPlugin) {
-    const text = companionPlugin(mapping, { webhookUrl, webhookSecret });
-    files.push({ name: PLUGIN_FILE, text, isSecret: webhookSecret !== undefined });
+  if (proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined) {
+    const { fileName, text } = SITE_PLUGINS[mapping.upstream];
+    const isSecret = mapping.upstream === 'wordpress' && webhookSecret !== undefined;
+    files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
   }
   return files;
 }
@@ -109,7 +114,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
 }
 
 export function nextStepLines(
-  { needsPlugin, hiddenFlag }: Proposal,
+  { mapping: { upstream }, needsPlugin, hiddenFlag }: Proposal,
   out: string,
   files: readonly OutputFile[],
 ): string[] {
@@ -117,8 +122,9 @@ export function nextStepLines(
   const path = (name: string): string => displayPath(join(resolve(out), name));
   const secrets = has(SECRETS_FILE) ? `set -a; . ${path(SECRETS_FILE)}; set +a; ` : '';
   const lines = ['', 'Next'];
-  if (has(PLUGIN_FILE)) {
-    lines.push(`  put ${path(PLUGIN_FILE)} into wp-content/mu-plugins/ of the site`);
+  const plugin = SITE_PLUGINS[upstream].fileName;
+  if (has(plugin)) {
+    lines.push(`  put ${path(plugin)} ${PLUGIN_PLACES[upstream]}`);
     if (hiddenFlag !== undefined)
       lines.push(`  without it the gateway cannot read ${hiddenFlag}, and lists the events that the site hides`);
     else if (needsPlugin)

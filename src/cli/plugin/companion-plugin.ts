@@ -31,16 +31,9 @@ const PART_NAMESPACE = 'namespace CalendarGateway\\Site;';
 /**
  * Returns the PHP file for `wp-content/mu-plugins/` (PHP 7.4 and later) that registers the mapping's post types, taxonomies, meta keys and
  * capabilities, and sends webhooks if `options` say where to. Types that the mapping calls `existing` are only opened to the REST API.
- * Throws `ConfigError` if the mapping is not for WordPress, if one of the two webhook options is missing, or if there are no hooks of the name
- * in the mapping.
+ * Throws `ConfigError` if one of the two webhook options is missing, or if there are no hooks of the name in the mapping.
  */
 export function companionPlugin(mapping: Mapping, { webhookUrl, webhookSecret }: PluginOptions = {}): string {
-  if (mapping.upstream !== 'wordpress')
-    throw new ConfigError(
-      'plugin',
-      `the mapping "${mapping.name}" is not for WordPress, and the companion plugin is a plugin of WordPress`,
-      'A Payload site sends webhooks with examples/payload/calendar-gateway.ts: see "Payload" in docs/setup.md.',
-    );
   if (webhookUrl === undefined && webhookSecret !== undefined)
     throw new ConfigError(
       'plugin',

@@ -1,6 +1,7 @@
 // Each row of advice that `check` can give for Payload: after the operator has followed it, the finding is gone.
 
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Advice } from '../../../src/cli/check/advice.ts';
 import { advise, PAYLOAD_ADVICE_IDS, type PayloadAdviceId } from '../../../src/cli/check/payload/advice.ts';
@@ -34,7 +35,7 @@ type Change = { [K in keyof Situation]?: Situation[K] extends object ? Partial<S
 
 interface Scenario {
   id: PayloadAdviceId;
-  advice?: Advice;
+  advice?: Advice | ((pluginOptions: string) => Advice);
   /** `area name` of the row. */
   row: string;
   before: Change;
@@ -159,7 +160,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'webhooks',
-    advice: advise('webhooks', '', 0),
+    advice: (pluginOptions) => advise('webhooks', pluginOptions, 0),
     row: 'gateway webhooks',
     before: {},
     follow: { config: { webhook: { secret: SECRET } } },
@@ -320,7 +321,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'webhook-kind',
-    advice: advise('webhook-kind', ''),
+    advice: (pluginOptions) => advise('webhook-kind', `${pluginOptions} --webhook-url http://GATEWAY:0/-/changes`),
     row: 'gateway webhooks',
     before: {
       ...WRITE,
@@ -369,7 +370,8 @@ describe('the advice of check for Payload', () => {
       const adminPort = await freePort();
       apply(situation, before);
       const rows = await rowsOf(situation, adminPort);
-      const expected = advice ?? (advise as (each: PayloadAdviceId) => Advice)(id);
+      const ofId = advice ?? (advise as (each: PayloadAdviceId) => Advice)(id);
+      const expected = typeof ofId === 'function' ? ofId(`--config ${join(folder.path, 'config.json')}`) : ofId;
       await expectFollowed(row, expected, rows, () => {
         apply(situation, follow);
         return rowsOf(situation, adminPort);

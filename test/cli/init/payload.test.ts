@@ -119,11 +119,17 @@ describe('init with Payload', () => {
     expect(printed.at(-2)).to.include('check --config');
   });
 
-  it('names the plugin that sends webhooks, and writes its secret', async () => {
+  it('writes the plugin that sends webhooks, which holds no secret, and its secret', async () => {
     await run({ anonymous: true, 'webhook-url': 'http://10.0.0.5:3001/-/changes' });
-    expect(printed.join('\n')).to.include('examples/payload/calendar-gateway.ts');
-    expect(readdirSync(join(folder, 'made')).sort()).to.deep.equal(['config.json', 'mapping.json', 'secrets.env']);
-    expect(readFileSync(join(folder, 'made/secrets.env'), 'utf8')).to.match(/^CALENDAR_WEBHOOK_SECRET="\S{32}"\n$/);
+    expect(printed.join('\n')).to.match(/put \S*made\/calendar-gateway\.ts next to payload\.config\.ts/);
+    const files = ['calendar-gateway.ts', 'config.json', 'mapping.json', 'secrets.env'];
+    expect(readdirSync(join(folder, 'made')).sort()).to.deep.equal(files);
+    const secrets = readFileSync(join(folder, 'made/secrets.env'), 'utf8');
+    expect(secrets).to.match(/^CALENDAR_WEBHOOK_SECRET="\S{32}"\n$/);
+    const plugin = readFileSync(join(folder, 'made/calendar-gateway.ts'), 'utf8');
+    const collections = "const COLLECTIONS = ['gigs', 'places', 'topics', 'pictures'];";
+    expect(plugin).to.include('"http://10.0.0.5:3001/-/changes"').and.to.include(collections);
+    expect(plugin).to.not.include(/"(.+)"/.exec(secrets)![1]);
   });
 
   /** A site with every collection and field of the bundled mapping. */

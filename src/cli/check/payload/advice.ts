@@ -1,9 +1,11 @@
 // What `check` advises for Payload: one row for each problem. test/cli/check/payload-advice.test.ts follows each and shows that the finding is gone.
 
+import { programName } from '../../program-name.ts';
 import { adviseFrom, COMMON_ROWS, type OwnRows, type Rows } from '../advice.ts';
 
-const PLUGIN = 'examples/payload/calendar-gateway.ts';
 const webhookUrl = (adminPort: number): string => `http://GATEWAY:${adminPort}/-/changes`;
+const makePlugin = (options: string): string =>
+  `make the plugin of the site, put it next to payload.config.ts, and add it to the plugins there, as its first lines say:\n  ${programName()} plugin ${options} > calendar-gateway.ts`;
 const OTHER_IDS =
   'The gateway leaves out records whose ids are neither positive integers up to 2147483647 nor texts of at most 200 characters without commas: give them other ids. If the ids are right, a plugin or a proxy changes lists: switch that off.';
 
@@ -23,8 +25,8 @@ const ROWS = {
   'media-collection': () =>
     'Name the upload collection in a copy of the mapping: "payload": { "media": "SLUG" }. Or leave "image" out of the mapping.',
   'upload-refused': () => 'Let access.create of the upload collection allow it to this account.',
-  webhooks: (_mapping: string, adminPort: number) =>
-    `To see changes immediately, set CALENDAR_WEBHOOK_SECRET, copy ${PLUGIN} into the site, and add to its plugins: calendarGateway({ webhookUrl: '${webhookUrl(adminPort)}', webhookSecret: SECRET })`,
+  webhooks: (pluginOptions: string, adminPort: number) =>
+    `To see changes immediately, set CALENDAR_WEBHOOK_SECRET here and on the site, and ${makePlugin(`${pluginOptions} --webhook-url ${webhookUrl(adminPort)}`)}`,
   'collection-name': (_mapping: string, _needsPlugin: boolean) =>
     'Compare "collection" in the mapping with the slugs of the collections in payload.config.ts.',
   'collection-absent': (kind: string, _mapping: string) =>
@@ -59,12 +61,12 @@ const ROWS = {
   'remove-draft': (title: string) => `Delete "${title}" in the admin panel.`,
   'webhook-signature': () =>
     "Give the plugin of the site this gateway's CALENDAR_WEBHOOK_SECRET as webhookSecret, and compare the clocks.",
-  'webhook-kind': (_mapping: string) =>
-    'Name all collections of the mapping, and that of the images, in the option "collections" of the plugin of the site.',
+  'webhook-kind': (pluginOptions: string) =>
+    `The plugin of the site does not name all collections of the mapping. Leave out its option "collections" in payload.config.ts, and ${makePlugin(pluginOptions)}`,
   'webhook-untried': () =>
     'Have check write: a service account that may write, and a mapping that is not read-only. Or change an event in the admin panel while the gateway runs, and look at it through the gateway.',
   'webhook-missing': (adminPort: number) =>
-    `Is calendarGateway of ${PLUGIN} among the plugins of the site, with the webhookUrl ${webhookUrl(adminPort)} and this secret? Does the site reach that address (listen.adminHost is the loopback address by default)?`,
+    `Is calendarGateway of calendar-gateway.ts among the plugins of the site, with the webhookUrl ${webhookUrl(adminPort)} and this secret? Does the site reach that address (listen.adminHost is the loopback address by default)?`,
 } as const satisfies Rows<OwnRows>;
 
 export type PayloadAdviceId = keyof typeof ROWS;

@@ -17,8 +17,6 @@ import { proposePayload } from './propose.ts';
 const SAMPLED_EVENTS = 20;
 const GIVE_KEY =
   'Give an account with an API key (enableAPIKey): --user SLUG, the slug of its collection, such as users, and the key in --password-file FILE.';
-const pluginAdvice = (webhookUrl: string): string =>
-  `For webhooks add examples/payload/calendar-gateway.ts to the site, with ${webhookUrl} and the CALENDAR_WEBHOOK_SECRET of secrets.env.`;
 const NAME_FIELDS =
   'Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field event.end_date=PATH.';
 
@@ -67,7 +65,6 @@ export async function initPayload(
   const files = outputFiles(url, mapping, proposal, options, account);
   printAll(writeFiles(options.out, files, options.force).map((file) => `wrote ${displayPath(file)}`));
   printAll(nextStepLines(proposal, options.out, files));
-  if (options.webhookUrl !== undefined) print(`  ${pluginAdvice(options.webhookUrl)}`);
   return 0;
 }
 
