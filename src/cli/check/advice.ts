@@ -2,6 +2,7 @@
 // these rows, in the CMS's words where those differ, and further rows for its own checks.
 
 import type { CmsRejected } from '../../errors.ts';
+import { listKeys } from './key-list.ts';
 
 declare const isAdvice: unique symbol;
 /** The text of a row: a check can give no other. */
@@ -17,8 +18,8 @@ export const COMMON_ROWS = {
   'public-address': () => 'Set CALENDAR_PUBLIC_URL to the address that callers use.',
   dedupe: (kind: string) => `Add "dedupe": true to "${kind}" in the mapping.`,
   'series-window': () => 'Choose fewer "pastDays" and "futureDays" in a copy of the mapping (docs/mapping.md, Series).',
-  path: (collection: string, keys: readonly string[]) =>
-    `Compare the path with what the site sends for ${collection}: ${keys.join(', ')}.`,
+  path: (collection: string, keys: readonly string[], path?: string) =>
+    `Compare the path with what the site sends for ${collection}: ${listKeys(keys, path)}.`,
   codec: (field: string, hasParts: boolean) =>
     hasParts
       ? `Compare the "format" of each of the "parts" with the values of the site (docs/mapping.md, Dates): ${field}.`

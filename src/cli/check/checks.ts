@@ -63,6 +63,7 @@ export interface MappedField {
 
 /** A value that was sent and that reads back as another. */
 export interface ChangedValue {
+  map: KindMapping<Kind>;
   /** Of the API. */
   name: string;
   path: string;
@@ -93,7 +94,7 @@ export interface CmsChecks {
   /** The finding of a kind whose records `check` does not write. */
   whyNotWritten?(kind: KindMapping<Kind>): Promise<Finding | undefined>;
   /** Why the site did not store the value; undefined if the CMS has no reason of its own. */
-  judgeChange(change: ChangedValue, context: CheckContext): Finding | undefined;
+  judgeChange(change: ChangedValue, context: CheckContext): Promise<Finding | undefined>;
 }
 
 export interface Finding {

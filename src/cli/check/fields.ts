@@ -78,7 +78,7 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
   if (isMissing)
     return fail(
       `${path} is in none of ${records.length} records${definition.required ? ', and the gateway lists no event without it' : ''}`,
-      context.cms.advise('path', map.collection, shownFields(records)),
+      context.cms.advise('path', map.collection, shownFields(records), paths[0]),
     );
 
   const isFlag = definition.type === 'boolean';

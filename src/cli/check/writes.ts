@@ -141,16 +141,17 @@ async function tryStep(
     const before = kind.read(context.current, site, linkTables);
     await cms.update(kind, id, kind.write(values as never, context), options);
     const after = kind.read(await read(), site, linkTables);
-    return names.map(([key, name]) => {
+    const judge = async ([key, name]: readonly [string, string]): Promise<Finding> => {
       const value: unknown = Reflect.get(after, key);
       if (isSameValue(name, value, values[key])) return { name, ...ok('') };
       const path = (kind.locations as ReadonlyMap<string, string>).get(key) ?? '';
       const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
       if (isClearing) return { name, ...warn(message, advise('clear-with')) };
       const isLost = JSON.stringify(value) === JSON.stringify(Reflect.get(before, key));
-      const ofCms = judgeChange({ name, path, isLost, message }, trial);
+      const ofCms = await judgeChange({ map: kind, name, path, isLost, message }, trial);
       return { name, ...(ofCms ?? fail(message, advise(name === 'cost' ? 'number-field' : 'value-changed'))) };
-    });
+    };
+    return await Promise.all(names.map(judge));
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
     const message = `the site refuses ${action}: ${errorReason(error)}`;

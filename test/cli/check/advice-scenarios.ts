@@ -143,6 +143,13 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { fields: { start_date: 'meta.gig_start' } },
   },
   {
+    id: 'register-keys',
+    advice: (pluginOptions) => advise('register-keys', pluginOptions, ['meta.gig_start', 'meta.gig_end', 'meta.price']),
+    row: 'event fields cost',
+    before: { fields: { cost: { read: 'meta.prise', write: 'meta.price' } } },
+    follow: { fields: { cost: 'meta.price' } },
+  },
+  {
     id: 'webhooks',
     advice: (pluginOptions) => advise('webhooks', pluginOptions, 3001),
     row: 'gateway webhooks',
@@ -253,7 +260,12 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     id: 'hidden-flag',
-    advice: (pluginOptions) => advise('hidden-flag', 'event.hide_from_listings', pluginOptions),
+    advice: (pluginOptions) =>
+      advise('hidden-flag', 'event.hide_from_listings', pluginOptions, [
+        'meta.gig_start',
+        'meta.gig_end',
+        'meta.price',
+      ]),
     row: 'event fields hide_from_listings',
     before: { fields: { hide_from_listings: 'meta.secret' } },
     follow: { fields: { hide_from_listings: undefined } },

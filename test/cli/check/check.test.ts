@@ -262,7 +262,16 @@ describe('check', () => {
     expect(lost.state).to.equal('fail');
     expect(lost.message).to.include('meta.whole_day');
     expect(lost.advice).to.include('calendar-gateway plugin');
+    expect(lost.advice).to.include('keys that the site shows: meta.gig_start, meta.gig_end, meta.price. If');
     expect(site.types[0]?.records.length).to.equal(2);
+  });
+
+  it('advises no companion plugin for a value that the site drops although it shows the key', async () => {
+    const store = (key: string, value: unknown, before: unknown) => (key === 'whole_day' ? before : value);
+    const result = await runCheck({ types: [{ ...gigs(), store }] }, { write: true });
+    const lost = row(result, 'writes', 'event.all_day');
+    expect(lost.state).to.equal('fail');
+    expect(lost.advice).to.not.include('plugin');
   });
 
   it('passes for a telephone number that the site formats, and fails if it drops digits', async () => {

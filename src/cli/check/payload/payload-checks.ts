@@ -69,7 +69,7 @@ export function openPayloadChecks({ upstream, redisUrl, dataDir }: Config, mappi
       if (!isPostKind(kind.kind) || !features || features.drafts) return undefined;
       return warn('not tried: without drafts everybody would see the record', advise('no-drafts'));
     },
-    judgeChange: ({ isLost, message }) => (isLost ? fail(message, advise('field-dropped')) : undefined),
+    judgeChange: async ({ isLost, message }) => (isLost ? fail(message, advise('field-dropped')) : undefined),
   };
 }
 

@@ -3,19 +3,18 @@
 import { programName } from '../../program-name.ts';
 import { loginAdvice } from '../../site-problems.ts';
 import { adviseFrom, COMMON_ROWS, type OwnRows, type Rows } from '../advice.ts';
+import { listKeys } from '../key-list.ts';
 
 const PLUGIN_FOLDER = 'put it into wp-content/mu-plugins/ of the site';
 const makePlugin = (options: string): string => `  ${programName()} plugin ${options} > calendar-gateway-companion.php`;
 /** Names no field: the table prints the same advice only once. */
 const installPlugin = (pluginOptions: string): string =>
   `Make the companion plugin of the mapping and ${PLUGIN_FOLDER}:\n${makePlugin(pluginOptions)}`;
-const MAX_SHOWN_KEYS = 20;
-/** `keys`: those that the site shows. The plugin would register a misspelt key, too. */
-const registerKeys = (pluginOptions: string, keys: readonly string[] = []): string => {
-  const more = keys.length > MAX_SHOWN_KEYS ? ` and ${keys.length - MAX_SHOWN_KEYS} more` : '';
+/** `keys`: those that the site shows; `name`: the one that it lacks. The plugin would register a misspelt key, too. */
+const registerKeys = (pluginOptions: string, keys: readonly string[] = [], name?: string): string => {
   const compare =
     keys.length > 0
-      ? `Compare the name with the keys that the site shows: ${keys.slice(0, MAX_SHOWN_KEYS).join(', ')}${more}. If it is none of them and right, the site has to show it: `
+      ? `Compare the name with the keys that the site shows: ${listKeys(keys, name)}. If it is none of them and right, the site has to show it: `
       : '';
   return `${compare}WordPress silently drops keys that are not registered for its REST API.\n${installPlugin(pluginOptions)}`;
 };
@@ -54,8 +53,8 @@ const ROWS = {
   'past-events': () =>
     'If the site has past events: the companion plugin shows those of The Events Calendar and Event Organiser; for another plugin find the list parameter that shows them, and give it in a copy of the mapping: "wordpress": { "listParams": { ... } } of "event".',
   'series-missing': installPlugin,
-  'hidden-flag': (field: string, pluginOptions: string) =>
-    `${registerKeys(pluginOptions)}\nIf nothing is hidden on this site, remove the line ${field} from the mapping.`,
+  'hidden-flag': (field: string, pluginOptions: string, keys: readonly string[] = [], name?: string) =>
+    `${registerKeys(pluginOptions, keys, name)}\nIf nothing is hidden on this site, remove the line ${field} from the mapping.`,
   'acf-in-rest': () =>
     'Switch on "Show in REST API" in the field group of Advanced Custom Fields, and compare the field names.',
   'fill-in': (nowhere: boolean) =>

@@ -66,14 +66,14 @@ const wrongLogins = ({ call }: WordPressConnection): Check => ({
 const SUPPORTED_PATHS = new Set(['excerpt', 'content']);
 
 async function judgeField(field: MappedField, { pluginOptions }: CheckContext): Promise<Finding | undefined> {
-  const { map, name, spec, definition, records, isMissing } = field;
+  const { map, name, spec, definition, writableFields, records, isMissing } = field;
   const paths = pathsOf(spec);
   const path = paths.join(', ');
   const absent = `${path} is in none of ${records.length} records`;
   if (isMissing && definition.key === 'hidden' && path.startsWith('meta.'))
     return fail(
       `${absent}: the gateway lists the events that the site hides from its lists`,
-      advise('hidden-flag', `${map.kind}.${name}`, pluginOptions),
+      advise('hidden-flag', `${map.kind}.${name}`, pluginOptions, metaKeysOf(writableFields), path),
     );
   const unregistered = unregisteredKeys(field);
   if (unregistered.length > 0)
@@ -81,25 +81,30 @@ async function judgeField(field: MappedField, { pluginOptions }: CheckContext): 
       `${unregistered.join(', ')} is not in the schema of ${map.collection}: WordPress drops what is written there`,
       unregistered[0]?.startsWith('acf.')
         ? advise('acf-in-rest')
-        : advise('register-keys', pluginOptions, shownKeys(field)),
+        : advise('register-keys', pluginOptions, metaKeysOf(writableFields), unregistered[0]),
     );
-  const advice = isMissing ? closedFieldAdvice(paths, pluginOptions) : undefined;
+  const advice = isMissing ? closedFieldAdvice(paths, pluginOptions, writableFields) : undefined;
   return advice && fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
 }
 
 /** `meta` and `acf` keys that a write of the field would use and that the schema lacks. */
 function unregisteredKeys({ map, definition, writableFields }: MappedField): string[] {
   const location = (map.locations as ReadonlyMap<string, string>).get(definition.key);
-  const keys = location?.match(/\b(meta|acf)\.[^\s,.]+/g) ?? [];
-  return writableFields === undefined ? [] : [...new Set(keys)].filter((key) => !writableFields.includes(key));
+  return writableFields === undefined ? [] : pluginKeys(location).filter((key) => !writableFields.includes(key));
 }
 
-const shownKeys = ({ writableFields = [] }: MappedField): string[] =>
-  writableFields.filter((name) => name.startsWith('meta.'));
+const pluginKeys = (location = ''): string[] => [...new Set(location.match(/\b(meta|acf)\.[^\s,.]+/g))];
 
-function closedFieldAdvice([path = '']: readonly string[], pluginOptions: string): Advice | undefined {
+const metaKeysOf = (fields: readonly string[] = []): string[] => fields.filter((name) => name.startsWith('meta.'));
+
+/** `fields`: those of the site's schema. */
+function closedFieldAdvice(
+  [path = '']: readonly string[],
+  pluginOptions: string,
+  fields: string[] | undefined,
+): Advice | undefined {
   if (path.startsWith('acf.')) return advise('acf-in-rest');
-  return path.startsWith('meta.') ? advise('register-keys', pluginOptions) : undefined;
+  return path.startsWith('meta.') ? advise('register-keys', pluginOptions, metaKeysOf(fields), path) : undefined;
 }
 
 /** Fields that the site demands of a new record and that the mapping does not write. */
@@ -114,15 +119,20 @@ async function requiredFields(map: KindMapping<Kind>, { connection }: CheckConte
   return [{ name: 'required', ...warn(message, advise('required-field')) }];
 }
 
-function judgeChange({ path, isLost, message }: ChangedValue, { pluginOptions }: CheckContext): Finding | undefined {
+async function judgeChange(
+  { map, path, isLost, message }: ChangedValue,
+  { pluginOptions, connection: { cms, credentials } }: CheckContext,
+): Promise<Finding | undefined> {
   if (SUPPORTED_PATHS.has(path)) return warn(message, advise('type-support'));
-  return isLost ? fail(message, lostValueAdvice(path, pluginOptions)) : undefined;
-}
-
-/** Where nothing is stored, the site does not know the field. */
-function lostValueAdvice(path: string, pluginOptions: string): Advice {
-  if (path.includes('meta.')) return advise('register-keys', pluginOptions);
-  return path.includes('acf.') ? advise('acf-in-rest') : advise('companion-plugin', pluginOptions);
+  if (!isLost) return undefined;
+  const { writableFields } = (await orIfRefused(cms.collectionInfo(map, { credentials }), undefined)) ?? {};
+  const keys = pluginKeys(path);
+  const [unknown] = keys.filter((key) => !writableFields?.includes(key));
+  // The site knows the field, and another reason is likelier.
+  if (keys.length > 0 && unknown === undefined) return undefined;
+  if (unknown === undefined) return fail(message, advise('companion-plugin', pluginOptions));
+  if (unknown.startsWith('acf.')) return fail(message, advise('acf-in-rest'));
+  return fail(message, advise('register-keys', pluginOptions, metaKeysOf(writableFields), unknown));
 }
 
 /** With fewer events it is no surprise that none is over. */
