@@ -199,13 +199,3 @@ export function termCounts(db: Database, kind: TermKind, ids: readonly number[])
   const counts = new Map(rows.map(({ id, events }) => [id, events]));
   return new Map(ids.map((id) => [id, counts.get(id) ?? 0]));
 }
-
-/** The categories and all their descendants, each once. An id that is no category is returned as it is. */
-export function withDescendants(db: Database, categoryIds: readonly number[]): number[] {
-  return db.numbers(sql`
-    WITH RECURSIVE down (id) AS (
-      SELECT value FROM json_each(${JSON.stringify(categoryIds)})
-      UNION SELECT t.id FROM down JOIN term t INDEXED BY term_parent ON t.kind = 'category' AND t.parent = down.id
-    )
-    SELECT id FROM down`);
-}

@@ -117,6 +117,13 @@ export function recordQueries(db: Database) {
         WHERE p.image_id = ${id} AND p.image_id <> 0 AND p.kind IN ('venue', 'organizer')
         ORDER BY 1`);
     },
+    withDescendants: (categoryIds: readonly number[]): number[] =>
+      db.numbers(sql`
+        WITH RECURSIVE down (id) AS (
+          SELECT value FROM json_each(${JSON.stringify(categoryIds)})
+          UNION SELECT t.id FROM down JOIN term t INDEXED BY term_parent ON t.kind = 'category' AND t.parent = down.id
+        )
+        SELECT id FROM down`),
     counts(): Record<Kind, number> {
       const counts: Record<Kind, number> = { event: 0, venue: 0, organizer: 0, category: 0, tag: 0 };
       for (const kind of POST_KINDS)

@@ -13,7 +13,7 @@ import { queryEvents } from './event-query.ts';
 import type { IdPage, LinkedFilter, TermFilter, Visibility } from './filters.ts';
 import { openFullTextIndex } from './full-text-index.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './idempotency-keys.ts';
-import { isLinkedToVisibleEvent, listLinked, listTerms, termCounts, withDescendants } from './list-queries.ts';
+import { isLinkedToVisibleEvent, listLinked, listTerms, termCounts } from './list-queries.ts';
 import { type Circle, locatedVenueIds } from './located-venues.ts';
 import { type RecordStamp, recordQueries, type StampFilter } from './record-queries.ts';
 import { createRenderedCache, type RenderedRecord } from './rendered-cache.ts';
@@ -292,7 +292,6 @@ export function openReplica(options: ReplicaOptions): Replica {
     isLinkedToVisibleEvent: (kind, id, eventVisibility) => isLinkedToVisibleEvent(db, kind, id, eventVisibility),
     termCount: (kind, id) => termCounts(db, kind, [id]).get(id) ?? 0,
     termCounts: (kind, ids) => termCounts(db, kind, ids),
-    withDescendants: (categoryIds) => withDescendants(db, categoryIds),
     getRendered: (rendering, kind, id) => rendered.get(rendering, kind, id, version),
     setRendered: (rendering, record, entry) => rendered.set(rendering, record, entry, version),
     peekRendered: (rendering, kind, id) => rendered.peek(rendering, kind, id),
