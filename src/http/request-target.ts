@@ -4,7 +4,8 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
 import { noRoute } from '../interface/errors.ts';
-import { checkLengths, type Limits, MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import { type Limits, MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import { checkLengths } from '../interface/validate.ts';
 import { parseQuery, rejectLargeReadBody } from './request-body.ts';
 import type { Context, Middleware } from './state.ts';
 

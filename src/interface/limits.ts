@@ -1,7 +1,4 @@
-// Length limits of request values. The gateway checks them before anything else reads a value.
-
-import { isObject } from '../model/json.ts';
-import { invalidParams } from './errors.ts';
+// Length limits of request values. `validate.ts` checks them before anything else reads a value.
 
 /**
  * Characters are UTF-16 code units. Those of a list or object include its keys and one comma for each
@@ -83,85 +80,8 @@ export const MAX_PARAMETERS = 2000;
 /** Header lines of all parts of a multipart body together. */
 export const MAX_PART_HEADER_BYTES = 65_536;
 
-/** Reads no more of the value than its limit. */
-export function isTooLong(value: unknown, limit: Limit): boolean {
-  const { characters, textCharacters = characters, elementCharacters = characters, bytes = Infinity } = limit;
-  if (typeof value === 'string') {
-    // UTF-8 needs at most 3 bytes for a UTF-16 code unit.
-    const isOverBytes = value.length * 3 > bytes && Buffer.byteLength(value) > bytes;
-    if (value.length > textCharacters || isOverBytes) return true;
-    if (elementCharacters === characters || value.length <= elementCharacters) return false;
-    return value.split(',').some((element) => element.length > elementCharacters);
-  }
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value) && value.some((item) => typeof item === 'string' && item.length > elementCharacters))
-    return true;
-  return countCharacters(value, characters) > characters;
-}
-
-/** Stops counting above `max`. */
-function countCharacters(value: unknown, max: number): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return String(value).length;
-  let count = 0;
-  for (const [key, item] of Object.entries(value)) {
-    count += countCharacters(item, max - count) + 1 + (Array.isArray(value) ? 0 : key.length);
-    if (count > max) break;
-  }
-  return count;
-}
-
 /**
  * The limits of an endpoint's parameters, by name. `fields` has those of an embedded record (a venue in an
  * event).
  */
 export type Limits = ReadonlyMap<string, { limit: Limit; fields?: Limits | undefined }>;
-
-interface LengthError {
-  name: string;
-  message: string;
-}
-
-function* findTooLong(values: Record<string, unknown>, limits: Limits): Generator<LengthError> {
-  let names = 0;
-  for (const name in values) {
-    names += 1;
-    if (names > MAX_NAMES || name.length > MAX_NAME_CHARACTERS) {
-      const message =
-        names > MAX_NAMES
-          ? `There are more than ${MAX_NAMES} parameters.`
-          : `The name of this parameter is longer than ${MAX_NAME_CHARACTERS} characters.`;
-      yield { name: name.slice(0, MAX_NAME_CHARACTERS), message };
-      return;
-    }
-    const declared = limits.get(name);
-    const value = values[name];
-    const limit = declared?.limit ?? GLOBAL_LIMITS[name] ?? UNDECLARED_LIMIT;
-    if (isTooLong(value, limit)) yield { name, message: `The value is too long: ${describeLimit(limit)}.` };
-    else if (declared?.fields && typeof value === 'object' && value !== null) {
-      const [field] = findTooLongFields(value, declared.fields);
-      if (field) yield { name, message: `${field.name}: ${field.message}` };
-    }
-  }
-}
-
-function describeLimit({ characters, textCharacters, elementCharacters, bytes }: Limit): string {
-  const asText = textCharacters === undefined ? '' : `, ${textCharacters} as one text`;
-  const inElement = elementCharacters === undefined ? '' : `, ${elementCharacters} in one element`;
-  const inBytes = bytes === undefined ? '' : `, ${bytes} bytes of UTF-8`;
-  return `at most ${characters} characters${asText}${inElement}${inBytes}`;
-}
-
-/** `value` is an embedded record or a list of them. */
-function* findTooLongFields(value: object, fields: Limits): Generator<LengthError> {
-  const records = isObject(value) ? [value, ...Object.values(value)] : Object.values(value);
-  for (const record of records) if (isObject(record)) yield* findTooLong(record, fields);
-}
-
-/** @throws ApiError 400 `rest_invalid_param` that names the values over their limits */
-export function checkLengths(sources: readonly Record<string, unknown>[], limits: Limits): void {
-  const errors = new Map<string, LengthError>();
-  for (const values of sources)
-    for (const error of findTooLong(values, limits)) if (!errors.has(error.name)) errors.set(error.name, error);
-  if (errors.size > 0) throw invalidParams([...errors.values()]);
-}

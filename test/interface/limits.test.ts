@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { BODY_PARAMETERS } from '../../src/interface/fields.ts';
 import {
   GLOBAL_LIMITS,
-  isTooLong,
   type Limit,
   MAX_BODY_VALUES,
   MAX_HEADER_CHARACTERS,
@@ -19,6 +18,7 @@ import {
 } from '../../src/interface/limits.ts';
 import type { Parameter } from '../../src/interface/parameter.ts';
 import { LIST_PARAMETERS } from '../../src/interface/parameters.ts';
+import { isTooLong } from '../../src/interface/validate.ts';
 import { CREDENTIALS, createFakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway, type TestResponse } from '../start-gateway.ts';
 import { pathOf, ROWS } from './endpoint-parameters.ts';
