@@ -5,11 +5,10 @@ import type { LRUCache } from 'lru-cache';
 import { type Cms, MEDIA } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import { KINDS, type Kind, type Site } from '../model/records.ts';
+import { type CreatedKind, KINDS, type Kind, type Site } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
-import type { CreatedKind } from './used-records.ts';
 
 export interface CreateAttempt {
   /** A random id of the call, for the CMS. */

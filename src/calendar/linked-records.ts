@@ -1,8 +1,9 @@
 // The use cases of venues and organizers, which differ only in their fields: list, read, create, update and
-// delete.
+// delete. An event's create uses an existing record with the same data instead of creating another.
 
 import { ApiError } from '../errors.ts';
 import { couldNotCreate } from '../interface/errors.ts';
+import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import { kindMappingOf } from '../mapping/mapping.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -13,14 +14,13 @@ import {
   PLURALS,
   type VenueFields,
 } from '../model/records.ts';
-import { PUBLIC_VISIBILITIES } from '../store/filters.ts';
-import { removeScripts } from '../text/html.ts';
+import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY } from '../store/filters.ts';
+import { decodeEntities, removeScripts, replaceTags, undoTypography } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
 import { instantBound } from './dates.ts';
-import { findDuplicate, LINKED_FIELDS } from './find-duplicate.ts';
 import { linkOrder, linkParams, listAccess, listResponse, pageLinks, requestedPage } from './list-response.ts';
-import { writableMapping } from './permissions.ts';
+import { isVisibleLink, visibilityFor, writableMapping } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
@@ -54,6 +54,21 @@ const LINK_ORDER = linkOrder('venue', [
   'search',
   'only_with_upcoming',
 ]);
+
+/** The gateway derives `stateprovince` from other fields. */
+const keysOf = (kind: LinkedKind): string[] =>
+  copiedFields(kind)
+    .map(([, { key }]) => key)
+    .filter((key) => key !== 'stateprovince');
+
+/** The fields of each kind besides those that all posts have. */
+const LINKED_FIELDS = { venue: keysOf('venue'), organizer: keysOf('organizer') };
+
+const MAX_CANDIDATES = 200;
+/**
+ * Titles and descriptions of candidates, in characters. The search ends there, as if there were no duplicate.
+ */
+const MAX_COMPARED = 400_000;
 
 export type LinkedRecords = ReturnType<typeof createLinkedRecords>;
 
@@ -248,3 +263,57 @@ export const linkedCreateError = (kind: LinkedKind, error: unknown): unknown =>
   error instanceof ApiError && error.status === 400 && error.code === 'rest_invalid_param'
     ? couldNotCreate(kind, error)
     : error;
+
+/**
+ * Without tags, entities, typography, letter case and repeated spaces, so that sent and rendered text compare
+ * equal.
+ */
+export function comparableText(html: string): string {
+  const text = undoTypography(decodeEntities(replaceTags(html, () => '')));
+  return text.replace(/-{2,}/g, '-').replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+/**
+ * The lowest id of a record with the same title that differs in no sent field. Never a protected record:
+ * guesses would reveal what its password hides.
+ */
+export async function findDuplicate(
+  services: Services,
+  kind: LinkedKind,
+  title: string,
+  fields: Record<string, unknown>,
+  request: RequestContext,
+): Promise<LinkedRecord | undefined> {
+  const name = comparableText(title);
+  const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
+  if (!longestWord) return undefined;
+  const visibility = await visibilityFor(services, kind, request.actor);
+  const { ids } = services.replica.listLinked(kind, {
+    visibility,
+    eventVisibility: PUBLIC_VISIBILITY,
+    words: [{ text: longestWord, not: false }],
+    limit: MAX_CANDIDATES,
+    offset: 0,
+  });
+  let remaining = MAX_COMPARED;
+  for (const id of ids.toSorted((a, b) => a - b)) {
+    const record = services.replica.get(kind, id);
+    if (!record) continue;
+    remaining -= record.title.length + record.description.length;
+    if (remaining < 0) return undefined;
+    if (!isVisibleLink(visibility, record) || record.protected) continue;
+    if (comparableText(record.title) === name && !differs(record, fields)) return record;
+  }
+  return undefined;
+}
+
+function differs(record: LinkedRecord, fields: Record<string, unknown>): boolean {
+  if (fields.image && fields.image !== record.image) return true;
+  const stored: Record<string, unknown> = { ...record };
+  if (LINKED_FIELDS[record.kind].some((name) => fields[name] !== undefined && fields[name] !== stored[name]))
+    return true;
+  const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
+  if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
+  const description = String(fields.description ?? '');
+  return description !== '' && comparableText(description) !== comparableText(record.description);
+}

@@ -1,9 +1,8 @@
 // The use cases' view of one request, and the response that they return.
 
 import type { CallOptions } from '../cms/port.ts';
-import type { Kind, WallTime } from '../model/records.ts';
+import type { CreatedKind, Kind, WallTime } from '../model/records.ts';
 import type { Actor } from './permissions.ts';
-import type { CreatedKind } from './used-records.ts';
 
 /** The records that one request created in the CMS, for removing them if the request fails (rollback.ts). */
 export interface Rollback {

@@ -1,11 +1,13 @@
 // Rolls back a failed request: removes the records that it provably created, unless they have changed or something
-// refers to them, and names in the error those that stay in the CMS.
+// refers to them, such as another request in flight, and names in the error those that stay in the CMS.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
 import type { CmsRecord } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import {
+  type CreatedKind,
   type EventRecord,
   isTermKind,
   type LinkedKind,
@@ -17,8 +19,7 @@ import {
 } from '../model/records.ts';
 import { mapCmsError, unavailableError } from './cms-errors.ts';
 import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
-import type { Services } from './services.ts';
-import type { CreatedKind } from './used-records.ts';
+import type { RequestHandle, Services, UsedRecords } from './services.ts';
 
 /** A record in an error's `data.created`. */
 export interface CreatedRecord {
@@ -247,4 +248,61 @@ async function isReferredTo(
     if (!reachesBack || newest.length < Math.min(page.total, limit)) return true;
   }
   return false;
+}
+
+interface CreatedEntry {
+  creator: RequestHandle;
+  /** Another request refers to the record. */
+  isShared: boolean;
+  removal?: Promise<boolean> | undefined;
+}
+
+/** A request may have checked an id long before it uses the record. */
+const REMOVED_TTL_MS = 5 * 60_000;
+const MAX_REMOVED = 10_000;
+
+/** Knows which records the requests in flight refer to. Its size is bounded by their number. */
+export function createUsedRecords(): UsedRecords {
+  const created = new Map<string, CreatedEntry>();
+  const used = new Map<RequestHandle, Set<string>>();
+  const removed = new LRUCache<string, true>({ max: MAX_REMOVED, ttl: REMOVED_TTL_MS });
+  const isUsedByOthers = (request: RequestHandle, key: string) =>
+    [...used].some(([other, keys]) => other !== request && keys.has(key));
+
+  return {
+    markCreated(request, kind, id) {
+      const key = keyOf(kind, id);
+      if (created.get(key)?.creator === request) return;
+      // Another request may have learned the id from the CMS first.
+      created.set(key, { creator: request, isShared: isUsedByOthers(request, key) });
+    },
+    async use(request, kind, id) {
+      const key = keyOf(kind, id);
+      const entry = created.get(key);
+      await entry?.removal;
+      if (removed.has(key)) return false;
+      const keys = used.get(request) ?? new Set();
+      used.set(request, keys.add(key));
+      if (entry && entry.creator !== request) entry.isShared = true;
+      return true;
+    },
+    async removeUnused(request, kind, id, remove) {
+      const key = keyOf(kind, id);
+      const entry = created.get(key);
+      if (entry?.creator !== request || entry.isShared) return false;
+      let isCertain = true;
+      entry.removal = remove().catch((error: unknown) => {
+        isCertain = error instanceof CmsRejected;
+        return false;
+      });
+      const isRemoved = await entry.removal;
+      if (isRemoved || !isCertain) removed.set(key, true);
+      entry.removal = undefined;
+      return isRemoved;
+    },
+    release(request) {
+      used.delete(request);
+      for (const [key, { creator }] of created) if (creator === request) created.delete(key);
+    },
+  };
 }

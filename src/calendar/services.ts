@@ -4,7 +4,7 @@ import type { LRUCache } from 'lru-cache';
 import type { ImageFetcher } from '../cms/image-fetcher.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import type { Site } from '../model/records.ts';
+import type { CreatedKind, Site } from '../model/records.ts';
 import type { Observe } from '../observability/events.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Peers } from '../sync/peers.ts';
@@ -15,7 +15,6 @@ import type { PasswordAttempts } from './password-attempts.ts';
 import type { PermissionCache } from './permissions.ts';
 import type { Serializer } from './serializer.ts';
 import type { UnknownRecords } from './unknown-records.ts';
-import type { UsedRecords } from './used-records.ts';
 
 export interface ListSettings {
   /** The default page size. */
@@ -57,4 +56,25 @@ export interface Services {
    * same user wait for them.
    */
   pendingPolls: Map<number, Promise<unknown>>;
+}
+
+/** One request in flight, compared by identity. */
+export type RequestHandle = object;
+
+/** Tracks which records the requests in flight refer to, so that a rollback never removes one that another request uses. */
+export interface UsedRecords {
+  /** The request created this record. Call it before other requests can learn the id from the replica. */
+  markCreated(request: RequestHandle, kind: CreatedKind, id: number): void;
+  /**
+   * The request will refer to this record. Waits while a rollback is removing the record. Resolves with false
+   * if the record was removed; the caller then needs another one.
+   */
+  use(request: RequestHandle, kind: CreatedKind, id: number): Promise<boolean>;
+  /**
+   * Calls `remove` for a record that the request created, unless another request has referred to it since.
+   * Resolves with whether the record was removed; false if `remove` fails.
+   */
+  removeUnused(request: RequestHandle, kind: CreatedKind, id: number, remove: () => Promise<boolean>): Promise<boolean>;
+  /** The request has ended. */
+  release(request: RequestHandle): void;
 }

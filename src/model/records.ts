@@ -4,6 +4,8 @@
 export type PostKind = 'event' | 'venue' | 'organizer';
 export type TermKind = 'category' | 'tag';
 export type Kind = PostKind | TermKind;
+/** What a request can create in the CMS. */
+export type CreatedKind = Kind | 'image';
 /** The kinds that an event links to. */
 export type LinkedKind = Exclude<PostKind, 'event'>;
 

@@ -47,7 +47,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: "combines them with the CMS's times",
     },
   }),
-  ...mutantsOf('src/calendar/find-duplicate.ts', 'test/http/visibility.test.ts', {
+  ...mutantsOf('src/calendar/linked-records.ts', 'test/http/visibility.test.ts', {
     'the response to a create contains no protected record': {
       function: 'findDuplicate',
       code: '|| _1.protected',
@@ -100,15 +100,13 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'while the CMS is unavailable',
     },
   }),
-  ...mutantsOf('src/calendar/used-records.ts', 'test/calendar/rollback.test.ts', {
+  ...mutantsOf('src/calendar/rollback.ts', 'test/calendar/rollback.test.ts', {
     'a rollback keeps records that a concurrent request refers to': {
       function: 'createUsedRecords.removeUnused',
       code: 'if (_1?.creator !== _2 || _1.isShared) return false;',
       replacement: 'if (_1?.creator !== _2) return false;',
       title: 'another request in flight refers to',
     },
-  }),
-  ...mutantsOf('src/calendar/rollback.ts', 'test/calendar/rollback.test.ts', {
     'a rollback keeps records changed since': {
       function: 'removePost',
       code: 'if (!isDeepStrictEqual(withoutRendered(_1), withoutRendered(_2))) return false;',

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCost, serializeCost } from '../../src/calendar/cost.ts';
-import { comparableText } from '../../src/calendar/find-duplicate.ts';
+import { comparableText } from '../../src/calendar/linked-records.ts';
 import { searchWords } from '../../src/calendar/search-query.ts';
 import { safeFilename } from '../../src/cms/wordpress/media.ts';
 import { fold } from '../../src/store/text-folding.ts';
