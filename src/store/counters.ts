@@ -33,10 +33,7 @@ interface DayChange {
 export interface Counters {
   /** Counts an added (1) or removed (-1) event for one of its links. */
   countLink(targetKind: TargetKind, targetId: number, event: EventRecord, events: 1 | -1): void;
-  /**
-   * Counts an added or removed event for its day. Returns true if the event is irregular: then no day counts
-   * it.
-   */
+  /** Counts an added or removed event for its day. Returns true if the event is irregular. */
   countDay(event: EventRecord, events: 1 | -1): boolean;
   finish(): void;
 }
@@ -128,16 +125,16 @@ export function beginCounters(db: Database, invalidate: Invalidate): Counters {
     countDay(event, events) {
       const [starts, ends] = [wallNumber(event.start), wallNumber(event.end)];
       const duration = secondsBetween(starts, ends);
-      if (!(duration >= 0 && duration <= MAX_REGULAR_SECONDS)) return true;
-      if (events > 0) maxDuration = Math.max(maxDuration, duration);
-      if (event.hidden) return false;
+      const isIrregular = !(duration >= 0 && duration <= MAX_REGULAR_SECONDS);
+      if (events > 0 && !isIrregular) maxDuration = Math.max(maxDuration, duration);
+      if (event.hidden) return isIrregular;
       const day = Math.floor(starts / 1_000_000);
       const featured = featuredColumn(event);
       const key = `${day}/${featured}/${event.status}`;
       const change = days.get(key);
       if (change) change.events += events;
       else days.set(key, { status: event.status, featured, day, events });
-      return false;
+      return isIrregular;
     },
     finish() {
       for (const change of links.values()) writeLinkChange(change);

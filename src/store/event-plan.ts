@@ -2,6 +2,7 @@
 
 import { secondsBefore, wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
+import { type DayCounts, dayCounts } from './day-counts.ts';
 import {
   bySelectivity,
   columnConditions,
@@ -50,10 +51,13 @@ export interface EventStats {
   maxDurationSeconds: number;
   /** The first and last start of the irregular events; undefined if there are none. */
   irregularStarts: [number, number] | undefined;
+  /** The latest start or end of the irregular events; 0 if there are none. */
+  latestIrregular: number;
   /** The latest start of the events that end before they start; 0 if there are none. */
   latestBackwardStart: number;
   /** False while the full-text index lacks texts: searches must read the texts. */
   hasFullText: boolean;
+  days: DayCounts;
 }
 
 export function readEventStats(db: Database): EventStats {
@@ -61,20 +65,25 @@ export function readEventStats(db: Database): EventStats {
     value: string;
     first: number | null;
     last: number | null;
+    latest: number;
     latestBackward: number;
     isDeferred: number;
   }>(sql`
-    SELECT value, first, last, latestBackward, EXISTS (SELECT 1 FROM meta WHERE key = 'fts_indexed_to') AS isDeferred
+    SELECT value, first, last, latest, latestBackward,
+      EXISTS (SELECT 1 FROM meta WHERE key = 'fts_indexed_to') AS isDeferred
     FROM meta, (
-      SELECT min(starts) AS first, max(starts) AS last, ifnull(max(starts) FILTER (WHERE ends < starts), 0) AS latestBackward
+      SELECT min(starts) AS first, max(starts) AS last, ifnull(max(max(starts, ends)), 0) AS latest,
+        ifnull(max(starts) FILTER (WHERE ends < starts), 0) AS latestBackward
       FROM event INDEXED BY event_irregular WHERE irregular = 1
     )
     WHERE key = 'max_duration_s'`);
   return {
     maxDurationSeconds: Number(row?.value),
     irregularStarts: row?.first == null || row.last === null ? undefined : [row.first, row.last],
+    latestIrregular: row?.latest ?? 0,
     latestBackwardStart: row?.latestBackward ?? 0,
     hasFullText: row?.isDeferred === 0,
+    days: dayCounts(db),
   };
 }
 

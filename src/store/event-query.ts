@@ -29,13 +29,14 @@ import {
   timeRange,
 } from './event-plan.ts';
 import type { IdPage } from './filters.ts';
-import { and, inList, joinSql, limitOffset, raw, type Sql, sql, statusScopes } from './sql.ts';
+import { and, joinSql, limitOffset, raw, type Sql, sql, statusScopes } from './sql.ts';
 
 /** Up to this many candidates, reading their texts is faster than the full-text index. */
 const MAX_TEXTS_READ = 3000;
 
 /** The sum of several counts, each a statement of its own, of one state of the replica. */
 function sumOf(db: Database, counts: readonly Sql[]): number {
+  if (counts.length === 0) return 0;
   const terms = joinSql(
     counts.map((count) => sql`(${count})`),
     ' + ',
@@ -86,12 +87,11 @@ function countOf(db: Database, { scans, duplicatesBy }: ScanPlan): number {
  */
 function totalByDay(db: Database, stats: EventStats, filter: EventFilter): number | undefined {
   const { others, own, userId } = filter.visibility;
-  const counts = dayCounts(stats, { ...filter, visibility: { others, own: [], userId } });
-  if (counts === undefined) return undefined;
-  if (own.length === 0) return sumOf(db, counts);
+  const ofOthers = dayTotal(db, stats, { ...filter, visibility: { others, own: [], userId } });
+  if (ofOthers === undefined || own.length === 0) return ofOthers;
   const ownOnly = { others: [], own: own.filter((status) => !others.includes(status)), userId };
   const { scans } = orderedScans(db, stats, { ...filter, visibility: ownOnly }, []);
-  return sumOf(db, [...counts, ...scans.map(select('count(*)'))]);
+  return ofOthers + sumOf(db, scans.map(select('count(*)')));
 }
 
 /** True if the scans return more rows than `MAX_TEXTS_READ`. */
@@ -187,11 +187,11 @@ function wholeDays(range: TimeRange, maxDurationSeconds: number): { fromDay: num
 }
 
 /**
- * Counts whose sum is the total of a list that is restricted by dates alone: whole days from `event_day`, the
- * rest from the index. Undefined if the filter has other conditions, if it depends on the author, or if its
- * range has no whole day. Counting 100,000 events one by one takes five milliseconds.
+ * The total of a list that is restricted by dates alone: whole days from `event_day`, the rest from the index.
+ * Undefined if the filter has other conditions, if it depends on the author, or if its range has no whole day.
+ * Counting 100,000 events one by one takes five milliseconds.
  */
-export function dayCounts(stats: EventStats, filter: EventFilter): Sql[] | undefined {
+function dayTotal(db: Database, stats: EventStats, filter: EventFilter): number | undefined {
   if (!restrictsOnly(filter, ['visibility', 'bounds', 'featured'])) return undefined;
   const scopes = statusScopes(filter.visibility);
   if (scopes.some(({ author }) => author !== undefined)) return undefined;
@@ -199,32 +199,41 @@ export function dayCounts(stats: EventStats, filter: EventFilter): Sql[] | undef
   const { fromDay, toDay } = wholeDays(range, stats.maxDurationSeconds);
   if (toDay < fromDay) return undefined;
 
-  const { featured } = filter;
-  const days = and([
-    sql`status IN ${inList(scopes.map(({ status }) => status))}`,
-    sql`featured IN ${inList(featured === undefined ? [0, 1] : [featured ? 1 : 0])}`,
-    sql`day BETWEEN ${fromDay} AND ${toDay}`,
-  ]);
+  /** The events that start on these days, whenever they end. */
+  function eventsOn(from: number, to: number): number {
+    let events = 0;
+    for (const { status } of scopes) {
+      if (filter.featured !== true) events += stats.days.eventsOn(status, 0, from, to);
+      if (filter.featured !== false) events += stats.days.eventsOn(status, 1, from, to);
+    }
+    return events;
+  }
   const span = narrowStarts(range, stats.maxDurationSeconds);
   const edges = [
     { startsFrom: span.startsFrom, startsTo: fromDay * DAY - 1 },
     { startsFrom: (toDay + 1) * DAY, startsTo: span.startsTo },
-  ];
-  const scans = edges
-    .filter(({ startsFrom, startsTo }) => startsFrom <= startsTo)
-    .flatMap(({ startsFrom, startsTo }) =>
-      scopes.map((scope) => ({
-        from: sql`event e INDEXED BY event_start`,
-        where: and([
-          ...isInScope(scope),
-          sql`e.starts BETWEEN ${startsFrom} AND ${startsTo}`,
-          ...isInRange(range),
-          ...columnConditions(filter),
-        ]),
-      })),
-    );
-  // `event_day` counts no irregular events.
+  ].filter(
+    ({ startsFrom, startsTo }) =>
+      startsFrom <= startsTo && eventsOn(Math.floor(startsFrom / DAY), Math.floor(startsTo / DAY)) > 0,
+  );
+  const counts = edges.flatMap(({ startsFrom, startsTo }) =>
+    scopes.map((scope) => {
+      const where = and([
+        ...isInScope(scope),
+        sql`e.starts BETWEEN ${startsFrom} AND ${startsTo}`,
+        ...isInRange(range),
+        ...columnConditions(filter),
+      ]);
+      return select('count(*)')({ from: sql`event e INDEXED BY event_start`, where });
+    }),
+  );
   const [first, last] = stats.irregularStarts ?? [Number.POSITIVE_INFINITY, 0];
-  if (first <= range.startsTo && last >= range.startsFrom) scans.push(irregularScan(filter, edges));
-  return [sql`SELECT total(events) FROM event_day WHERE ${days}`, ...scans.map(select('count(*)'))];
+  const isBounded = range.endsFrom > 0 || range.endsTo < stats.latestIrregular;
+  // The days have irregular events that end outside the range, and lack those that start outside the span.
+  if (isBounded && first <= range.startsTo && last >= range.startsFrom) {
+    const { from, where } = irregularScan({ ...filter, bounds: [] }, edges);
+    const isOnWholeDay = sql`e.starts BETWEEN ${fromDay * DAY} AND ${(toDay + 1) * DAY - 1}`;
+    counts.push(sql`SELECT total((${and(isInRange(range))}) - (${isOnWholeDay})) FROM ${from} WHERE ${where}`);
+  }
+  return eventsOn(fromDay, toDay) + sumOf(db, counts);
 }

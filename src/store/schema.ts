@@ -4,7 +4,7 @@
 /**
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  */
-export const SCHEMA_VERSION = 15;
+export const SCHEMA_VERSION = 16;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -65,8 +65,8 @@ export function linkBit(targetKind: number, targetId: number): number {
  * `event_irregular` covers everything that lists ask of irregular events, which are few: lists scan them
  * separately if bounds on the end restrict the start.
  *
- * `event_day` counts the events that start on a day, without hidden and irregular events: the total of a
- * range of years is a sum over its days.
+ * `event_day` counts the events that start on a day, without hidden ones: the total of a range of years is a
+ * sum over its days.
  *
  * `custom_value` has the custom fields of posts, for equality filters; nothing that a password hides.
  *
