@@ -9,6 +9,7 @@ import {
   isPostKind,
   type Kind,
   NO_TIME,
+  type PostFields,
   type RecordOf,
   type Site,
   type VenueRecord,
@@ -20,8 +21,8 @@ import { parseZone, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField } from './compile-field.ts';
-import { type CustomFields, readCustomFields, writeCustomFields } from './custom-fields.ts';
-import type { Zones } from './field-accessor.ts';
+import type { CustomFields } from './custom-fields.ts';
+import type { WriteTarget, Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, linkedIds, storedIds } from './link-fields.ts';
 import { valueAt } from './paths.ts';
 
@@ -265,4 +266,22 @@ function invalidValue(name: string, error: UnrepresentableValue): ApiError {
     data: { params: { [name]: `${error.message}.` } },
     cause: error,
   });
+}
+
+/** The values that a CMS record has, without empty texts. Undefined if there are none. */
+function readCustomFields(
+  fields: CustomFields,
+  cmsRecord: CmsRecord,
+  zones: Zones,
+): PostFields['customFields'] | undefined {
+  const values = [...fields].flatMap(([name, { accessor }]) => {
+    const value = accessor.read(cmsRecord, zones);
+    return typeof value === 'boolean' || (typeof value === 'string' && value !== '') ? [[name, value] as const] : [];
+  });
+  return values.length === 0 ? undefined : Object.fromEntries(values);
+}
+
+/** @throws UnrepresentableValue */
+function writeCustomFields(fields: CustomFields, values: Readonly<Record<string, unknown>>, target: WriteTarget) {
+  for (const [name, value] of Object.entries(values)) fields.get(name)?.accessor.write?.(value, target);
 }

@@ -1,10 +1,8 @@
 // Custom fields: values of a site that the API has no field for, which a mapping names under `custom_fields`.
 
-import type { CmsRecord } from '../cms/port.ts';
 import type { Field } from '../interface/fields.ts';
-import type { PostFields } from '../model/records.ts';
 import { compileField } from './compile-field.ts';
-import type { FieldAccessor, WriteTarget, Zones } from './field-accessor.ts';
+import type { FieldAccessor } from './field-accessor.ts';
 import type { CustomFieldSpec, FieldSpec } from './mapping-file.ts';
 
 /** A custom field as the API presents it. */
@@ -43,26 +41,4 @@ export function locationOf(spec: string | CustomFieldSpec): string | FieldSpec {
   if (typeof spec === 'string') return spec;
   const { label: _label, filter: _filter, type: _type, ...location } = spec;
   return location;
-}
-
-/** The values that a CMS record has, without empty texts. Undefined if there are none. */
-export function readCustomFields(
-  fields: CustomFields,
-  cmsRecord: CmsRecord,
-  zones: Zones,
-): PostFields['customFields'] | undefined {
-  const values = [...fields].flatMap(([name, { accessor }]) => {
-    const value = accessor.read(cmsRecord, zones);
-    return typeof value === 'boolean' || (typeof value === 'string' && value !== '') ? [[name, value] as const] : [];
-  });
-  return values.length === 0 ? undefined : Object.fromEntries(values);
-}
-
-/** @throws UnrepresentableValue */
-export function writeCustomFields(
-  fields: CustomFields,
-  values: Readonly<Record<string, unknown>>,
-  target: WriteTarget,
-) {
-  for (const [name, value] of Object.entries(values)) fields.get(name)?.accessor.write?.(value, target);
 }
