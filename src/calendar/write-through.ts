@@ -14,7 +14,7 @@ import {
   type RecordOf,
   WITHHELD,
 } from '../model/records.ts';
-import { applyChangeSet, type ChangeSet } from '../store/change-set.ts';
+import type { ChangeSet } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import type { WriteThrough } from '../sync/peers.ts';
 import type { Sync } from '../sync/sync.ts';
@@ -119,10 +119,10 @@ const REREAD_MS = 5000;
 export const localWriteThrough = (replica: Replica, sync: Sync, mapping: Mapping): WriteThrough => ({
   readMark: () => 0,
   async storeRead(changes) {
-    applyChangeSet(replica, changes);
+    replica.apply(changes);
   },
   async storeWritten(changes) {
-    applyChangeSet(replica, changes);
+    replica.apply(changes);
     for (const { kind, id } of changes.upserts ?? []) sync.recordWrite(kind, id);
     for (const { kind, ids } of changes.deletes ?? [])
       if (kind !== 'image') for (const id of ids) sync.recordWrite(kind, id);

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ReplicaError } from '../errors.ts';
-import { applyChangeSet, type ChangeSet, NotLeaderError } from '../store/change-set.ts';
+import { type ChangeSet, NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import {
   compareIds,
@@ -127,7 +127,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
     replica.transaction(() => {
       replica.setState(OFFSET_KEY, entry.id);
       replica.journal.setOffset(entry.id);
-      applyChangeSet(replica, entry.change);
+      replica.apply(entry.change);
       // What this replica had before is new to readers of the others.
       for (const { kind, id } of keysOf(entry.change).map(parseKey))
         if (kind !== 'image') replica.journal.renote(kind, id);
@@ -175,7 +175,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
 
   function applyLocally(source: ChangeSource, change: ChangeSet): number {
     unpublished.markUnpublished(keysOf(change));
-    const changed = applyChangeSet(replica, change);
+    const changed = replica.apply(change);
     if (source === 'write') {
       remember(change);
       onApplied({ from: nodeId, type: source, change });
@@ -218,7 +218,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
     for (;;) {
       const mode = writeMode(source);
       if (mode.type === 'local' && mode.isBaseline && unpublished.keys === 'unknown')
-        return changed + applyChangeSet(replica, make());
+        return changed + replica.apply(make());
       const change = republish ? make() : changesOf(replica, make());
       if (isEmptyChange(change)) return changed;
       if (mode.type === 'local') return changed + applyLocally(source, change);

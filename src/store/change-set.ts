@@ -3,7 +3,6 @@
 
 import { CmsUnavailable } from '../errors.ts';
 import type { CalendarRecord, ImageRecord, Kind } from '../model/records.ts';
-import type { Replica } from './replica.ts';
 
 export interface ChangeSet {
   upserts?: readonly CalendarRecord[];
@@ -30,21 +29,3 @@ export class NotLeaderError extends CmsUnavailable {
     this.name = 'NotLeaderError';
   }
 }
-
-/** Applies a change set to this replica, all or nothing. Returns the number of changed records. */
-export function applyChangeSet(replica: Replica, changeSet: ChangeSet): number {
-  const { upserts = [], images = [], deletes = [], state } = changeSet;
-  if (deletes.length === 0 && state === undefined) return replica.upsert(upserts, images);
-  return replica.transaction(() => {
-    let changed = upserts.length + images.length > 0 ? replica.upsert(upserts, images) : 0;
-    for (const { kind, ids } of deletes) changed += replica.delete(kind, ids);
-    for (const [key, value] of Object.entries(state ?? {})) replica.setState(key, value);
-    return changed;
-  });
-}
-
-/** The `Commit` of a gateway without peers. */
-export const localCommit =
-  (replica: Replica): Commit =>
-  async (build) =>
-    applyChangeSet(replica, build());

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { CalendarRecord, ImageRecord, Kind, LinkedKind, PostKind, RecordOf, TermKind } from '../model/records.ts';
 import { type ChangeJournal, openChangeJournal } from './change-journal.ts';
+import type { ChangeSet } from './change-set.ts';
 import type { Invalidate } from './counters.ts';
 import { openDatabase } from './database.ts';
 import type { EventFilter } from './event-filter.ts';
@@ -19,7 +20,7 @@ import { type RecordStamp, recordQueries, type StampFilter } from './record-quer
 import { createRenderedCache, type RenderedRecord } from './rendered-cache.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { sql } from './sql.ts';
-import { beginBatch, type ChangeBatch } from './upsert.ts';
+import { beginBatch } from './upsert.ts';
 
 export { ReplicaInUse } from './database-file.ts';
 export type { RecordStamp } from './record-queries.ts';
@@ -59,10 +60,11 @@ export interface Replica {
   readonly publicVersion: number;
 
   /**
-   * Inserts or replaces records and images in one transaction. Returns how many changed: records equal to the
-   * stored ones change nothing, and leave the version alone. If a stored post of another kind has the id, it
-   * is replaced.
+   * Applies a change set in one transaction. Returns how many records and images changed: those equal to the stored ones
+   * change nothing, and leave the version alone.
    */
+  apply(changes: ChangeSet): number;
+  /** Inserts or replaces records and images. If a stored post of another kind has the id, it is replaced. */
   upsert(records: readonly CalendarRecord[], images?: readonly ImageRecord[]): number;
   /** Returns how many were there. The occurrences of a deleted series are deleted with it. Records that link to a deleted record keep the link, as in the CMS. */
   delete(kind: Kind | 'image', ids: readonly number[]): number;
@@ -231,15 +233,19 @@ export function openReplica(options: ReplicaOptions): Replica {
     fullText.reload();
   }
 
-  function change(body: (batch: ChangeBatch) => number): number {
+  function apply({ upserts = [], images = [], deletes = [], state = {} }: ChangeSet): number {
     return db.transaction(() => {
       const next = version + 1;
       const invalidate: Invalidate = (kind, id) => rendered.invalidate(kind, id, next);
       const batch = beginBatch(db, fullText, invalidate, isBulkLoad ? NO_JOURNAL : journal, nowMs);
-      const changed = body(batch);
+      let changed = images.filter((image) => batch.upsertImage(image)).length;
+      changed += upserts.filter((record) => batch.upsert(record)).length;
+      for (const { kind, ids } of deletes) changed += ids.filter((id) => batch.delete(kind, id)).length;
+      for (const [key, value] of Object.entries(state)) queries.setState(key, value);
+      if (changed === 0) return 0;
       batch.finish();
       if (counts) for (const [kind, records] of batch.growth) counts[kind] += records;
-      if (changed > 0) setVersion(next, batch.changesPublic());
+      setVersion(next, batch.changesPublic());
       return changed;
     });
   }
@@ -265,13 +271,9 @@ export function openReplica(options: ReplicaOptions): Replica {
     get publicVersion() {
       return publicVersion;
     },
-    upsert: (records, images = []) =>
-      change((batch) => {
-        const changedImages = images.filter((image) => batch.upsertImage(image));
-        const changedRecords = records.filter((record) => batch.upsert(record));
-        return changedImages.length + changedRecords.length;
-      }),
-    delete: (kind, ids) => change((batch) => ids.filter((id) => batch.delete(kind, id)).length),
+    apply,
+    upsert: (upserts, images = []) => apply({ upserts, images }),
+    delete: (kind, ids) => apply({ deletes: [{ kind, ids }] }),
     transaction: (body) => db.transaction(body),
     ...queries,
     counts() {

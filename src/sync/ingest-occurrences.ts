@@ -3,8 +3,9 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
+import type { OccurrenceReader } from '../mapping/occurrences.ts';
 import type { ChangeSet } from '../store/change-set.ts';
-import { type Collection, idOf } from './collections.ts';
+import { idOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { isOutdated, markDirty } from './dirty-records.ts';
 
@@ -17,11 +18,10 @@ const DELETE_BATCH_SIZE = 10;
  */
 export async function ingestOccurrences(
   context: SyncContext,
-  { occurrences: readOccurrences }: Collection,
+  readOccurrences: OccurrenceReader,
   events: readonly CmsRecord[],
   readMark: number,
 ): Promise<void> {
-  if (!readOccurrences) return;
   for (const event of events) {
     const occurrences = readOccurrences(event, context.memory.site, context.memory.links.tables);
     const ids = new Set(occurrences.map(({ id }) => id));

@@ -67,8 +67,9 @@ export async function ingestRecords(
     memory.batchSize = Math.max(BATCH_SIZE.min, Math.min(BATCH_SIZE.max, size));
     await nextTurn();
     if (changed > 0 && kind === 'event') while (replica.mergeFts()) await nextTurn();
+    if (!collection.occurrences) continue;
     const accepted = batch.filter((record) => acceptedIds.includes(idOf(record)));
-    await ingestOccurrences(context, collection, accepted, readMark);
+    await ingestOccurrences(context, collection.occurrences, accepted, readMark);
   }
 }
 

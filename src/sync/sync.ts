@@ -6,7 +6,7 @@ import type { Mapping } from '../mapping/mapping.ts';
 import { seriesIdOf } from '../model/occurrences.ts';
 import { KINDS, type Kind, type PostKind, type Site } from '../model/records.ts';
 import type { Observe } from '../observability/events.ts';
-import { localCommit, NotLeaderError } from '../store/change-set.ts';
+import { NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import { collectionsOf, idOf } from './collections.ts';
 import { assertComplete } from './complete-records.ts';
@@ -130,7 +130,7 @@ export function createSync(options: SyncOptions): Sync {
    * leaders.
    */
   function createContext(): SyncContext {
-    const commit = peers?.commit ?? localCommit(replica);
+    const commit = peers?.commit ?? (async (make) => replica.apply(make()));
     const leadershipContext: SyncContext = {
       replica,
       cms,

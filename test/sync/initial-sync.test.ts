@@ -69,15 +69,13 @@ describe('initial sync and ingest', () => {
         if (running) setImmediate(countTurn).unref();
       };
       const { replica } = site;
-      const { upsert, delete: deleteRecords } = replica;
+      const { apply } = replica;
       const batches: { records: number; turn: number; isDelete: boolean }[] = [];
-      replica.upsert = (records, images) => {
-        batches.push({ records: records.length, turn: turns, isDelete: false });
-        return upsert(records, images);
-      };
-      replica.delete = (kind, ids) => {
-        batches.push({ records: ids.length, turn: turns, isDelete: true });
-        return deleteRecords(kind, ids);
+      replica.apply = (changes) => {
+        const { upserts = [], deletes = [] } = changes;
+        batches.push({ records: upserts.length, turn: turns, isDelete: false });
+        batches.push({ records: deletes.flatMap(({ ids }) => ids).length, turn: turns, isDelete: true });
+        return apply(changes);
       };
       const created = Array.from({ length: 200 }, () => site.cms.createPost('events'));
       countTurn();

@@ -170,16 +170,16 @@ describe('a series in the replica', () => {
   it('is complete after a restart that interrupted the writing of its occurrences', async () => {
     await synced();
     site.cms.edit(series.id, { occurrences: daily('2026-01-05', 100) });
-    const commits = site.replica.upsert;
+    const { apply } = site.replica;
     let failAfter = 2;
-    site.replica.upsert = (...args) => {
-      failAfter -= 1;
+    site.replica.apply = (changes) => {
+      if (changes.upserts) failAfter -= 1;
       if (failAfter < 0) throw new Error('killed');
-      return commits(...args);
+      return apply(changes);
     };
     await site.poll();
     expect(days().length).to.be.lessThan(100);
-    site.replica.upsert = commits;
+    site.replica.apply = apply;
     await site.restart();
     await site.settle();
     expect(days()).to.have.length(100);
@@ -189,21 +189,18 @@ describe('a series in the replica', () => {
   it('has at most a thousand occurrences, written in small batches', async () => {
     await synced();
     const sizes: number[] = [];
-    const { upsert } = site.replica;
-    site.replica.upsert = (records, images) => {
-      sizes.push(records.length);
-      return upsert(records, images);
+    const deletes: number[] = [];
+    const { apply } = site.replica;
+    site.replica.apply = (changes) => {
+      sizes.push(changes.upserts?.length ?? 0);
+      deletes.push(...(changes.deletes ?? []).map(({ ids }) => ids.length));
+      return apply(changes);
     };
     site.cms.edit(series.id, { occurrences: daily('2026-01-05', 10_000) });
     await site.poll();
     expect(days()).to.have.length(1000);
     expect(Math.max(...sizes)).to.be.at.most(50);
-    const deletes: number[] = [];
-    const { delete: remove } = site.replica;
-    site.replica.delete = (kind, ids) => {
-      deletes.push(ids.length);
-      return remove(kind, ids);
-    };
+    expect(deletes).to.deep.equal([]);
     site.cms.erase(series.id);
     await site.poll();
     expect(days()).to.deep.equal([]);
