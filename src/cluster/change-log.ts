@@ -65,8 +65,8 @@ export interface ChangeLog {
   replicaReplaced(offset: string, unpublished: readonly string[]): void;
   markUnpublished: UnpublishedChanges['markUnpublished'];
   markPublished: UnpublishedChanges['markPublished'];
-  /** Whether the replica reached this offset within the time. */
-  waitFor(offset: string, withinMs: number): Promise<boolean>;
+  /** Whether the replica reached this offset within the time and before the abort. */
+  waitFor(offset: string, withinMs: number, signal?: AbortSignal): Promise<boolean>;
 }
 
 export interface ChangeLogOptions {
@@ -292,8 +292,9 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
     },
     markUnpublished: unpublished.markUnpublished,
     markPublished: unpublished.markPublished,
-    async waitFor(target, withinMs) {
+    async waitFor(target, withinMs, signal) {
       if (compareIds(offset, target) >= 0) return true;
+      if (signal?.aborted) return false;
       return new Promise((resolve) => {
         const settle = (isReached: boolean) => {
           clearTimeout(timer);
@@ -303,6 +304,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
         const timer = setTimeout(() => settle(false), withinMs);
         const waiter = { offset: target, resolve: () => settle(true) };
         waiters.add(waiter);
+        signal?.addEventListener('abort', () => settle(false), { once: true });
       });
     },
   };

@@ -33,17 +33,18 @@ export function createConsistencyTokens(node: ClusterNode): Pick<Peers, 'consist
       const isPublished = isMember && isFullyPublished(changeLog.unpublished);
       return `${changeLog.offset}${isPublished ? '' : UNPUBLISHED}`;
     },
-    async waitFor(token, withinMs) {
+    async waitFor(token, withinMs, signal) {
       const match = TOKEN.exec(token);
       if (!match) return undefined;
       const [, offset = '', suffix] = match;
       const isAlone = node.role.name === 'standalone' || node.role.name === 'bootstrapping';
       if (isAlone || suffix === UNPUBLISHED) {
         if (suffix !== UNPUBLISHED && compareIds(changeLog.offset, offset) >= 0) return true;
-        const isPolled = await Promise.race([poll(), sleep(withinMs, false, { ref: false })]);
+        const end = sleep(withinMs, false, { ref: false, signal }).catch(() => false);
+        const isPolled = await Promise.race([poll(), end]);
         if (!isPolled || isAlone) return isPolled;
       }
-      return changeLog.waitFor(offset, withinMs);
+      return changeLog.waitFor(offset, withinMs, signal);
     },
     poll,
   };

@@ -17,12 +17,18 @@ export const consistencyHeaders = (peers: NonNullable<Services['peers']>): strin
   ...['Access-Control-Allow-Headers', 'X-Calendar-Min-Version'],
 ];
 
-/** Waits until the replica has reached the request's token. Throws `ApiError`: 400 for an invalid token, 503 after two seconds. */
+/**
+ * Waits until the replica has reached the request's token. Throws `ApiError`: 400 for an invalid token, 503 after two seconds, or at once if
+ * the client disconnects.
+ */
 export function waitForToken(peers: NonNullable<Services['peers']>): Middleware {
   return async function waitForTokenMiddleware(ctx, next) {
     const token = ctx.get(MIN_VERSION_HEADER);
     if (token === '') return next();
-    const isReached = await peers.waitFor(token, MAX_WAIT_MS);
+    const closed = new AbortController();
+    ctx.res.once('close', () => closed.abort());
+    if (ctx.res.closed) closed.abort();
+    const isReached = await peers.waitFor(token, MAX_WAIT_MS, closed.signal);
     if (isReached === undefined) {
       throw new ApiError(400, 'rest_invalid_version', 'X-Calendar-Min-Version must be a value of X-Calendar-Version.');
     }

@@ -20,8 +20,8 @@ export interface Peers {
   writeThrough: WriteThrough;
   /** Names the state that this gateway's responses show now. */
   consistencyToken(): string;
-  /** Resolves with whether this gateway reached the token's state in time; undefined if the token is malformed. */
-  waitFor(token: string, withinMs: number): Promise<boolean | undefined>;
+  /** Resolves with whether this gateway reached the token's state in time and before the abort; undefined if the token is malformed. */
+  waitFor(token: string, withinMs: number, signal: AbortSignal): Promise<boolean | undefined>;
 }
 
 /** Stores CMS responses to the use cases' calls. Each method resolves once the replicas of all gateways have the change. */

@@ -266,4 +266,14 @@ describe('change log', function () {
     await b.changeLog.applyPending(b.redis);
     expect(await waiting).to.equal(true);
   });
+
+  it('waits for an offset until the abort', async () => {
+    const [a, b] = three();
+    await write(a, 'one');
+    const abort = new AbortController();
+    const waiting = b.changeLog.waitFor(a.changeLog.offset, 600_000, abort.signal);
+    abort.abort();
+    expect(await waiting).to.equal(false);
+    expect(await b.changeLog.waitFor(a.changeLog.offset, 600_000, abort.signal)).to.equal(false);
+  });
 });

@@ -27,7 +27,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cluster/consistency-token.ts', 'test/cluster/consistency-token.test.ts', {
     'cluster: a read waits for its consistency token': {
       function: 'createConsistencyTokens.waitFor',
-      code: 'return _1.waitFor(_2, _3);',
+      code: 'return _1.waitFor(_2, _3, _4);',
       replacement: 'return true;',
       title: 'a read waits',
     },
