@@ -105,5 +105,21 @@ describe('outdated responses', () => {
       expect(moved.modifiedUtc < modifiedUtc, moved.modifiedUtc).to.equal(true);
       expectInSync(site);
     });
+
+    it('does not replace a record that was published without a new modification time by the draft that it was', async () => {
+      site = await syncedSite();
+      const { id, modifiedS } = site.cms.createPost('events', {
+        ...{ status: 'draft', modifiedS: site.cms.nowMs() / 1000, dateS: 0 },
+      });
+      await site.fullResync();
+      const draft = site.replica.get('event', id) as PostRecord;
+      site.replica.upsert([{ ...draft, status: 'publish' }]);
+      site.sync.recordWrite('event', id);
+      // A cache in front of the CMS still has the draft, with the time that WordPress computes in another zone.
+      site.cms.siteFacts = { ...site.cms.siteFacts, timezone: '+09:00' };
+      site.cms.editSilently(id, { modifiedS: modifiedS - 7 * 3600 });
+      for (let n = 0; n < 12; n += 1) await site.poll();
+      expect(site.replica.get('event', id)).to.include({ status: 'publish', modifiedUtc: draft.modifiedUtc });
+    });
   });
 });
