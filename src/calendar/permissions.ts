@@ -100,7 +100,8 @@ export function mayEdit(
 /** The kind's mapping for a write. Throws 403 if the mapping does not have the kind or maps it read-only: then nobody may write it. */
 export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K): KindMapping<K> {
   const mapping = kindMappingOf(services.mapping, kind);
-  if (!mapping) throw noSuchKind(kind);
+  const isEmbedded = kind in services.mapping.kinds.event.embedded;
+  if (!mapping) throw isEmbedded ? readOnly(kind) : noSuchKind(kind);
   if (mapping.readOnly) throw readOnly(kind);
   return mapping;
 }

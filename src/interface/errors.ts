@@ -119,7 +119,7 @@ export function termNameTaken(kind: 'category' | 'tag', termId: number): ApiErro
 export const unknownNamespace = (): ApiError =>
   new ApiError(404, 'rest_invalid_namespace', 'The specified namespace could not be found.');
 
-/** The mapping maps this kind read-only. */
+/** The mapping maps this kind read-only, or as text inside the events. */
 export const readOnly = (kind: Kind): ApiError =>
   new ApiError(403, 'rest_forbidden', `This site offers its ${PLURALS[kind]} for reading only.`);
 

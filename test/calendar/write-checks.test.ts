@@ -113,6 +113,20 @@ describe('a request that the gateway can know to be invalid', () => {
     expect(cms.writes).to.deep.equal([]);
   });
 
+  it('says of venues that are text inside the events that they are for reading only', async () => {
+    await gateway.stop();
+    const text = mappingWith({ venue: { embedded: { venue: 'meta.place' } } }, { venue: undefined });
+    gateway = await startGateway({ cms, as: CREDENTIALS, nowMs: () => NOW_MS, mapping: text });
+    for (const [path, json] of [
+      ['/venues', { venue: 'Hall' }],
+      ['/events', { title: 'Fair', ...times, venue: { venue: 'Hall' } }],
+    ] as const) {
+      const { status, body } = await send(path, json);
+      expect([status, body.message]).to.deep.equal([403, 'This site offers its venues for reading only.']);
+    }
+    expect(cms.writes).to.deep.equal([]);
+  });
+
   it('uploads no image for a venue that it cannot create', async () => {
     await gateway.stop();
     const readOnly = mappingWith({ venue: 'meta.venue' }, { venue: { posts: 'venues', readOnly: true } });
