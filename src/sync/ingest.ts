@@ -224,6 +224,7 @@ export async function fetchRecords(
     missing.push({ ids: slice.filter((id) => !existing.has(id)), readMark });
   }
   const missingIds = missing.flatMap((slice) => slice.ids);
+  if (missingIds.length === 0) return;
   const stamps = stampsById(context, collection, missingIds);
   const held = missingIds.filter((id) => stamps.has(id));
   const approved = new Set(isConfirmed ? held : await approveDeletions(context, collection, held, reported));
