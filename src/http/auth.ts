@@ -12,6 +12,7 @@ import { ApiError, CmsRejected } from '../errors.ts';
 import { type ClientAddress, networkOf } from './client-address.ts';
 import type { LoginDecision, LoginLimit } from './login-limit.ts';
 import { accountKey } from './login-limit.ts';
+import { READ_METHODS } from './request-target.ts';
 import type { Middleware } from './state.ts';
 
 const CACHED_MS = 60_000;
@@ -25,8 +26,6 @@ const TOKENS_AT_ONCE = 4;
 const MAX_WAITING_TOKENS = 200;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
-const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /** The longest wait of a read for the poll after a failed write of the same user. */
 const MAX_POLL_WAIT_MS = 5000;
 
@@ -36,7 +35,12 @@ export function auth(authenticator: Authenticator, services: Services, clientAdd
     const nonce = ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined);
     const { authorization } = ctx.headers;
     const address = clientAddress(ctx.req);
-    const actor = await authenticator.authenticate({ authorization, nonce, address, isRead: READS.has(ctx.method) });
+    const actor = await authenticator.authenticate({
+      authorization,
+      nonce,
+      address,
+      isRead: READ_METHODS.has(ctx.method),
+    });
     ctx.state.actor = actor;
     // After that poll the replica has what a failed write of this user left in the CMS.
     const poll = actor.account && services.pendingPolls.get(actor.account.userId);

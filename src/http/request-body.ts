@@ -1,62 +1,16 @@
-// Parses the parameters of a request: the query, and JSON, form and multipart bodies, in PHP's bracket notation.
+// Parses the parameters in the body of a request: JSON, a form or multipart, in PHP's bracket notation.
 
-import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import qs from 'qs';
 import { ApiError } from '../errors.ts';
-import { invalidParam } from '../interface/errors.ts';
 import { MAX_BODY_VALUES, MAX_PARAMETERS, MAX_PART_HEADER_BYTES, READ_BODY_BYTES } from '../interface/limits.ts';
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
+import { assertCustomField, parseQuery, READ_METHODS, tooLarge } from './request-target.ts';
 
 export interface BodyLimits {
   bodyBytes: number;
   jsonDepth: number;
-}
-
-/** An ignored name would be an ignored value or condition. Other parameters ignore names that they do not know. */
-function assertCustomField(name: string): void {
-  if (INHERITED_NAMES.has(name)) throw invalidParam('custom_fields', `There is no custom field "${name}".`);
-}
-
-const CUSTOM_FIELDS = /(?:^|\[)custom_fields\]?(?=\[)/;
-
-/** PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names. */
-const BRACKETS = {
-  decoder(text: string, decode: (text: string) => string, _charset: string, type?: 'key' | 'value') {
-    const decoded = decode(text);
-    const prefix = type === 'key' ? CUSTOM_FIELDS.exec(decoded) : null;
-    if (prefix)
-      for (const [, name] of decoded.slice(prefix.index + prefix[0].length).matchAll(/\[([^[\]]*)\]/g))
-        assertCustomField(name!);
-    return decoded;
-  },
-  duplicates: 'last',
-  depth: 6,
-  arrayLimit: 1000,
-  parameterLimit: MAX_PARAMETERS,
-  ignoreQueryPrefix: true,
-} as const;
-
-/** Parses a query or form, with or without its `?`, into strings, lists and objects. Ignores parameters beyond `MAX_PARAMETERS`. */
-export const parseQuery = (querystring: string): Record<string, unknown> =>
-  qs.parse(querystring, BRACKETS) as Record<string, unknown>;
-
-/**
- * Joins the values of repeated names with commas: `tags=a&tags=b` means `tags=a,b`, where PHP takes the last value
- * (docs/differences.md). Only for these names, and only without brackets.
- */
-export function combineRepeated(
-  query: Record<string, unknown>,
-  querystring: string,
-  names: readonly string[],
-): Record<string, unknown> {
-  const sent = names.filter((name) => typeof query[name] === 'string');
-  if (sent.length === 0) return query;
-  const params = new URLSearchParams(querystring);
-  const repeated = sent.map((name) => [name, params.getAll(name)] as const).filter(([, values]) => values.length > 1);
-  return { ...query, ...Object.fromEntries(repeated.map(([name, values]) => [name, values.join(',')])) };
 }
 
 /** PHP's codes and messages for errors of `json_decode`. */
@@ -73,21 +27,11 @@ const JSON_ERRORS = {
 const invalidJson = (cause: unknown, kind: keyof typeof JSON_ERRORS = 'syntax'): ApiError =>
   new ApiError(400, 'rest_invalid_json', 'Invalid JSON body passed.', { data: JSON_ERRORS[kind], cause });
 
-const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
-
 /** True if decoding replaced malformed bytes: the text is then longer than the body. */
 function wasMalformed({ request, headers }: Context): boolean {
   const text = String(request.rawBody ?? '');
   const length = Number(headers['content-length']);
   return text.includes('\uFFFD') && !headers['content-encoding'] && Buffer.byteLength(text) > length;
-}
-
-const READ_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-/** Throws 413 for a GET, HEAD or OPTIONS whose Content-Length exceeds the limit of reads. */
-export function rejectLargeReadBody({ method = '', headers }: IncomingMessage): void {
-  if (READ_METHODS.has(method) && Number(headers['content-length'] ?? 0) > READ_BODY_BYTES)
-    throw tooLarge('body of a read');
 }
 
 const JSON_TYPES = ['json', '+json'];
@@ -111,8 +55,6 @@ export function createBodyReader({ bodyBytes, jsonDepth }: BodyLimits) {
   const readBytes = Math.min(bodyBytes, READ_BODY_BYTES);
   const [textOfRead, textOfWrite] = [textOf(readBytes), textOf(bodyBytes)];
   return async function readBody(ctx: Context): Promise<Record<string, unknown>> {
-    // The request has no body (`optimizeEmptyRequests` in `server.ts`); the parser would reject its ended stream.
-    if (ctx.req.readableEnded) return {};
     const isRead = READ_METHODS.has(ctx.method) || READ_METHODS.has(ctx.req.method ?? '');
     const type = ctx.get('content-type');
     // Many clients send a trailing semicolon, which the parser rejects.

@@ -1,17 +1,19 @@
-// What a request addresses: rejects malformed requests, and finds the mount, the path below it, and the effective
-// method.
+// What a request addresses: rejects malformed requests, and finds the mount, the path below it, the query in PHP's bracket
+// notation, and the effective method.
 
 import type { IncomingMessage } from 'node:http';
+import qs from 'qs';
 import { ApiError } from '../errors.ts';
-import { noRoute } from '../interface/errors.ts';
-import { type Limits, MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
+import { invalidParam, noRoute } from '../interface/errors.ts';
+import { type Limits, MAX_HEADER_CHARACTERS, MAX_PARAMETERS, READ_BODY_BYTES } from '../interface/limits.ts';
 import { checkLengths } from '../interface/validate.ts';
-import { parseQuery, rejectLargeReadBody } from './request-body.ts';
+import { INHERITED_NAMES } from '../model/json.ts';
 import type { Context, Middleware } from './state.ts';
 
 /** Before the route is known, only the limits of every route apply. */
 const NO_PARAMETERS: Limits = new Map();
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT']);
 
 /**
@@ -22,6 +24,14 @@ export function isMalformed({ url, rawHeaders }: IncomingMessage): boolean {
   if (!url?.startsWith('/')) return true;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.includes('_')) return true;
   return false;
+}
+
+export const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
+
+/** Throws 413 for a GET, HEAD or OPTIONS whose Content-Length exceeds the limit of reads. */
+function rejectLargeReadBody({ method = '', headers }: IncomingMessage): void {
+  if (READ_METHODS.has(method) && Number(headers['content-length'] ?? 0) > READ_BODY_BYTES)
+    throw tooLarge('body of a read');
 }
 
 /** Throws 400, 413 and 414. */
@@ -95,4 +105,48 @@ function overrideMethod(ctx: Context): void {
   // For the client it is still a GET, whose response must have as many bytes as its Content-Length says.
   ctx.state.omitBody = method === 'HEAD';
   ctx.method = ctx.state.omitBody ? 'GET' : method;
+}
+
+/** An ignored name would be an ignored value or condition. Other parameters ignore names that they do not know. */
+export function assertCustomField(name: string): void {
+  if (INHERITED_NAMES.has(name)) throw invalidParam('custom_fields', `There is no custom field "${name}".`);
+}
+
+const CUSTOM_FIELDS = /(?:^|\[)custom_fields\]?(?=\[)/;
+
+/** PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names. */
+const BRACKETS = {
+  decoder(text: string, decode: (text: string) => string, _charset: string, type?: 'key' | 'value') {
+    const decoded = decode(text);
+    const prefix = type === 'key' ? CUSTOM_FIELDS.exec(decoded) : null;
+    if (prefix)
+      for (const [, name] of decoded.slice(prefix.index + prefix[0].length).matchAll(/\[([^[\]]*)\]/g))
+        assertCustomField(name!);
+    return decoded;
+  },
+  duplicates: 'last',
+  depth: 6,
+  arrayLimit: 1000,
+  parameterLimit: MAX_PARAMETERS,
+  ignoreQueryPrefix: true,
+} as const;
+
+/** Parses a query or form, with or without its `?`, into strings, lists and objects. Ignores parameters beyond `MAX_PARAMETERS`. */
+export const parseQuery = (querystring: string): Record<string, unknown> =>
+  qs.parse(querystring, BRACKETS) as Record<string, unknown>;
+
+/**
+ * Joins the values of repeated names with commas: `tags=a&tags=b` means `tags=a,b`, where PHP takes the last value
+ * (docs/differences.md). Only for these names, and only without brackets.
+ */
+export function combineRepeated(
+  query: Record<string, unknown>,
+  querystring: string,
+  names: readonly string[],
+): Record<string, unknown> {
+  const sent = names.filter((name) => typeof query[name] === 'string');
+  if (sent.length === 0) return query;
+  const params = new URLSearchParams(querystring);
+  const repeated = sent.map((name) => [name, params.getAll(name)] as const).filter(([, values]) => values.length > 1);
+  return { ...query, ...Object.fromEntries(repeated.map(([name, values]) => [name, values.join(',')])) };
 }

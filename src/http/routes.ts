@@ -24,7 +24,8 @@ import type { Kind, PostKind } from '../model/records.ts';
 import { toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
 import type { CreateOnce } from './idempotency.ts';
-import { type BodyLimits, combineRepeated, createBodyReader } from './request-body.ts';
+import { type BodyLimits, createBodyReader } from './request-body.ts';
+import { combineRepeated } from './request-target.ts';
 import { type Middleware, newState, type State } from './state.ts';
 
 export interface Operations {
@@ -95,7 +96,8 @@ export function routes(options: RouteOptions): Middleware {
     state.route = `${endpoint?.operation ?? 'options'} ${route.path || '/'}`;
     if (endpoint) state.query = combineRepeated(state.query, ctx.querystring, LIST_FILTERS_OF.get(endpoint) ?? []);
     const idempotencyKey = ctx.headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] as string | undefined;
-    const body = await readBody(ctx);
+    // Without a body its stream has ended (`optimizeEmptyRequests` in `server.ts`), which the parser would reject.
+    const body = ctx.req.readableEnded ? {} : await readBody(ctx);
     state.apiResponse = endpoint
       ? await run({ route, endpoint, key: ctx.captures?.[0], state, body, idempotencyKey })
       : { status: 200, body: describeRoute(route, namespaceContext(state, options.services)) };

@@ -115,6 +115,12 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       code: 'checkLengths([_1.query], NO_PARAMETERS);',
       title: 'apply to rest_route before routing',
     },
+    'size of the body of a read': {
+      function: 'rejectLargeReadBody',
+      code: 'if (READ_METHODS.has(_1) && Number',
+      replacement: 'if (false && Number',
+      title: 'if a method override makes the request a read',
+    },
   }),
   ...mutantsOf('src/http/response-cache.ts', 'test/http/on-demand-poll.test.ts', {
     'polls on demand are a second apart': {

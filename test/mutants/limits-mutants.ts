@@ -74,12 +74,6 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       test: 'test/faults/limits.test.ts',
       title: 'on bodies',
     },
-    'size of the body of a read': {
-      function: 'rejectLargeReadBody',
-      code: 'if (READ_METHODS.has(_1) && Number',
-      replacement: 'if (false && Number',
-      title: 'if a method override makes the request a read',
-    },
     'number of values in a body': {
       function: 'parseJson',
       code: "if (hasTooManyValues(_1)) throw tooLarge('too many values in a body');",
