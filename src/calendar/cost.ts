@@ -1,8 +1,8 @@
 // Costs of events: normalizes what a client sends, encodes it for the CMS, and serializes it as The Events
 // Calendar does.
 
-import { escapeHtml } from '../text/html.ts';
-import { normalizeUnicode } from '../text/text.ts';
+import { escapeHtmlOnce } from '../text/html.ts';
+import { slugOf } from '../text/text.ts';
 
 /** A normalized cost: one text, or the texts of a list. The empty text means no cost. */
 export type Cost = string | string[];
@@ -116,7 +116,7 @@ export function serializeCost(stored: Cost, settings: CostSettings = DEFAULT_SET
   const labels = parts.filter((part) => part.label !== '').map((part) => part.label);
   const currency = sharedCurrency(parts);
   return {
-    cost: escapeHtml(displayCost(parts, amounts, texts, labels, currency, settings)),
+    cost: escapeHtmlOnce(displayCost(parts, amounts, texts, labels, currency, settings)),
     cost_details: {
       currency_symbol: currency.symbol,
       currency_code: '',
@@ -243,11 +243,4 @@ function displayCost(
     return position === 'postfix' ? `${sign}${amount.shown}${symbol}` : `${sign}${symbol}${amount.shown}`;
   });
   return [...new Set([...labels, ...shown])].join(RANGE);
-}
-
-/** The slug of a text, as WordPress makes it: no accents, no apostrophes, dashes between words. */
-function slugOf(text: string): string {
-  const plain = normalizeUnicode(normalizeUnicode(text, 'NFD').replace(/\p{M}/gu, ''), 'NFC').toLowerCase();
-  const words = plain.replace(/[./\s\-–—]+/g, '-').replace(/[^\p{L}\p{N}_-]/gu, '');
-  return encodeURI(words.replace(/-+/g, '-').replace(/^-|-$/g, '')).toLowerCase();
 }

@@ -5,9 +5,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
+import { isEmpty } from '../interface/param-types.ts';
 import type { ReferenceChecks } from '../interface/parameter.ts';
 import { parseEmbedded } from '../interface/validate.ts';
 import { isPostKind, type Kind, type LinkedKind, type TermKind } from '../model/records.ts';
+import { slugOf } from '../text/text.ts';
 import { mapCmsError } from './cms-errors.ts';
 import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
@@ -88,9 +90,11 @@ async function usableTerm(
   return id !== undefined && (await rollback.use(kind, id)) ? id : undefined;
 }
 
-/** The id of a term in the replica, by slug, else by name; the lowest id of several. */
-export function findTerm(services: Services, kind: TermKind, text: string): number | undefined {
-  return services.replica.termIdBySlug(kind, text) ?? services.replica.termIdByName(kind, text);
+/** The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the lowest id of several. */
+export function findTerm({ replica }: Services, kind: TermKind, text: string): number | undefined {
+  return (
+    replica.termIdBySlug(kind, text) ?? replica.termIdBySlug(kind, slugOf(text)) ?? replica.termIdByName(kind, text)
+  );
 }
 
 /** The id of a term in the replica, for a list parameter: by slug, else by id, else by name. */
@@ -164,7 +168,7 @@ export async function resolveLinked(
   const steps: (() => Promise<number>)[] = [];
   for (const item of items) {
     const data = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : { id: item };
-    if (data.id !== undefined) {
+    if (!isEmpty(data.id)) {
       const id = Number(data.id);
       // Validation found the record, but a rollback may have removed it since.
       if (!(await rollback.use(kind, id))) throw invalidParam(kind);

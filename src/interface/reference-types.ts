@@ -94,7 +94,7 @@ export function linkedRecords(kind: LinkedKind, parameters: readonly Parameter[]
   }
 
   const isValid = async (value: unknown, checks: ReferenceChecks): Promise<boolean> => {
-    if (isObject(value) && value.id === undefined) return isCreatable(value, checks);
+    if (isObject(value) && isEmpty(value.id)) return isCreatable(value, checks);
     const id = parsePositiveInteger(isObject(value) ? value.id : value);
     return id !== undefined && checks.exists(kind, id);
   };

@@ -66,3 +66,13 @@ export function postalAddress({ address, zip, city, stateprovince, country }: Po
   const town = stateprovince ? joined([city, joined([stateprovince, zip], ' ')], ', ') : joined([zip, city], ' ');
   return joined([address, town, country], ', ');
 }
+
+/** The slug of a text, as WordPress makes it: no entities, accents or apostrophes, dashes between words. */
+export function slugOf(text: string): string {
+  const plain = normalizeUnicode(normalizeUnicode(text, 'NFD').replace(/\p{M}/gu, ''), 'NFC').toLowerCase();
+  const words = plain
+    .replace(/&[^\s;&]+;/g, '')
+    .replace(/[./\s\-–—]+/g, '-')
+    .replace(/[^\p{L}\p{N}_-]/gu, '');
+  return encodeURI(words.replace(/-+/g, '-').replace(/^-|-$/g, '')).toLowerCase();
+}

@@ -46,6 +46,8 @@ const same: Row[] = [
   ['Pay what you want', 'Pay what you want', '', '', ['pay-what-you-want']],
   ['a & b', 'a &amp; b', '', '', ['a-b']],
   ["Don't", 'Don&#039;t', '', '', ['dont']],
+  ['Tea &amp; cake', 'Tea &amp; cake', '', '', ['tea-cake']],
+  ['10&euro;', '10&euro;', '&euro;', 'postfix', ['10']],
   ['$0', 'Free', '$', 'prefix', ['0']],
   ['0 €', 'Free', '€', 'postfix', ['0']],
   ['0.00', 'Free', '', '', ['0.00']],

@@ -88,6 +88,25 @@ describe('a request that the gateway can know to be invalid', () => {
     expect(both.status, both.text).to.equal(201);
   });
 
+  it('is a new venue if its data has an empty id, as in The Events Calendar', async () => {
+    for (const [index, id] of ['', null, 0].entries()) {
+      const { status, body } = await send('/events', {
+        title: 'Fair',
+        ...times,
+        venue: { id, venue: `Hall ${index}` },
+      });
+      expect([status, body.venue?.venue]).to.deep.equal([201, `Hall ${index}`]);
+    }
+  });
+
+  it('attaches the category whose slug the text would get, as in The Events Calendar', async () => {
+    const { body: category } = await send('/categories', { name: 'Rock & Roll', slug: 'rock-roll' });
+    for (const text of ['Rock/Roll', 'rock roll', 'Rock &amp; Roll']) {
+      const { body } = await send('/events', { title: 'Fair', ...times, categories: [text] });
+      expect(body.categories.map(({ id }: Json) => id)).to.deep.equal([category.id]);
+    }
+  });
+
   it('writes nothing in a venue alone, neither at its creation nor later', async () => {
     const bad = { custom_fields: { seats: 'many' } };
     expect((await send('/venues', { venue: 'Hall', ...bad })).status).to.equal(400);

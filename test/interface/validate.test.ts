@@ -167,7 +167,7 @@ describe('validation', () => {
       ],
     },
     venue: {
-      valid: [6, '6', [6], { id: 6 }, '', 0, null, [], {}],
+      valid: [6, '6', [6], { id: 6 }, '', 0, null, [], {}, { id: '', venue: 'x' }, { id: null, venue: 'x' }],
       invalid: [99, 'x', 8, { city: 'x' }, { venue: 'x', website: 'bad' }, [6, 99], -6, 1.5],
     },
     organizer: { valid: [8, '8', [8, { id: 8 }], 0], invalid: [99, 'x', 6, { phone: '1' }, [8, 'x']] },
