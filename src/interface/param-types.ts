@@ -99,7 +99,9 @@ export const listedStatus: ParamType = {
   schema: { type: 'string' },
   accepts: (value) => parseList(value).length > 0,
   verify: (value, { isStaff }) =>
-    isStaff ? parseList(value).every((status) => LISTED_STATUSES.includes(String(status))) : value === 'publish',
+    isStaff
+      ? parseList(value).every((status) => LISTED_STATUSES.includes(String(status)))
+      : parseList(value).join() === 'publish',
   parse: (value) => parseList(value).map(String),
 };
 
@@ -270,10 +272,11 @@ export function isEmpty(value: unknown): boolean {
   );
 }
 
-/** A list sent as CSV, as `name[]` or as one value. Trims texts and keeps other values. */
+/** A list sent as CSV, as `name[]` or as one value. Trims texts, leaves out the empty ones, and keeps other values. */
 export function parseList(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value.map((item) => (typeof item === 'string' ? item.trim() : item));
-  if (typeof value === 'string') return value === '' ? [] : value.split(',').map((item) => item.trim());
+  if (typeof value === 'string') return parseList(value.split(','));
+  if (Array.isArray(value))
+    return value.map((item) => (typeof item === 'string' ? item.trim() : item)).filter((item) => item !== '');
   if (isObject(value)) return Object.values(value);
   return value === undefined || value === null ? [] : [value];
 }

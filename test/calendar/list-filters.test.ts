@@ -55,6 +55,14 @@ describe('list filters', () => {
       ['include=1,21,999', [1]],
       ['include=4', []],
       ['ticketed=false', [1, 2, 3]],
+      // Empty parts of a list are left out, as in The Events Calendar.
+      ['categories=32,', [1]],
+      ['tags[]=&tags[]=41', [1, 3]],
+      ['venue=,21,,22', [1, 2]],
+      ['organizer=27,%20', [2]],
+      ['include=1,', [1]],
+      ['status=publish,', [1, 2, 3]],
+      ['status[]=publish', [1, 2, 3]],
       ['orderby=x&order=x&offset=2&exclude=1&bogus=1', [1, 2, 3]],
     ];
     for (const [query, wanted] of FOUND) {
@@ -69,6 +77,8 @@ describe('list filters', () => {
     const REFUSED: [string, string][] = [
       ['categories=999', 'categories'],
       ['categories=', 'categories'],
+      ['categories=,', 'categories'],
+      ['status=,', 'status'],
       ['categories=music&categories=nothing', 'categories'],
       ['page=1&page=0', 'page'],
       ['categories=music,nothing', 'categories'],
