@@ -5,11 +5,18 @@ import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import type { Kind, PostKind, RecordOf } from '../model/records.ts';
+import type { Kind, PostKind } from '../model/records.ts';
 import { type PageWindow, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
-import type { RenderedRecord } from '../store/replica.ts';
 import { ANY_STATUS, exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './permissions.ts';
-import { joinRendered, renderEntries, renderEntriesInTurns, type Serialize } from './rendered-records.ts';
+import {
+  atOnce,
+  inTurns,
+  joinRendered,
+  joinStaff,
+  publicEntries,
+  type Serialize,
+  staffEntries,
+} from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request-context.ts';
 import type { Audience } from './serializer.ts';
 import type { ListSettings, Services } from './services.ts';
@@ -95,64 +102,35 @@ interface FoundPage<K extends PostKind> {
 }
 
 /**
- * Finds the page of a list and builds its response. Throws 404 for a page after the last one. A page for the public that takes long is
- * rendered in several turns of the event loop. If the replica changes meanwhile, the page is found again and rendered in one turn: a page
- * belongs to one state.
+ * Finds the page of a list and builds its response. Throws 404 for a page after the last one. A page that takes long is rendered in several
+ * turns of the event loop. If the replica changes meanwhile, the page is found again and rendered in one turn: a page belongs to one state.
  */
 export async function listResponse<K extends PostKind>(
   services: Services,
   find: () => Promise<FoundPage<K>>,
   baseUrl: string,
 ): Promise<ApiResponse> {
-  const { replica } = services;
-  let found = await find();
-  assertPageExists(found.listPage);
-  if (found.access.isPublic) {
-    const { version } = replica;
-    const entries = await renderEntriesInTurns<K>(...toRender(services, found, baseUrl));
-    if (entries) return publicResponse(found, entries, version);
-    found = await find();
-    assertPageExists(found.listPage);
-  }
-  if (!found.access.isPublic) return staffResponse(services, found, baseUrl);
-  return publicResponse(found, renderEntries<K>(...toRender(services, found, baseUrl)), replica.version);
+  const response = await inTurns(services, responseSteps(services, await find(), baseUrl));
+  return response ?? atOnce(responseSteps(services, await find(), baseUrl));
 }
 
-/** The arguments of `renderEntries`. */
-function toRender<K extends PostKind>(
+/** The response to the public may be cached; that to staff is the actor's own. */
+function* responseSteps<K extends PostKind>(
   services: Services,
-  { listPage, access }: FoundPage<K>,
+  { listPage, access: { isPublic, visibilities } }: FoundPage<K>,
   baseUrl: string,
-): Parameters<typeof renderEntries<K>> {
-  const { kind, ids, serialize } = listPage;
-  return [services, kind, ids, { baseUrl, visibilities: access.visibilities }, serialize];
-}
-
-/** Joins rendered records, and may be cached. */
-function publicResponse<K extends PostKind>(
-  { listPage }: FoundPage<K>,
-  entries: RenderedRecord[],
-  replicaVersion: number,
-): ApiResponse {
-  const { parts, etag, tags } = joinRendered(listPage.name, entries, restOf(listPage));
-  const { validUntilMs } = listPage;
+): Generator<number, ApiResponse> {
+  assertPageExists(listPage);
+  const { kind, name, ids, serialize, validUntilMs } = listPage;
+  const audience: Audience = { baseUrl, visibilities };
+  if (!isPublic) {
+    const entries = yield* staffEntries<K>(services, kind, ids, audience, serialize);
+    return { ...headOf(listPage), body: joinStaff(name, entries, restOf(listPage)) };
+  }
+  const entries = yield* publicEntries<K>(services, kind, ids, audience, serialize);
+  const { parts, etag, tags } = joinRendered(name, entries, restOf(listPage));
+  const replicaVersion = services.replica.version;
   return { ...headOf(listPage), body: parts, etag, cacheTags: tags, validUntilMs, replicaVersion };
-}
-
-/** Serializes the records for this actor. */
-function staffResponse<K extends PostKind>(
-  { replica }: Services,
-  { listPage, access }: FoundPage<K>,
-  baseUrl: string,
-): ApiResponse {
-  const { kind, name, ids, serialize } = listPage;
-  const audience: Audience = { baseUrl, visibilities: access.visibilities };
-  const records = replica.getMany(kind, ids) as Map<number, RecordOf[K]>;
-  const entries = ids.flatMap((id) => {
-    const record = records.get(id);
-    return record ? [serialize(record, audience)] : [];
-  });
-  return { ...headOf(listPage), body: { [name]: entries, ...restOf(listPage) } };
 }
 
 /** The properties of the body beside the entries. */

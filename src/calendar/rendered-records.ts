@@ -89,14 +89,17 @@ export const findRendered = (services: Services, kind: Kind, id: number, audienc
 const RECORDS_PER_STEP = 20;
 const TURN_BYTES = 512 * 1024;
 
-/** Renders the entries that are not cached, some in each step. Yields the bytes of each step. */
-function* renderingSteps<K extends Kind>(
+/** Work in steps, so that other requests can run between them. Each step yields the bytes that it rendered. */
+type Steps<T> = Generator<number, T>;
+
+/** Renders the public entries that are not cached. Returns those of the list, in the order of `ids`. */
+export function* publicEntries<K extends Kind>(
   services: Services,
   kind: K,
   ids: number[],
   audience: Audience,
   serialize: Serialize<K>,
-): Generator<number, RenderedRecord[]> {
+): Steps<RenderedRecord[]> {
   const { replica } = services;
   const rendering = renderingOf(audience, 'entry');
   const entries = ids.map((id) => replica.getRendered(rendering, kind, id));
@@ -120,9 +123,29 @@ function* renderingSteps<K extends Kind>(
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** The rendered public entries of a list, in the order of `ids`. */
-export function renderEntries<K extends Kind>(...list: Parameters<typeof renderingSteps<K>>): RenderedRecord[] {
-  const steps = renderingSteps<K>(...list);
+/** Renders the entries of one actor's list, in the order of `ids`. No cache keeps them. */
+export function* staffEntries<K extends Kind>(
+  { replica }: Services,
+  kind: K,
+  ids: number[],
+  audience: Audience,
+  serialize: Serialize<K>,
+): Steps<Uint8Array[]> {
+  const entries: Uint8Array[] = [];
+  for (let from = 0; from < ids.length; from += RECORDS_PER_STEP) {
+    const some = ids.slice(from, from + RECORDS_PER_STEP);
+    const records = replica.getMany(kind, some);
+    const rendered = some.flatMap((id) => {
+      const record = records.get(id) as (RecordOf[K] & CalendarRecord) | undefined;
+      return record ? [Buffer.from(JSON.stringify(serialize(record, audience)))] : [];
+    });
+    entries.push(...rendered);
+    yield rendered.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+  return entries;
+}
+
+export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -130,15 +153,11 @@ export function renderEntries<K extends Kind>(...list: Parameters<typeof renderi
 }
 
 /**
- * As `renderEntries`, in several turns of the event loop if it takes long: 500 large events would stop all other requests for half a second.
- * Undefined if the replica changed meanwhile, so that the entries may not belong to one state.
+ * In several turns of the event loop if it takes long: 500 large events would stop all other requests for half a second. Undefined if the
+ * replica changed meanwhile, so that the entries may not belong to one state.
  */
-export async function renderEntriesInTurns<K extends Kind>(
-  ...list: Parameters<typeof renderingSteps<K>>
-): Promise<RenderedRecord[] | undefined> {
-  const [{ replica }] = list;
+export async function inTurns<T>({ replica }: Services, steps: Steps<T>): Promise<T | undefined> {
   const { version } = replica;
-  const steps = renderingSteps<K>(...list);
   for (let bytes = 0; ; ) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -158,17 +177,34 @@ export interface JoinedList {
   tags: string[];
 }
 
+/** `{"events":[...],...rest}` in chunks. `entries`: their JSON, each but the last followed by a comma; `rest`: JSON. */
+const joinEntries = (name: string, entries: readonly Uint8Array[], rest: string): Uint8Array[] => [
+  Buffer.from(`{${JSON.stringify(name)}:[`),
+  ...entries,
+  Buffer.from(`],${rest.slice(1)}`),
+];
+
+const COMMA = Buffer.from(',');
+
+/** Joins the entries of one actor's list. */
+export const joinStaff = (name: string, entries: readonly Uint8Array[], rest: JsonObject): Uint8Array[] =>
+  joinEntries(
+    name,
+    entries.flatMap((entry, i) => (i === 0 ? [entry] : [COMMA, entry])),
+    JSON.stringify(rest),
+  );
+
 /**
- * Joins rendered entries to `{"events":[...],...rest}`. The ETag depends on the entries' ETags and `rest`.
+ * Joins the entries of a public list. The ETag depends on the entries' ETags and `rest`.
  */
 export function joinRendered(name: string, entries: RenderedRecord[], rest: JsonObject): JoinedList {
   const tail = JSON.stringify(rest);
   const last = entries.length - 1;
-  const parts = [
-    Buffer.from(`{${JSON.stringify(name)}:[`),
-    ...entries.map(({ bytes, listEntry }, i) => (i === last ? bytes : listEntry)),
-    Buffer.from(`],${tail.slice(1)}`),
-  ];
+  const parts = joinEntries(
+    name,
+    entries.map(({ bytes, listEntry }, i) => (i === last ? bytes : listEntry)),
+    tail,
+  );
   const etag = `"${contentHash(entries.map((entry) => entry.etag).join('') + tail)}"`;
   const tags = [name];
   const linked = new Set<string>();

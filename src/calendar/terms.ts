@@ -17,7 +17,7 @@ import {
   totalPages,
 } from './list-response.ts';
 import { can, permissionsFor, permissionsForWrite, visibilityFor, writableMapping } from './permissions.ts';
-import { findRendered, joinRendered, renderEntries, renderRecord } from './rendered-records.ts';
+import { atOnce, findRendered, joinRendered, publicEntries, renderRecord } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';
 import type { Audience } from './serializer.ts';
@@ -113,7 +113,7 @@ export function createTerms(services: Services, kind: TermKind) {
       });
       return { status: 200, body: { [collection]: entries, ...rest }, headers };
     }
-    const entries = renderEntries<TermKind>(services, kind, ids, audience, serializeEntry);
+    const entries = atOnce(publicEntries<TermKind>(services, kind, ids, audience, serializeEntry));
     const { parts, etag } = joinRendered(collection, entries, rest);
     const cacheTags = [...ids.map((id) => `${kind}-${id}`), collection];
     return { status: 200, body: parts, etag, headers, cacheTags, validUntilMs: modifiedAfter.validUntilMs };
