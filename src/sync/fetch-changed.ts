@@ -2,6 +2,7 @@
 // them, one batch at a time.
 
 import { MEDIA } from '../cms/port.ts';
+import { seriesIdOf } from '../model/occurrences.ts';
 import type { SyncContext } from './context.ts';
 import { markDirty, markWritten } from './dirty-records.ts';
 import { fetchDirty, fetchImages } from './ingest.ts';
@@ -15,12 +16,13 @@ export interface ChangedRecord {
 }
 
 /**
- * Fetches or deletes the records. Unknown collections are ignored. Throws what the CMS throws: then the next
+ * Fetches or deletes the records, an occurrence with its series. Unknown collections are ignored. Throws what the CMS throws: then the next
  * poll fetches them.
  */
 export async function fetchChanged(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections, nowMs } = context;
-  const idsOf = (name: string) => new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => id));
+  const idsOf = (name: string) =>
+    new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));
   for (const { kind, name } of collections) {
     const ids = idsOf(name);
     // Responses to the requests in progress are outdated, as after a write of the gateway.

@@ -116,6 +116,23 @@ describe('change log', function () {
     expect(idsSince(journals.b, later)).to.deep.equal([4]);
     expect(idsSince(journals.a, later)).to.include(4);
     expect(idsSince(journals.a, readThroughA.next)).to.include(4);
+
+    // `a` and `b` delete an event without Redis; `c` reads on, and hears of it when it is repaired.
+    const deletion = () => ({ deletes: [{ kind: 'event' as const, ids: [1] }] });
+    for (const member of [a, b]) {
+      member.mode = { type: 'local' };
+      await member.changeLog.commit('poll', deletion);
+      member.mode = { type: 'log', redis: member.redis };
+    }
+    await publish(c, 6, 'six');
+    await catchUp();
+    const beforeRepair = journals.c.head();
+    await a.changeLog.commit('poll', deletion, { republish: true });
+    await catchUp();
+    for (const [name, journal] of Object.entries(journals)) {
+      const { entries } = journal.since(beforeRepair, 100)!;
+      expect(entries, name).to.deep.include({ kind: 'event', id: 1, change: 'deleted' });
+    }
   });
 
   it('computes a change again when another entry came first', async () => {

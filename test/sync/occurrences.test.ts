@@ -106,6 +106,19 @@ describe('a series in the replica', () => {
     expectInSync(site);
   });
 
+  it('is not read again with every poll after another gateway asked for one of its occurrences', async () => {
+    await synced();
+    const [id = 0] = site.replica.occurrenceIds(series.id);
+    site.cms.editSilently(series.id, { title: 'Reported' });
+    expect(await site.sync.fetchChanged([{ collection: 'events', id }])).to.equal(true);
+    expectInSync(site);
+    site.advance(60_000);
+    await site.poll();
+    site.cms.requests.length = 0;
+    await site.poll();
+    expect(site.cms.requests.filter(({ base }) => base === 'events')).to.have.length(1);
+  });
+
   it('is deleted with all occurrences', async () => {
     await synced();
     site.cms.erase(series.id);
