@@ -176,8 +176,9 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     const start = meta('journal_start');
     if (offset === NO_LOG || start === undefined || position.offset === NO_LOG || isBefore(position.offset, start))
       return undefined;
-    // Including the position's own offset, at which this replica may have changes that the other one lacked.
-    const [ms, sequence] = partsOf(position.offset);
+    // Including the position's own offset, at which this replica may have changes that the other one lacked. A replica that is behind the
+    // other one has noted its own changes at its latest offset.
+    const [ms, sequence] = partsOf(isBefore(offset, position.offset) ? offset : position.offset);
     const [first] = rowsWhere(sql`(log_ms, log_sequence) >= (${ms}, ${sequence})`, 1);
     return first ? first.number - 1 : headNumber();
   }

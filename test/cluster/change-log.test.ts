@@ -125,6 +125,11 @@ describe('change log', function () {
       member.mode = { type: 'log', redis: member.redis };
     }
     await publish(c, 6, 'six');
+    // `a` and `b` have not read on: a client of `c` hears of it at once.
+    for (const journal of [journals.a, journals.b]) {
+      const { entries } = journal.since(journals.c.head(), 100)!;
+      expect(entries).to.deep.include({ kind: 'event', id: 1, change: 'deleted' });
+    }
     await catchUp();
     const beforeRepair = journals.c.head();
     await a.changeLog.commit('poll', deletion, { republish: true });
