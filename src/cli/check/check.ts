@@ -2,9 +2,10 @@
 
 import { type Config, loadConfig } from '../../config.ts';
 import { loadMapping } from '../../mapping/load.ts';
-import type { Mapping } from '../../mapping/mapping.ts';
+import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { Upstream } from '../../mapping/mapping-file.ts';
-import { readSite } from '../open-site.ts';
+import type { Kind } from '../../model/records.ts';
+import { orIfRefused, readSite } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
 import { siteError } from '../site-problems.ts';
 import { type CheckRow, renderTable } from '../table.ts';
@@ -76,6 +77,10 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Chec
       webhooks,
       unlisted: new Set(),
       account: once(() => connection.cms.account({ credentials: connection.credentials })),
+      collectionInfo: oncePerKind((map) => {
+        const { credentials } = connection;
+        return orIfRefused(connection.cms.collectionInfo(map, { credentials }), undefined);
+      }),
       records: once(() => readSampleRecords(connection, mapping, site, SAMPLED_EVENTS)),
     };
     for (const { area, name = '', isRequired, onlyWithWrite, run } of checksOf(cms)) {
@@ -99,6 +104,15 @@ function pluginOptionsOf(file: string | undefined, { mapping, webhook, listen }:
   if (webhook.secret === undefined) return source;
   const url = `--webhook-url http://GATEWAY:${listen.adminPort}/-/changes`;
   return `${source} ${url}${file === undefined ? ' --webhook-secret SECRET' : ''}`;
+}
+
+function oncePerKind<T>(load: (map: KindMapping<Kind>) => Promise<T>): (map: KindMapping<Kind>) => Promise<T> {
+  const results = new Map<Kind, Promise<T>>();
+  return (map) => {
+    const result = results.get(map.kind) ?? load(map);
+    results.set(map.kind, result);
+    return result;
+  };
 }
 
 function once<T>(load: () => Promise<T>): () => Promise<T> {

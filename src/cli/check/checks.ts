@@ -1,6 +1,6 @@
 // What a check is, what it works with, and the findings that it returns.
 
-import type { Account, ActionPermissions } from '../../cms/port.ts';
+import type { Account, ActionPermissions, CollectionInfo } from '../../cms/port.ts';
 import type { Config } from '../../config.ts';
 import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
@@ -44,6 +44,8 @@ export interface CheckContext {
   unlisted: Set<Kind>;
   /** The service account, read once. Throws `CmsRejected`. */
   account(): Promise<Account>;
+  /** What the site tells of a kind's collection, read once; undefined if it refuses that. */
+  collectionInfo(map: KindMapping<Kind>): Promise<CollectionInfo | undefined>;
   /** Some records of each kind, read once. */
   records(): Promise<SampledRecords>;
 }

@@ -7,7 +7,6 @@ import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
 import { formatSample, hasParts, listPath, pathsOf, valueAtPath } from '../field-samples.ts';
-import { orIfRefused } from '../open-site.ts';
 import type { SampledRecord } from '../sample-records.ts';
 import {
   type Check,
@@ -31,8 +30,7 @@ export const FIELD_CHECKS: readonly Check[] = (['event', 'venue', 'organizer', '
 );
 
 async function checkFields(context: CheckContext, map: KindMapping<Kind>): Promise<Finding[]> {
-  const { cms, credentials } = context.connection;
-  const info = await orIfRefused(cms.collectionInfo(map, { credentials }), undefined);
+  const info = await context.collectionInfo(map);
   const sampled = (await context.records())[map.kind];
   // Without records and a schema nothing tells of its fields: the lists say that it is missing.
   if (!info || (!sampled && !info.writableFields)) return [];

@@ -5,7 +5,6 @@ import { settingsOf } from '../../cms/wordpress/record-form.ts';
 import { publicUrlOf } from '../../config.ts';
 import { CmsRejected } from '../../errors.ts';
 import { parseZone } from '../../time/zones.ts';
-import { orIfRefused } from '../open-site.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
 const SKEW_WARN_S = 5;
@@ -90,13 +89,13 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
   },
   {
     area: 'account',
-    async run({ kinds, cms: { advise, generalPermissions }, connection: { cms, credentials }, account }) {
-      if (credentials === undefined) return [];
+    async run({ kinds, cms: { advise, generalPermissions }, connection, account, collectionInfo }) {
+      if (connection.credentials === undefined) return [];
       const { permissions: granted } = await account();
       const findings: Finding[] = [];
       for (const kind of kinds.filter(({ storedAs }) => storedAs === 'posts')) {
         const { collection: name, readOnly } = kind;
-        const info = await orIfRefused(cms.collectionInfo(kind, { credentials }), undefined);
+        const info = await collectionInfo(kind);
         if (!info) continue;
         const permissions = info.permissions ?? generalPermissions;
         if (!permissions) continue;

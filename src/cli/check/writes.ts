@@ -7,7 +7,6 @@ import type { LinkTables } from '../../mapping/link-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { Kind } from '../../model/records.ts';
 import { formatSample } from '../field-samples.ts';
-import { orIfRefused } from '../open-site.ts';
 import { readLinkTables } from '../sample-records.ts';
 import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
 import { clearedValues, fieldNameOf, isSameValue, trialSteps, unlinkableFields, type Values } from './trial-values.ts';
@@ -99,8 +98,8 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
 }
 
 /** On some sites a contributor may create terms; on none may one delete them. */
-async function mayDeleteTerms({ account, connection, options }: WriteTrial, kind: KindMapping<Kind>): Promise<boolean> {
-  const info = await orIfRefused(connection.cms.collectionInfo(kind, options), undefined);
+async function mayDeleteTerms({ account, collectionInfo }: WriteTrial, kind: KindMapping<Kind>): Promise<boolean> {
+  const info = await collectionInfo(kind);
   return (await account()).permissions.has(info?.permissions?.deleteTerms ?? 'manage_categories');
 }
 

@@ -263,6 +263,8 @@ describe('check', () => {
     expect(lost.message).to.include('meta.whole_day');
     expect(lost.advice).to.include('calendar-gateway plugin');
     expect(lost.advice).to.include('keys that the site shows: meta.gig_start, meta.gig_end, meta.price. If');
+    // However many fields are lost.
+    expect(site.requests.filter((request) => request.startsWith('OPTIONS'))).to.have.length(1);
     expect(site.types[0]?.records.length).to.equal(2);
   });
 

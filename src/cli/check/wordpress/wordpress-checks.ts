@@ -108,10 +108,8 @@ function closedFieldAdvice(
 }
 
 /** Fields that the site demands of a new record and that the mapping does not write. */
-async function requiredFields(map: KindMapping<Kind>, { connection }: CheckContext): Promise<Finding[]> {
-  const { cms, credentials } = connection;
-  const { requiredFields: required = [] } =
-    (await orIfRefused(cms.collectionInfo(map, { credentials }), undefined)) ?? {};
+async function requiredFields(map: KindMapping<Kind>, { collectionInfo }: CheckContext): Promise<Finding[]> {
+  const { requiredFields: required = [] } = (await collectionInfo(map)) ?? {};
   const written = [...map.locations.values()].flatMap((location) => location.split(', '));
   const missing = required.filter((path) => !written.some((each) => each === path || each.startsWith(`${path}.`)));
   if (map.readOnly || missing.length === 0) return [];
@@ -121,11 +119,11 @@ async function requiredFields(map: KindMapping<Kind>, { connection }: CheckConte
 
 async function judgeChange(
   { map, path, isLost, message }: ChangedValue,
-  { pluginOptions, connection: { cms, credentials } }: CheckContext,
+  { pluginOptions, collectionInfo }: CheckContext,
 ): Promise<Finding | undefined> {
   if (SUPPORTED_PATHS.has(path)) return warn(message, advise('type-support'));
   if (!isLost) return undefined;
-  const { writableFields } = (await orIfRefused(cms.collectionInfo(map, { credentials }), undefined)) ?? {};
+  const { writableFields } = (await collectionInfo(map)) ?? {};
   const keys = pluginKeys(path);
   const [unknown] = keys.filter((key) => !writableFields?.includes(key));
   // The site knows the field, and another reason is likelier.
