@@ -1,6 +1,6 @@
 // The Koa application: the middleware that every request passes, in order. Cache hits are served before it (`fast-path.ts`).
 
-import Koa, { type Middleware as KoaMiddleware } from 'koa';
+import Koa from 'koa';
 import type { Observe } from '../observability/events.ts';
 import { type Authenticator, auth } from './auth.ts';
 import type { ClientAddress } from './client-address.ts';
@@ -9,7 +9,7 @@ import { errorHandler, isClientAbort } from './error-handler.ts';
 import type { Freshness } from './headers.ts';
 import { type LoadSheddingOptions, loadShedding } from './load-shedding.ts';
 import { type RateLimit, rateLimiting } from './rate-limit.ts';
-import { mount, rejectMalformed } from './request-target.ts';
+import { mount, type Pages, rejectMalformed, servePages } from './request-target.ts';
 import { respond } from './respond.ts';
 import { type ResponseCache, responseCache } from './response-cache.ts';
 import { responseParams } from './response-params.ts';
@@ -27,7 +27,7 @@ export interface AppOptions extends RouteOptions {
   cache: ResponseCache;
   authenticator: Authenticator;
   /** The landing page, the documentation page and their assets. */
-  pages: KoaMiddleware;
+  pages: Pages;
   observe: Observe;
 }
 
@@ -48,7 +48,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(rateLimiting(options.rateLimit, clientAddress));
   app.use(loadShedding(limits));
   if (services.peers) app.use(waitForToken(services.peers));
-  app.use(options.pages);
+  app.use(servePages(options.pages));
   app.use(mount(options));
   app.use(responseCache(services, cache, options.freshness));
   app.use(responseParams(services));

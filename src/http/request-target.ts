@@ -1,5 +1,5 @@
-// What a request addresses: rejects malformed requests, and finds the mount, the path below it, the query in PHP's bracket
-// notation, and the effective method.
+// What a request addresses: rejects malformed requests, and finds the page, or the mount, the path below it, the query in
+// PHP's bracket notation, and the effective method.
 
 import type { IncomingMessage } from 'node:http';
 import qs from 'qs';
@@ -42,6 +42,20 @@ export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware 
       throw new ApiError(414, 'rest_uri_too_long', 'The address of this request is too long.');
     if (isMalformed(ctx.req)) throw new ApiError(400, 'rest_bad_request', 'The request could not be read.');
     return next();
+  };
+}
+
+/** Pages and their assets, by path. */
+export type Pages = ReadonlyMap<string, (ctx: Context) => void | Promise<void>>;
+
+/** `/?rest_route=` belongs to the API. */
+export function servePages(pages: Pages): Middleware {
+  return async function pagesMiddleware(ctx, next) {
+    const page = pages.get(ctx.path);
+    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
+    if (!page || !isRead || ctx.query.rest_route !== undefined) return next();
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    await page(ctx);
   };
 }
 

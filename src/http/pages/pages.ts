@@ -1,7 +1,7 @@
 // The landing page and the documentation page, with all of their assets: browsers load nothing from hosts that the operator does not know.
 
 import type { IncomingMessage } from 'node:http';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 import type { Config } from '../../config.ts';
 import { NAMESPACE } from '../../interface/routes.ts';
 import type { Site } from '../../model/records.ts';
@@ -41,10 +41,10 @@ const DOCUMENTATION_PACKAGES = {
 type Handler = (ctx: Context) => void | Promise<void>;
 
 /**
- * Middleware that serves the enabled pages (`/`, `/docs`, also as `/doc`) and their assets below `/-/assets/`.
+ * The enabled pages (`/`, `/docs`, also as `/doc`) and their assets below `/-/assets/`, by path.
  * @throws ConfigError for a colour in which text would be hard to read
  */
-export function pages(options: PagesOptions): Middleware {
+export function pages(options: PagesOptions): ReadonlyMap<string, Handler> {
   const { landing, documentation } = options.config;
   const assets = readAssets(
     [
@@ -55,22 +55,11 @@ export function pages(options: PagesOptions): Middleware {
     documentation ? DOCUMENTATION_PACKAGES : {},
   );
   if (landing || documentation) assets.set('theme.css', textAsset('.css', themeCss(options.config)));
-  const handlers = new Map<string, Handler>([
+  return new Map<string, Handler>([
     ...(landing ? landingHandlers(options, assets) : []),
     ...(documentation ? documentationHandlers(options, assets) : []),
+    ...[...assets].map(([name, asset]): [string, Handler] => [`/-/assets/${name}`, (ctx) => sendAsset(ctx, asset)]),
   ]);
-  const assetAt = (path: string) => (path.startsWith('/-/assets/') ? assets.get(path.slice(10)) : undefined);
-
-  return async (ctx, next) => {
-    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
-    const handler = handlers.get(ctx.path);
-    const asset = assetAt(ctx.path);
-    // `/?rest_route=` belongs to the API.
-    if (!isRead || !(handler || asset) || ctx.query.rest_route !== undefined) return next();
-    ctx.set('X-Content-Type-Options', 'nosniff');
-    if (handler) await handler(ctx);
-    else if (asset) await sendAsset(ctx, asset);
-  };
 }
 
 function brandOf({ config, site }: PagesOptions, assets: Assets): Brand {

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import { request } from 'undici';
 import { type PagesOptions, pages } from '../../../src/http/pages/pages.ts';
+import { servePages } from '../../../src/http/request-target.ts';
 
 const options: PagesOptions = {
   config: { landing: true, documentation: true, imageOrigins: [], locale: 'en-US' },
@@ -35,7 +36,7 @@ describe('pages', () => {
     changed: Partial<PagesOptions> = {},
   ): Promise<string> {
     const app = new Koa();
-    app.use(pages({ ...options, ...changed, config: { ...options.config, ...config } }));
+    app.use(servePages(pages({ ...options, ...changed, config: { ...options.config, ...config } })) as Koa.Middleware);
     app.use((ctx) => {
       ctx.status = 404;
       ctx.body = 'passed on';
