@@ -1,5 +1,6 @@
 // Runs the query of an event list: the exact total, and the ids of one page.
 
+import type { LRUCache } from 'lru-cache';
 import { secondsBefore } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import {
@@ -94,6 +95,18 @@ function totalByDay(db: Database, stats: EventStats, filter: EventFilter): numbe
   return ofOthers + sumOf(db, scans.map(select('count(*)')));
 }
 
+/** The totals of lists that were counted, by the conditions of their filters. */
+export type Totals = Pick<LRUCache<string, number>, 'get' | 'set'>;
+
+/** Counts the list, unless another page of it was counted before. */
+function countOnce(db: Database, totals: Totals, filter: EventFilter, plan: ScanPlan): number {
+  const { limit: _limit, offset: _offset, ...conditions } = filter;
+  const key = JSON.stringify(conditions);
+  const total = totals.get(key) ?? countOf(db, plan);
+  totals.set(key, total);
+  return total;
+}
+
 /** True if the scans return more rows than `MAX_TEXTS_READ`. */
 function exceedsTextLimit(db: Database, { scans }: ScanPlan): boolean {
   const rows = joinSql(scans.map(select('1')), ' UNION ALL ');
@@ -147,18 +160,17 @@ function planOf(db: Database, stats: EventStats, filter: EventFilter): EventPlan
 }
 
 /**
- * Returns the ids of a page and the exact total. `stats` must be those of the current contents. `knownTotal`
- * is the total of the same list in the same version, and spares the count.
+ * Returns the ids of a page and the exact total. `stats` and `totals` must be those of the current contents.
  *
  * With few candidates, words are tested on the candidates' texts. With many, the full-text index counts; the
  * page then comes from the scan that reaches it first: the one in list order for a frequent word, the
  * full-text index for a rare one.
  */
-export function queryEvents(db: Database, stats: EventStats, filter: EventFilter, knownTotal?: number): IdPage {
+export function queryEvents(db: Database, stats: EventStats, totals: Totals, filter: EventFilter): IdPage {
   if (statusScopes(filter.visibility).length === 0) return { ids: [], total: 0 };
   if (linkConditions(filter).some(({ targetIds }) => targetIds.length === 0)) return { ids: [], total: 0 };
   const { inOrder, fullText } = planOf(db, stats, filter);
-  const total = knownTotal ?? totalByDay(db, stats, filter) ?? countOf(db, fullText ?? inOrder);
+  const total = totalByDay(db, stats, filter) ?? countOnce(db, totals, filter, fullText ?? inOrder);
   const { limit, offset, order } = filter;
   if (limit === 0 || offset >= total) return { ids: [], total };
   if (order === 'modified' || order === 'title')

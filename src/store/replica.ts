@@ -281,12 +281,8 @@ export function openReplica(options: ReplicaOptions): Replica {
       return { ...counts };
     },
     listEvents(filter) {
-      const { limit: _limit, offset: _offset, ...conditions } = filter;
-      const key = JSON.stringify(conditions);
       stats ??= readEventStats(db);
-      const page = queryEvents(db, stats, filter, totals.get(key));
-      totals.set(key, page.total);
-      return page;
+      return queryEvents(db, stats, totals, filter);
     },
     listLinked: (kind, filter) => listLinked(db, kind, filter),
     listTerms: (filter) => listTerms(db, filter),
