@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { createApplication } from './application.ts';
 import { apiKeyLogin, createPayload } from './cms/payload/payload.ts';
-import type { Cms, Credentials } from './cms/port.ts';
+import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
 import { createWordPress } from './cms/wordpress/wordpress.ts';
 import { basicCredentialsOf, type Config, publicUrlOf } from './config.ts';
 import { createAdmin } from './http/admin.ts';
@@ -226,7 +226,11 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     onWebhook: (changes) =>
       current.sync.fetchChanged(
         changes
-          .map(({ collection, id }) => ({ collection, id: cms.gatewayId(collectionSpec(mapping, collection), id) }))
+          .map(({ collection: name, id }) => {
+            // The images of a Payload site may have another name.
+            const collection = name === mapping.source.payload?.media ? MEDIA.collection : name;
+            return { collection, id: cms.gatewayId(collectionSpec(mapping, collection), id) };
+          })
           .filter(({ id }) => id !== 0),
       ),
   });

@@ -6,6 +6,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../src/config.ts';
 import { createGateway } from '../src/gateway.ts';
+import { sendWebhook } from './cli/check/followed-advice.ts';
+import { startFakePayload } from './cli/fake-payload.ts';
+import { freePorts } from './free-port.ts';
+import { until } from './until.ts';
 
 describe('a gateway with a replica file', () => {
   let dir: string;
@@ -33,5 +37,58 @@ describe('a gateway with a replica file', () => {
     expect(await open(mapping)).to.equal(false);
     write('excerpt');
     expect(await open(mapping)).to.equal(true);
+  });
+});
+
+describe('a webhook about an image of a Payload site whose images have another name', () => {
+  it('brings the image into the events', async () => {
+    const picture = {
+      id: 1,
+      url: '/a.png',
+      filename: 'a.png',
+      mimeType: 'image/png',
+      updatedAt: '2033-01-01T00:00:00.000Z',
+    };
+    const gig = { id: 2, name: 'Gig', beginsAt: '2033-03-04T15:00:00.000Z', cover: 1, updatedAt: picture.updatedAt };
+    const site = await startFakePayload({
+      collections: {
+        gigs: { fields: ['name', 'beginsAt', 'cover -> pictures'], docs: [{ ...gig, _status: 'published' }] },
+        pictures: { fields: ['url', 'filename', 'mimeType'], docs: [picture], drafts: false, trash: false },
+      },
+    });
+    const dir = mkdtempSync(join(tmpdir(), 'calendar-gateway-'));
+    const mapping = join(dir, 'mapping.json');
+    const as = { 'utc-datetime': 'Y-m-d\\TH:i:s.\\0\\0\\0\\Z' };
+    const dates = { start_date: { at: 'beginsAt', as }, end_date: { at: 'beginsAt', as } };
+    const event = { collection: 'gigs', fields: { title: 'name', ...dates, image: 'cover' } };
+    writeFileSync(
+      mapping,
+      JSON.stringify({ name: 'gigs', upstream: 'payload', payload: { media: 'pictures' }, event }),
+    );
+    const [port, adminPort] = await freePorts();
+    const env = {
+      ...{ CALENDAR_UPSTREAM_URL: site.url, CALENDAR_MAPPING: mapping, CALENDAR_WEBHOOK_SECRET: 'shared by both' },
+      ...{ CALENDAR_PORT: String(port), CALENDAR_ADMIN_PORT: String(adminPort), CALENDAR_SYNC_INTERVAL: '3600' },
+    };
+    let polls = 0;
+    const gateway = createGateway(loadConfig({ env }), ({ type }) => {
+      if (type === 'sync-poll') polls += 1;
+    });
+    try {
+      await gateway.start();
+      const imageOf = async () => {
+        const response = await fetch(`http://127.0.0.1:${port}/calendar/events/v1/events/2`);
+        return ((await response.json()) as { image?: { url: string } }).image?.url;
+      };
+      await until(() => polls > 0, 'the initial sync');
+      expect(await imageOf()).to.equal(`${site.url}/a.png`);
+      picture.url = '/b.png';
+      await sendWebhook(adminPort, 'shared by both', ['pictures']);
+      await until(async () => (await imageOf()) === `${site.url}/b.png`, 'the new image');
+    } finally {
+      await gateway.stop();
+      await site.close();
+      rmSync(dir, { recursive: true });
+    }
   });
 });
