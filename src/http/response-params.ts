@@ -32,7 +32,7 @@ function parseResponseParams(query: JsonObject): ResponseParams {
   return { fields, envelope: query._envelope !== undefined, jsonp };
 }
 
-/** Applies the response parameters to the response of the rest of the middleware. `_envelope` also wraps API errors. */
+/** Applies the response parameters to the response of the rest of the middleware. `_envelope` and `_jsonp` also wrap API errors. */
 export function responseParams(services: Services): Middleware {
   return async function responseParamsMiddleware({ state }, next) {
     const params = parseResponseParams(state.query);
@@ -42,7 +42,7 @@ export function responseParams(services: Services): Middleware {
       await next();
     } catch (error) {
       const { isUnexpected, ...response } = errorResponse(error);
-      if (!envelope || isUnexpected) throw error;
+      if ((!envelope && jsonp === undefined) || isUnexpected) throw error;
       state.apiResponse = response;
     }
     // Feeds are not JSON.
@@ -64,9 +64,11 @@ function applyResponseParams(
     ? { body: selected, status: response.status, headers: parseNumbers({ Allow: allow, ...response.headers }) }
     : selected;
   const status = envelope ? 200 : response.status;
-  if (jsonp === undefined) return { ...rest, status, body };
+  // The envelope has the headers of the response that it holds.
+  const kept = envelope ? {} : { ...response.headers };
+  if (jsonp === undefined) return { ...rest, status, headers: kept, body };
   // The comment keeps browsers from interpreting the text as anything but a script.
-  const headers = { ...response.headers, 'Content-Type': 'application/javascript; charset=UTF-8' };
+  const headers = { ...kept, 'Content-Type': 'application/javascript; charset=UTF-8' };
   return { ...rest, status, headers, body: Buffer.from(`/**/${jsonp}(${JSON.stringify(body)})`) };
 }
 

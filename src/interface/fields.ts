@@ -95,6 +95,7 @@ const DEFAULT_NULL = { default: null };
 const postFields = (kind: PostKind): FieldTable => {
   const isEvent = kind === 'event';
   const nullDefault = isEvent ? {} : DEFAULT_NULL;
+  const organizerDefault = kind === 'organizer' ? DEFAULT_NULL : {};
   return {
     slug: text('slug', isEvent ? settable(types.text, SIZES.slug, 'Slug') : {}),
     description: html(
@@ -106,11 +107,11 @@ const postFields = (kind: PostKind): FieldTable => {
       key: 'status',
       type: 'text',
       empty: 'publish',
-      ...settable(types.status, SIZES.status, 'Status', nullDefault),
+      ...settable(types.status, SIZES.status, 'Status', organizerDefault),
     },
-    author: number('author', settable(references.author, SIZES.number, 'User id of the author')),
-    date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', nullDefault)),
-    date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', nullDefault)),
+    author: number('author', settable(references.author, SIZES.number, 'User id of the author', organizerDefault)),
+    date: date('date', 'site-time', settable(types.date, SIZES.date, 'Publication date, site time', organizerDefault)),
+    date_utc: date('dateUtc', 'utc-time', settable(types.date, SIZES.date, 'Publication date, UTC', organizerDefault)),
     modified: date('modified', 'site-time', { derived: true }),
     modified_utc: date('modifiedUtc', 'utc-time', { derived: true }),
     url: text('url', { derived: true }),
@@ -130,7 +131,8 @@ const postFields = (kind: PostKind): FieldTable => {
 const eventFlag = (key: string, description: string): Field =>
   boolean(key, false, { ...settable(types.flag, SIZES.flag, description), response: flagSchema(description) });
 
-const linkedName = html('title', settable(types.text, SIZES.text, 'Name', { required: true }));
+const linkedName = (options: { default?: null } = {}): Field =>
+  html('title', settable(types.text, SIZES.text, 'Name', { required: true, ...options }));
 
 const linkedText = (key: string, description: string, options: FieldOptions = {}): Field =>
   text(key, {
@@ -155,7 +157,7 @@ const venueFlag = (key: string, description: string): Field =>
 const SEARCHED = { searched: true } as const;
 
 const VENUE: FieldTable = {
-  venue: linkedName,
+  venue: linkedName(),
   ...postFields('venue'),
   address: linkedText('address', 'Street and number', SEARCHED),
   city: linkedText('city', 'City', SEARCHED),
@@ -173,7 +175,7 @@ const VENUE: FieldTable = {
 };
 
 const ORGANIZER: FieldTable = {
-  organizer: linkedName,
+  organizer: linkedName(DEFAULT_NULL),
   ...postFields('organizer'),
   phone: linkedText('phone', 'Phone number', SEARCHED),
   email: linkedText('email', 'E-mail address', SEARCHED),

@@ -234,8 +234,10 @@ describe('protocol', () => {
 
   describe('_envelope', () => {
     it('wraps body, status and headers, with totals as numbers', async () => {
-      const { status, body } = await send('/events?_envelope=1');
+      const { status, body, headers } = await send('/events?_envelope=1');
       expect(status).to.equal(200);
+      // As in WordPress, the totals are in the envelope only.
+      expect(headers).to.not.have.any.keys('x-tec-total', 'x-tec-totalpages');
       expect(body.status).to.equal(200);
       expect(body.body.total).to.equal(2);
       expect(body.headers).to.deep.include({ Allow: 'GET', 'X-TEC-Total': 2, 'X-TEC-TotalPages': 1 });
@@ -258,6 +260,12 @@ describe('protocol', () => {
       const { text, headers } = await send('/events/1?_jsonp=a.b_1&_fields=id');
       expect(text).to.equal('/**/a.b_1({"id":1})');
       expect(headers['content-type']).to.match(/^application\/javascript/);
+    });
+
+    it('wraps errors too, with their status', async () => {
+      const { status, text } = await send('/events/999?_jsonp=cb');
+      expect(status).to.equal(404);
+      expect(text).to.match(/^\/\*\*\/cb\(\{"code":"rest-event-not-found",.*\}\)$/);
     });
 
     it('rejects invalid callback names, with an error without data', async () => {
