@@ -92,9 +92,10 @@ async function usableTerm(
 
 /** The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the lowest id of several. */
 export function findTerm({ replica }: Services, kind: TermKind, text: string): number | undefined {
-  return (
-    replica.termIdBySlug(kind, text) ?? replica.termIdBySlug(kind, slugOf(text)) ?? replica.termIdByName(kind, text)
-  );
+  // Terms of a site without slugs have the empty one; a text without letters and digits would get it.
+  const slug = slugOf(text);
+  const bySlug = slug === '' ? undefined : replica.termIdBySlug(kind, slug);
+  return replica.termIdBySlug(kind, text) ?? bySlug ?? replica.termIdByName(kind, text);
 }
 
 /** The id of a term in the replica, for a list parameter: by slug, else by id, else by name. */

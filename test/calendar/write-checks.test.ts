@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { mappingWith } from '../mapping/samples.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
+import { term } from '../store/sample-records.ts';
 import { NOW_MS } from './seeded-gateway.ts';
 
 const mapping = mappingWith(
@@ -105,6 +106,13 @@ describe('a request that the gateway can know to be invalid', () => {
       const { body } = await send('/events', { title: 'Fair', ...times, categories: [text] });
       expect(body.categories.map(({ id }: Json) => id)).to.deep.equal([category.id]);
     }
+  });
+
+  it('attaches no category without a slug for a text without letters and digits', async () => {
+    gateway.replica.upsert([term('category', 900, { name: 'Jazz', slug: '' })]);
+    expect((await gateway.request('/events?categories=!!!')).status).to.equal(400);
+    const { body } = await send('/events', { title: 'Fair', ...times, categories: ['!!!'] });
+    expect(body.categories.map(({ name }: Json) => name)).to.deep.equal(['!!!']);
   });
 
   it('writes nothing in a venue alone, neither at its creation nor later', async () => {
