@@ -161,7 +161,7 @@ export function createTerms(services: Services, kind: TermKind) {
 
   /** Validates the fields of a body. `id` is absent on create. */
   async function fieldsOf(input: Input, id: number | undefined, rollback: Rollback): Promise<Partial<TermFields>> {
-    if (kind === 'tag' && input.sent.parent !== undefined) throw tagHasNoParent();
+    if (kind === 'tag' && (input.sent.parent ?? null) !== null) throw tagHasNoParent();
     writableMapping(services, kind);
     const fields: Partial<TermFields> = {};
     for (const name of FIELDS)

@@ -66,11 +66,14 @@ export const image: ParamType = {
   jsonType: 'string',
 };
 
-/** An image that `''` removes: venues and organizers. */
+const isNoImage = (value: unknown): boolean => value === '' || value === '0';
+
+/** An image that `''` or `'0'` removes: venues and organizers. */
 export const clearableImage: ParamType = {
   ...image,
   accepts: (value) => typeof value === 'string' || typeof value === 'number',
-  verify: (value, checks) => value === '' || checks.isUsableImage(value as string | number),
+  verify: (value, checks) => isNoImage(value) || checks.isUsableImage(value as string | number),
+  parse: (value) => (isNoImage(value) ? '' : value),
 };
 
 /**

@@ -115,6 +115,18 @@ describe('a request that the gateway can know to be invalid', () => {
     expect(body.categories.map(({ name }: Json) => name)).to.deep.equal(['!!!']);
   });
 
+  it('is valid without an image: 0 means none for a venue, as in The Events Calendar', async () => {
+    const { status, body } = await send('/venues', { venue: 'Hall', image: '0' });
+    expect(status).to.equal(201);
+    expect(body).to.not.have.property('image');
+    expect((await send(`/venues/${body.id}`, { image: '0' }, 'PATCH')).status).to.equal(200);
+  });
+
+  it('is valid without a parent: null is none for a tag, as in The Events Calendar', async () => {
+    expect((await send('/tags', { name: 'Free', parent: null })).status).to.equal(201);
+    expect((await send('/tags', { name: 'Child', parent: 1 })).body.code).to.equal('rest_taxonomy_not_hierarchical');
+  });
+
   it('writes nothing in a venue alone, neither at its creation nor later', async () => {
     const bad = { custom_fields: { seats: 'many' } };
     expect((await send('/venues', { venue: 'Hall', ...bad })).status).to.equal(400);
