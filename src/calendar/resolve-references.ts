@@ -92,8 +92,8 @@ async function usableTerm(
 
 /** The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the lowest id of several. */
 export function findTerm({ replica }: Services, kind: TermKind, text: string): number | undefined {
-  // Terms of a site without slugs have the empty one; a text without letters and digits would get it.
-  const slug = slugOf(text);
+  // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A number is an id.
+  const slug = NUMBER.test(text) ? '' : slugOf(text);
   const bySlug = slug === '' ? undefined : replica.termIdBySlug(kind, slug);
   return replica.termIdBySlug(kind, text) ?? bySlug ?? replica.termIdByName(kind, text);
 }

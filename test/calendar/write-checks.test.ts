@@ -115,6 +115,13 @@ describe('a request that the gateway can know to be invalid', () => {
     expect(body.categories.map(({ name }: Json) => name)).to.deep.equal(['!!!']);
   });
 
+  it('takes a negative number for no slug: -1 is not the category with the slug 1', async () => {
+    gateway.replica.upsert([term('category', 900, { name: 'One', slug: '1' })]);
+    expect((await gateway.request('/events?categories=-1')).status).to.equal(400);
+    const { status, body } = await send('/categories', { name: 'Child', parent: -1 });
+    expect([status, Object.keys(body.data.params)]).to.deep.equal([400, ['parent']]);
+  });
+
   it('is valid without an image: 0 means none for a venue, as in The Events Calendar', async () => {
     const { status, body } = await send('/venues', { venue: 'Hall', image: '0' });
     expect(status).to.equal(201);
