@@ -37,7 +37,6 @@ const MAX_TEXTS_READ = 3000;
 
 /** The sum of several counts, each a statement of its own, of one state of the replica. */
 function sumOf(db: Database, counts: readonly Sql[]): number {
-  if (counts.length === 0) return 0;
   const terms = joinSql(
     counts.map((count) => sql`(${count})`),
     ' + ',
@@ -78,31 +77,37 @@ function distinctCounts(scans: readonly Scan[], { targetKind, targetIds }: LinkC
   return [...counts, sql`SELECT count(*) FROM (${joinSql(overlapping.map(select('e.id')), ' UNION ')})`];
 }
 
-function countOf(db: Database, { scans, duplicatesBy }: ScanPlan): number {
-  return sumOf(db, duplicatesBy ? distinctCounts(scans, duplicatesBy) : scans.map(select('count(*)')));
+const countsOf = ({ scans, duplicatesBy }: ScanPlan): Sql[] =>
+  duplicatesBy ? distinctCounts(scans, duplicatesBy) : scans.map(select('count(*)'));
+
+/** The terms of a total: a known number, and counts. */
+interface Total {
+  known: number;
+  counts: Sql[];
 }
 
 /**
  * The total from the number of events of each day; undefined if the filter does not allow it. Scans only what
  * is the actor's own.
  */
-function totalByDay(db: Database, stats: EventStats, filter: EventFilter): number | undefined {
+function totalByDay(db: Database, stats: EventStats, filter: EventFilter): Total | undefined {
   const { others, own, userId } = filter.visibility;
-  const ofOthers = dayTotal(db, stats, { ...filter, visibility: { others, own: [], userId } });
+  const ofOthers = dayTotal(stats, { ...filter, visibility: { others, own: [], userId } });
   if (ofOthers === undefined || own.length === 0) return ofOthers;
   const ownOnly = { others: [], own: own.filter((status) => !others.includes(status)), userId };
   const { scans } = orderedScans(db, stats, { ...filter, visibility: ownOnly }, []);
-  return ofOthers + sumOf(db, scans.map(select('count(*)')));
+  return { known: ofOthers.known, counts: [...ofOthers.counts, ...scans.map(select('count(*)'))] };
 }
 
-/** The totals of lists that were counted, by the conditions of their filters. */
+/** What was counted for lists, by the conditions of their filters. */
 export type Totals = Pick<LRUCache<string, number>, 'get' | 'set'>;
 
-/** Counts the list, unless another page of it was counted before. */
-function countOnce(db: Database, totals: Totals, filter: EventFilter, plan: ScanPlan): number {
+/** Counts, unless another page of the list did. */
+function countOnce(db: Database, totals: Totals, filter: EventFilter, counts: readonly Sql[]): number {
+  if (counts.length === 0) return 0;
   const { limit: _limit, offset: _offset, ...conditions } = filter;
   const key = JSON.stringify(conditions);
-  const total = totals.get(key) ?? countOf(db, plan);
+  const total = totals.get(key) ?? sumOf(db, counts);
   totals.set(key, total);
   return total;
 }
@@ -170,7 +175,8 @@ export function queryEvents(db: Database, stats: EventStats, totals: Totals, fil
   if (statusScopes(filter.visibility).length === 0) return { ids: [], total: 0 };
   if (linkConditions(filter).some(({ targetIds }) => targetIds.length === 0)) return { ids: [], total: 0 };
   const { inOrder, fullText } = planOf(db, stats, filter);
-  const total = totalByDay(db, stats, filter) ?? countOnce(db, totals, filter, fullText ?? inOrder);
+  const { known, counts } = totalByDay(db, stats, filter) ?? { known: 0, counts: countsOf(fullText ?? inOrder) };
+  const total = known + countOnce(db, totals, filter, counts);
   const { limit, offset, order } = filter;
   if (limit === 0 || offset >= total) return { ids: [], total };
   if (order === 'modified' || order === 'title')
@@ -203,7 +209,7 @@ function wholeDays(range: TimeRange, maxDurationSeconds: number): { fromDay: num
  * Undefined if the filter has other conditions, if it depends on the author, or if its range has no whole day.
  * Counting 100,000 events one by one takes five milliseconds.
  */
-function dayTotal(db: Database, stats: EventStats, filter: EventFilter): number | undefined {
+function dayTotal(stats: EventStats, filter: EventFilter): Total | undefined {
   if (!restrictsOnly(filter, ['visibility', 'bounds', 'featured'])) return undefined;
   const scopes = statusScopes(filter.visibility);
   if (scopes.some(({ author }) => author !== undefined)) return undefined;
@@ -247,5 +253,5 @@ function dayTotal(db: Database, stats: EventStats, filter: EventFilter): number 
     const isOnWholeDay = sql`e.starts BETWEEN ${fromDay * DAY} AND ${(toDay + 1) * DAY - 1}`;
     counts.push(sql`SELECT total((${and(isInRange(range))}) - (${isOnWholeDay})) FROM ${from} WHERE ${where}`);
   }
-  return eventsOn(fromDay, toDay) + sumOf(db, counts);
+  return { known: eventsOn(fromDay, toDay), counts };
 }

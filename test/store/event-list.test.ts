@@ -1,6 +1,6 @@
 // Tests of the event list: every total and page equals that of a plain filter over all records.
 
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { EventRecord } from '../../src/model/records.ts';
@@ -58,6 +58,37 @@ describe('the event list', () => {
       }),
       runs(40),
     );
+  });
+
+  it('counts what the days do not tell once for all pages, until a change', () => {
+    const replica = openReplica({ identity: 'test' });
+    const long = (id: number) => event(id, { end: '2027-06-01 10:00:00' });
+    const draft = (id: number) => event(id, { status: 'draft' });
+    replica.upsert([long(1), long(2), long(3), draft(4), draft(5), draft(6)]);
+    const get = StatementSync.prototype.get;
+    let counts = 0;
+    StatementSync.prototype.get = function countingGet(...values) {
+      if (this.sourceSQL.includes('AS total')) counts += 1;
+      return get.apply(this, values as never);
+    };
+    const total = (own: string[], offset: number) =>
+      replica.listEvents({
+        visibility: { others: ['publish'], own, userId: 1 },
+        bounds: [{ field: 'end', op: '>=', wall: '2027-01-01 00:00:00' }].slice(own.length) as EventFilter['bounds'],
+        ...{ order: 'start', limit: 1, offset },
+      }).total;
+    try {
+      for (const [own, all] of [[[], 3] as const, [['draft'], 6] as const]) {
+        counts = 0;
+        for (const offset of [0, 1, 2]) expect(total([...own], offset)).to.equal(all);
+        expect(counts).to.equal(1);
+      }
+      replica.upsert([long(7), draft(8)]);
+      expect([total([], 0), total(['draft'], 0)]).to.deep.equal([4, 8]);
+    } finally {
+      StatementSync.prototype.get = get;
+      replica.close();
+    }
   });
 
   it('excludes an event that ends exactly at the bound, also at the end of an hour, day or month', () => {
