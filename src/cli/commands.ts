@@ -68,7 +68,8 @@ export const commands: Record<string, Command> = {
 
 Verifies that the site, the service account and the mapping fit together: clock, time zone, what the account may do, lists that repeat
 or omit records, each field of the mapping in a few records, webhooks; of WordPress, keys that it would silently drop; of Payload,
-drafts, trash, images and ids. It reads the same configuration as serve: config/default.json, FILE, then the environment (CALENDAR_UPSTREAM_URL ...; see serve --help).
+drafts, trash, images and ids. It reads the same configuration as serve: config/default.json, FILE, then the environment
+(CALENDAR_UPSTREAM_URL ...; see serve --help).
 
   --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good
   --json    machine-readable: {"ok": ..., "counts": ..., "rows": [{"area", "name", "state", "message", "advice"}]}
@@ -155,10 +156,16 @@ lines say how to add it. It holds no secret.
   },
 };
 
-/** What `--help` prints: the commands, in the order in which an operator needs them. */
+/** What `--help` prints. */
 export function usage(): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`);
-  return `calendar-gateway COMMAND [options]\n\n${lines.join('\n')}\n\n  COMMAND --help tells more, --version prints the version. In this order they lead from a site's address to a gateway in front of it: see docs/setup.md.\n`;
+  return `calendar-gateway COMMAND [options]
+
+${lines.join('\n')}
+
+  COMMAND --help tells more, --version prints the version. init, check and serve lead from a site's address to a
+  gateway in front of it: see docs/setup.md. If the site needs a plugin, init writes it too.
+`;
 }
 
 const HEALTH_TIMEOUT_MS = 3000;

@@ -32,19 +32,21 @@ export const INIT_OPTIONS = {
 export const INIT_HELP = `calendar-gateway init [URL] [options]
 
 Probes a WordPress or Payload site, proposes a mapping for its events, shows three of them as the API would, and writes the configuration.
-It asks what the site does not tell; each question has an option, and without a terminal it asks nothing.
+It asks what the site does not tell. Each question has an option; without a terminal it asks nothing.
 
   URL                    the site's address, such as https://example.org
-  --user NAME            the service account; without one only public records are readable. Of Payload, the slug of its collection
-  --password-file FILE   its application password, or its API key of Payload (or CALENDAR_UPSTREAM_PASSWORD or ..._FILE in the environment)
+  --user NAME            the service account; without one only public records are readable. For Payload: the slug of the collection
+                         that has the account, such as users
+  --password-file FILE   a file with the account's application password; for Payload, with its API key. Or set
+                         CALENDAR_UPSTREAM_PASSWORD or CALENDAR_UPSTREAM_PASSWORD_FILE in the environment
   --anonymous            no service account, and no question about it
   --mapping NAME         use this mapping that comes with the gateway:
                          ${wrapText(mappingNames().join(', '), 90).join(`\n${' '.repeat(25)}`)}
   --name TEXT            the name of the calendar, which Payload does not know (default: the site's host)
   --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type, --tag-type ("none": has none)
   --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be repeated
-  --date-order dmy|mdy   which date 01/02/2027 is
-  --seconds utc|wall     seconds since 1970 count the instant, or the local time as if it were in UTC
+  --date-order dmy|mdy   whether 01/02/2027 is the first of February (dmy) or the second of January (mdy)
+  --seconds utc|wall     whether the site's seconds since 1970 are true instants (utc), or count its local time as if that were UTC (wall)
   --public-url URL       the gateway's address for its callers
   --webhook-url URL      where the site reaches the gateway's admin port: the companion plugin sends webhooks there
   --out DIR              where to write config.json, secrets.env, and if needed mapping.json and calendar-gateway-companion.php
