@@ -9,7 +9,7 @@ import {
   type TermRecord,
 } from '../../src/model/records.ts';
 import type { EventFilter } from '../../src/store/event-filter.ts';
-import type { LinkedFilter, TermFilter } from '../../src/store/filters.ts';
+import type { LinkedFilter, PageWindow, TermFilter } from '../../src/store/filters.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import {
   anyEvent,
@@ -59,6 +59,12 @@ export const bound = fc.record({
   wall,
 });
 
+/** An arbitrary for each condition of a filter, which is each field but those that every filter has: a forgotten one does not compile. */
+type Arbitraries<Filter, Fixed extends keyof Filter> = Record<
+  Exclude<keyof Filter, keyof PageWindow | Fixed>,
+  fc.Arbitrary<unknown>
+>;
+
 /** A filter with at most three conditions: with more, nothing ever matches. */
 export function anyFilter<T>(
   fixed: Record<string, fc.Arbitrary<unknown>>,
@@ -89,20 +95,17 @@ export const eventFilter = anyFilter<EventFilter>(
     include: fc.array(fc.integer({ min: 100, max: 130 }), { maxLength: 20 }),
     parent: fc.constantFrom(101, 102),
     modifiedAfter: wall,
-  },
+  } satisfies Arbitraries<EventFilter, 'visibility' | 'order' | 'descending'>,
 );
 
-export const linkedFilter = anyFilter<LinkedFilter>(
-  { ...page, visibility, eventVisibility: visibility },
-  {
-    words,
-    customFields: someValues,
-    event: fc.constantFrom(100, 101, 104, 999),
-    hasEvents: fc.boolean(),
-    upcomingFromUtc: wall,
-    modifiedAfter: wall,
-  },
-);
+export const linkedFilter = anyFilter<LinkedFilter>({ ...page, visibility, eventVisibility: visibility }, {
+  words,
+  customFields: someValues,
+  event: fc.constantFrom(100, 101, 104, 999),
+  hasEvents: fc.boolean(),
+  upcomingFromUtc: wall,
+  modifiedAfter: wall,
+} satisfies Arbitraries<LinkedFilter, 'visibility' | 'eventVisibility'>);
 
 const ORDERS = [
   'name',
@@ -133,7 +136,7 @@ export const termFilter = anyFilter<TermFilter>(
     event: fc.constantFrom(100, 101, 104, 999),
     slug: fc.constantFrom('JAZZ', 'only-3', 'none'),
     noticedFrom: fc.integer({ min: 0, max: 10 }).map((id) => noticedAt(term('tag', id))),
-  },
+  } satisfies Arbitraries<TermFilter, 'kind' | 'eventVisibility' | 'orderBy' | 'descending' | 'hideEmpty'>,
 );
 
 export const records = fc
