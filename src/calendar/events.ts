@@ -36,7 +36,7 @@ import {
   withAnyImage,
 } from './write-post.ts';
 
-/** Venues of a filter, which `geoloc` finds by the thousand, that cost about as much as one request. */
+/** So many venues in a filter cost about as much as one request. `geoloc` finds venues by the thousand. */
 const VENUES_PER_REQUEST = 200;
 
 export type Events = ReturnType<typeof createEvents>;
@@ -141,8 +141,8 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   }
 
   /**
-   * As in The Events Calendar, which saves a sticky event twice, its `modified` is now; that of others is the
-   * sent publication date.
+   * Creates the event. One that is sent with a publication date gets this date as `modified`, unless it is sticky: The Events Calendar
+   * saves a sticky event a second time, which sets its `modified` to now. So does this.
    */
   async function createAndTouch(
     fields: Partial<EventFields>,

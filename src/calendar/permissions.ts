@@ -107,9 +107,7 @@ export function writableMapping<K extends Kind>(services: { mapping: Mapping }, 
 }
 
 const PERMISSIONS_TTL_MS = 10 * 60_000;
-/**
- * A request needs them several times. After a failure it must not wait for an unavailable CMS each time.
- */
+/** A request looks permissions up several times. After a failure it must not wait for an unavailable CMS each time. */
 const FAILURE_TTL_MS = 5000;
 const MAX_FAILURES = 2000;
 
@@ -128,7 +126,7 @@ interface Permissions {
   permissions: PermissionCache;
 }
 
-/** Reads them with the service account's or the actor's own credentials. */
+/** Reads the permissions with the credentials of the service account, or else of the actor. */
 export function createPermissionCache(cms: Cms, mapping: Mapping, serviceCredentials: Credentials): PermissionCache {
   /** By collection. They are the same for all actors. */
   const cached = new Map<string, { permissions: ActionPermissions; untilMs: number }>();
@@ -170,7 +168,7 @@ export function createPermissionCache(cms: Cms, mapping: Mapping, serviceCredent
       const nowMs = performance.now();
       if (entry && nowMs < entry.untilMs) return { permissions: entry.permissions };
       if (entry) {
-        // Expired ones stay in use while the cache fetches them again, so that no request waits.
+        // Expired permissions stay in use while the cache fetches them again, so that no request waits.
         entry.untilMs = nowMs + FAILURE_TTL_MS;
         void fetchPermissions(spec, actor);
         return { permissions: entry.permissions };

@@ -1,5 +1,5 @@
-// Resolves what an event's body refers to into ids: terms by id, slug or name; venues and organizers by id or
-// data. Creates missing ones, once everything is resolved.
+// Finds the ids of what a request refers to: for validation, of the records that its parameters name; for a write, of the
+// terms (by id, slug or name), venues and organizers (by id or data) in its body. Creates missing ones, once all is resolved.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';

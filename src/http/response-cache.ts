@@ -39,7 +39,7 @@ const lengthOf = (texts: readonly string[]) => {
   return length;
 };
 
-/** Keeps up to `maxBytes`, least recently used first out. A body counts twice: once more for its compressed representations. */
+/** Keeps up to `maxBytes`; the least recently used response leaves first. A body counts twice: once more for its compressed representations. */
 export function createResponseCache(maxBytes: number): ResponseCache {
   const responses = new LRUCache<string, CachedResponse>({
     maxSize: maxBytes,

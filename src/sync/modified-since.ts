@@ -1,4 +1,4 @@
-// Owns listing everything that a collection changed since a time, although the CMS orders records of the same
+// Owns listing all records of a collection that changed since a time, although the CMS orders records of the same
 // second arbitrarily.
 
 import type { Detail } from '../cms/port.ts';

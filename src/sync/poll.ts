@@ -1,5 +1,5 @@
-// Owns the poll: what one reads in each collection and in the media library, and the loop that runs one at a time, at
-// intervals and on request.
+// Owns the poll: what a poll reads in each collection and in the media library, and the loop that runs one poll at a time,
+// at intervals and on request.
 
 import type { PostRecord } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
