@@ -67,17 +67,15 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     const { baseUrl } = request;
     const access = await listAccess(services, ['event', 'venue', 'organizer'], input, request);
     const page = requestedPage(values, lists);
-    // `include` switches the date filters off.
+    // `include` switches the date filters off; the links keep them.
     const hasDates = values.include === undefined;
-    const { bounds, effective, ...window } = dateWindow(
-      hasDates ? (values as Partial<Record<DateParameter, string>>) : {},
-      {
-        strict: values.strict_dates === true,
-        nowMs: services.nowMs(),
-        zone: zoneOf(services),
-        withDefaults: hasDates,
-      },
-    );
+    const { effective, ...window } = dateWindow(values as Partial<Record<DateParameter, string>>, {
+      strict: values.strict_dates === true,
+      nowMs: services.nowMs(),
+      zone: zoneOf(services),
+      withDefaults: hasDates,
+    });
+    const bounds = hasDates ? window.bounds : [];
     const modifiedAfter = instantBound('modified_after', values.modified_after, services.nowMs());
     const filter = eventFilter(services, values, access.visibilities);
     const { visibility } = access;
