@@ -14,6 +14,13 @@ describe('the list of keys in an advice', () => {
     expect(advisePayload('path', 'gigs', keys)).to.include(`: ${listed}.`);
   });
 
+  it('shows characters that a terminal hides or obeys, and cuts long keys', () => {
+    const keys = ['a\u009b2J', 'a\u007f', 'a\u202eb', 'a\u2028b', 'a\u200bb', 'k'.repeat(4_000_000)];
+    expect(listKeys(keys)).to.equal(
+      `"a\\u009b2J", "a\\u007f", "a\\u202eb", "a\\u2028b", "a\\u200bb", "${'k'.repeat(100)}…"`,
+    );
+  });
+
   it('shows all of twenty in their order, and of more the most similar', () => {
     const keys = Array.from({ length: 20 }, (_, index) => `meta.field_${index}`);
     expect(listKeys(keys, 'meta.gig_strat')).to.equal(keys.join(', '));
