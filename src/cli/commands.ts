@@ -128,12 +128,13 @@ immediately.
 For Payload: one TypeScript file, with which the site tells the gateway of every change in the collections of the mapping. Its first
 lines say how to add it. It holds no secret.
 
-  --config FILE          take the mapping and the webhook secret from the gateway's configuration and environment
+The plugin goes to standard output: redirect it into a file, as below.
 
+  --config FILE          take the mapping and the webhook secret from the gateway's configuration and environment
   --mapping NAME         one that comes with the gateway, or the path of a file (default: wordpress-meta):
                          ${mappingList(25)}
   --webhook-url URL      where the site reaches the gateway's admin port
-  --webhook-secret TEXT  signs the webhooks; with --config not needed
+  --webhook-secret TEXT  signs the webhooks of WordPress; not needed with --config
 
   calendar-gateway plugin --mapping wordpress-meta > calendar-gateway-companion.php
   calendar-gateway plugin --mapping payload > calendar-gateway.ts
