@@ -72,7 +72,7 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
               advise('service-account'),
             )
           : warn(
-              'none: the replica has public records only; lists of staff ask the site every time',
+              'none: the replica has public records only; lists for staff ask the site every time',
               advise('service-account'),
             );
       const { user } = config.upstream;

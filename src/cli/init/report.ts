@@ -25,7 +25,7 @@ export function siteLines({ url, name, timezone, account, plugins, types }: Prob
     `Site        ${name} (${url}), time zone ${timezone}`,
     account
       ? `Account     ${account.name} (${account.roles.join(', ') || 'no role'})`
-      : 'Account     none: only public records are readable. With a user and an application password the replica also has drafts\n            and private records, and lists of staff are exact; to an administrator the site also shows its active plugins.',
+      : 'Account     none: only public records are readable. With a user and an application password the replica also has drafts\n            and private records, and lists for staff are exact; to an administrator the site also shows its active plugins.',
     ...(plugins ? [`Plugins     ${plugins.join(', ') || 'none'}`] : []),
     ...(account && !plugins ? ['Plugins     not shown to this account; to an administrator they are'] : []),
     `Types       ${content.map(({ base, total }) => `${base} (${total})`).join(', ') || 'posts and pages only'}`,
