@@ -97,7 +97,8 @@ interface Clock {
 }
 
 /**
- * Checks again, because a date that is valid in UTC may be outside the years 0000 to 9999 in another zone.
+ * Parses a validated text. Throws 400, because a date that is valid in UTC may be outside the years 0000 to 9999
+ * in another zone.
  */
 function readDate(name: string, text: string, clock: Clock): PhpDate {
   const date = parsePhpDate(text, clock);

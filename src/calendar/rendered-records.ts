@@ -85,7 +85,7 @@ export const singleResponse = ({ bytes, etag, tags, modifiedUtc }: RenderedRecor
 export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
   services.replica.getRendered(renderingOf(audience, variant), kind, id);
 
-/** Records that are read at once, and bytes that are rendered before other requests run: they take a few milliseconds. */
+/** So many records are read at once, and so many bytes rendered before other requests run: a few milliseconds. */
 const RECORDS_PER_STEP = 20;
 const TURN_BYTES = 512 * 1024;
 

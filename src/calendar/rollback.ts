@@ -46,7 +46,7 @@ const WAIT_LIMIT_MS = 3000;
 
 const keyOf = (kind: CreatedKind, id: number) => `${kind} ${id}`;
 
-/** Each request that writes needs its own. */
+/** The rollback of one request: each request that writes needs its own. */
 export function createRollback(services: Services, request: RequestContext): Rollback {
   const handle = {};
   const { usedRecords, recentlyCreated, pendingPolls } = services;

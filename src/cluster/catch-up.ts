@@ -38,7 +38,8 @@ export async function catchUp(node: ClusterNode, redis: Redis): Promise<void> {
   // Meanwhile requests stored too many records to remember each: the next attempt has fewer.
   if (changeLog.unpublished === 'unknown') return;
   if (!(await changeLog.applyPending(redis))) return;
-  // The snapshot has changes of the entries that came while it was sent: these entries changed nothing here.
+  // Entries that came while the snapshot was sent changed nothing here, because the snapshot has their changes.
+  // The journal lacks them, and so starts after them.
   replica.journal.startAt(changeLog.offset);
   node.dispatch({ type: 'joined' });
 }

@@ -33,7 +33,7 @@ export function compileField(spec: string | FieldSpec, field: Field): FieldAcces
   if (typeof spec === 'string') return compileLocation(spec, field, '');
   if (spec.value !== undefined) return fixedAccessor(spec.value, field);
   if (spec.read === undefined && spec.write !== undefined)
-    throw new MappingFieldError('/write', '"write" goes with "read"; "at" is for both');
+    throw new MappingFieldError('/write', '"write" goes with "read"; a path that is both read and written is "at"');
   const reader = compileLocation(spec.read ?? spec, field, spec.read === undefined ? '' : '/read');
   if (spec.readOnly || (spec.read !== undefined && spec.write === undefined)) return readOnly(reader);
   if (spec.write === undefined) return reader;
@@ -45,7 +45,7 @@ export function compileField(spec: string | FieldSpec, field: Field): FieldAcces
 
 /** Reads with one accessor and writes with all others. */
 function combine(reader: FieldAccessor, writers: FieldAccessor[]): FieldAccessor {
-  // A write that needs the current record needs its own paths in there too.
+  // A writer that needs the current record reads its own paths there: the gateway must ask the CMS for these too.
   const readForWrite = writers.filter((writer) => writer.needsCurrent).flatMap((writer) => writer.selectedPaths);
   return {
     read: reader.read,
@@ -84,8 +84,7 @@ function fixedAccessor(value: string | number | boolean, { type }: Field): Field
 function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
   const location: LocationSpec = typeof spec === 'string' ? { at: spec } : spec;
   if (location.parts) {
-    if (field.type !== 'wall-time')
-      throw new MappingFieldError(`${pointer}/parts`, 'only a date is put together of parts');
+    if (field.type !== 'wall-time') throw new MappingFieldError(`${pointer}/parts`, 'only a date can have parts');
     return datePartsAccessor(location.parts, location.clock ?? 'event', pointer, location.clearWith);
   }
   const path = parsePathOrThrow(location.at ?? '', typeof spec === 'string' ? pointer : `${pointer}/at`);

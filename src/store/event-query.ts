@@ -194,8 +194,8 @@ const DAY = 1_000_000;
  * regular event has ended by `endsTo` if it starts by `endsTo` less the longest duration.
  */
 function wholeDays(range: TimeRange, maxDurationSeconds: number): { fromDay: number; toDay: number } {
-  // `endsTo` need not be a time of day (see `timeRange`), but one more is a time of day or the second after
-  // one.
+  // With `<`, `endsTo` is a time of day less one, such as 9:99:99 (see `timeRange`); with `<=` it is a time of day.
+  // `endsTo + 1` is that time, or the second after it.
   const startsTo =
     range.endsTo < MAX_WALL
       ? Math.min(range.startsTo, secondsBefore(range.endsTo + 1, maxDurationSeconds + 1))
@@ -247,7 +247,8 @@ function dayTotal(stats: EventStats, filter: EventFilter): Total | undefined {
   );
   const [first, last] = stats.irregularStarts ?? [Number.POSITIVE_INFINITY, 0];
   const isBounded = range.endsFrom > 0 || range.endsTo < stats.latestIrregular;
-  // The days have irregular events that end outside the range, and lack those that start outside the span.
+  // The counts of whole days include irregular events that end outside the range, and no count includes irregular
+  // events that start outside the span: this subtracts the former and adds the latter.
   if (isBounded && first <= range.startsTo && last >= range.startsFrom) {
     const { from, where } = irregularScan({ ...filter, bounds: [] }, edges);
     const isOnWholeDay = sql`e.starts BETWEEN ${fromDay * DAY} AND ${(toDay + 1) * DAY - 1}`;

@@ -18,7 +18,7 @@ const FREE = 'Free';
 
 const isZero = (text: string): boolean => text.trim() !== '' && Number(text) === 0;
 
-/** A cost of zero stays as written; another price of a free event is left over from before. */
+/** A free event reads as `Free`, or as its price if that is zero. Another price is left over from when it was not free. */
 export const ticket: CodecDefinition<TicketOptions> = {
   name: 'ticket',
   fits: ['text'],
