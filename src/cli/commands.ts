@@ -5,7 +5,7 @@ import { loadConfig } from '../config.ts';
 import { SETTINGS } from '../config-environment.ts';
 import { ConfigError } from '../errors.ts';
 import { loadMapping, mappingNames } from '../mapping/load.ts';
-import { INIT_HELP, INIT_OPTIONS, parseInitOptions } from './init/options.ts';
+import { INIT_HELP, INIT_OPTIONS, parseAddress, parseInitOptions } from './init/options.ts';
 import { wrapText } from './table.ts';
 
 export interface Command {
@@ -15,12 +15,16 @@ export interface Command {
   run(args: string[]): Promise<number>;
 }
 
-/** Throws `ConfigError` for unknown options. */
-export function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: T) {
+/** Throws `ConfigError` for unknown options, and for other arguments unless `allowPositionals` is true. */
+export function parseOptions<T extends NonNullable<ParseArgsConfig['options']>>(
+  args: string[],
+  options: T,
+  allowPositionals = false,
+) {
   try {
-    return parseArgs({ args, options, allowPositionals: true });
+    return parseArgs({ args, options, allowPositionals });
   } catch (error) {
-    // After the first sentence Node advises on positional arguments, which these commands do not have.
+    // After the first sentence Node advises on positional arguments, which most of these commands do not have.
     const [reason = ''] = String(error instanceof Error ? error.message : error).split('. ');
     throw new ConfigError('command line', reason, 'Try --help.');
   }
@@ -57,7 +61,7 @@ export const commands: Record<string, Command> = {
     summary: 'probe a site, propose a mapping, write the configuration',
     help: INIT_HELP,
     async run(args) {
-      const { values, positionals } = parseOptions(args, INIT_OPTIONS);
+      const { values, positionals } = parseOptions(args, INIT_OPTIONS, true);
       const { init } = await import('./init/init.ts');
       return init(parseInitOptions(values, positionals, process.env));
     },
@@ -150,7 +154,7 @@ The plugin goes to standard output: redirect it into a file, as below.
       const config = values.config === undefined ? undefined : loadConfig({ file: values.config, env: process.env });
       const mapping = loadMapping(values.mapping ?? config?.mapping ?? 'wordpress-meta');
       const webhookSecret = values['webhook-secret'] ?? config?.webhook.secret;
-      const options = { webhookUrl: values['webhook-url'], webhookSecret };
+      const options = { webhookUrl: parseAddress('--webhook-url', values['webhook-url']), webhookSecret };
       process.stdout.write(SITE_PLUGINS[mapping.upstream].text(mapping, options));
       return 0;
     },

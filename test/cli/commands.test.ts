@@ -98,6 +98,16 @@ describe('plugin --config', () => {
     expect(message).to.include('. calendar-gateway/secrets.env;').and.to.include('--webhook-secret');
   });
 
+  it('refuses a name without its option, and an address that is none', async () => {
+    expect(await refusal('payload'))
+      .to.include("Unexpected argument 'payload'")
+      .and.to.include('--help');
+    for (const url of ['10.0.0.5:3001', 'ftp://10.0.0.5', 'http://', 'http://a.example/\u2028x', 'http://a.example/\n'])
+      expect(await refusal('--mapping', 'payload', '--webhook-url', url)).to.include(
+        '--webhook-url: is not a web address',
+      );
+  });
+
   it('prints the plugin of Payload for Payload, with the collections of the mapping and without the secret', async () => {
     const mapping = join(folder, 'mapping.json');
     const payload = JSON.parse(readFileSync(new URL('../../mappings/payload.json', import.meta.url), 'utf8'));
@@ -108,7 +118,7 @@ describe('plugin --config', () => {
     );
     const config = { upstream: { url: 'https://www.example.org' }, mapping, webhook: { secret: 'of the file' } };
     writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
-    const url = "http://10.0.0.5:3001/-/changes?'\n$&";
+    const url = "http://10.0.0.5:3001/-/changes?'$&";
     expect(await plugin('--config', join(folder, 'config.json'), '--webhook-url', url)).to.equal(0);
     expect(printed).to.not.include('of the file');
     expect(printed).to.include(

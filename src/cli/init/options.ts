@@ -98,8 +98,8 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
     seconds: parseChoice('--seconds', text('seconds'), ['utc', 'wall'] as const),
     mapping: parseChoice('--mapping', text('mapping'), mappingNames()),
     name: parseName(text('name')),
-    publicUrl: text('public-url'),
-    webhookUrl: text('webhook-url'),
+    publicUrl: parseAddress('--public-url', text('public-url')),
+    webhookUrl: parseAddress('--webhook-url', text('webhook-url')),
     collections: Object.fromEntries(collections) as Decisions['collections'],
     fields: parseFields((values.field as string[] | undefined) ?? []),
     anonymous,
@@ -118,6 +118,13 @@ export function parseSiteUrl(text: string): string {
   if (url.username !== '' || url.password !== '')
     throw new ConfigError('the address', 'holds credentials', 'Give them as --user and --password-file.');
   return (url.origin + url.pathname).replace(/\/(wp-json|wp-admin|wp-login\.php)?\/?$/, '');
+}
+
+/** The address in an option, as sent. Throws `ConfigError` for anything else: files of code and configuration will hold it. */
+export function parseAddress(option: string, text: string | undefined): string | undefined {
+  if (text !== undefined && !(/^https?:\/\/[^\s\p{C}]+$/iu.test(text) && URL.canParse(text)))
+    throw new ConfigError(option, 'is not a web address', 'Write all of it, such as http://10.0.0.5:3001.');
+  return text;
 }
 
 const MAX_NAME_LENGTH = 200;

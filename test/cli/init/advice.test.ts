@@ -179,7 +179,7 @@ describe('the advice of init', () => {
         places[word] === undefined || word === 'URL' ? (places[word] ?? word) : join(folder, places[word]),
       );
     const out = words.includes('--out') ? [] : ['--out', join(folder, 'out')];
-    const { values, positionals } = parseOptions([...words, ...out], INIT_OPTIONS);
+    const { values, positionals } = parseOptions([...words, ...out], INIT_OPTIONS, true);
     const lines: string[] = [];
     try {
       const code = await init(parseInitOptions(values, positionals, env), { print: (each) => void lines.push(each) });
