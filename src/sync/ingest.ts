@@ -84,7 +84,6 @@ function acceptRecords(
   byId: boolean,
 ): CalendarRecord[] {
   const { replica, memory } = context;
-  const site = context.memory.site;
   const held = stampsById(context, collection, batch.map(idOf));
   const accepted: CalendarRecord[] = [];
   const images: number[] = [];
@@ -94,7 +93,7 @@ function acceptRecords(
       markDirty(memory, collection.kind, [id]);
       continue;
     }
-    const record = collection.read(cmsRecord, site, memory.links.tables);
+    const record = collection.read(cmsRecord, memory.site, memory.links.tables);
     if (!isAcceptable(context, collection, record, held.get(id), readMark, byId)) {
       markDirty(memory, collection.kind, [id]);
       continue;
