@@ -43,7 +43,7 @@ export function openUnpublishedChanges(replica: Replica): UnpublishedChanges {
     let text: string | undefined;
     if (isUnknown) text = '"unknown"';
     else if (records.size > 0) text = JSON.stringify([...records.keys()]);
-    if (text !== replica.state(STATE_KEY)) replica.setState(STATE_KEY, text);
+    replica.setState(STATE_KEY, text);
   }
 
   function add(keys: Iterable<string>): void {

@@ -43,6 +43,7 @@ export function recordQueries(db: Database) {
   const parse = <T>(row: { record: string } | undefined): T | undefined => row && db.parse<T>(row.record);
   const parseRows = <T>(rows: { id: number; record: string }[]): Map<number, T> =>
     new Map(rows.map(({ id, record }) => [id, db.parse<T>(record)]));
+  const state = (key: string) => db.get<{ value: string }>(sql`SELECT value FROM state WHERE key = ${key}`)?.value;
 
   return {
     get<K extends Kind>(kind: K, id: number): RecordOf[K] | undefined {
@@ -134,8 +135,10 @@ export function recordQueries(db: Database) {
       for (const { kind, n } of terms) counts[kind] = n;
       return counts;
     },
-    state: (key: string) => db.get<{ value: string }>(sql`SELECT value FROM state WHERE key = ${key}`)?.value,
+    state,
     setState(key: string, value: string | undefined): void {
+      // SQLite would write the page.
+      if (value === state(key)) return;
       if (value === undefined) db.run(sql`DELETE FROM state WHERE key = ${key}`);
       else db.replace('state', { key, value });
     },

@@ -134,6 +134,7 @@ export interface Replica {
 
   /** What the sync and the cluster store beside the records. */
   state(key: string): string | undefined;
+  /** Writes nothing if the value is the stored one. */
   setState(key: string, value: string | undefined): void;
   readonly idempotency: IdempotencyStore;
   /** What changed in the public lists. A bulk load makes its positions unknown. */

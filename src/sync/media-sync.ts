@@ -55,7 +55,6 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   media.toRead.clear();
   for (const id of requested) media.absent.delete(id);
   const startedMs = nowMs();
-  const before = savedState(context);
   const total = await listModified(context, startedMs);
   media.settledWatermark = settleWatermark(media.settledWatermark, media.watermarkUtc, startedMs);
   const changed = [...media.recent].filter(([, { isSettled }]) => !isSettled).map(([id]) => id);
@@ -71,12 +70,9 @@ export async function pollMedia(context: SyncContext): Promise<void> {
     if (isSettled && modifiedUtc < lookbackUtc(media.watermarkUtc)) media.recent.delete(id);
   await fetchMissingImages(context);
   // The next process sees what changes while no gateway runs.
-  const after = savedState(context);
-  if (after !== before) await commit(() => ({ state: { [STATE_KEYS.media]: after } }));
+  const saved = JSON.stringify({ watermarkUtc: media.watermarkUtc, total: media.total });
+  await commit(() => ({ state: { [STATE_KEYS.media]: saved } }));
 }
-
-const savedState = ({ memory: { media } }: SyncContext): string =>
-  JSON.stringify({ watermarkUtc: media.watermarkUtc, total: media.total });
 
 /**
  * Notes the recently modified images that the replica holds, and moves the watermark. Resolves with the

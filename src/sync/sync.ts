@@ -1,6 +1,7 @@
 // Keeps the replica current: runs the state machine's loop of polls. docs/internals/sync.md says what holds.
 
 import type { CallOptions, Cms, CmsRecord, Credentials } from '../cms/port.ts';
+import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { seriesIdOf } from '../model/occurrences.ts';
@@ -104,6 +105,11 @@ export interface SyncOptions {
 const RESYNC_INTERVAL_MS = 10 * 60_000;
 /** Changes may stay unseen for so many intervals before the replica is stale. */
 const MAX_INTERVALS_BEHIND = 3;
+/**
+ * The time of the last successful poll is saved this often: a site without changes costs hardly any disk
+ * writes.
+ */
+const SAVE_CAUGHT_UP_MS = 60_000;
 
 /** Nothing happens before `start`. */
 export function createSync(options: SyncOptions): Sync {
@@ -152,13 +158,18 @@ export function createSync(options: SyncOptions): Sync {
     return leadershipContext;
   }
 
+  /** A start without the CMS says how old its responses are. Throws `ReplicaError`. */
+  function saveCaughtUp({ lastCaughtUpMs }: SyncState, toleranceMs: number): void {
+    const savedMs = Number(replica.state(STATE_KEYS.caughtUp) ?? 0);
+    if (lastCaughtUpMs !== undefined && Math.abs(lastCaughtUpMs - savedMs) >= toleranceMs)
+      replica.setState(STATE_KEYS.caughtUp, String(lastCaughtUpMs));
+  }
+
   function setState(state: SyncState, why: string): void {
     const { memory } = context;
     const before = memory.state;
+    if (state.lastCaughtUpMs !== before.lastCaughtUpMs) saveCaughtUp(state, SAVE_CAUGHT_UP_MS);
     memory.state = state;
-    // A start without the CMS says how old its responses are.
-    if (state.lastCaughtUpMs !== undefined && state.lastCaughtUpMs !== before.lastCaughtUpMs)
-      replica.setState(STATE_KEYS.caughtUp, String(state.lastCaughtUpMs));
     if (state.complete) completed.resolve();
     if (before.state !== state.state) observe({ type: 'sync-state', from: before.state, to: state.state, why });
   }
@@ -232,9 +243,15 @@ export function createSync(options: SyncOptions): Sync {
       if (isComplete(replica)) dispatch({ type: 'opened', lastCaughtUpMs });
       loop.start();
     },
-    stop() {
+    async stop() {
       stopping.abort();
-      return loop.stop();
+      await loop.stop();
+      try {
+        saveCaughtUp(context.memory.state, 0);
+      } catch (error) {
+        // On a full disk the time that was saved last remains.
+        if (!(error instanceof ReplicaError)) throw error;
+      }
     },
     status: () => statusOf(context),
     state: () => context.memory.state,

@@ -1,6 +1,7 @@
 // The sync while the CMS is down, refuses the service account, or counts wrongly.
 
 import { expect } from 'chai';
+import { ReplicaError } from '../../src/errors.ts';
 import { unavailable } from '../cms/fake-cms.ts';
 import { syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite, titleOf } from './test-site.ts';
@@ -62,6 +63,21 @@ describe('sync and CMS failures', () => {
       await site.sync.whenComplete();
       await site.poll();
       expect(site.sync.status()).to.include({ lastCaughtUpMs });
+    });
+
+    it('is polled less and less often while the disk is full, which the log says once', async () => {
+      site = await syncedSite();
+      await site.poll();
+      site.replica.setState = () => {
+        throw new ReplicaError('unwritable', 'database or disk is full');
+      };
+      site.observations.length = 0;
+      site.advance(60_000);
+      for (let n = 0; n < 3; n += 1) await site.sync.poll();
+      expect(site.sync.state()).to.include({ state: 'stale', failures: 3 });
+      expect(site.observations.filter(({ type }) => type === 'sync-state')).to.have.length(1);
+      // Its last state cannot be saved.
+      await site.sync.stop();
     });
 
     it('is unreachable when it refuses the service account, which the reason names without its password', async () => {

@@ -1,9 +1,12 @@
 // A poll sees every change that a date or a total shows; the full resync corrects the others.
 
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, type TestSite, titleOf } from './test-site.ts';
+import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
 
 describe('poll', () => {
   let site: TestSite;
@@ -19,6 +22,33 @@ describe('poll', () => {
       expect(site.cms.requests.map(({ base }) => base)).to.deep.equal([
         ...['event_categories', 'tags', 'venues', 'organizers', 'events', 'media'],
       ]);
+    });
+
+    it('writes nothing to the disk, but once a minute that the replica is current', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'poll-'));
+      try {
+        const file = join(folder, 'calendar.sqlite');
+        // SQLite appends every page that it writes to this file.
+        const written = () => readFileSync(`${file}-wal`);
+        site = await syncedSite({ file });
+        await site.fullResync();
+        for (let minute = 0; minute < 2; minute += 1) {
+          site.advance(60_000);
+          await site.poll();
+          const before = written();
+          for (let n = 0; n < 5; n += 1) await site.poll();
+          expect(written().equals(before)).to.equal(true);
+          await site.poll();
+          expect(written().equals(before)).to.equal(false);
+        }
+        site.advance(RESYNC_INTERVAL_MS);
+        await site.poll();
+        const before = written();
+        for (let n = 0; n < 5; n += 1) await site.poll();
+        expect(written().equals(before)).to.equal(true);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
   });
 
