@@ -1,33 +1,23 @@
 // `npm run bench:additions`: the CPU time of requests that the original API lacks (docs/extensions.md), beside that
 // of a plain list.
 
-import { parseArgs } from 'node:util';
 import { CREDENTIALS, createFakeCms } from '../test/cms/fake-cms.ts';
 import { mappingWith } from '../test/mapping/samples.ts';
+import { scriptOptions } from '../test/script-options.ts';
 import { MOUNT, startGateway } from '../test/start-gateway.ts';
 import { event, term, venue } from '../test/store/sample-records.ts';
 import { measure, median, startLoad } from './processes.ts';
 
-const HELP = `npm run bench:additions
+const options = scriptOptions(
+  `npm run bench:additions -- [options]
 
 Sends uncached lists of 50 to a gateway in this process, each addition in turns with a plain list (of events, or of categories), and prints
-the CPU time of this process for each request and its ratio to that of the plain list in the same turn (median). Takes two minutes.
-
-  --events N    number of events (5000)
-  --turns N     turns of each row (15)
-`;
-
-const { values: options } = parseArgs({
-  options: {
-    events: { type: 'string', default: '5000' },
-    turns: { type: 'string', default: '15' },
-    help: { type: 'boolean', short: 'h' },
+the CPU time of this process for each request and its ratio to that of the plain list in the same turn (median). Takes two minutes.`,
+  {
+    events: { type: 'string', value: 'N', default: '5000', help: 'number of events' },
+    turns: { type: 'string', value: 'N', default: '15', help: 'turns of each row' },
   },
-});
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+);
 
 const EVENTS = Number(options.events);
 const VENUES = 500;

@@ -1,26 +1,40 @@
-// Measures a cluster: `npm run bench:cluster -- [--json FILE] [--seconds 20] [--writes 300] [--takeovers 5]`.
-// The fake CMS responds immediately. Exits with 1 if a target is missed.
+// `npm run bench:cluster`: measures one, two and four gateways in front of one fake CMS, which responds immediately.
 
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Agent } from 'undici';
 import { allSettled, type ClusterProcess, findLeader, MOUNT, startProcess } from '../test/cluster/processes.ts';
 import { type RedisServer, startRedisServer } from '../test/cluster/redis-server.ts';
 import { authorization, type FakeWordPress, startFakeWordPress } from '../test/faults/fake-wordpress.ts';
 import { type FaultProxy, startFaultProxy } from '../test/faults/fault-proxy.ts';
+import { scriptOptions } from '../test/script-options.ts';
 import { until } from '../test/until.ts';
 import { type Load, measure, median, percentile, residentMiB, startLoad } from './processes.ts';
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'string' },
-    seconds: { type: 'string', default: '20' },
-    writes: { type: 'string', default: '300' },
-    takeovers: { type: 'string', default: '5' },
+const options = scriptOptions(
+  `npm run bench:cluster -- [options]
+
+Measures one gateway alone and one, two and four that share a Redis, in front of a fake CMS: requests to the CMS, writes until all gateways
+show them, reads, memory, and how soon another gateway leads after the leader is lost. Needs an installed redis-server or valkey-server.
+Takes about five minutes on two cores, which should be idle. Exits with 1 if a target is missed.`,
+  {
+    json: { type: 'string', value: 'FILE', help: 'writes the figures as flat JSON' },
+    seconds: {
+      type: 'string',
+      value: 'S',
+      default: '20',
+      help: 'how long requests to the CMS are counted without writes',
+    },
+    writes: { type: 'string', value: 'N', default: '300', help: 'writes for each number of gateways' },
+    takeovers: {
+      type: 'string',
+      value: 'N',
+      default: '5',
+      help: 'losses of the leader of each kind: killed, stopped, cut off',
+    },
   },
-});
+);
 const INTERVAL_S = 1;
 const COUNTS = [1, 2, 4];
 const START_MS = 120_000;
@@ -33,9 +47,9 @@ const READ_MS = 1000;
 const TARGETS = { growth: 1.05, seenP99Ms: 100, takeoverIntervals: 2 };
 
 async function start(cms: FakeWordPress, redis: RedisServer | undefined, count: number): Promise<ClusterProcess[]> {
-  const options = { cmsUrl: cms.url.href, intervalS: INTERVAL_S, ...(redis ? { redisUrl: redis.url } : {}) };
+  const settings = { cmsUrl: cms.url.href, intervalS: INTERVAL_S, ...(redis ? { redisUrl: redis.url } : {}) };
   const names = Array.from({ length: count }, (_, n) => `gateway ${n + 1}`);
-  const gateways = await Promise.all(names.map((name) => startProcess({ ...options, name })));
+  const gateways = await Promise.all(names.map((name) => startProcess({ ...settings, name })));
   const areReady = async () => (redis ? allSettled(gateways) : (await gateways[0]!.ready()) === 200);
   await until(areReady, 'the gateways are ready', START_MS);
   return gateways;
@@ -45,8 +59,8 @@ async function start(cms: FakeWordPress, redis: RedisServer | undefined, count: 
 async function requestsPerMinute(cms: FakeWordPress): Promise<number> {
   await pause(3000);
   const before = cms.requests.length;
-  await pause(Number(values.seconds) * 1000);
-  return ((cms.requests.length - before) * 60) / Number(values.seconds);
+  await pause(Number(options.seconds) * 1000);
+  return ((cms.requests.length - before) * 60) / Number(options.seconds);
 }
 
 interface Writes {
@@ -61,7 +75,7 @@ async function writes(gateways: readonly ClusterProcess[]): Promise<Writes> {
   const result: Writes = { tookMs: [], seenMs: [], wrong: 0 };
   const request = (gateway: ClusterProcess, init: object = {}) =>
     agent.request({ origin: gateway.url, path: `${MOUNT}/events/1`, method: 'GET', ...init });
-  for (let n = 0; n < Number(values.writes); n += 1) {
+  for (let n = 0; n < Number(options.writes); n += 1) {
     const writer = gateways[n % gateways.length]!;
     const title = `write ${n}`;
     const startedMs = performance.now();
@@ -120,7 +134,7 @@ async function takeovers(loss: Loss): Promise<number[]> {
   let gateways = await Promise.all(['a', 'b', 'c'].map(startOne));
   const intervals: number[] = [];
   try {
-    for (let n = 0; n < Number(values.takeovers); n += 1) {
+    for (let n = 0; n < Number(options.takeovers); n += 1) {
       await until(() => allSettled(gateways), 'one leads again', START_MS);
       const lead = (await findLeader(gateways))!;
       const rest = gateways.filter((gateway) => gateway !== lead);
@@ -192,7 +206,7 @@ try {
 } finally {
   await load.stop();
 }
-console.log(`${cpus().length} cores, polls every ${INTERVAL_S} s, ${values.writes} writes`);
+console.log(`${cpus().length} cores, polls every ${INTERVAL_S} s, ${options.writes} writes`);
 console.table(rows);
 
 let longest = 0;
@@ -208,7 +222,7 @@ for (const loss of LOSSES) {
     `${loss}: another gateway leads after ${percentile(intervals, 0.5).toFixed(2)} intervals, at most ${intervals.at(-1)!.toFixed(2)}`,
   );
 }
-if (values.json) writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`);
+if (options.json) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
 
 const growth =
   Math.max(...COUNTS.map((count) => figures[`n${count}_cms_requests_per_min`]!)) / figures.alone_cms_requests_per_min!;

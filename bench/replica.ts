@@ -1,5 +1,4 @@
-// `npm run bench:replica -- [--events N] [--json FILE]`: the replica of generated sites of 1,000 events and
-// more, alone and over HTTP.
+// `npm run bench:replica`: the replica of generated sites of 1,000 events and more, alone and over HTTP.
 
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,45 +8,35 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { NODE_FLAGS } from '../src/node-flags.ts';
 import { openReplica } from '../src/store/replica.ts';
+import { scriptOptions } from '../test/script-options.ts';
 import { startGateway } from '../test/start-gateway.ts';
 import type { EditPoll, ProcessFigures } from './replica/gateway.ts';
 import { type ListTimes, timeGateway, timeReplica } from './replica/lists.ts';
 import { sizeOf } from './replica/site.ts';
 
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '100000' },
-    json: { type: 'string' },
-    'cms-ms': { type: 'string', default: '0' },
-    turns: { type: 'string', default: '200' },
-    port: { type: 'string', default: '29470' },
-    flags: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-  },
-});
-
-const HELP = `npm run bench:replica -- [options]
+const options = scriptOptions(
+  `npm run bench:replica -- [options]
 
 Measures a gateway in front of generated sites with a hundredth, a tenth and all of the events (each if that is 1,000 or more): the initial
 sync, lists from the replica alone and over HTTP, a poll that brings in edits, and a warm start. Takes about three minutes on two cores, which
-should be idle. Fails if a total over HTTP differs from that of the replica.
+should be idle. Fails if a total over HTTP differs from that of the replica.`,
+  {
+    events: { type: 'string', value: 'N', default: '100000', help: 'events of the largest site' },
+    json: { type: 'string', value: 'FILE', help: 'writes the figures as flat JSON' },
+    'cms-ms': { type: 'string', value: 'N', default: '0', help: 'delay of each response of the CMS' },
+    turns: { type: 'string', value: 'N', default: '200', help: 'how often each list is requested' },
+    port: { type: 'string', value: 'N', default: '29470', help: "the gateway's port; the next one is the admin port" },
+    flags: {
+      type: 'string',
+      value: 'FLAGS',
+      help: "flags of Node instead of the gateway's own, as in --flags=--optimize-for-size",
+    },
+  },
+);
 
-  --events N      events of the largest site (100000)
-  --json FILE     writes the figures as flat JSON
-  --cms-ms N      delay of each response of the CMS (0)
-  --turns N       how often each list is requested (200)
-  --port N        the gateway's port; the next one is the admin port (29470)
-  --flags FLAGS   flags of Node instead of the gateway's own, as in --flags=--optimize-for-size
-`;
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
-
-const execArgv = values.flags?.split(' ').filter((flag) => flag !== '') ?? [...NODE_FLAGS];
+const execArgv = options.flags?.split(' ').filter((flag) => flag !== '') ?? [...NODE_FLAGS];
 const ROOT = resolve(import.meta.dirname, '..');
 const CACHE = join(ROOT, '.cache');
 
@@ -65,7 +54,7 @@ function buildGateway(): string {
 }
 
 const gatewayScript = buildGateway();
-const port = Number(values.port);
+const port = Number(options.port);
 const url = `http://127.0.0.1:${port}`;
 
 /** Share of the events that are edited between two polls. */
@@ -146,7 +135,7 @@ async function measure(events: number, turns: number): Promise<Measured> {
   const size = sizeOf(events);
   const folder = mkdtempSync(join(tmpdir(), 'bench-replica-'));
   const cmsScript = fileURLToPath(new URL('./replica/cms.ts', import.meta.url));
-  const cms = failing(fork(cmsScript, [String(events), values['cms-ms']], { execArgv }), cmsScript);
+  const cms = failing(fork(cmsScript, [String(events), options['cms-ms']], { execArgv }), cmsScript);
   const cmsUrl = `http://127.0.0.1:${await receive<number>(cms, 'port')}`;
   try {
     let gateway = await start(folder, cmsUrl);
@@ -222,7 +211,7 @@ function summary({ initialSync, fileMb, warmStartMs, serving, editPoll, replica,
 
 const label = (events: number) => (events % 1000 === 0 ? `${events / 1000}k` : String(events));
 
-const largest = Number(values.events);
+const largest = Number(options.events);
 const sizes = [largest / 100, largest / 10, largest].filter((events) => events >= 1000 && Number.isInteger(events));
 const flat: Record<string, number | string> = {
   machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
@@ -231,7 +220,7 @@ const flat: Record<string, number | string> = {
 };
 const columns: Record<string, Record<string, number>> = {};
 for (const events of sizes.length > 0 ? sizes : [largest]) {
-  const measured = await measure(events, Number(values.turns));
+  const measured = await measure(events, Number(options.turns));
   print(measured);
   const figures = summary(measured);
   columns[label(events)] = figures;
@@ -251,4 +240,4 @@ console.table(
     keys.map((key) => [key, Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[key]]))]),
   ),
 );
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(flat, null, 2)}\n`);
+if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(flat, null, 2)}\n`);

@@ -1,11 +1,11 @@
-// `npm run bench -- [--json FILE]`: benchmarks the gateway in front of a real WordPress against servers that
+// `npm run bench`: benchmarks the gateway in front of a real WordPress against servers that
 // send the same bytes.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../test/script-options.ts';
 import { benchAging } from './aging.ts';
 import { compareWithCms } from './cms-comparison.ts';
 import { filledSandbox, startGateway } from './gateway.ts';
@@ -16,33 +16,20 @@ import { benchWrites } from './writes.ts';
 
 const PARTS = ['reads', 'aging', 'upstream', 'writes'];
 
-const { values: options } = parseArgs({
-  options: {
-    json: { type: 'string' },
-    /** Reuses the site of the last run, which saves a minute. */
-    dir: { type: 'string' },
-    repeats: { type: 'string', default: '36' },
-    seconds: { type: 'string', default: '0.4' },
-    only: { type: 'string', default: PARTS.join(',') },
-    help: { type: 'boolean', short: 'h' },
-  },
-});
-
-const HELP = `npm run bench -- [options]
+const options = scriptOptions(
+  `npm run bench -- [options]
 
 The gateway in front of a real WordPress, beside other servers that send the same bytes. About twelve minutes on two cores, most of it
 reads; one minute of it goes into filling the site. Servers run on the one core and the load generator on the other: nothing else
-should run meanwhile. Prints a table; a whole run also writes bench/results/bench.json.
-
-  --json FILE     the figures as flat JSON
-  --dir DIR       keeps the site there, for the next run to use
-  --only PARTS    of ${PARTS.join(',')}
-  --repeats N     turns of each row that count (36); --seconds S: how long each lasts (0.4)
-`;
-if (options.help) {
-  console.log(HELP);
-  process.exit(0);
-}
+should run meanwhile. Prints a table; a whole run also writes bench/results/bench.json.`,
+  {
+    json: { type: 'string', value: 'FILE', help: 'writes the figures as flat JSON' },
+    dir: { type: 'string', value: 'DIR', help: 'keeps the site there, for the next run to use, which saves a minute' },
+    only: { type: 'string', value: 'PARTS', default: PARTS.join(','), help: 'some of the parts' },
+    repeats: { type: 'string', value: 'N', default: '36', help: 'turns of each row that count' },
+    seconds: { type: 'string', value: 'S', default: '0.4', help: 'how long each turn lasts' },
+  },
+);
 
 const ROOT = resolve(import.meta.dirname, '..');
 const RESULTS = resolve(import.meta.dirname, 'results');

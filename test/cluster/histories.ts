@@ -1,11 +1,11 @@
-// Random histories of three gateways, one CMS and one Redis: `node test/cluster/histories.ts [--runs 20]
-// [--seed N]`. In the end all replicas equal the CMS, and no read with a consistency token was older than it.
+// Random histories of three gateways, one CMS and one Redis: `node test/cluster/histories.ts`. In the end all
+// replicas equal the CMS, and no read with a consistency token was older than it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { loadMapping } from '../../src/mapping/load.ts';
 import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { randomFrom } from '../random.ts';
+import { scriptOptions } from '../script-options.ts';
 import { expectInSync } from '../sync/test-site.ts';
 import { allSettled, type GatewayOptions, roleOf, startGateway, type TestGateway, until } from './gateways.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
@@ -344,6 +344,16 @@ export async function printHistories(runs: number, seed = Date.now() % 1_000_000
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { runs: { type: 'string', default: '20' }, seed: { type: 'string' } } });
-  await printHistories(Number(values.runs), values.seed === undefined ? undefined : Number(values.seed));
+  const { runs, seed } = scriptOptions(
+    `node test/cluster/histories.ts [options]
+
+Plays random histories of writes, kills and cuts over three gateways, a fake CMS and a Redis, and compares all replicas with the CMS in the
+end. Needs an installed redis-server or valkey-server. Takes about ten seconds for three histories, which run in parallel. With
+CALENDAR_HISTORY_LOG=1 a failed one prints its steps.`,
+    {
+      runs: { type: 'string', value: 'N', default: '20', help: 'histories' },
+      seed: { type: 'string', value: 'N', help: 'of the first history; a failure prints its seed (default: random)' },
+    },
+  );
+  await printHistories(Number(runs), seed === undefined ? undefined : Number(seed));
 }

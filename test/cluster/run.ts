@@ -1,14 +1,22 @@
-// `npm run test:cluster [-- --histories 12]`: all cluster tests and random histories, with an installed
-// redis-server.
+// `npm run test:cluster`: all cluster tests and random histories, with an installed redis-server.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../script-options.ts';
 import { printHistories } from './histories.ts';
 import { findRedisServer } from './redis-server.ts';
 
-const { values } = parseArgs({ options: { histories: { type: 'string', default: '12' }, seed: { type: 'string' } } });
+const { histories, seed } = scriptOptions(
+  `npm run test:cluster -- [options]
+
+Runs all tests of several gateways that share a Redis, and then random histories of writes, kills and cuts over three gateways. Needs an
+installed redis-server or valkey-server. Takes CLUSTER_MINUTES.`,
+  {
+    histories: { type: 'string', value: 'N', default: '12', help: 'random histories' },
+    seed: { type: 'string', value: 'N', help: 'of the first history; a failure prints its seed (default: random)' },
+  },
+);
 
 if (!findRedisServer()) {
   console.error(
@@ -27,4 +35,4 @@ const options = ['--no-config', '--timeout', '60000', '--parallel', '--jobs', '2
 const { status } = spawnSync(mocha, [...options, ...tests], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-await printHistories(Number(values.histories), values.seed === undefined ? undefined : Number(values.seed));
+await printHistories(Number(histories), seed === undefined ? undefined : Number(seed));

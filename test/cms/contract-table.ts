@@ -1,12 +1,12 @@
 // `npm run test:contract`: checks every implementation of the CMS port, a new WordPress and a new Payload among them,
-// and prints a table of implementations and promises. With `--in-memory`, only those that need no site.
+// and prints a table of implementations and promises.
 
-import { parseArgs } from 'node:util';
 import nock from 'nock';
 import type { PayloadIds } from '../../sandbox/payload-site.ts';
 import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import { basicAuth } from '../live/json-client.ts';
+import { scriptOptions } from '../script-options.ts';
 import { withPayload, withSandbox } from '../temporary-site.ts';
 import { checkContract } from './contract.ts';
 import type { ContractSubject } from './contract-context.ts';
@@ -41,13 +41,24 @@ const checkLivePayload = (ids: PayloadIds): Promise<Results> =>
     ids,
   );
 
-const { values } = parseArgs({ options: { 'in-memory': { type: 'boolean', default: false } } });
+const options = scriptOptions(
+  `npm run test:contract -- [options]
+
+Checks what each implementation of the CMS port promises, and prints a table. Starts a new WordPress and two new Payloads, which the first
+run downloads (64 and 350 MB); takes a minute after that.`,
+  {
+    'in-memory': {
+      type: 'boolean',
+      help: 'only the fake CMS and the recorded responses, which need no site: a second',
+    },
+  },
+);
 const columns: [name: string, results: Results][] = [
   ['fake CMS', await checkContract(fakeCms())],
   ['WordPress, recorded', await checkRecorded(recordedWordPress)],
   ['Payload, recorded', await checkRecorded(recordedPayload)],
 ];
-if (!values['in-memory'])
+if (!options['in-memory'])
   columns.push(
     ['WordPress, live', await checkLiveWordPress()],
     ['Payload, live', await checkLivePayload('number')],

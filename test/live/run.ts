@@ -4,9 +4,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Sandbox } from '../../sandbox/start.ts';
 import { playRecordedAnswers, runNode } from '../conformance.ts';
+import { scriptOptions } from '../script-options.ts';
 import type { GatewayProcess } from '../start-gateway.ts';
 import { withSandbox } from '../temporary-site.ts';
 import differences from './differences.json' with { type: 'json' };
@@ -14,7 +14,7 @@ import { startLiveGateway } from './live-gateway.ts';
 
 const FRESHNESS = ['test/live/freshness.test.ts', 'test/live/mass-edits.test.ts'];
 
-interface Tally {
+interface Counts {
   passed: number;
   failed: number;
 }
@@ -22,7 +22,7 @@ interface Tally {
 const log = (text: string): void => void process.stderr.write(`live: ${text}\n`);
 
 /** Runs these live tests; mocha writes its counts to a file. */
-async function ownTests(sandbox: Sandbox, gateway: GatewayProcess, tests: string[]): Promise<Tally> {
+async function ownTests(sandbox: Sandbox, gateway: GatewayProcess, tests: string[]): Promise<Counts> {
   const dir = mkdtempSync(join(tmpdir(), 'calendar-mocha-'));
   const report = join(dir, 'report.json');
   const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '60000'];
@@ -46,7 +46,7 @@ async function conformance(
   sandbox: Sandbox,
   gateway: GatewayProcess,
   more: string[] = [],
-): Promise<Tally> {
+): Promise<Counts> {
   log(`recorded answers, ${title}`);
   const users = Object.entries(sandbox.credentials);
   const result = await playRecordedAnswers({
@@ -62,22 +62,34 @@ async function conformance(
   return { passed: result?.passed ?? 0, failed: result?.unexplained.length ?? 0 };
 }
 
-const { values } = parseArgs({
-  options: { database: { type: 'string', default: 'sqlite' }, grep: { type: 'string' } },
-});
-const database = values.database === 'mariadb' ? 'mariadb' : 'sqlite';
-if (values.database !== database) throw new Error(`--database is sqlite or mariadb, not "${values.database}"`);
-const tallies: Tally[] = [];
+const options = scriptOptions(
+  `npm run test:live -- [options]
+
+Starts a new WordPress, which the first run downloads, with gateways in front of it, and runs the live tests and then the recorded responses,
+if present. With MariaDB only the tests of changes in the CMS. Takes about five minutes with an installed PHP.`,
+  {
+    database: {
+      type: 'string',
+      value: 'KIND',
+      default: 'sqlite',
+      help: 'sqlite or mariadb (needs mariadb-server and php-mysql)',
+    },
+    grep: { type: 'string', value: 'TEXT', help: 'only live tests whose title contains it' },
+  },
+);
+const database = options.database === 'mariadb' ? 'mariadb' : 'sqlite';
+if (options.database !== database) throw new Error(`--database is sqlite or mariadb, not "${options.database}"`);
+const results: Counts[] = [];
 
 /** Runs `test` with a gateway of its own. */
 async function withGateway(
   sandbox: Sandbox,
   service: boolean,
-  test: (gateway: GatewayProcess) => Promise<Tally>,
+  test: (gateway: GatewayProcess) => Promise<Counts>,
 ): Promise<void> {
   const gateway = await startLiveGateway(sandbox, { service });
   try {
-    tallies.push(await test(gateway));
+    results.push(await test(gateway));
   } finally {
     await gateway.stop();
   }
@@ -85,7 +97,7 @@ async function withGateway(
 
 await withSandbox({ database }, async (sandbox) => {
   log(`WordPress (${sandbox.phpRuntime}, ${database}) at ${sandbox.url}`);
-  const grep = values.grep === undefined ? [] : ['--grep', values.grep];
+  const grep = options.grep === undefined ? [] : ['--grep', options.grep];
   const tests = database === 'sqlite' ? ['test/live/**/*.test.ts'] : FRESHNESS;
   // The live tests' changes to the site itself, such as its time zone, affect only the second gateway.
   await withGateway(sandbox, true, (gateway) => ownTests(sandbox, gateway, [...grep, ...tests]));
@@ -97,7 +109,7 @@ await withSandbox({ database }, async (sandbox) => {
   });
   await withGateway(sandbox, false, (gateway) => conformance('without a service account', sandbox, gateway));
 });
-const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
-const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
+const passed = results.reduce((sum, counts) => sum + counts.passed, 0);
+const failed = results.reduce((sum, counts) => sum + counts.failed, 0);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;

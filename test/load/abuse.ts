@@ -1,20 +1,24 @@
-// `npm run test:abuse -- [--only PART] [--stall-ms N]`: worst-case inputs, and a CMS with every fault.
+// `npm run test:abuse`: worst-case inputs, and a CMS with every fault.
 
-import { parseArgs } from 'node:util';
 import { cmsFailures } from '../faults/cms-failures.ts';
 import { authorization, PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { startFaultProxy } from '../faults/fault-proxy.ts';
+import { scriptOptions } from '../script-options.ts';
 import { startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';
 import { exitWithResult, report } from './measured-gateway.ts';
 import { worstInputs } from './worst-inputs.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    'stall-ms': { type: 'string', default: '50' },
+const options = scriptOptions(
+  `npm run test:abuse -- [options]
+
+Sends the worst values of each parameter to a gateway in front of a fake WordPress, and then requests while that WordPress has every fault.
+Needs nothing else. Takes half a minute. Fails for an event loop that blocks too long, a 5xx, and a response after the deadline.`,
+  {
+    only: { type: 'string', value: 'PART', help: 'worst-inputs or faults (default: both)' },
+    'stall-ms': { type: 'string', value: 'N', default: '50', help: 'how long an input may block the event loop' },
   },
-});
+);
 const DEADLINE_MS = 1000;
 
 /** Latency with a failing CMS, each failure twice: a read that needs the CMS, and a write. */

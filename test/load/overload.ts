@@ -1,13 +1,21 @@
-// `npm run test:overload -- [--only PART OF A NAME]`: five times the load that the gateway, or its CMS, can
-// serve: goodput, rejection latency and recovery.
+// `npm run test:overload`: five times the load that the gateway, or its CMS, can serve: goodput, rejection latency and
+// recovery.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { percentile } from '../../bench/processes.ts';
 import { authorization } from '../faults/fake-wordpress.ts';
+import { scriptOptions } from '../script-options.ts';
 import { sendRequest } from '../start-gateway.ts';
 import { exitWithResult, type MeasuredGateway, MOUNT, report, startMeasuredGateway } from './measured-gateway.ts';
 import { closedLoop, type Outcome, openLoop } from './open-loop.ts';
+
+const { only } = scriptOptions(
+  `npm run test:overload -- [options]
+
+Sends five times the load that a gateway, or the fake WordPress behind it, can serve, and measures how much is answered, how soon the rest is
+rejected, and the recovery. Needs nothing else. Takes two minutes on two cores, which should be idle.`,
+  { only: { type: 'string', value: 'TEXT', help: 'only loads whose name contains it (default: all)' } },
+);
 
 const TIMES = 5;
 const FOR_MS = 8000;
@@ -163,8 +171,7 @@ gateway.wordpress.before = async () => {
   else working -= 1;
   return false;
 };
-const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-for (const scenario of scenarios.filter(({ name }) => name.includes(options.only))) await overload(gateway, scenario);
-if (options.only === '') await steps(gateway);
+for (const scenario of scenarios.filter(({ name }) => name.includes(only ?? ''))) await overload(gateway, scenario);
+if (only === undefined) await steps(gateway);
 await gateway.stop();
 exitWithResult();

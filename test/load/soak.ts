@@ -1,16 +1,22 @@
-// `npm run test:soak -- [--minutes N] [--per-second N]`: a long mixed load; reports memory, descriptors and
-// event-loop delay.
+// `npm run test:soak`: a long mixed load; reports memory, descriptors and event-loop delay.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { percentile } from '../../bench/processes.ts';
 import { authorization, basic } from '../faults/fake-wordpress.ts';
+import { scriptOptions } from '../script-options.ts';
 import { sendRequest } from '../start-gateway.ts';
 import { exitWithResult, MOUNT, report, startMeasuredGateway } from './measured-gateway.ts';
 
-const { values: options } = parseArgs({
-  options: { minutes: { type: 'string', default: '20' }, 'per-second': { type: 'string', default: '50' } },
-});
+const options = scriptOptions(
+  `npm run test:soak -- [options]
+
+Sends a long mixed load to a gateway in front of a fake WordPress, and fails if memory, descriptors or the delay of the event loop grow. Needs
+Linux (/proc). Takes as long as --minutes says.`,
+  {
+    minutes: { type: 'string', value: 'N', default: '20', help: 'how long' },
+    'per-second': { type: 'string', value: 'N', default: '50', help: 'requests per second' },
+  },
+);
 const FOR_MS = Number(options.minutes) * 60_000;
 const SAMPLE_MS = Math.max(1000, FOR_MS / 120);
 const HEAP = 'nodejs_heap_size_used_bytes';

@@ -1,9 +1,9 @@
-// `npm run test:payload [-- --only changes|answers]`: a real Payload behind the gateway. Checks the types of the example site and its plugin, then
+// `npm run test:payload`: a real Payload behind the gateway. Checks the types of the example site and its plugin, then
 // changes, outages and crashes, then the recorded answers, if present, with the limits below.
 
-import { parseArgs } from 'node:util';
 import { ensurePackages } from '../../sandbox/packages.ts';
 import { type ConformanceResult, playRecordedAnswers, runNode } from '../conformance.ts';
+import { scriptOptions } from '../script-options.ts';
 import { withPayload } from '../temporary-site.ts';
 import { startBasicAuthProxy } from './basic-auth-proxy.ts';
 import differences from './differences.json' with { type: 'json' };
@@ -52,7 +52,13 @@ function judge({ total, passed, statusAndCode, unexplained }: ConformanceResult)
   return problems;
 }
 
-const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
+const { only } = scriptOptions(
+  `npm run test:payload -- [options]
+
+Starts a real Payload with a gateway in front of it. Checks the types of the example site and its plugin, then changes, outages and crashes,
+then the recorded responses, if present. The first run downloads Payload from npm (350 MB). Takes a minute after that.`,
+  { only: { type: 'string', value: 'PART', help: 'changes (with the types) or answers (default: both)' } },
+);
 const results: boolean[] = [];
 if (only !== 'answers') {
   await ensurePackages('payload', log);

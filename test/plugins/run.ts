@@ -1,9 +1,9 @@
-// `npm run test:plugins -- --sources DIR [--only SLUG,...]`: the gateway in front of real event plugins, judged by the plugins.
+// `npm run test:plugins`: the gateway in front of real event plugins, judged by the plugins.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { createResults } from '../live/sites/results.ts';
+import { scriptOptions } from '../script-options.ts';
 import { type StartedSite, startPluginSite } from './plugin-site.ts';
 import { type Checks, COLUMNS, type Column, type PluginTest, type SiteOptions } from './plugin-test.ts';
 
@@ -112,12 +112,21 @@ async function testSite(
   return { site, cells };
 }
 
-const { values } = parseArgs({ options: { sources: { type: 'string' }, only: { type: 'string' } } });
-const only = values.only?.split(',') ?? slugs;
+const options = scriptOptions(
+  `npm run test:plugins -- --sources DIR [options]
+
+Starts a WordPress for each real event plugin, lets init, check and a gateway work on it, and compares what they do with what the plugin does.
+Needs an installed PHP and the sources of the plugins: a run without them lists their repositories. Takes about a minute for each plugin.`,
+  {
+    sources: { type: 'string', value: 'DIR', help: "the plugins' sources, each in the folder DIR/SLUG" },
+    only: { type: 'string', value: 'SLUGS', help: `some of ${slugs.join(',')} (default: all)` },
+  },
+);
+const only = options.only?.split(',') ?? slugs;
 const unknown = only.filter((slug) => !slugs.includes(slug));
 if (unknown.length > 0) throw new Error(`--only: no test for ${unknown.join(', ')}; there are ${slugs.join(', ')}`);
-const sourceOf = (slug: string): string => join(resolve(values.sources ?? '.'), slug);
-const missing = only.filter((slug) => values.sources === undefined || !existsSync(sourceOf(slug)));
+const sourceOf = (slug: string): string => join(resolve(options.sources ?? '.'), slug);
+const missing = only.filter((slug) => options.sources === undefined || !existsSync(sourceOf(slug)));
 if (missing.length > 0) {
   console.log(
     'These plugins are not in --sources DIR. Fetch their repositories from GitHub, each into the folder DIR/NAME:',
