@@ -11,6 +11,7 @@ import { createAdmin } from './http/admin.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
+import type { Upstream } from './mapping/mapping-file.ts';
 import { combineObservers, type Observe } from './observability/events.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openIdMap } from './store/id-map.ts';
@@ -47,15 +48,22 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
  * @param idMapFile of the numbers of a CMS whose ids are texts; absent: they are forgotten when the process ends
  * @throws ConfigError if the file cannot be used
  */
-export function openCms(
+export const openCms: OpenCms = (config, mapping, ...rest) => CMS_OPENERS[mapping.upstream](config, mapping, ...rest);
+
+type OpenCms = (
   config: Config,
-  { upstream, source, kinds }: Mapping,
+  mapping: Mapping,
   observe: Observe,
   idMapFile?: string,
-): { cms: Cms; serviceCredentials: Credentials; idMapId?: number | undefined } {
+) => { cms: Cms; serviceCredentials: Credentials; idMapId?: number | undefined };
+
+const openWordPress: OpenCms = (config, _mapping, observe) => {
+  const { url, limits } = config.upstream;
+  return { cms: createWordPress({ url, observe, limits }), serviceCredentials: basicCredentialsOf(config) };
+};
+
+const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => {
   const { url, limits, user, password = '' } = config.upstream;
-  if (upstream === 'wordpress')
-    return { cms: createWordPress({ url, observe, limits }), serviceCredentials: basicCredentialsOf(config) };
   // Gateways with a common Redis would give a record different numbers.
   const idMap = config.redisUrl === undefined ? openIdMap(idMapFile, warnOfLoss(idMapFile, observe)) : undefined;
   const payload = createPayload({
@@ -72,7 +80,9 @@ export function openCms(
   };
   const serviceCredentials = user === undefined ? undefined : apiKeyLogin(user, password);
   return { cms: { ...payload, close }, serviceCredentials, idMapId: idMap?.mapId };
-}
+};
+
+const CMS_OPENERS: Readonly<Record<Upstream, OpenCms>> = { wordpress: openWordPress, payload: openPayload };
 
 /** Warns if the numbers of records will be forgotten. */
 const warnOfLoss = (file: string | undefined, observe: Observe) => () => {

@@ -144,10 +144,20 @@ export function siteError(
   url: string,
   hasAccount: boolean,
   from: SettingsFrom,
-  upstream: Upstream = 'wordpress',
+  upstream: Upstream,
 ): unknown {
   if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) return error;
-  if (upstream === 'payload') return payloadError(error, url, hasAccount, from);
+  return SITE_ERRORS[upstream](error, url, hasAccount, from);
+}
+
+type DescribeError = (
+  error: CmsUnavailable | CmsRejected,
+  url: string,
+  hasAccount: boolean,
+  from: SettingsFrom,
+) => ConfigError;
+
+const wordPressError: DescribeError = (error, url, hasAccount, from) => {
   const problem = problemOf(error, hasAccount);
   const finding = error instanceof NoRestApi ? error.finding : undefined;
   const facts = {
@@ -164,7 +174,7 @@ export function siteError(
     isLogin ? describeLogin(error, hasAccount) : describeSite(error, url),
     SITE_ADVICE[problem](facts),
   );
-}
+};
 
 const GIVE_API_URL =
   'It must show JSON with "collections". Give the address of Payload, or that of its REST API if that is below a path (https://example.org/cms/api).';
@@ -184,12 +194,7 @@ export const PAYLOAD_SITE_ADVICE: Readonly<Partial<Record<SiteProblem, (facts: F
     `Try again. If it stays, try "curl ${url}/api/access" on this machine: a firewall, a proxy or a crash of the site ends the connection.`,
 };
 
-function payloadError(
-  error: CmsUnavailable | CmsRejected,
-  url: string,
-  hasAccount: boolean,
-  from: SettingsFrom,
-): ConfigError {
+const payloadError: DescribeError = (error, url, hasAccount, from) => {
   const isLogin = error instanceof CmsRejected && (error.kind === 'unauthenticated' || error.kind === 'unknown-scheme');
   const problem = isLogin
     ? 'account-refused'
@@ -205,7 +210,9 @@ function payloadError(
       : `${url} does not answer as a Payload site: ${error.message}`,
     (PAYLOAD_SITE_ADVICE[problem] ?? SITE_ADVICE[problem])(facts),
   );
-}
+};
+
+const SITE_ERRORS: Readonly<Record<Upstream, DescribeError>> = { wordpress: wordPressError, payload: payloadError };
 
 /** What to do about an account that the site rejects. */
 export const loginAdvice = (error: CmsRejected): string =>

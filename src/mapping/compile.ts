@@ -12,7 +12,14 @@ import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
 import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
-import { type FieldSpec, type KindSpec, type MappingFile, mappingError, validateMappingFile } from './mapping-file.ts';
+import {
+  type FieldSpec,
+  type KindSpec,
+  type MappingFile,
+  mappingError,
+  type Upstream,
+  validateMappingFile,
+} from './mapping-file.ts';
 import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
 
 /**
@@ -73,7 +80,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
     paths: new Map(fields.flatMap(({ field, accessor }) => pathsOf(field, accessor))),
-    selectedFields: selectedFields(
+    selectedFields: SELECTED_FIELDS[mapping.upstream](
       kind,
       storedAs,
       [...fields, ...customFields.values()].flatMap(({ accessor }) => accessor.selectedPaths),
@@ -248,13 +255,14 @@ const POST_PATHS = ['id', 'type', 'title.raw', 'content.raw', 'excerpt.raw'];
 /** The public view compares the raw texts with these. */
 const RENDERED_PATHS = ['title.rendered', 'content.rendered', 'excerpt.rendered'];
 
-function selectedFields(
+type SelectFields = (
   kind: Kind,
   storedAs: 'posts' | 'terms',
   fieldPaths: readonly string[],
   mapping: MappingFile,
-): string {
-  if (mapping.upstream === 'payload') return [...new Set(['id', ...fieldPaths])].join(',');
+) => string;
+
+const selectWordPressFields: SelectFields = (kind, storedAs, fieldPaths, mapping) => {
   const termPaths = isTermKind(kind) ? ['id', 'count'] : ['id'];
   const basePaths = storedAs === 'posts' ? POST_PATHS : termPaths;
   // Link tables need the key by which events refer to records of this kind.
@@ -268,4 +276,10 @@ function selectedFields(
   const paths = [...basePaths, ...fieldPaths, ...linkKeys, ...rendered, ...series];
   // WordPress answers no `meta` of a term if `_fields` names a key of it; of a post it answers only that key.
   return [...new Set(storedAs === 'posts' ? paths : paths.map((path) => path.split('.', 1)[0]))].join(',');
-}
+};
+
+/** The fields that a request for records names, by the CMS. */
+const SELECTED_FIELDS: Readonly<Record<Upstream, SelectFields>> = {
+  wordpress: selectWordPressFields,
+  payload: (_kind, _storedAs, fieldPaths) => [...new Set(['id', ...fieldPaths])].join(','),
+};

@@ -240,7 +240,7 @@ describe('the advice for a site that cannot be used', () => {
       await probe(connection);
       return undefined;
     } catch (thrown) {
-      const error = siteError(thrown, url, account !== undefined, 'arguments');
+      const error = siteError(thrown, url, account !== undefined, 'arguments', 'wordpress');
       expect(error).to.be.instanceOf(ConfigError);
       const { message, remedy } = error as ConfigError;
       expect(message).to.not.include(password || 'no password');

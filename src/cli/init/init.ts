@@ -104,7 +104,7 @@ async function probeSite(connection: WordPressConnection): Promise<ProbedSite> {
   try {
     return await probe(connection, presetListParams());
   } catch (error) {
-    throw siteError(error, connection.url, connection.credentials !== undefined, 'arguments');
+    throw siteError(error, connection.url, connection.credentials !== undefined, 'arguments', 'wordpress');
   }
 }
 
