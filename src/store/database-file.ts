@@ -132,8 +132,8 @@ export function toReplicaError(error: unknown): unknown {
   return isClosed ? new ReplicaError('closed', 'the replica is being replaced', error) : error;
 }
 
-/** The files that belong to a database: itself, its write-ahead log, and the index of the log. */
-const SUFFIXES = ['', '-wal', '-shm'];
+/** The files that belong to a database: itself, its journal in a bulk load, its write-ahead log, and the index of the log. */
+const SUFFIXES = ['', '-journal', '-wal', '-shm'];
 
 /**
  * Opens the replica in `file`, or creates it. A file that is damaged, of another version or of another
@@ -159,7 +159,7 @@ export function openFile(file: string, identity: string, quarantine: string | un
     }
   }
   try {
-    // SQLite would replay the quarantined file's write-ahead log into the new file.
+    // SQLite would replay the quarantined file's journal or write-ahead log into the new file.
     for (const suffix of SUFFIXES) {
       rmSync(`${file}.quarantined${suffix}`, { force: true });
       if (existsSync(file + suffix)) renameSync(file + suffix, `${file}.quarantined${suffix}`);

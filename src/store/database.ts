@@ -62,10 +62,17 @@ export interface Database {
 const MAX_STATEMENTS = 400;
 
 /**
- * The transactions of a bulk load within this time are committed together, because they change the same
- * pages. A longer time would block the event loop for longer at each commit.
+ * The transactions of a bulk load within this time are committed together, because they change the same pages.
  */
-const GROUP_MS = 100;
+const GROUP_MS = 1000;
+
+/**
+ * A bulk load changes pages all over the file. A rollback journal writes each of them once: a write-ahead log
+ * would write it a second time at a checkpoint, and block the event loop meanwhile. Changing the mode also
+ * copies the write-ahead log into the file, which `synchronous` then makes durable.
+ */
+const BULK_LOAD_MODE = 'PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF;';
+const NORMAL_MODE = 'PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL;';
 
 /** More than a record takes in all tables and in the full-text index. */
 const PROBE_CHARS = 64 * 1024;
@@ -236,9 +243,9 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
     if (file === undefined || boot === '') return;
     if (isOn) {
       setMeta('unsynced_boot_id', boot);
-      execute('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA synchronous = OFF;');
+      execute(BULK_LOAD_MODE);
     } else {
-      execute('PRAGMA synchronous = NORMAL; PRAGMA wal_checkpoint(TRUNCATE);');
+      execute(NORMAL_MODE);
       run(sql`DELETE FROM meta WHERE key = 'unsynced_boot_id'`);
     }
   }

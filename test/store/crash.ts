@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -21,7 +21,7 @@ export interface Kills {
   /** Kills during the initial sync, and after it. */
   duringInitialSync: number;
   afterInitialSync: number;
-  /** Kills that left a write-ahead log, which the next start had to replay. */
+  /** Kills that left a journal or a write-ahead log, which the next start had to replay. */
   withLog: number;
 }
 
@@ -57,14 +57,19 @@ function changeSomething(cms: FakeCms, next: (below: number) => number): void {
   else cms.edit(event.id, { title: `Changed ${next(1000)}` });
 }
 
+/** The journal of a bulk load, which counts until its first byte is cleared, and the write-ahead log. */
+const LOGS = ['-journal', '-wal'];
+
+const isUsed = (log: string): boolean => existsSync(log) && readFileSync(log)[0] !== 0;
+
 /**
  * Checks the tables and the full-text index as the kill left them: on a copy of the files, since opening
- * replays the log.
+ * replays the logs.
  */
 function check(file: string, folder: string): { complete: boolean; log: boolean } {
   const copy = join(folder, 'checked.sqlite');
-  const log = existsSync(`${file}-wal`);
-  for (const suffix of ['', '-wal']) {
+  const log = LOGS.some((suffix) => isUsed(file + suffix));
+  for (const suffix of ['', ...LOGS]) {
     rmSync(copy + suffix, { force: true });
     if (existsSync(file + suffix)) copyFileSync(file + suffix, copy + suffix);
   }
@@ -156,7 +161,7 @@ export async function killOften({ kills, seed }: { kills: number; seed: number }
     for (let kill = 0; kill < kills; kill += 1) {
       if (kill > 0 && kill % KILLS_PER_REPLICA === 0) {
         await compare();
-        for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+        for (const suffix of ['', ...LOGS, '-shm']) rmSync(file + suffix, { force: true });
       }
       child = startVictim(site.url.origin, file);
       await receive(child, 'started');

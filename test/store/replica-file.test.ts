@@ -2,7 +2,17 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -109,6 +119,41 @@ describe('the file of the replica', () => {
       reopened.close();
     });
   }
+
+  describe('that a kill left in the middle of a bulk load', () => {
+    const COMMITTED = 50;
+    const texts = Array.from({ length: 3000 }, (_, n) =>
+      event(COMMITTED + n + 1, { categories: [n % 7], searchText: `word ${n} `.repeat(100) }),
+    );
+    /** Copies the files while their transaction is open, and more of it than SQLite keeps in memory is written. */
+    beforeEach(() => {
+      const loading = openReplica({ file, identity: 'site' });
+      loading.upsert(Array.from({ length: COMMITTED }, (_, n) => event(n + 1)));
+      loading.beginBulkLoad();
+      loading.upsert(texts);
+      for (const suffix of ['', '-journal']) copyFileSync(file + suffix, `${file}.copy${suffix}`);
+      loading.close();
+      for (const suffix of ['', '-journal']) renameSync(`${file}.copy${suffix}`, file + suffix);
+      expect(readFileSync(`${file}-journal`)[0], 'the journal counts').not.to.equal(0);
+    });
+
+    it('loses what was not committed, and nothing else', () => {
+      const stored = openReplica({ file, identity: 'site' });
+      expect([stored.quarantined, stored.counts().event]).to.deep.equal([undefined, COMMITTED]);
+      expect(stored.integrityCheck()).to.deep.equal([]);
+      stored.close();
+    });
+
+    it('is quarantined with its journal', () => {
+      const stored = openReplica({ file, identity: 'site', quarantine: 'a test' });
+      expect([stored.quarantined, stored.counts().event]).to.deep.equal(['a test', 0]);
+      stored.upsert([event(1)]);
+      expect(stored.integrityCheck()).to.deep.equal([]);
+      stored.close();
+      expect(existsSync(`${file}-journal`)).to.equal(false);
+      expect(existsSync(`${file}.quarantined-journal`)).to.equal(true);
+    });
+  });
 
   it('in use by another process is not touched', () => {
     const stored = openReplica({ file, identity: 'site' });
