@@ -16,7 +16,7 @@ const ROWS = {
   'other-folder': () => 'Name another folder with --out, or overwrite with --force.',
   'writable-folder': () => 'Name another folder with --out.',
   'name-dates': (base: string) =>
-    `If you know the key, add --event-type ${base} --field event.start_date=meta.KEY --field event.end_date=meta.KEY. If the meta key is not in the REST API yet, init also writes a companion plugin that opens it.`,
+    `Add --event-type ${base} --field event.start_date=meta.KEY --field event.end_date=meta.KEY: KEY is the name under which the site stores the date (docs/setup.md, "Dates that the site does not show"). If the meta key is not in the REST API yet, init also writes a companion plugin that opens it.`,
   'show-acf': () => 'For Advanced Custom Fields switch on "Show in REST API" in the field group.',
   'own-types': () => `To use the companion plugin's own types instead, add --mapping ${OWN_TYPES_PRESET}`,
   'other-events': () =>

@@ -28,8 +28,7 @@ export interface ProposedCollection {
 
 export interface GeneratedMapping {
   mapping: MappingFile;
-  /** Undefined if the operator named the fields. */
-  dates: ProposedDates | undefined;
+  dates: ProposedDates;
   /** Of the linked kinds. */
   collections: ProposedCollection[];
   fields: ProposedField[];
@@ -41,14 +40,12 @@ export function generateMapping(
   site: ProbedSite,
   decisions: Decisions,
 ): GeneratedMapping | undefined {
-  const dates = proposeDates(type.fields, decisions);
-  if (!dates && decisions.fields?.['event.start_date'] === undefined) return undefined;
-  const fields: ProposedField[] = [];
-  if (dates)
-    fields.push(
-      { kind: 'event', field: 'start_date', ...dates.start },
-      { kind: 'event', field: 'end_date', ...dates.end },
-    );
+  const dates = proposeDates(type.fields, decisions, decisions.fields?.['event.start_date']);
+  if (!dates) return undefined;
+  const fields: ProposedField[] = [
+    { kind: 'event', field: 'start_date', ...dates.start },
+    { kind: 'event', field: 'end_date', ...dates.end },
+  ];
   const used = new Set(fields.flatMap(({ source }) => pathsOf(source)));
   const mapping = { name: 'site', upstream: 'wordpress', event: { posts: type.base } } as MappingFile;
   const collections: ProposedCollection[] = [];

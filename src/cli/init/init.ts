@@ -132,8 +132,8 @@ async function decideMapping(
   if (prompts && !proposal && type && type.fields.length > 0) {
     const start = await prompts.field('start', type);
     const end = start && (await prompts.field('end', type));
-    if (start !== undefined)
-      decisions.fields = { ...decisions.fields, 'event.start_date': start, 'event.end_date': end ?? start };
+    if (start !== undefined) decisions.fields = { ...decisions.fields, 'event.start_date': start };
+    if (end !== undefined) decisions.fields = { ...decisions.fields, 'event.end_date': end };
     decisions.collections = { ...decisions.collections, event: type.base };
   }
   proposal = propose(site, decisions);

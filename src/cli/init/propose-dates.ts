@@ -37,13 +37,23 @@ export interface ProposedDates {
   openQuestions: (keyof DateDecisions)[];
 }
 
-/** Returns undefined if no field looks like the start of an event. */
-export function proposeDates(fields: readonly SourceField[], decisions: DateDecisions = {}): ProposedDates | undefined {
+/**
+ * Returns undefined if no field looks like the start of an event.
+ * @param named path of the start, if the operator named it: perhaps of a field that the site does not show yet
+ */
+export function proposeDates(
+  fields: readonly SourceField[],
+  decisions: DateDecisions = {},
+  named?: string,
+): ProposedDates | undefined {
   const dates = fields.filter((field) => !UNRELATED_DATE_WORDS.test(normalizedName(field.path)) && isDateField(field));
-  const startField = bestField(
-    dates.filter(({ path }) => !isEnd(path)),
-    ({ path }) => nameScore(path, START_WORDS) * 2 || nameScore(path, DATE_WORDS),
-  );
+  const startField =
+    named === undefined
+      ? bestField(
+          dates.filter(({ path }) => !isEnd(path)),
+          ({ path }) => nameScore(path, START_WORDS) * 2 || nameScore(path, DATE_WORDS),
+        )
+      : (fields.find(({ path }) => path === named) ?? { path: named, type: undefined, values: [] });
   if (!startField) return undefined;
   const endField = bestField(
     dates.filter((field) => field !== startField && isEnd(field.path)),

@@ -8,7 +8,7 @@ import type { Kind } from '../../model/records.ts';
 import { parseZone } from '../../time/zones.ts';
 import { formatSample } from '../field-samples.ts';
 import { fieldWords, nameScore } from './field-synonyms.ts';
-import { inferBoolean } from './infer-codecs.ts';
+import { inferBoolean, inferIds } from './infer-codecs.ts';
 import type { SourceField } from './probe.ts';
 
 export interface ProposedField {
@@ -73,6 +73,30 @@ function sourceFor(field: string, fieldType: Field['type'], siteField: SourceFie
   if (!isText || !values.every((value) => fits(field, fieldType, String(value)))) return undefined;
   // ACF refuses a blank text where it expects an address, and takes null for "none" in every field.
   return path.startsWith('acf.') && (field === 'email' || field === 'website') ? { at: path, clearWith: null } : path;
+}
+
+/**
+ * How the mapping reads a field that the operator named: by its values. A text holds every form, so a key without values
+ * is a text: WordPress shows nothing of `yes` in a key of booleans, and stores a list in a key of lists.
+ * @param isLinked whether the kind that the field refers to has records of its own
+ */
+export function namedSource(
+  kind: Kind,
+  field: string,
+  path: string,
+  siteFields: readonly SourceField[],
+  isLinked: boolean,
+): string | FieldSpec {
+  const definition = FIELDS[kind][field];
+  const siteField = siteFields.find((each) => each.path === path) ?? { path, type: undefined, values: [] };
+  const isText = siteField.values.length === 0 && (siteField.type ?? 'string') === 'string' && path.startsWith('meta.');
+  if (kind === 'event' && (field === 'venue' || field === 'organizer')) {
+    if (!isLinked) return { embedded: { [field]: path } };
+    const as = isText ? ({ ids: 'csv' } as const) : inferIds(siteField)?.as;
+    return as === undefined ? path : { at: path, as };
+  }
+  if (definition?.type === 'boolean' && isText) return { at: path, as: { boolean: ['1', ''] } };
+  return (definition && sourceFor(field, definition.type, siteField)) ?? path;
 }
 
 function fits(field: string, type: Field['type'], value: string): boolean {

@@ -14,9 +14,9 @@ import {
   type PresetMatch,
   prunePreset,
 } from './presets.ts';
-import type { ProbedSite, ProbedType, SourceField } from './probe.ts';
+import type { ProbedSite, ProbedType } from './probe.ts';
 import { type DateDecisions, namedDate, proposeDates } from './propose-dates.ts';
-import type { ProposedField } from './propose-fields.ts';
+import { namedSource, type ProposedField } from './propose-fields.ts';
 
 export type Question = keyof DateDecisions | 'eventType';
 
@@ -80,7 +80,7 @@ function presetProposal(
   eventTypes: ProbedType[],
 ): Proposal {
   const pruned = isReadable ? prunePreset(preset, site) : { mapping: preset, dropped: [] };
-  const mapping = withDecidedFields(pruned.mapping, decisions);
+  const mapping = withDecidedFields(pruned.mapping, decisions, site);
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(preset);
   return {
     origin: 'preset',
@@ -111,10 +111,11 @@ function generatedProposal(
   const generated = generateMapping(type, site, decisions);
   if (!generated) return undefined;
   const { dates, collections, fields } = generated;
-  const mapping = withDecidedFields(generated.mapping, decisions, type.fields);
-  const decided = decidedFields(decisions, type.fields);
+  const mapping = withDecidedFields(generated.mapping, decisions, site);
+  const decided = decidedFields(mapping, decisions, site);
   const isDecided = ({ kind, field }: ProposedField) => `${kind}.${field}` in (decisions.fields ?? {});
-  const dateField = dates?.startField.path;
+  const isUnseen = decisions.fields?.['event.start_date'] !== undefined && dates.startField.values.length === 0;
+  const dateField = isUnseen ? undefined : dates.startField.path;
   return {
     origin: 'generated',
     preset: undefined,
@@ -133,7 +134,7 @@ function generatedProposal(
     notes: [],
     needsPlugin: lacksMetaKeys(mapping, site),
     openQuestions: [
-      ...(dates?.openQuestions ?? []),
+      ...dates.openQuestions,
       ...(eventTypes.length > 1 && decisions.collections?.event === undefined ? (['eventType'] as const) : []),
     ],
     eventTypes,
@@ -170,14 +171,10 @@ export function proposeOwnTypes(
   };
 }
 
-/** `sourceFields`: those of the events' collection, for the format of a date that the operator named. */
-export function withDecidedFields(
-  mapping: MappingFile,
-  decisions: Decisions,
-  sourceFields: readonly SourceField[] = [],
-): MappingFile {
+/** `site`: its values tell how to read a field that the operator named; without them a field is named by its path alone. */
+export function withDecidedFields(mapping: MappingFile, decisions: Decisions, site?: ProbedSite): MappingFile {
   const changed = structuredClone(mapping);
-  for (const { kind, field, source } of decisionsOf(decisions, sourceFields)) {
+  for (const { kind, field, source } of decisionsOf(mapping, decisions, site)) {
     const spec = changed[kind];
     if (!spec) continue;
     spec.fields = { ...spec.fields };
@@ -187,18 +184,21 @@ export function withDecidedFields(
   return changed;
 }
 
-export const decidedFields = (decisions: Decisions, sourceFields: readonly SourceField[] = []): ProposedField[] =>
-  decisionsOf(decisions, sourceFields).flatMap(({ kind, field, source, reason }) =>
+export const decidedFields = (mapping: MappingFile, decisions: Decisions, site?: ProbedSite): ProposedField[] =>
+  decisionsOf(mapping, decisions, site).flatMap(({ kind, field, source, reason }) =>
     source === undefined ? [] : [{ kind, field, source, reason }],
   );
 
 /** `source` is undefined for a field to leave out. */
-function decisionsOf(decisions: Decisions, sourceFields: readonly SourceField[]) {
+function decisionsOf(mapping: MappingFile, decisions: Decisions, site: ProbedSite | undefined) {
   return Object.entries(decisions.fields ?? {}).map(([name, path]) => {
     const [kind, field] = name.split('.') as [Kind, string];
+    if (path === 'none') return { kind, field, source: undefined, reason: '' };
+    if (!site) return { kind, field, source: path, reason: 'you named it' };
+    const siteFields = site.types.find(({ base }) => base === mapping[kind]?.posts)?.fields ?? [];
     const isDate = name === 'event.start_date' || name === 'event.end_date';
-    const date = isDate ? namedDate(path, sourceFields, decisions) : undefined;
-    const source = path === 'none' ? undefined : (date?.source ?? path);
+    const date = isDate ? namedDate(path, siteFields, decisions) : undefined;
+    const source = date?.source ?? namedSource(kind, field, path, siteFields, mapping[field as Kind] !== undefined);
     return { kind, field, source, reason: date ? `you named it; ${date.reason}` : 'you named it' };
   });
 }

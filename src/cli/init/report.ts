@@ -131,7 +131,7 @@ function eventLines(event: JsonObject): string[] {
 export function missingDatesLines(site: ProbedSite, bases: readonly string[]): string[] {
   return bases.flatMap((base) => {
     const type = site.types.find((each) => each.base === base);
-    const fields = type?.fields ?? [];
+    const fields = (type?.fields ?? []).filter(({ path }) => path !== 'menu_order' && !type?.termBases.includes(path));
     const shown = fields
       .slice(0, SHOWN_FIELDS)
       .map(({ path, values }) => `${path}${values.length > 0 ? ` (${formatSample(values[0])})` : ''}`);

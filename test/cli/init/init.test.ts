@@ -148,6 +148,17 @@ describe('init', () => {
     expect(output()).to.include('start_date  2031-01-03 19:30:00');
   });
 
+  it('asks which field holds the start and the end, and stores no end if none does', async () => {
+    const records = [fakePost(1, { title: 'A', meta: { curtain: '2031-04-25 19:30' } })];
+    await openSite({ type: 'event', base: 'events', label: 'Events', records });
+    const field: Questions['field'] = async (what) => (what === 'start' ? 'meta.curtain' : undefined);
+    expect(await init(options({ anonymous: true }), terminal({ field, write: async () => true }))).to.equal(0);
+    expect(JSON.parse(readFileSync(out('mapping.json'), 'utf8')).event.fields).to.deep.equal({
+      start_date: { at: 'meta.curtain', as: { 'local-datetime': 'Y-m-d H:i' } },
+      end_date: { at: 'meta.curtain', as: { 'local-datetime': 'Y-m-d H:i' }, readOnly: true },
+    });
+  });
+
   it('prints its assumptions with --yes, and the options to change them', async () => {
     await openSite(gigs());
     expect(await init(options({ yes: true }), terminal())).to.equal(0);
@@ -208,11 +219,13 @@ describe('init', () => {
       type: 'lesung',
       base: 'lesung',
       label: 'Lesungen',
-      records: [fakePost(1, { title: 'A', meta: {} })],
+      // WordPress's own.
+      records: [fakePost(1, { title: 'A', meta: {}, menu_order: 0 })],
     };
     await openSite(readings);
     expect(await init(options({ yes: true, 'event-type': 'lesung' }), terminal())).to.equal(1);
     expect(output()).to.match(/The collection lesung \(1 record\) shows no field that looks like a date/);
+    expect(output()).to.include('It shows no fields at all');
     expect(output()).to.include('--event-type lesung --field event.start_date=meta.KEY');
     expect(existsSync(out())).to.equal(false);
   });

@@ -199,6 +199,44 @@ describe('a generated mapping', () => {
     });
   });
 
+  it('opens a key that the operator named as text, whatever the field, so that the next init sees what the site stores', () => {
+    const decisions = {
+      collections: { event: 'gigs', venue: 'halls' },
+      fields: {
+        'event.start_date': 'meta.start',
+        'event.all_day': 'meta.whole',
+        'event.venue': 'meta.room',
+        'event.organizer': 'meta.by',
+      },
+    };
+    const types = [type('gig', 'gigs', [{ id: 5, meta: {} }]), type('hall', 'halls', [{ id: 7 }])];
+    const { mapping } = propose(site(types), decisions)!;
+    const stored = metaKeys('event', mapping.event).map(({ key, type }) => `${key} ${type}`);
+    expect(stored.sort()).to.deep.equal(['by string', 'room string', 'start string', 'whole string']);
+    expect(mapping.event.fields?.end_date).to.deep.equal({ at: 'meta.start', readOnly: true });
+    expect(() => compileMapping(mapping, 'proposal')).not.to.throw();
+  });
+
+  it('reads and writes a field that the operator named in the form of its values', () => {
+    const meta = { start: '2031-05-01 19:30:00', whole: 'yes', room: '7', by: 'The Players', price: 12.5 };
+    const fields = {
+      'event.all_day': 'meta.whole',
+      'event.venue': 'meta.room',
+      'event.organizer': 'meta.by',
+      'event.cost': 'meta.price',
+    };
+    const types = [type('gig', 'gigs', [{ id: 5, meta }]), type('hall', 'halls', [{ id: 7 }])];
+    const facts = site(types, { typeById: { 5: 'gig', 7: 'hall' } });
+    const proposal = propose(facts, { collections: { event: 'gigs', venue: 'halls' }, fields });
+    expect(proposal?.mapping.event.fields).to.deep.include({
+      all_day: { at: 'meta.whole', as: { boolean: ['yes', 'no'] } },
+      venue: { at: 'meta.room', as: { ids: 'csv' } },
+      organizer: { embedded: { organizer: 'meta.by' } },
+      cost: { at: 'meta.price', as: 'number', clearWith: null },
+    });
+    expect(() => compileMapping(proposal?.mapping, 'proposal')).not.to.throw();
+  });
+
   it('is absent for an event type without dates, and for a blog', () => {
     expect(propose(site([type('event', 'happenings', [{ id: 1, meta: {} }])]))).to.equal(undefined);
     const blog = site([type('post', 'posts', [{ id: 1, meta: {} }])]);

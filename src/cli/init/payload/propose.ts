@@ -126,7 +126,7 @@ export function proposePayload(site: PayloadSite, decisions: Decisions = {}): Pr
     reason: dates ? `the records of ${event.base} hold dates in ${dates.startField.path}` : 'you named it',
     mapping: withDecidedFields(mapping, decisions),
     collections,
-    fields: [...fields.filter((field) => !isDecided(field)), ...decidedFields(decisions)],
+    fields: [...fields.filter((field) => !isDecided(field)), ...decidedFields(mapping, decisions)],
     notes: notesFor(site, event, specs, payload.timezone),
     needsPlugin: false,
     openQuestions: eventTypes.length > 1 && wanted === undefined ? ['eventType'] : [],
