@@ -21,7 +21,8 @@ function show_form($post) {
         if ($definition['type'] === 'boolean') {
             echo "<input type='checkbox' id='$name' name='$name' value='1' " . \checked((bool) $value, true, false) . '>';
         } else {
-            $text = \esc_attr(\is_array($value) ? \implode(', ', $value) : (string) $value);
+            $is_unset = $definition['type'] === 'number' && !\metadata_exists('post', $post->ID, $key);
+            $text = $is_unset ? '' : \esc_attr(\is_array($value) ? \implode(', ', $value) : (string) $value);
             echo "<input type='text' class='regular-text' id='$name' name='$name' value='$text'>";
         }
         if ($definition['hint'] !== '') {
@@ -52,7 +53,9 @@ function show_form($post) {
         } else {
             $value = $text;
         }
-        if (!empty($definition['rows'])) {
+        if ($definition['type'] === 'number' && $text === '') {
+            \delete_post_meta($id, $key);
+        } elseif (!empty($definition['rows'])) {
             \delete_post_meta($id, $key);
             foreach ($value as $item) {
                 \add_post_meta($id, $key, $item);

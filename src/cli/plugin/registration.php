@@ -214,11 +214,18 @@ function key_args($object, $subtype, $definition) {
     if ($definition['type'] === 'object') {
         $schema = ['type' => 'object', 'additionalProperties' => true];
     }
+    $rest = ['schema' => $schema];
+    if ($definition['type'] === 'number') {
+        // WordPress shows 0 for a number that is not set: its default. What is stored is a text.
+        $rest['prepare_callback'] = function ($value, ...$more) {
+            return $value === 0 || $value === '' ? null : \WP_REST_Meta_Fields::prepare_value($value, ...$more);
+        };
+    }
     return [
         'object_subtype' => $subtype,
         'type' => $definition['type'],
         'single' => empty($definition['rows']),
-        'show_in_rest' => ['schema' => $schema],
+        'show_in_rest' => $rest,
         'auth_callback' => function ($allowed, $name, $id, $user) use ($object) {
             return \user_can($user, $object === 'term' ? 'edit_term' : 'edit_post', $id);
         },

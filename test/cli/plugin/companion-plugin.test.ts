@@ -84,6 +84,54 @@ describe('the companion plugin', () => {
       expect(TAXONOMIES?.post_tag).to.deep.include({ base: 'tags', existing: true, types: ['calendar_event'] });
     });
 
+    describe('with a number', () => {
+      const asNumber = { cost: { at: 'meta.price', as: 'number', clearWith: null } };
+
+      it('shows no value, instead of 0, for a key that is not set', () => {
+        const code = companionPlugin(compileMapping(sourceWith(asNumber), 'sample'));
+        // The default of the key, a blank text, and texts of the database.
+        const values =
+          "array_map(static fn($one) => $prepare['price']($one, null, array()), array(0, '', '0', '12.5'))";
+        expect(evaluate(code, '', values)).to.deep.equal([null, null, 0, 12.5]);
+      });
+
+      it('keeps a key unset that is left blank on the edit screen', () => {
+        const own = sourceWith(asNumber, { wordpress: { posts: { events: { type: 'gig' } } } });
+        const screen = `
+          $rows = array();
+          $_POST = array('calendar_gateway_nonce' => 'x', 'calendar_gateway' => array('price' => ''));
+          function wp_verify_nonce() { return true; }
+          function current_user_can() { return true; }
+          function wp_nonce_field() {}
+          function esc_attr($text) { return $text; }
+          function esc_html($text) { return $text; }
+          function metadata_exists($object, $id, $key) { global $rows; return isset($rows[$key]); }
+          function get_post_meta($id, $key) { global $rows; return $rows[$key] ?? ($key === 'price' ? 0 : ''); }
+          function update_post_meta($id, $key, $value) { global $rows; $rows[$key] = (string) $value; }
+          function delete_post_meta($id, $key) { global $rows; unset($rows[$key]); }
+          function input() {
+            ob_start();
+            CalendarGateway\\SiteSample\\show_form((object) array('ID' => 1, 'post_type' => 'gig'));
+            preg_match("/name='calendar_gateway\\\\[price]' value='(.*?)'/", ob_get_clean(), $match);
+            return $match[1];
+          }
+          function save($price) {
+            global $rows;
+            $_POST['calendar_gateway']['price'] = $price;
+            apply_filters('save_post', 1, (object) array('post_type' => 'gig'));
+            return array($rows['price'] ?? null, input());
+          }`;
+        const code = companionPlugin(compileMapping(own, 'sample'));
+        expect(evaluate(code, screen, "array(input(), save(''), save('0'), save('12.5'), save(''))")).to.deep.equal([
+          '',
+          [null, ''],
+          ['0', '0'],
+          ['12.5', '12.5'],
+          [null, ''],
+        ]);
+      });
+    });
+
     describe('beside an event plugin', () => {
       const register = (key: string, more = '') =>
         `register_meta('post', '${key}', array('type' => 'number', 'single' => false${more}));`;

@@ -6,6 +6,8 @@ $hooks      = array();
 $registered = array();
 $supports   = array();
 $stored     = array();
+/** The function of a meta key that prepares its value for a REST response. */
+$prepare    = array();
 
 function add_filter( $hook, $callback, $priority = 10 ) {
 	global $hooks;
@@ -24,12 +26,18 @@ function apply_filters( $hook, $value = null, ...$more ) {
 	return $value;
 }
 function register_meta( $object, $key, $args ) {
-	global $registered;
+	global $registered, $prepare;
+	$prepare[ $key ] = $args['show_in_rest']['prepare_callback'] ?? null;
 	$registered[] = array( 'key' => $key, 'subtype' => $args['object_subtype'] ?? '', 'type' => $args['type'], 'single' => $args['single'] ?? false, 'default' => array_key_exists( 'default', $args ) );
 }
 function registered_meta_key_exists( $object, $key, $subtype = '' ) {
 	global $registered;
 	return (bool) array_filter( $registered, static fn( $one ) => $one['key'] === $key && $one['subtype'] === $subtype );
+}
+class WP_REST_Meta_Fields {
+	public static function prepare_value( $value ) {
+		return '' === $value ? 0 : (float) $value;
+	}
 }
 function post_type_exists( $type ) {
 	return true;
