@@ -75,7 +75,9 @@ export function createCluster(options: ClusterOptions): Cluster {
       if (node.role.name === 'leader') await repair();
       return true;
     },
+    pollFailed: () => node.dispatch({ type: 'pollFailed' }),
     async polled() {
+      node.dispatch({ type: 'polled' });
       const { role, redis } = node;
       if (role.name !== 'bootstrapping' || !redis || role.token === undefined) return;
       if (node.pollToken() !== role.token) return;

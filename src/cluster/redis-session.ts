@@ -10,7 +10,7 @@ import { createRpcHandler } from './leader.ts';
 import { parseMessage } from './messages.ts';
 import type { ClusterNode, LeaderStatus } from './node.ts';
 import { openRedis, type Redis, RedisUnavailable } from './redis.ts';
-import { mayTakeLock } from './role-state.ts';
+import { isFailing, mayTakeLock } from './role-state.ts';
 import { openRpc } from './rpc.ts';
 
 export interface RedisSessionOptions {
@@ -50,6 +50,8 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
 
   /** Asks who holds the lock, and takes or renews it if this gateway may. */
   async function checkLock(redis: Redis): Promise<void> {
+    // Here, while no reply about the lock is on its way.
+    if (isFailing(node.role)) dispatch({ type: 'gaveUp' });
     const { sync, role } = node;
     const sentMs = performance.now();
     const complete = sync?.state().complete ?? false;

@@ -33,6 +33,8 @@ export interface RoleState {
   readonly freeSinceMs: number | undefined;
   /** When Redis last replied. */
   readonly lastReplyMs: number;
+  /** Polls of this gateway that failed since it last took the lock, or since its last one that succeeded. */
+  readonly failedPolls: number;
 }
 
 export type RoleEvent =
@@ -46,7 +48,13 @@ export type RoleEvent =
   /** The baseline of a new change log is written. */
   | { type: 'bootstrapped' }
   /** Redis did not reply. */
-  | { type: 'unresponsive' };
+  | { type: 'unresponsive' }
+  /** A poll saw everything. */
+  | { type: 'polled' }
+  /** The CMS, or this gateway's replica, failed during a poll. */
+  | { type: 'pollFailed' }
+  /** Polls keep failing: another gateway may reach the CMS. */
+  | { type: 'gaveUp' };
 
 export interface LeaseOptions {
   /** How long the lock holds without being renewed: one poll interval. */
@@ -62,6 +70,7 @@ export function initialRole(nowMs: number): RoleState {
     leaseUntilMs: 0,
     freeSinceMs: undefined,
     lastReplyMs: Number.NEGATIVE_INFINITY,
+    failedPolls: 0,
   };
 }
 
@@ -84,8 +93,8 @@ export function nextRole(role: RoleState, event: RoleEvent, nowMs: number, { lea
       const checked = { freeSinceMs, lastReplyMs: nowMs };
       if (event.token === undefined) return to(withoutLock(role.name), { ...checked, ...noLock });
       const locked = { ...checked, token: event.token, leaseUntilMs: event.sentMs + leaseMs };
-      if (role.name === 'follower') return to('leader', locked);
-      if (role.name === 'joining') return to('bootstrapping', locked);
+      if (role.name === 'follower') return to('leader', { ...locked, failedPolls: 0 });
+      if (role.name === 'joining') return to('bootstrapping', { ...locked, failedPolls: 0 });
       // The lock was lost and taken again: another gateway may have led in between.
       if (event.token !== role.token) return to('joining', { ...checked, ...noLock });
       return to(role.name, locked);
@@ -99,6 +108,12 @@ export function nextRole(role: RoleState, event: RoleEvent, nowMs: number, { lea
     case 'unresponsive':
       if (nowMs - role.lastReplyMs < leaseMs) return role;
       return to('standalone', { ...noLock, freeSinceMs: undefined });
+    case 'polled':
+      return { ...role, failedPolls: 0 };
+    case 'pollFailed':
+      return { ...role, failedPolls: role.failedPolls + 1 };
+    case 'gaveUp':
+      return to(withoutLock(role.name), noLock);
   }
 }
 
@@ -116,6 +131,12 @@ export function mayPoll(role: RoleState, nowMs: number): boolean {
   return (role.name === 'leader' || role.name === 'bootstrapping') && nowMs < role.leaseUntilMs;
 }
 
+/** A lock holder with so many failed polls in a row, three seconds at least, gives the lock up. */
+const MAX_FAILED_POLLS = 3;
+
+/** Whether another gateway should poll, because the polls of this one fail. */
+export const isFailing = ({ failedPolls }: RoleState): boolean => failedPolls >= MAX_FAILED_POLLS;
+
 /** What decides whether a gateway may take a free lock. */
 export interface Eligibility {
   /** The replica is at an offset of the change log, and the extent of its unpublished changes is known. */
@@ -127,9 +148,10 @@ export interface Eligibility {
 }
 
 /**
- * Leases that a gateway waits before it takes a free lock, so that gateways with a better replica go first.
+ * Leases that a gateway waits before it takes a free lock, so that gateways with a better replica, or with a
+ * better connection to the CMS, go first.
  */
-const WAIT_LEASES = { complete: 1, incomplete: 2, noLogYet: 0.5 };
+const WAIT_LEASES = { failing: 1, complete: 1, incomplete: 2, noLogYet: 0.5 };
 
 /**
  * Whether to try to take the lock. Its holder renews it; a consistent follower takes a free lock immediately;
@@ -143,9 +165,10 @@ export function mayTakeLock(
 ): boolean {
   if (role.name === 'standalone') return false;
   if (role.name === 'leader' || role.name === 'bootstrapping') return true;
+  const freeMs = role.freeSinceMs === undefined ? -1 : nowMs - role.freeSinceMs;
+  if (isFailing(role) && freeMs < leaseMs * WAIT_LEASES.failing) return false;
   if (role.name === 'follower' && consistent && complete) return true;
   if (complete && noLogYet) return true;
-  const freeMs = role.freeSinceMs === undefined ? -1 : nowMs - role.freeSinceMs;
   if (complete) return freeMs >= leaseMs * WAIT_LEASES.complete;
   return freeMs >= leaseMs * (noLogYet ? WAIT_LEASES.noLogYet : WAIT_LEASES.incomplete);
 }

@@ -13,6 +13,8 @@ export interface Peers {
   isLeader(): Promise<boolean>;
   /** A poll saw everything. */
   polled(): Promise<void>;
+  /** The CMS, or the replica, failed during a poll. */
+  pollFailed(): void;
   /** `Sync.poll`, by the leader for all gateways. */
   poll(): Promise<boolean>;
   /** `Sync.fetchChanged`, by the leader for all gateways. */

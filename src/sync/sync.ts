@@ -95,7 +95,7 @@ export interface SyncOptions {
   intervalMs: number;
   observe: Observe;
   nowMs?: () => number;
-  peers?: Pick<Peers, 'commit' | 'isLeader' | 'polled'> | undefined;
+  peers?: Pick<Peers, 'commit' | 'isLeader' | 'polled' | 'pollFailed'> | undefined;
   /** Time between the starts of two full resyncs. */
   resyncIntervalMs?: number | undefined;
   /** Records per request. */
@@ -205,7 +205,10 @@ export function createSync(options: SyncOptions): Sync {
       clearTimeout(late);
       await continueResync(leadershipContext);
     } catch (error) {
-      if (!signal.aborted && !(error instanceof NotLeaderError)) dispatch(failureEvent(error, serviceCredentials));
+      if (!signal.aborted && !(error instanceof NotLeaderError)) {
+        dispatch(failureEvent(error, serviceCredentials));
+        peers?.pollFailed();
+      }
     } finally {
       clearTimeout(late);
       release();

@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError } from '../../src/errors.ts';
+import { ConfigError, ReplicaError } from '../../src/errors.ts';
 import { holdNext } from '../cms/cms-link.ts';
 import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { allSettled, leaderOf, startGateway, type TestGateway, type TestResponse, until } from './gateways.ts';
@@ -163,6 +163,38 @@ describe('cluster', function () {
         expect(lead.cmsLink.requests).to.equal(requests);
       });
     }
+
+    it('another gateway leads when the leader does not reach the CMS, or cannot write its replica', async () => {
+      const { lead, rest } = await three();
+      const failures: ((gateway: TestGateway) => void)[] = [
+        ({ cmsLink }) => void Object.assign(cmsLink, { isCut: true }),
+        ({ replica }) =>
+          void Object.assign(replica, {
+            stamps: () => {
+              throw new ReplicaError('unwritable', 'database or disk is full');
+            },
+          }),
+      ];
+      for (const [index, fail] of failures.entries()) {
+        const leader = index === 0 ? lead : leaderOf(rest)!;
+        fail(leader);
+        for (let n = 0; n < 3; n += 1) expect(await leader.cluster.poll()).to.equal(false);
+        const others = rest.filter((gateway) => gateway !== leader);
+        await until(() => leaderOf(others) !== undefined, 'another leads');
+        await expectSync([lead, ...others], `Seen by leader ${index}`);
+        expect(leader.cluster.status().role).to.equal('follower');
+      }
+    });
+
+    it('the only gateway leads again, and sees the changes of an outage, after the CMS did not respond', async () => {
+      cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      const [a] = (await start(1)) as [TestGateway];
+      a.cmsLink.isCut = true;
+      for (let n = 0; n < 3; n += 1) await a.cluster.poll();
+      await until(() => a.cluster.status().role === 'follower', 'it gives the lock up');
+      a.cmsLink.isCut = false;
+      await expectSync([a], 'During the outage');
+    });
 
     it('a leader that returns late appends nothing: its response is older than the change of the new leader', async () => {
       const { lead, rest } = await three();

@@ -7,7 +7,15 @@ import { createFakeCms, type FakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { randomFrom } from '../random.ts';
 import { scriptOptions } from '../script-options.ts';
 import { expectInSync } from '../sync/test-site.ts';
-import { allSettled, type GatewayOptions, roleOf, startGateway, type TestGateway, until } from './gateways.ts';
+import {
+  allSettled,
+  type GatewayOptions,
+  leaderOf,
+  roleOf,
+  startGateway,
+  type TestGateway,
+  until,
+} from './gateways.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 
 const INTERVAL_MS = 250;
@@ -165,6 +173,17 @@ const STEP_TYPES: Record<string, (scene: Scene) => void | Promise<void>> = {
   cutCms: (scene) => {
     scene.counts.faults += 1;
     pick(scene, scene.gateways).cmsLink.isCut = true;
+  },
+  /** The leader gives the lock up after three failed polls; those on request wait for no delay. */
+  cutCmsOfLeader: (scene) => {
+    const leader = leaderOf(scene.gateways);
+    if (!leader) return;
+    scene.counts.faults += 1;
+    leader.cmsLink.isCut = true;
+    const polls = async () => {
+      for (let n = 0; n < 3; n += 1) await leader.cluster.poll();
+    };
+    scene.background.push(polls());
   },
   healCms: (scene) => {
     for (const { cmsLink } of scene.gateways) cmsLink.isCut = false;

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   initialRole,
+  isFailing,
   mayPoll,
   mayTakeLock,
   nextRole,
@@ -67,6 +68,29 @@ describe('cluster role', () => {
     expect(mayTakeLock(joining, { ...empty, noLogYet: true }, 500, LEASE)).to.equal(true);
   });
 
+  it('gives the lock up after three failed polls in a row, and takes it again only if nobody else does for a lease', () => {
+    const failed: RoleEvent = { type: 'pollFailed' };
+    const events = (role: RoleState, ...all: RoleEvent[]) =>
+      all.reduce((before, event) => nextRole(before, event, 200, LEASE), role);
+    const leader = nextRole(follower, lockChecked(100, 1), 100, LEASE);
+    expect(isFailing(events(leader, failed, failed))).to.equal(false);
+    expect(isFailing(events(leader, failed, failed, { type: 'polled' }, failed))).to.equal(false);
+    const failing = events(leader, failed, failed, failed);
+    expect([isFailing(failing), mayPoll(failing, 200)]).to.deep.equal([true, true]);
+    const former = events(failing, { type: 'gaveUp' });
+    expect([former.name, mayPoll(former, 200)]).to.deep.equal(['follower', false]);
+    // It still holds the lock in Redis, or another gateway holds it.
+    expect(mayTakeLock(former, ELIGIBLE, 5000, LEASE)).to.equal(false);
+    const free = nextRole(former, lockChecked(200), 200, LEASE);
+    expect(mayTakeLock(free, ELIGIBLE, 1199, LEASE)).to.equal(false);
+    expect(mayTakeLock(free, ELIGIBLE, 1200, LEASE)).to.equal(true);
+    const again = nextRole(free, lockChecked(1200, 2), 1200, LEASE);
+    expect([again.name, isFailing(again)]).to.deep.equal(['leader', false]);
+    const bootstrapping = events(initialRole(0), { type: 'connected' }, lockChecked(0, 1));
+    expect(bootstrapping.name).to.equal('bootstrapping');
+    expect(events(bootstrapping, { type: 'gaveUp' }).name).to.equal('joining');
+  });
+
   it('never allows two leaders to poll, whatever is delayed or lost', () => {
     const step = fc.record({
       node: fc.nat({ max: 2 }),
@@ -75,6 +99,7 @@ describe('cluster role', () => {
       toRedisMs: fc.nat({ max: 900 }),
       fromRedisMs: fc.nat({ max: 900 }),
       isLost: fc.boolean(),
+      failedPolls: fc.nat({ max: 3 }),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -85,21 +110,28 @@ describe('cluster role', () => {
           const polling = roles.filter((role) => role.name === 'leader' && mayPoll(role, nowMs));
           expect(polling.length).to.be.at.most(1);
         };
-        for (const { node, pauseMs, toRedisMs, fromRedisMs, isLost } of steps) {
+        for (const { node, pauseMs, toRedisMs, fromRedisMs, isLost, failedPolls } of steps) {
           nowMs += pauseMs;
           check();
+          const apply = (event: RoleEvent) => {
+            roles[node] = nextRole(roles[node]!, event, nowMs, LEASE);
+          };
+          for (let n = 0; n < failedPolls; n += 1) apply({ type: 'pollFailed' });
+          if (isFailing(roles[node]!)) apply({ type: 'gaveUp' });
           const sentMs = nowMs;
           nowMs += toRedisMs;
-          const free = nowMs >= lock.untilMs;
-          if (free && mayTakeLock(roles[node]!, ELIGIBLE, sentMs, LEASE)) {
+          if (nowMs >= lock.untilMs) lock = { ...lock, holder: -1 };
+          const mayTake = mayTakeLock(roles[node]!, ELIGIBLE, sentMs, LEASE);
+          if (lock.holder === -1 && mayTake)
             lock = { holder: node, token: lock.token + 1, untilMs: nowMs + LEASE.leaseMs };
-          } else if (!free && lock.holder === node) lock = { ...lock, untilMs: nowMs + LEASE.leaseMs };
+          else if (lock.holder === node)
+            lock = mayTake ? { ...lock, untilMs: nowMs + LEASE.leaseMs } : { ...lock, holder: -1 };
           check();
           nowMs += fromRedisMs;
           const token = lock.holder === node ? lock.token : undefined;
           const event: RoleEvent = isLost ? { type: 'unresponsive' } : lockChecked(sentMs, token, lock.holder !== -1);
-          roles[node] = nextRole(roles[node]!, event, nowMs, LEASE);
-          if (roles[node]!.name === 'joining') roles[node] = nextRole(roles[node]!, { type: 'joined' }, nowMs, LEASE);
+          apply(event);
+          if (roles[node]!.name === 'joining') apply({ type: 'joined' });
           check();
         }
       }),

@@ -85,6 +85,11 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/cluster/role-state.ts', 'test/cluster/role-state.test.ts', {
+    'cluster: a gateway whose polls fail takes the lock last': {
+      function: 'mayTakeLock',
+      code: 'if (isFailing(_1) && _2 < _3 * WAIT_LEASES.failing) return false;',
+      title: 'gives the lock up',
+    },
     'cluster: an expired lease does not count': { function: 'mayPoll', code: '&& _1 < _2.leaseUntilMs' },
   }),
   ...mutantsOf('src/cluster/snapshot.ts', 'test/cluster/snapshot.test.ts', {
