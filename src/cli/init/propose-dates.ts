@@ -39,7 +39,7 @@ export interface ProposedDates {
 
 /**
  * Returns undefined if no field looks like the start of an event.
- * @param named path of the start, if the operator named it: perhaps of a field that the site does not show yet
+ * @param named the start, if the operator named it: perhaps a field that the site does not show yet
  */
 export function proposeDates(
   fields: readonly SourceField[],
@@ -53,7 +53,7 @@ export function proposeDates(
           dates.filter(({ path }) => !isEnd(path)),
           ({ path }) => nameScore(path, START_WORDS) * 2 || nameScore(path, DATE_WORDS),
         )
-      : (fields.find(({ path }) => path === named) ?? { path: named, type: undefined, values: [] });
+      : fieldAt(splitDate(named).date, fields);
   if (!startField) return undefined;
   const endField = bestField(
     dates.filter((field) => field !== startField && isEnd(field.path)),
@@ -63,22 +63,51 @@ export function proposeDates(
   const openQuestions: ProposedDates['openQuestions'] = [];
   if (inferred?.alternative && decisions.dateOrder === undefined) openQuestions.push('dateOrder');
   if (inferred?.format === 'unix' && decisions.seconds === undefined) openQuestions.push('seconds');
-  const start = proposeDate(startField, START_WORDS, fields, decisions);
+  const start =
+    (named === undefined ? undefined : namedDate(named, fields, decisions)) ??
+    proposeDate(startField, START_WORDS, fields, decisions);
   const end = endField
     ? proposeDate(endField, END_WORDS, fields, decisions)
     : endWithoutDate(startField, start, fields, decisions);
   return { startField, start, end, openQuestions };
 }
 
-/** The date in a field that the operator named, in the format of its values. Returns undefined if it shows no values that are dates. */
+/**
+ * The date that the operator named, in the format of its values: `meta.start`, or `meta.day,meta.time` for a date and a time of day.
+ * Returns undefined for one field that shows no values that are dates.
+ */
 export function namedDate(
-  path: string,
+  named: string,
   fields: readonly SourceField[],
   decisions: DateDecisions,
 ): ProposedDate | undefined {
-  const field = fields.find((each) => each.path === path && inferDate(each.values) !== undefined);
-  return field && proposeDate(field, isEnd(path) ? END_WORDS : START_WORDS, fields, decisions);
+  const { date, time } = splitDate(named);
+  const field = fieldAt(date, fields);
+  const inferred = decided(field, decisions);
+  if (time !== undefined) {
+    const timeField = fieldAt(time, fields);
+    const isSeen = inferred !== undefined && inferTimeFormat(timeField.values) !== undefined;
+    return {
+      source: dateAndTime(date, inferred?.format ?? 'Y-m-d', timeField),
+      reason: isSeen
+        ? `reads as ${formatSample(field.values[0])} ${formatSample(timeField.values[0])}`
+        : 'no record shows a value yet, so the usual formats are assumed',
+    };
+  }
+  if (inferred === undefined) return undefined;
+  const proposed = proposeDate(field, isEnd(date) ? END_WORDS : START_WORDS, fields, decisions);
+  const hasTime = inferred.hasTime || (typeof proposed.source === 'object' && proposed.source.parts !== undefined);
+  const hint = hasTime ? '' : `; if the time of day is in another field, name both: ${date},PATH`;
+  return { ...proposed, reason: proposed.reason + hint };
 }
+
+function splitDate(named: string): { date: string; time: string | undefined } {
+  const [date = '', time] = named.split(',');
+  return { date, time };
+}
+
+const fieldAt = (path: string, fields: readonly SourceField[]): SourceField =>
+  fields.find((each) => each.path === path) ?? { path, type: undefined, values: [] };
 
 const isEnd = (path: string): boolean => END_WORDS.test(normalizedName(path));
 

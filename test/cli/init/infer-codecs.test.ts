@@ -70,8 +70,16 @@ describe('codecs inferred from samples', () => {
     expect(inferTimeFormat(['19:30'])).to.equal('H:i');
     expect(inferTimeFormat(['7:30 pm', '11:00 am'])).to.equal('g:i a');
     expect(inferTimeFormat(['07:30 PM'])).to.equal('h:i A');
+    expect(inferTimeFormat(['9:30', '19:30'])).to.equal('H:i');
     expect(inferTimeFormat(['evening'])).to.equal(undefined);
     expect(inferTimeFormat([])).to.equal(undefined);
+  });
+
+  it('infers a format that reads every sample, whether or not its hour has a leading zero', () => {
+    const times = ['01:30 PM', '9:00 PM', '11:55 PM'];
+    const format = parseDateFormat(`Y-m-d ${inferTimeFormat(times)}`);
+    const read = times.map((time) => (typeof format === 'string' ? format : format.read(`2027-05-01 ${time}`)));
+    expect(read).to.deep.equal(['2027-05-01 13:30:00', '2027-05-01 21:00:00', '2027-05-01 23:55:00']);
   });
 
   it('reads booleans in any form', () => {

@@ -199,6 +199,30 @@ describe('a generated mapping', () => {
     });
   });
 
+  it('takes a date and a time of day that the operator named together, before and after the site shows them', () => {
+    const decisions = {
+      collections: { event: 'gigs' },
+      fields: { 'event.start_date': 'meta.day,meta.curtain', 'event.end_date': 'meta.last_day,meta.curfew' },
+    };
+    const unseen = propose(site([type('gig', 'gigs', [{ id: 5, meta: {} }])]), decisions);
+    const keys = metaKeys('event', unseen!.mapping.event).map(({ key }) => key);
+    expect(keys.sort()).to.deep.equal(['curfew', 'curtain', 'day', 'last_day']);
+    expect(() => compileMapping(unseen?.mapping, 'proposal')).not.to.throw();
+    const meta = { day: '25/04/2031', curtain: '7:30 PM', last_day: '26/04/2031', curfew: '11:00 PM' };
+    const part = (at: string, format: string) => ({ at: `meta.${at}`, format });
+    expect(fieldsOf(site([type('gig', 'gigs', [{ id: 5, meta }])]), decisions)).to.deep.include({
+      start_date: { parts: [part('day', 'd/m/Y'), part('curtain', 'g:i A')] },
+      end_date: { parts: [part('last_day', 'd/m/Y'), part('curfew', 'g:i A')] },
+    });
+  });
+
+  it('says of a date without a time of day how to name both', () => {
+    const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day: '2031-04-25', opening: '19:30' } }])]);
+    const decisions = { collections: { event: 'gigs' }, fields: { 'event.start_date': 'meta.day' } };
+    const reason = propose(facts, decisions)?.fields.find(({ field }) => field === 'start_date')?.reason;
+    expect(reason).to.include('name both: meta.day,PATH');
+  });
+
   it('opens a key that the operator named as text, whatever the field, so that the next init sees what the site stores', () => {
     const decisions = {
       collections: { event: 'gigs', venue: 'halls' },
