@@ -58,7 +58,8 @@ export async function openServer(listener: RequestListener, options: ServerOptio
     connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(headersTimeout / 4)),
   });
   server.maxConnections = options.sockets;
-  const connections = trackConnections(server, listener, options.stallTimeoutMs);
+  const connections = trackConnections(server, listener);
+  closeStalled(server, connections.responses, options.stallTimeoutMs, keepAliveTimeout + requestTimeout);
   // A connection beyond the backlog retries only after a second. Linux caps the backlog at `somaxconn`.
   server.listen({ port: options.port, host: options.host, backlog: Math.max(MIN_BACKLOG, options.sockets) });
   try {
@@ -114,6 +115,9 @@ function cannotListen(error: unknown, { host, port, setting = MAIN_SERVER.settin
   return new ConfigError(location, known[code] ? `${reason} (${code})` : reason, remedy);
 }
 
+/** The newest response of each connection; earlier ones on the same connection are sent before it. */
+type NewestResponses = ReadonlyMap<Socket, ServerResponse | undefined>;
+
 /**
  * Passes requests to the listener and knows which connections still have a response to send. `server.close()` alone would cut off responses
  * that have ended but not left the socket, and would keep idle keep-alive connections open.
@@ -121,9 +125,7 @@ function cannotListen(error: unknown, { host, port, setting = MAIN_SERVER.settin
 function trackConnections(
   server: Server,
   listener: RequestListener,
-  stallTimeoutMs: number,
-): { acceptPending(): Promise<void>; closeWhenDone(): void } {
-  /** The newest response of each connection; earlier ones on the same connection are sent before it. */
+): { responses: NewestResponses; acceptPending(): Promise<void>; closeWhenDone(): void } {
   const connections = new Map<Socket, ServerResponse | undefined>();
   let arrivals = 0;
   let isClosing = false;
@@ -139,8 +141,6 @@ function trackConnections(
     if (isClosing) closeAfter(socket, res);
     listener(req, res);
   });
-  closeStalled(server, connections, stallTimeoutMs);
-
   function closeAfter(socket: Socket, res: ServerResponse | undefined): void {
     if (!res || res.writableFinished) return void socket.destroySoon();
     if (!res.headersSent) res.shouldKeepAlive = false;
@@ -150,6 +150,7 @@ function trackConnections(
   }
 
   return {
+    responses: connections,
     /** Waits until the process has accepted and read what had arrived; Node accepts one connection per event-loop turn. */
     async acceptPending() {
       const deadlineMs = performance.now() + MAX_ACCEPT_MS;
@@ -170,17 +171,32 @@ function trackConnections(
 }
 
 /**
- * Closes connections that stall during a response. `server.timeout` would start a timer for every request; nearly all requests end before
+ * Closes connections that stall during a response, and those without a new request for `idleTimeoutMs` after one: Node's keep-alive timeout
+ * begins anew with every blank line that a client sends before its next request, and its other timeouts begin with the request line.
+ *
+ * `server.timeout` would start a timer for every request; nearly all requests end before
  * the first check, so this sets a socket timeout only for the rest. Node clears it when the next request begins.
  */
 function closeStalled(
   server: Server,
-  connections: ReadonlyMap<Socket, ServerResponse | undefined>,
+  connections: NewestResponses,
   stallTimeoutMs: number,
+  idleTimeoutMs: number,
 ): void {
+  /** When a check first found the response finished. */
+  const finishedMs = new WeakMap<ServerResponse, number>();
   const check = () => {
-    for (const [socket, res] of connections)
-      if (res && !res.writableFinished && socket.timeout !== stallTimeoutMs) socket.setTimeout(stallTimeoutMs);
+    const nowMs = performance.now();
+    for (const [socket, res] of connections) {
+      if (!res) continue;
+      if (!res.writableFinished) {
+        if (socket.timeout !== stallTimeoutMs) socket.setTimeout(stallTimeoutMs);
+        continue;
+      }
+      const sinceMs = finishedMs.get(res);
+      if (sinceMs === undefined) finishedMs.set(res, nowMs);
+      else if (nowMs - sinceMs > idleTimeoutMs) socket.destroy();
+    }
   };
   const timer = setInterval(check, Math.min(MAX_CHECK_INTERVAL_MS, Math.ceil(stallTimeoutMs / 4))).unref();
   server.once('close', () => clearInterval(timer));

@@ -15,6 +15,38 @@ const LIMITS = {
   drainMs: 60_000,
 };
 
+describe('a kept-alive connection', () => {
+  it('on which a client sends blank lines only is closed; one with requests stays open', async () => {
+    const port = await openServer((_request, response) => response.end('quick'), {
+      ...LIMITS,
+      ...{ headersTimeoutMs: 200, requestTimeoutMs: 200, keepAliveTimeoutMs: 200, stallTimeoutMs: 200 },
+    });
+    const request = `GET /quick HTTP/1.1\r\n${HOST}`;
+    const [blank, busy] = [connect(port.port, '127.0.0.1'), connect(port.port, '127.0.0.1')];
+    let isOpen = true;
+    blank.once('close', () => {
+      isOpen = false;
+    });
+    blank.on('error', () => {}).resume();
+    blank.write(request);
+    const drip = setInterval(() => blank.write('\r\n'), 20);
+    try {
+      const isClosed = async () => {
+        busy.write(request);
+        const [response] = await once(busy, 'data');
+        expect(String(response)).to.match(/^HTTP\/1\.1 200 /);
+        return !isOpen;
+      };
+      await until(isClosed, 'the connection with blank lines is closed');
+    } finally {
+      clearInterval(drip);
+      blank.destroy();
+      busy.destroy();
+      await port.close();
+    }
+  });
+});
+
 describe('graceful shutdown', () => {
   let port: HttpServer;
   let pending: (() => void)[];

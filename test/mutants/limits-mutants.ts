@@ -130,9 +130,15 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       title: 'body for ever',
     },
     'clients that do not read': {
-      function: 'trackConnections',
-      code: 'closeStalled(_1, _2, _3);',
+      function: 'openServer',
+      code: 'closeStalled(_1, _2.responses, _3.stallTimeoutMs, _4 + _5);',
       title: 'read no response',
+    },
+    'clients that send blank lines': {
+      function: 'closeStalled.check',
+      code: 'else if (_1 - _2 > _3) _4.destroy();',
+      test: 'test/http/server.test.ts',
+      title: 'blank lines only',
     },
     connections: {
       function: 'openServer',
