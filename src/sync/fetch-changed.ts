@@ -5,8 +5,8 @@ import { MEDIA } from '../cms/port.ts';
 import { seriesIdOf } from '../model/occurrences.ts';
 import type { SyncContext } from './context.ts';
 import { markDirty, markWritten } from './dirty-records.ts';
-import { fetchDirty, fetchImages } from './ingest.ts';
-import { fetchMissingImages } from './media-sync.ts';
+import { fetchDirty } from './ingest.ts';
+import { fetchImages, fetchMissingImages } from './media-sync.ts';
 import { refreshLinks } from './poll.ts';
 
 export interface ChangedRecord {

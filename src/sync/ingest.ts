@@ -1,17 +1,16 @@
 // Owns writing the CMS's records into the replica: in small batches, and never over something newer.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CmsRecord, MEDIA } from '../cms/port.ts';
-import { CmsUnavailable } from '../errors.ts';
+import type { CmsRecord } from '../cms/port.ts';
 import { seriesIdOf } from '../model/occurrences.ts';
 import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } from '../model/records.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { isTooLarge, readByIds, readImages, sentAtMs } from './cms-reader.ts';
-import { type Collection, idOf, PUBLIC_SCOPE, recordsPerPage, stampOf } from './collections.ts';
+import { isTooLarge, readByIds, sentAtMs } from './cms-reader.ts';
+import { type Collection, idOf, recordsPerPage, stampOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
-import { approveDeletions, areAllMissing, release } from './deletion-guard.ts';
+import { approveDeletions, release } from './deletion-guard.ts';
 import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
 import { deleteOccurrences, ingestOccurrences } from './ingest-occurrences.ts';
 import { readPublicViews } from './read-public-view.ts';
@@ -24,8 +23,6 @@ import { stampsById } from './replica-records.ts';
 const STALE_RESPONSE = { responses: 3, ms: 5 * 60_000 };
 /** Of records whose modification time WordPress may compute. */
 const DRAFTS: ReadonlySet<string> = new Set(['draft', 'pending']);
-/** Before more images than this are deleted, the gateway reads some of them one by one. */
-const MANY_IMAGES = 10;
 
 /** The batch size adapts so that one batch blocks the event loop for about this long. */
 const BATCH_MS = 4;
@@ -33,9 +30,9 @@ const BATCH_SIZE = { min: 5, max: 50 };
 const DELETE_BATCH_SIZE = 10;
 
 /**
- * Writes records into the replica that were requested at `readMark`. `byId`: they were requested by id, so
- * that an older `modified` may be true. A failure leaves the batches before it in the replica. Throws what
- * the CMS throws.
+ * Writes records into the replica that were requested at `readMark`, as the public sees them. `byId`: they were
+ * requested by id, so that an older `modified` may be true. A failure leaves the batches before it in the
+ * replica. Throws what the CMS throws.
  */
 export async function ingestRecords(
   context: SyncContext,
@@ -44,11 +41,20 @@ export async function ingestRecords(
   readMark: number,
   byId = false,
 ): Promise<void> {
+  const publicRecords = await readPublicViews(context, collection, records, { byId });
+  await ingestPublicRecords(context, collection, publicRecords, readMark, byId);
+}
+
+/** As {@link ingestRecords}, for distinct records that `readPublicViews` returned. */
+export async function ingestPublicRecords(
+  context: SyncContext,
+  collection: Collection,
+  publicRecords: readonly CmsRecord[],
+  readMark: number,
+  byId = false,
+): Promise<void> {
   const { replica, memory } = context;
   const { kind } = collection;
-  const distinct = new Map(records.map((record) => [idOf(record), record]));
-  distinct.delete(0);
-  const publicRecords = await readPublicViews(context, collection, [...distinct.values()], { byId });
   await leaveOut(context, collection, publicRecords.filter(isTooLarge), readMark);
   const readable = publicRecords.filter((record) => !isTooLarge(record));
   for (let from = 0; from < readable.length; ) {
@@ -322,29 +328,4 @@ function deletableIds(
   if (!isPosts && kind !== 'event')
     for (const id of deletable) markDirty(memory, 'event', replica.eventIdsShowing(kind, id));
   return deletable;
-}
-
-/**
- * Reads images by id: upserts those that exist, and deletes those that are missing. Throws what the CMS
- * throws.
- */
-export async function fetchImages(context: SyncContext, ids: readonly number[]): Promise<void> {
-  const { replica, commit, memory, pageSize } = context;
-  const missing: number[] = [];
-  for (let from = 0; from < ids.length; from += pageSize) {
-    const slice = ids.slice(from, from + pageSize);
-    const images = await readImages(context, slice);
-    memory.counts.changed += await commit(() => ({ images }));
-    const existing = new Set(images.map(({ id }) => id));
-    missing.push(...slice.filter((id) => !existing.has(id)));
-  }
-  const held = [...replica.getImages(missing).keys()];
-  if (held.length > MANY_IMAGES && !(await areAllMissing(context, { spec: MEDIA, scope: PUBLIC_SCOPE }, held)))
-    throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
-  for (let from = 0; from < missing.length; from += pageSize) {
-    const deleted = missing.slice(from, from + pageSize);
-    // The CMS removes a deleted image from its posts without touching their `modified`.
-    for (const { kind, id } of deleted.flatMap((image) => replica.postsWithImage(image))) markDirty(memory, kind, [id]);
-    memory.counts.removed += await commit(() => ({ deletes: [{ kind: 'image', ids: deleted }] }));
-  }
 }

@@ -6,11 +6,12 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { noEventsError, readPage, unlessAbsent } from './cms-reader.ts';
 import { type Collection, recordsPerPage, stampOf } from './collections.ts';
 import { type CollectionProgress, loadInitialSync, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
-import { ingestRecords } from './ingest.ts';
+import { ingestPublicRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages } from './media-sync.ts';
-import { type PageRequest, paginate } from './paginate.ts';
+import { type PagePosition, type PageRequest, paginate } from './paginate.ts';
 import { poll, refreshPublicViews, refreshSite } from './poll.ts';
+import { readPublicViews } from './read-public-view.ts';
 
 const CONCURRENT_PAGES = 3;
 
@@ -91,14 +92,19 @@ async function copyCollection(context: SyncContext, collection: Collection, onPr
   const progress = memory.initialSync[kind];
   if (!progress || progress.isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
-  const pages = paginate((page) => readPage(context, collection, { order: 'id', detail: 'mapped', ...page }), {
+  /** The public views are requested ahead of time, as the pages are. */
+  async function readPublicPage(position: PagePosition) {
+    const page = await readPage(context, collection, { order: 'id', detail: 'mapped', ...position });
+    return { ...page, publicRecords: await readPublicViews(context, collection, page.records, { byId: false }) };
+  }
+  const pages = paginate(readPublicPage, {
     by: isPosts ? 'offset' : 'page',
     start: progress.cursor,
     concurrency: CONCURRENT_PAGES,
     pageSize,
   });
-  for await (const { records, readMark, cursor, total, isLast } of pages) {
-    await ingestRecords(context, collection, records, readMark);
+  for await (const { publicRecords, readMark, cursor, total, isLast } of pages) {
+    await ingestPublicRecords(context, collection, publicRecords, readMark);
     const read = isPosts ? cursor.position : (cursor.position - 1) * pageSize;
     Object.assign(progress, { cursor, total, isFinished: isLast, done: isLast ? total : Math.min(total, read) });
     saveProgress(context);

@@ -2,15 +2,44 @@
 // those that were deleted.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MEDIA } from '../cms/port.ts';
+import { CmsUnavailable } from '../errors.ts';
 import { formatWallTime } from '../time/wall-time.ts';
-import { readMediaPage } from './cms-reader.ts';
-import { stampOf } from './collections.ts';
+import { readImages, readMediaPage } from './cms-reader.ts';
+import { PUBLIC_SCOPE, stampOf } from './collections.ts';
 import { STATE_KEYS, type SyncContext } from './context.ts';
-import { MODIFIED_RESOLUTION_MS } from './dirty-records.ts';
-import { fetchImages } from './ingest.ts';
+import { areAllMissing } from './deletion-guard.ts';
+import { MODIFIED_RESOLUTION_MS, markDirty } from './dirty-records.ts';
 import { isWatermarkSettled, lookbackUtc, modifiedSince, settleWatermark } from './modified-since.ts';
 
 const IDS_PER_SLICE = 200;
+/** Before more images than this are deleted, the gateway reads some of them one by one. */
+const MANY_IMAGES = 10;
+
+/**
+ * Reads images by id: upserts those that exist, and deletes those that are missing. Throws what the CMS
+ * throws.
+ */
+export async function fetchImages(context: SyncContext, ids: readonly number[]): Promise<void> {
+  const { replica, commit, memory, pageSize } = context;
+  const missing: number[] = [];
+  for (let from = 0; from < ids.length; from += pageSize) {
+    const slice = ids.slice(from, from + pageSize);
+    const images = await readImages(context, slice);
+    memory.counts.changed += await commit(() => ({ images }));
+    const existing = new Set(images.map(({ id }) => id));
+    missing.push(...slice.filter((id) => !existing.has(id)));
+  }
+  const held = [...replica.getImages(missing).keys()];
+  if (held.length > MANY_IMAGES && !(await areAllMissing(context, { spec: MEDIA, scope: PUBLIC_SCOPE }, held)))
+    throw new CmsUnavailable('incomplete', "The CMS's list of media leaves out items that exist.");
+  for (let from = 0; from < missing.length; from += pageSize) {
+    const deleted = missing.slice(from, from + pageSize);
+    // The CMS removes a deleted image from its posts without touching their `modified`.
+    for (const { kind, id } of deleted.flatMap((image) => replica.postsWithImage(image))) markDirty(memory, kind, [id]);
+    memory.counts.removed += await commit(() => ({ deletes: [{ kind: 'image', ids: deleted }] }));
+  }
+}
 
 /** Fetches the images that records refer to and the replica lacks. Throws what the CMS throws. */
 export async function fetchMissingImages(

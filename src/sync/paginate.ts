@@ -17,11 +17,11 @@ export interface Cursor {
   lastId: number;
 }
 
-export interface PageWithCursor extends MarkedPage {
+export type PageWithCursor<Page extends MarkedPage> = Page & {
   /** Continues after this page. */
   cursor: Cursor;
   isLast: boolean;
-}
+};
 
 export interface PaginateOptions {
   /**
@@ -54,19 +54,19 @@ function overlaps(records: readonly CmsRecord[], lastId: number): boolean {
  * Yields the pages of a list in order. A record that stays in the list meanwhile is on at least one of them:
  * if records before it disappeared, earlier pages are read again. Throws what `readPage` throws.
  */
-export async function* paginate(
-  readPage: (position: PagePosition) => Promise<MarkedPage>,
+export async function* paginate<Page extends MarkedPage>(
+  readPage: (position: PagePosition) => Promise<Page>,
   { by, start, pageSize, concurrency }: PaginateOptions,
-): AsyncGenerator<PageWithCursor> {
+): AsyncGenerator<PageWithCursor<Page>> {
   const byOffset = by === 'offset';
   const stride = byOffset ? pageSize - 1 : 1;
   const recordsBefore = (position: number) => (byOffset ? position : (position - 1) * pageSize);
-  const prefetched = new Map<number, Promise<MarkedPage>>();
+  const prefetched = new Map<number, Promise<Page>>();
   let { position, lastId } = start ?? { position: byOffset ? 0 : 1, lastId: 0 };
   let total = 0;
   let stepsBack = 0;
 
-  function fetchPage(at: number): Promise<MarkedPage> {
+  function fetchPage(at: number): Promise<Page> {
     let page = prefetched.get(at);
     if (!page) {
       page = readPage(byOffset ? { limit: pageSize, offset: at } : { limit: pageSize, page: at });

@@ -26,22 +26,26 @@ const modeOf = ({ memory }: SyncContext, { kind }: Collection): PublicViewMode =
   memory.publicView.modes[kind] ?? 'public';
 
 /**
- * Turns records that the service account received into those that may enter the replica: each published one
- * becomes its public view. A record whose public view is outdated is left out, and the next poll reads it
- * again. Throws `CmsUnavailable` if the CMS does not send the public view, and what the CMS throws.
+ * Turns records that the service account received, which may repeat, into those that may enter the replica: each
+ * published one becomes its public view. `byId`: they were requested by id. A record whose public view is outdated
+ * is left out, and the next poll reads it again. Throws `CmsUnavailable` if the CMS does not send the public view,
+ * and what the CMS throws.
  */
 export async function readPublicViews(
   context: SyncContext,
   collection: Collection,
-  records: readonly CmsRecord[],
+  received: readonly CmsRecord[],
   { byId }: { byId: boolean },
 ): Promise<CmsRecord[]> {
-  if (context.serviceCredentials === undefined || !collection.isPosts) return [...records];
+  const distinct = new Map(received.map((record) => [idOf(record), record]));
+  distinct.delete(0);
+  const records = [...distinct.values()];
+  if (context.serviceCredentials === undefined || !collection.isPosts) return records;
   const published = records.filter((record) => record.status === 'publish' && !isTooLarge(record));
   const unchanged = byId ? new Set<number>() : unchangedPluginRecords(context, collection, published);
   const wanted = published.filter((record) => !unchanged.has(idOf(record)));
   const views = wanted.length > 0 ? await readAnonymouslyOrDecide(context, collection, wanted) : 'public';
-  if (views === 'account') return [...records];
+  if (views === 'account') return records;
   return records.flatMap((record) => {
     if (record.status !== 'publish' || isTooLarge(record)) return [record];
     const id = idOf(record);
