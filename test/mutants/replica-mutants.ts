@@ -97,8 +97,15 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/sync/ingest.ts', 'test/sync/read-public-view.test.ts', {
     'public view: the public does not get what the CMS shows to the service account': {
       function: 'ingestRecords',
-      code: 'await readPublicViews(_1, _2, [..._3.values()], { byId })',
-      replacement: '[..._3.values()]',
+      code: 'await readPublicViews(_1, _2, _3, { byId })',
+      replacement: '_3',
+    },
+  }),
+  ...mutantsOf('src/sync/initial-sync.ts', 'test/sync/read-public-view.test.ts', {
+    'public view: the public does not get what the CMS shows to the service account, from the start': {
+      function: 'copyCollection.readPublicPage',
+      code: 'await readPublicViews(_1, _2, _3.records, { byId: false })',
+      replacement: '_3.records',
     },
   }),
   ...mutantsOf('src/sync/read-public-view.ts', 'test/sync/read-public-view.test.ts', {
