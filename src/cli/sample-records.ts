@@ -16,14 +16,16 @@ export interface SampledRecord {
 /** A kind is missing if the site refuses its collection. */
 export type SampledRecords = Partial<Record<Kind, SampledRecord[]>>;
 
+/** How many of the newest records of a collection tell what its fields hold. */
+export const SAMPLE_SIZE = 20;
+
 const LIMIT = 100;
 
-/** Reads the newest `eventCount` events and up to a hundred records of each other kind. Throws `CmsUnavailable`. */
+/** Reads the newest events (`SAMPLE_SIZE`) and up to a hundred records of each other kind. Throws `CmsUnavailable`. */
 export async function readSampleRecords(
   connection: SiteConnection,
   mapping: Mapping,
   site: Site,
-  eventCount: number,
 ): Promise<SampledRecords> {
   const cmsRecords: Partial<Record<Kind, CmsRecord[]>> = {};
   const list = async (kind: Kind, count: number): Promise<void> => {
@@ -33,7 +35,7 @@ export async function readSampleRecords(
   };
   for (const kind of ['category', 'tag', 'venue', 'organizer'] as const) await list(kind, LIMIT);
   const linkTables = await readLinkTables(connection, mapping, cmsRecords);
-  await list('event', eventCount);
+  await list('event', SAMPLE_SIZE);
   const records: SampledRecords = {};
   for (const [kind, listed] of Object.entries(cmsRecords) as [Kind, CmsRecord[]][])
     records[kind] = listed.map((cmsRecord) => ({

@@ -32,7 +32,6 @@ const checksOf = ({ siteChecks, accountChecks, listChecks, gatewayChecks }: CmsC
   ...WRITE_CHECKS,
   ...[...gatewayChecks, ...GATEWAY_CHECKS],
 ];
-const SAMPLED_EVENTS = 20;
 const WIDTH = 120;
 
 export interface CheckOptions {
@@ -81,7 +80,7 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Chec
         const { credentials } = connection;
         return orIfRefused(connection.cms.collectionInfo(map, { credentials }), undefined);
       }),
-      records: once(() => readSampleRecords(connection, mapping, site, SAMPLED_EVENTS)),
+      records: once(() => readSampleRecords(connection, mapping, site)),
     };
     for (const { area, name = '', isRequired, onlyWithWrite, run } of checksOf(cms)) {
       if (onlyWithWrite && !write) continue;

@@ -21,7 +21,6 @@ import { refusalLines, unsupportedNote, unsupportedPlugins } from './unsupported
 
 export type { Terminal } from './questions.ts';
 
-const SAMPLED_EVENTS = 20;
 const MOUNT = '/calendar/events/v1';
 
 const terminal: Terminal = {
@@ -65,7 +64,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     printAll([...proposalLines({ ...proposal, notes }), '']);
     const { preset } = proposal;
     const mapping = preset === undefined ? compileMapping(proposal.mapping, 'proposal') : loadMapping(preset);
-    const records = await readSampleRecords(connection, mapping, site, SAMPLED_EVENTS);
+    const records = await readSampleRecords(connection, mapping, site);
     const isClosed = proposal.needsPlugin && proposal.origin !== 'own-types';
     const baseUrl = (options.publicUrl ?? 'http://localhost:3000') + MOUNT;
     printAll([...previewLines(records, mapping, site, baseUrl, isClosed), '']);

@@ -111,7 +111,13 @@ function hasPath({ termBases, fields }: ProbedType, path: string): boolean {
 
 const AFTER_PLUGIN = 'shown once the companion plugin is installed';
 
-/** In how many records the field has a value, with an example. `type`: undefined if the site does not show it. */
+/** In how many of the records that were read the field has a value, with an example. */
+export function filledReason(values: readonly unknown[], { samples, total }: ProbedType): string {
+  const sampled = samples.length < total ? `the ${samples.length} newest` : samples.length;
+  return `${values.length} of ${sampled} records have it, such as ${formatSample(values[0])}`;
+}
+
+/** What the site shows of the field. `type`: undefined if the site does not show it. */
 export function fieldEvidence(type: ProbedType | undefined, field: string | FieldSpec): string {
   if (!type) return AFTER_PLUGIN;
   const paths = pathsOf(field);
@@ -122,8 +128,7 @@ export function fieldEvidence(type: ProbedType | undefined, field: string | Fiel
     return value === undefined ? [] : [value];
   });
   const values = inFields ?? inSamples;
-  if (values.length > 0)
-    return `${values.length} of ${type.samples.length} records have it, such as ${formatSample(values[0])}`;
+  if (values.length > 0) return filledReason(values, type);
   if (hasField(type, field)) return 'in the schema; no record has a value yet';
   return type.samples.length === 0 ? 'no record yet that could have it' : AFTER_PLUGIN;
 }
@@ -163,7 +168,8 @@ export function prunePreset(preset: MappingFile, site: ProbedSite): { mapping: M
     if (!type || !fields || type.fields.length === 0) continue;
     for (const [name, field] of Object.entries(fields)) {
       const paths = pathsOf(field);
-      const number = name === 'cost' && typeof field === 'string' ? numberSourceAt(type, field) : undefined;
+      const siteField = type.fields.find(({ path }) => path === field);
+      const number = siteField && numberSource(name, siteField);
       if (number) fields[name] = number;
       if (name === 'start_date' || name === 'end_date' || hasField(type, field)) continue;
       if (opensAll || (opensKeys && paths.every((path) => path.startsWith('meta.')))) continue;
@@ -182,11 +188,6 @@ export function lacksMetaKeys(mapping: MappingFile, site: ProbedSite): boolean {
     const known = new Set(postTypeOf(site, spec)?.fields.map(({ path }) => path));
     return metaKeys(kind, spec, mapping.event).some(({ key }) => !known.has(`meta.${key}`));
   });
-}
-
-function numberSourceAt({ fields }: ProbedType, path: string): FieldSpec | undefined {
-  const field = fields.find((each) => each.path === path);
-  return field && numberSource(field);
 }
 
 const collectionOf = (spec: KindSpec | undefined): string | undefined => spec?.posts ?? spec?.terms;

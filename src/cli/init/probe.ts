@@ -5,6 +5,7 @@ import type { CmsRecord, Query } from '../../cms/port.ts';
 import { objectOrEmpty, recordsOf } from '../../cms/wordpress/rest-api.ts';
 import { isObject } from '../../model/json.ts';
 import { orIfRefused, type WordPressConnection } from '../open-site.ts';
+import { SAMPLE_SIZE } from '../sample-records.ts';
 
 /** A field of a post type that WordPress itself does not have. */
 export interface SourceField {
@@ -53,7 +54,6 @@ export interface ProbedSite {
   typeById: Record<number, string>;
 }
 
-const SAMPLE_SIZE = 10;
 const MAX_TYPE_LOOKUPS = 60;
 
 /** Types of WordPress itself that cannot be events. */

@@ -45,8 +45,12 @@ export function nameReason({ values, type }: SourceField): string {
   return `has a similar name (${type ?? 'no type'} in the schema; no record has a value yet)`;
 }
 
-/** The source of a cost that the site stores as a number; undefined for another field. */
-export function numberSource({ path, values, type, decimal }: SourceField): FieldSpec | undefined {
+/** Texts that a site may store as numbers. In another text, such as a city, a number is likelier to be an id. */
+const NUMERIC_FIELDS: ReadonlySet<string> = new Set(['cost', 'zip', 'phone']);
+
+/** The source of a text that the site stores as a number; undefined for another field. */
+export function numberSource(field: string, { path, values, type, decimal }: SourceField): FieldSpec | undefined {
+  if (!NUMERIC_FIELDS.has(field)) return undefined;
   const isNumber =
     /number|integer/.test(type ?? '') || (values.length > 0 && values.every((value) => typeof value === 'number'));
   if (!isNumber) return undefined;
@@ -67,7 +71,7 @@ function sourceFor(field: string, fieldType: Field['type'], siteField: SourceFie
     if (!areNumbers || !values.some((value) => value !== '')) return undefined;
     return path.startsWith('acf.') ? { at: path, clearWith: null } : path;
   }
-  const number = field === 'cost' ? numberSource(siteField) : undefined;
+  const number = numberSource(field, siteField);
   if (number) return number;
   const isText = (type ?? 'string') === 'string' && values.every((value) => typeof value === 'string');
   if (!isText || !values.every((value) => fits(field, fieldType, String(value)))) return undefined;

@@ -70,12 +70,12 @@ export function previewLines(
   const count = records.event?.length ?? 0;
   if (events.length > 0)
     return [
-      `${events.length} of the ${count} events that were read, as the API shows them:`,
+      `${events.length} of the ${count} newest events, as the API shows them:`,
       ...events.flatMap((event) => ['', ...eventLines(event).map((line) => `  ${line}`)]),
     ];
   if (isClosed) return ['The site does not show the dates of its events yet: the companion plugin opens them.'];
   if (count === 0) return ['There is no event to read yet.'];
-  return [`The mapping can read the start of none of the ${count} events that were read.`];
+  return [`The mapping can read the start of none of the ${count} newest events.`];
 }
 
 /** Published events first. */

@@ -78,6 +78,19 @@ describe('init', () => {
     expect(output()).to.match(/event\.start_date +meta\.gatherpress_datetime_start.* 2 of 2 records have it/);
   });
 
+  it('says of how many records the counts are, and that these are not all', async () => {
+    const dates = { start_date: '2031-01-25 19:30:00', end_date: '2031-01-25 21:00:00' };
+    await openSite({
+      ...{ type: 'event', base: 'events', label: 'Events' },
+      acf: { start_date: 'string', end_date: 'string' },
+      records: Array.from({ length: 25 }, (_, n) => fakePost(n + 1, { title: `Gig ${n}`, acf: dates })),
+    });
+    expect(await init(options({ yes: true }), terminal())).to.equal(0);
+    expect(output()).to.include('Events, 25 records');
+    expect(output()).to.match(/event\.start_date +acf\.start_date.* 20 of the 20 newest records have it/);
+    expect(output()).to.include('3 of the 20 newest events, as the API shows them:');
+  });
+
   it('writes a valid configuration and mapping, and shows three events', async () => {
     await openSite(gigs('25'));
     expect(await init(options({ yes: true, 'public-url': 'https://calendar.example.org' }), terminal())).to.equal(0);

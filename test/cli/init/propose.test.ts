@@ -89,6 +89,17 @@ describe('a generated mapping', () => {
     expect(() => compileMapping(proposal?.mapping, 'proposal')).not.to.throw();
   });
 
+  it('takes a number for a postcode and a telephone number, and not for a city', () => {
+    const starts = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00' };
+    const gig = type('gig', 'gigs', [{ id: 5, meta: { ...starts, hall: 7 } }]);
+    const hall = type('hall', 'halls', [{ id: 7, meta: { postcode: 4020, tel: 5550100, town: 12 } }]);
+    const proposal = propose(site([gig, hall], { typeById: { 5: 'gig', 7: 'hall' } }));
+    expect(proposal?.mapping.venue?.fields).to.deep.equal({
+      zip: { at: 'meta.postcode', as: 'number', clearWith: null },
+      phone: { at: 'meta.tel', as: 'number', clearWith: null },
+    });
+  });
+
   it('combines a date and a time of day', () => {
     const records = [{ id: 1, meta: { event_date: '2031-05-01', start_time: '19:30', end_time: '22:00' } }];
     expect(fieldsOf(site([type('show', 'shows', records)]))).to.deep.equal({

@@ -5,8 +5,9 @@ import { loadMapping, mappingNames } from '../../../mapping/load.ts';
 import type { FieldSpec, MappingFile, PayloadSpec } from '../../../mapping/mapping-file.ts';
 import { KINDS } from '../../../model/records.ts';
 import { parseZone } from '../../../time/zones.ts';
-import { formatSample, listPath, pathsOf } from '../../field-samples.ts';
+import { listPath, pathsOf } from '../../field-samples.ts';
 import type { Decisions } from '../generate-mapping.ts';
+import { filledReason } from '../presets.ts';
 import type { ProbedType } from '../probe.ts';
 import { findEventTypes, type Proposal } from '../propose.ts';
 import type { PayloadSite } from './probe.ts';
@@ -83,9 +84,7 @@ function allPaths(spec: string | FieldSpec): string[] {
 function evidence(type: ProbedType | undefined, spec: string | FieldSpec): string {
   const paths = pathsOf(spec);
   const values = type?.fields.find(({ path }) => paths.includes(path))?.values ?? [];
-  return values.length === 0
-    ? 'no record has a value yet'
-    : `${values.length} of ${type?.samples.length} records have it, such as ${formatSample(values[0])}`;
+  return type === undefined || values.length === 0 ? 'no record has a value yet' : filledReason(values, type);
 }
 
 export const describe = ({ total }: ProbedType): string => `${total} ${total === 1 ? 'record' : 'records'}`;

@@ -14,7 +14,6 @@ import { assumptionLines, previewLines, proposalLines } from '../report.ts';
 import { type PayloadSite, probePayload } from './probe.ts';
 import { proposePayload } from './propose.ts';
 
-const SAMPLED_EVENTS = 20;
 const GIVE_KEY =
   'Give an account with an API key (enableAPIKey): --user SLUG, the slug of its collection, such as users, and the key in --password-file FILE.';
 const NAME_FIELDS =
@@ -87,7 +86,7 @@ async function preview(
   const mapping = compileMapping(proposal.mapping, 'proposal');
   const connection = openPayloadSite(site.url, credentials, mapping);
   try {
-    const records = await readSampleRecords(connection, mapping, await connection.cms.site(), SAMPLED_EVENTS);
+    const records = await readSampleRecords(connection, mapping, await connection.cms.site());
     return previewLines(records, mapping, await connection.cms.site(), baseUrl, false);
   } finally {
     await connection.close();

@@ -7,6 +7,7 @@ import { type CmsClient, createCmsClient } from '../../../cms/client.ts';
 import { CmsUnavailable } from '../../../errors.ts';
 import { isObject, type JsonObject } from '../../../model/json.ts';
 import { trimCharactersEnd } from '../../../text/text.ts';
+import { SAMPLE_SIZE } from '../../sample-records.ts';
 import type { ProbedSite, ProbedType, SourceField } from '../probe.ts';
 
 /** What init proposes a mapping from: the collections of a Payload site as types. */
@@ -18,7 +19,6 @@ export interface PayloadSite extends ProbedSite {
   withDrafts: ReadonlySet<string>;
 }
 
-const SAMPLE_SIZE = 10;
 const MAX_COLLECTIONS = 50;
 /** Payload's own collections and fields. */
 const OWN_COLLECTION = /^payload-/;
