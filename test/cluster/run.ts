@@ -11,7 +11,7 @@ const { histories, seed } = scriptOptions(
   `npm run test:cluster -- [options]
 
 Runs all tests of several gateways that share a Redis, and then random histories of writes, kills and cuts over three gateways. Needs an
-installed redis-server or valkey-server. Takes CLUSTER_MINUTES.`,
+installed redis-server or valkey-server. Takes two minutes.`,
   {
     histories: { type: 'string', value: 'N', default: '12', help: 'random histories' },
     seed: { type: 'string', value: 'N', help: 'of the first history; a failure prints its seed (default: random)' },

@@ -15,7 +15,7 @@ const options = scriptOptions(
   `npm run test:fuzz -- [options]
 
 Sends hostile values for every route and parameter of the API, as every kind of caller, to a gateway in front of a new WordPress, which the
-first run downloads. Takes three minutes. Fails for a 5xx, an error in another form, and a record that a rejected write created or changed.`,
+first run downloads. Takes a minute. Fails for a 5xx, an error in another form, and a record that a rejected write created or changed.`,
   {
     requests: { type: 'string', value: 'N', default: '10000', help: 'how many are sent' },
     seed: {
