@@ -31,7 +31,7 @@ export const COMMON_ROWS = {
   'clear-with': () =>
     'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).',
   'number-field': () =>
-    'If the field of the site holds numbers only, give the cost the codec "number" in the mapping, and { "number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).',
+    'If the field of the site holds numbers only, give it the codec "number" in the mapping, and { "number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).',
   'port-in-use': () => 'Stop the gateway while check --write runs, or look at its log while you change an event.',
 } as const;
 

@@ -2,11 +2,13 @@
 
 import { FIELDS, type Field } from '../../interface/fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
-import { type CalendarRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
+import { type CalendarRecord, type EventRecord, type Kind, NO_WEBSITE } from '../../model/records.ts';
 import type { SampledRecords } from '../sample-records.ts';
 
-/** By the keys of a record. */
+/** By the keys of a record; of a custom field `customFields.NAME`, as in the locations of a mapping. */
 export type Values = Record<string, unknown>;
+
+const CUSTOM = 'customFields.';
 
 /** Not tried: they identify the draft, or change which other fields WordPress accepts. */
 const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
@@ -18,26 +20,53 @@ const TOGETHER: Readonly<Partial<Record<Kind, Values>>> = {
   venue: { latitude: 52.5, longitude: 13.4 },
 };
 
-/** What to write in one call: the fields of `TOGETHER`, then every other field alone. */
-export function trialSteps(records: SampledRecords, timezone: string, kind: KindMapping<Kind>): Values[] {
+/** A fraction, an integer for a field that refuses fractions, and one for a field that refuses large numbers. */
+const NUMBERS = ['12.5', '12', '1'];
+const TEXT = 'Check 12';
+
+export const isNumber = (written: unknown): boolean => NUMBERS.includes(written as string);
+
+/**
+ * What to write in one call: the fields of `TOGETHER`, then every other field alone. Of the alternatives of a step, the first that the
+ * site does not refuse counts.
+ */
+export function trialSteps(records: SampledRecords, timezone: string, kind: KindMapping<Kind>): Values[][] {
   const writable = kind.writable as ReadonlySet<string>;
-  const together = TOGETHER[kind.kind] ?? {};
-  const steps: Values[] = [Object.fromEntries(Object.entries(together).filter(([key]) => writable.has(key)))];
+  const together = Object.entries(TOGETHER[kind.kind] ?? {}).filter(([key]) => writable.has(key));
+  const steps = together.length > 0 ? [[Object.fromEntries(together)]] : [];
+  const addStep = (key: string, values: readonly unknown[]) => steps.push(values.map((value) => ({ [key]: value })));
   for (const [name, field] of Object.entries(FIELDS[kind.kind])) {
-    if (!writable.has(field.key) || SKIPPED_KEYS.has(field.key) || Object.hasOwn(together, field.key)) continue;
-    const value = trialValue(kind, records, timezone, name, field);
-    if (value !== undefined) steps.push({ [field.key]: value });
+    if (!writable.has(field.key) || SKIPPED_KEYS.has(field.key) || together.some(([key]) => key === field.key))
+      continue;
+    const value = trialValue(records, timezone, name, field);
+    if (kind.numeric.has(field.key as never)) addStep(field.key, NUMBERS);
+    else if (value !== undefined) addStep(field.key, [value]);
   }
-  return steps.filter((step) => Object.keys(step).length > 0);
+  for (const [name, { type, accessor }] of kind.customFields) {
+    if (!accessor.write) continue;
+    // A field may take only some words, such as those of a list of choices.
+    const known = records[kind.kind]?.map(({ record }) => recordValue(record, CUSTOM + name)).find((value) => value);
+    const texts = known === undefined ? [TEXT] : [TEXT, known];
+    addStep(CUSTOM + name, type === 'boolean' ? [true] : accessor.isNumeric ? NUMBERS : texts);
+  }
+  return steps;
 }
 
-function trialValue(
-  kind: KindMapping<Kind>,
-  records: SampledRecords,
-  timezone: string,
-  name: string,
-  field: Field,
-): unknown {
+/** What a mapping writes for the values. */
+export function changesOf(values: Values): object {
+  const isCustom = ([key]: [string, unknown]) => key.startsWith(CUSTOM);
+  const entries = Object.entries(values);
+  const custom = entries.filter(isCustom).map(([key, value]) => [key.slice(CUSTOM.length), value]);
+  const own = Object.fromEntries(entries.filter((entry) => !isCustom(entry)));
+  return custom.length > 0 ? { ...own, customFields: Object.fromEntries(custom) } : own;
+}
+
+export const recordValue = (record: CalendarRecord, key: string): unknown =>
+  key.startsWith(CUSTOM)
+    ? (record as Partial<EventRecord>).customFields?.[key.slice(CUSTOM.length)]
+    : Reflect.get(record, key);
+
+function trialValue(records: SampledRecords, timezone: string, name: string, field: Field): unknown {
   switch (field.type) {
     case 'boolean':
       return field.empty !== true;
@@ -53,8 +82,7 @@ function trialValue(
       if (name === 'phone') return '555-010-0112';
       if (name === 'zip') return '12345';
       // A field that holds numbers only stores another text than this range.
-      if (name === 'cost') return kind.numeric.has(field.key) ? '12.5' : '12 - 15';
-      return 'Check 12';
+      return name === 'cost' ? '12 - 15' : TEXT;
     case 'html':
       return 'Written by check.';
     default:
@@ -82,11 +110,20 @@ export function clearedValues(step: Values, kind: KindMapping<Kind>, writtenFiel
   const clearable = Object.entries(FIELDS[kind.kind]).filter(
     ([name, { key, type }]) => key in step && writtenFields.includes(name) && (type === 'text' || type === 'ids'),
   );
-  return Object.fromEntries(clearable.map(([, { key, empty }]) => [key, empty]));
+  const custom = [...kind.customFields].filter(
+    ([name, { type }]) => CUSTOM + name in step && writtenFields.includes(customName(name)) && type === 'text',
+  );
+  return Object.fromEntries([
+    ...clearable.map(([, { key, empty }]) => [key, empty]),
+    ...custom.map(([name]) => [CUSTOM + name, '']),
+  ]);
 }
+
+const customName = (name: string): string => `custom_fields.${name}`;
 
 /** The API's name of a record's key. */
 export function fieldNameOf(kind: Kind, key: string): string {
+  if (key.startsWith(CUSTOM)) return customName(key.slice(CUSTOM.length));
   return Object.entries(FIELDS[kind]).find(([, field]) => field.key === key)?.[0] ?? key;
 }
 
@@ -94,6 +131,7 @@ export function fieldNameOf(kind: Kind, key: string): string {
 export function isSameValue(name: string, read: unknown, written: unknown): boolean {
   if (Array.isArray(written)) return JSON.stringify(read) === JSON.stringify(written);
   if (written === '') return read === '' || read === NO_WEBSITE || read === undefined;
+  if (isNumber(written)) return read !== '' && Number(read) === Number(written);
   // Fields for phone numbers store them in the format of the country.
   if (name === 'phone') return digitsOf(read) === digitsOf(written);
   // WordPress adds HTML tags around a text.

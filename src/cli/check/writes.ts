@@ -9,7 +9,17 @@ import type { Kind } from '../../model/records.ts';
 import { formatSample } from '../field-samples.ts';
 import { readLinkTables } from '../sample-records.ts';
 import { type Check, type CheckContext, type Finding, fail, ok, warn } from './checks.ts';
-import { clearedValues, fieldNameOf, isSameValue, trialSteps, unlinkableFields, type Values } from './trial-values.ts';
+import {
+  changesOf,
+  clearedValues,
+  fieldNameOf,
+  isNumber,
+  isSameValue,
+  recordValue,
+  trialSteps,
+  unlinkableFields,
+  type Values,
+} from './trial-values.ts';
 
 export const WRITE_CHECKS: readonly Check[] = [
   {
@@ -106,19 +116,42 @@ async function mayDeleteTerms({ account, collectionInfo }: WriteTrial, kind: Kin
 /** One finding a field. */
 async function tryFields(trial: WriteTrial, kind: KindMapping<Kind>, id: number): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const step of trialSteps(await trial.records(), trial.site.timezone, kind)) {
-    const written = await tryStep(trial, kind, id, step, false);
+  for (const alternatives of trialSteps(await trial.records(), trial.site.timezone, kind)) {
+    const { step, findings: written } = await tryAlternatives(trial, kind, id, alternatives);
     const passed = written.filter(({ state }) => state === 'ok');
     const empty = clearedValues(
       step,
       kind,
       passed.map(({ name }) => name ?? ''),
     );
-    const cleared = Object.keys(empty).length > 0 ? await tryStep(trial, kind, id, empty, true) : [];
+    const cleared = Object.keys(empty).length > 0 ? (await tryStep(trial, kind, id, empty, true)).findings : [];
     findings.push(...written.filter(({ state }) => state !== 'ok'));
     findings.push(...passed.map((each) => cleared.find(({ name }) => name === each.name) ?? each));
   }
   return findings;
+}
+
+interface Tried {
+  step: Values;
+  /** One a field. */
+  findings: Finding[];
+  isRefused: boolean;
+}
+
+/** Tries the first step that the site does not refuse. If it refuses all, the first one tells why. */
+async function tryAlternatives(
+  trial: WriteTrial,
+  kind: KindMapping<Kind>,
+  id: number,
+  [first = {}, ...others]: readonly Values[],
+): Promise<Tried> {
+  const tried = await tryStep(trial, kind, id, first, false);
+  if (!tried.isRefused) return tried;
+  for (const other of others) {
+    const next = await tryStep(trial, kind, id, other, false);
+    if (!next.isRefused) return next;
+  }
+  return tried;
 }
 
 /** Writes the values, reads them back and compares. */
@@ -128,7 +161,7 @@ async function tryStep(
   id: number,
   values: Values,
   isClearing: boolean,
-): Promise<Finding[]> {
+): Promise<Tried> {
   const { connection, options, site, linkTables } = trial;
   const { cms } = connection;
   const { advise, judgeChange } = trial.cms;
@@ -138,27 +171,32 @@ async function tryStep(
   try {
     const context = { site, current: await read(), linkTables };
     const before = kind.read(context.current, site, linkTables);
-    await cms.update(kind, id, kind.write(values as never, context), options);
+    await cms.update(kind, id, kind.write(changesOf(values) as never, context), options);
     const after = kind.read(await read(), site, linkTables);
     const judge = async ([key, name]: readonly [string, string]): Promise<Finding> => {
-      const value: unknown = Reflect.get(after, key);
+      const value = recordValue(after, key);
       if (isSameValue(name, value, values[key])) return { name, ...ok('') };
       const path = (kind.locations as ReadonlyMap<string, string>).get(key) ?? '';
       const message = `${action} was accepted, but ${path} reads back as ${shown(value)} instead of ${shown(values[key])}`;
       if (isClearing) return { name, ...warn(message, advise('clear-with')) };
-      const isLost = JSON.stringify(value) === JSON.stringify(Reflect.get(before, key));
+      const isLost = JSON.stringify(value) === JSON.stringify(recordValue(before, key));
       const ofCms = await judgeChange({ map: kind, name, path, isLost, message }, trial);
-      return { name, ...(ofCms ?? fail(message, advise(name === 'cost' ? 'number-field' : 'value-changed'))) };
+      return {
+        name,
+        ...(ofCms ??
+          fail(message, advise(name === 'cost' || isNumber(values[key]) ? 'number-field' : 'value-changed'))),
+      };
     };
-    return await Promise.all(names.map(judge));
+    return { step: values, findings: await Promise.all(names.map(judge)), isRefused: false };
   } catch (error) {
     if (!(error instanceof CmsRejected || error instanceof ApiError)) throw error;
     const message = `the site refuses ${action}: ${errorReason(error)}`;
     const advice = advise('field-refused');
-    return names.map(([, name]) => ({
+    const findings = names.map(([, name]) => ({
       name,
       ...(isClearing ? warn(message, advise('clear-with')) : fail(message, advice)),
     }));
+    return { step: values, findings, isRefused: true };
   }
 }
 

@@ -291,6 +291,91 @@ describe('check', () => {
     expect((await check((_, value) => String(value).slice(0, 5))).find(isPhone)?.state).to.equal('fail');
   });
 
+  it('passes with --write for a telephone number and a cost that the site stores as numbers, of which one is an integer', async () => {
+    const halls: FakeType = { type: 'hall', base: 'halls', label: 'Halls', meta: { phone: 'number' }, records: [] };
+    const venue = { posts: 'halls', fields: { phone: { at: 'meta.phone', as: 'number', clearWith: null } } };
+    const cost = { at: 'meta.price', as: 'number', clearWith: null };
+    const store = (key: string, value: unknown): unknown => {
+      if (key === 'price' && value !== null && !Number.isInteger(value)) throw new Error('price is not an integer.');
+      return value;
+    };
+    const event = { ...MAPPING.event, fields: { ...MAPPING.event.fields, cost } };
+    const result = await runCheck(
+      { types: [{ ...gigs({ more: { price: 12 } }), store }, halls] },
+      { write: true, mapping: { ...MAPPING, event, venue } },
+    );
+    expect(
+      result.rows.filter(({ area, name, state }) => area === 'writes' && state !== 'ok' && name !== 'event links'),
+    ).to.deep.equal([]);
+    expect(row(result, 'writes', 'venue').message).to.match(/(\d+) of \1 fields were written/);
+  });
+
+  describe('with --write, of custom fields', () => {
+    const META_KEYS = { ...META, seats: 'number', level: 'string', note: 'string', outdoors: 'boolean' };
+    const CUSTOM = {
+      seats: { at: 'meta.seats', as: 'number', clearWith: null },
+      level: 'meta.level',
+      note: { at: 'meta.note', readOnly: true },
+      outdoors: { at: 'meta.outdoors', type: 'boolean' },
+    };
+    let written: [key: string, value: unknown][];
+    const runOn = (store: (key: string, value: unknown) => unknown, more: Partial<FakeOptions> = {}) => {
+      written = [];
+      const type = gigs({ meta: META_KEYS, more: { seats: 40, level: 'easy', note: 'x', outdoors: false } });
+      const storeAndTell = (key: string, value: unknown): unknown => {
+        written.push([key, value]);
+        return store(key, value);
+      };
+      return runCheck(
+        { types: [{ ...type, store: storeAndTell }], ...more },
+        { write: true, mapping: { ...MAPPING, event: { ...MAPPING.event, custom_fields: CUSTOM } } },
+      );
+    };
+    const valuesOf = (wanted: string) => written.flatMap(([key, value]) => (key === wanted ? [value] : []));
+    const refuse = (reason: string): never => {
+      throw new Error(reason);
+    };
+
+    it('writes numbers, texts and booleans, reads them back and clears them, and removes its draft', async () => {
+      const result = await runOn((_, value) => value);
+      expect(result.rows.filter(({ area, state }) => area === 'writes' && state !== 'ok')).to.deep.equal([]);
+      expect(row(result, 'writes', 'event').message).to.match(/(\d+) of \1 fields were written/);
+      expect(valuesOf('seats')).to.deep.equal([12.5, null]);
+      expect(valuesOf('level')).to.deep.equal(['Check 12', '']);
+      expect(valuesOf('outdoors')).to.deep.equal([true]);
+      expect(valuesOf('note')).to.deep.equal([]);
+      expect(site.requests.filter((request) => request.startsWith('DELETE'))).to.have.length(1);
+      expect(site.types[0]!.records.map(({ id }) => id)).to.deep.equal([1, 2]);
+    });
+
+    it('writes an integer where the site takes no fraction, and a value of the site where it takes only some', async () => {
+      const result = await runOn((key, value) => {
+        if (key === 'seats' && value !== null && !Number.isInteger(value)) refuse('seats is not an integer.');
+        if (key === 'level' && value !== '' && value !== 'easy') refuse('level is easy or hard.');
+        return value;
+      });
+      expect(result.rows.filter(({ area, state }) => area === 'writes' && state !== 'ok')).to.deep.equal([]);
+      expect(valuesOf('seats')).to.deep.equal([12.5, 12, null]);
+      expect(valuesOf('level')).to.deep.equal(['Check 12', 'easy', '']);
+    });
+
+    it('fails for a number that comes back as another, and for one that the site refuses', async () => {
+      const comma = await runOn((key, value) => (key === 'seats' && value !== null ? Number(value) * 10 : value));
+      const changed = row(comma, 'writes', 'event.custom_fields.seats');
+      expect([changed.state, changed.message]).to.deep.equal([
+        'fail',
+        'writing it was accepted, but meta.seats reads back as 125 instead of 12.5',
+      ]);
+      expect(changed.advice).to.include('"decimal": ","');
+      await site.close();
+      const closed = await runOn((key, value) => (key === 'seats' ? refuse('seats is closed.') : value));
+      const refused = row(closed, 'writes', 'event.custom_fields.seats');
+      expect(refused.state).to.equal('fail');
+      expect(refused.message).to.include('seats is closed.');
+      expect(site.requests.filter((request) => request.startsWith('DELETE'))).to.have.length(1);
+    });
+  });
+
   it('passes with --write for the coordinates of a venue', async () => {
     const meta = { lat: 'string', lng: 'string' };
     const halls: FakeType = { type: 'hall', base: 'halls', label: 'Halls', meta, records: [] };
