@@ -58,6 +58,24 @@ for (const service of [SERVICE, undefined]) {
         .and.to.not.include(SECRET);
     });
 
+    it('stays the same when the next poll reads a written record again', async () => {
+      const event = await publish({ description: '<!-- wp:paragraph -->Come[members] in[/members]' });
+      const venue = cms.createPost('venues', { password: 'sesame', content: 'Behind the harbour' });
+      await gateway.services.sync.poll();
+      const renamed = await gateway.request(`/venues/${venue.id}`, { ...EDITOR, json: { venue: 'Hall' } });
+      expect(renamed.status).to.equal(200);
+      const shown = () =>
+        Promise.all([`/events/${event.id}`, `/venues/${venue.id}`].map((path) => gateway.request(path)));
+      const before = await shown();
+      link.requests = 0;
+      await gateway.services.sync.poll();
+      expect(link.requests).to.be.greaterThan(0);
+      const after = await shown();
+      expect(after.map(({ headers, text }) => [headers.etag, text])).to.deep.equal(
+        before.map(({ headers, text }) => [headers.etag, text]),
+      );
+    });
+
     it('is shown only after the CMS has sent it', async () => {
       const call = holdNext(link, 'before', 'list');
       const writing = publish();

@@ -116,8 +116,13 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
     },
     'public view: an outdated one from a cache is not used': {
       function: 'mergePublicView',
-      code: 'return _1 ? undefined : _2',
-      replacement: 'return _2',
+      code: 'if (_1) return undefined;',
+    },
+    'public view: without a service account a write stores what a poll reads': {
+      function: 'mergePublicView',
+      code: '_1 === undefined ? _2 :',
+      test: 'test/calendar/public-view.test.ts',
+      title: 'stays the same',
     },
     'public view: a refusal of anonymous readers counts only after ten minutes': {
       function: 'decideAfterRefusal',
