@@ -18,6 +18,8 @@ export interface FakeType {
   unsupported?: string[];
   /** What is stored of a written meta value; throws to refuse it. Default: the value. */
   store?(key: string, value: unknown, before: unknown): unknown;
+  /** The type has capabilities of its own, and no account has them. */
+  isForbidden?: boolean;
   /** Leaves records out of lists. */
   isListed?(record: Json, query: URLSearchParams): boolean;
   /** The total counts as many records that no page has. */
@@ -60,6 +62,9 @@ type Json = Record<string, unknown>;
 
 const ALL_CAPABILITIES =
   'edit_posts edit_others_posts read_private_posts publish_posts delete_posts manage_categories'.split(' ');
+
+/** General names and their own, of a post type with the capabilities of posts. */
+const TYPE_CAPABILITIES = ALL_CAPABILITIES.map((name) => [name, name]);
 
 /** A complete post, with defaults for missing fields. */
 export function fakePost(id: number, fields: Json): Json {
@@ -168,9 +173,13 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
       return [
         200,
         Object.fromEntries(
-          types.map(({ type, base, label, taxonomies: own = [] }) => [
+          types.map(({ type, base, label, taxonomies: own = [], isForbidden }) => [
             type,
-            { slug: type, rest_base: base, name: label, taxonomies: own, rest_namespace: 'wp/v2' },
+            {
+              ...{ slug: type, rest_base: base, name: label, taxonomies: own, rest_namespace: 'wp/v2' },
+              // WordPress shows them to those who may edit posts of the type.
+              ...(isKnown && !isForbidden && { capabilities: Object.fromEntries(TYPE_CAPABILITIES) }),
+            },
           ]),
         ),
       ];

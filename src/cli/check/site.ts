@@ -101,7 +101,9 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
         if (!permissions) continue;
         const missing = (actions: readonly Action[]) =>
           actions.map((action) => permissions[action]).filter((permission) => !granted.has(permission));
-        const missingToRead = missing(READ_ACTIONS);
+        // An account that has the general permissions, and is not shown those of the collection, has none of these.
+        const isHidden = info.permissions === undefined && missing(READ_ACTIONS).length === 0;
+        const missingToRead = isHidden ? [`the capabilities of ${name}`] : missing(READ_ACTIONS);
         const missingToWrite = readOnly ? [] : missing(WRITE_ACTIONS);
         const advice = advise('capabilities', [...missingToRead, ...missingToWrite]);
         if (missingToRead.length > 0)

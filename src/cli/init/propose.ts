@@ -151,6 +151,7 @@ export function proposeOwnTypes(
   plugins?: readonly string[],
   undated: readonly string[] = [],
 ): Proposal {
+  const eventPlugins = plugins?.filter((folder) => KIND_WORDS.event.test(folder)) ?? [];
   return {
     origin: 'own-types',
     preset: mapping.name,
@@ -164,6 +165,7 @@ export function proposeOwnTypes(
     notes: [
       ...(undated.length > 0 ? [advise('undated-types', undated)] : []),
       ...(plugins === undefined ? [advise('hidden-plugins')] : []),
+      ...(eventPlugins.length > 0 ? [advise('event-plugins', eventPlugins)] : []),
     ],
     needsPlugin: true,
     openQuestions: [],

@@ -197,6 +197,13 @@ describe('check', () => {
     expect(few.code).to.equal(1);
   });
 
+  it('fails for a type whose own capabilities the service account lacks, though it has those of posts', async () => {
+    const result = await runCheck({ types: [{ ...gigs(), isForbidden: true }] });
+    expect(row(result, 'account', 'gigs')).to.include({ state: 'fail' });
+    expect(row(result, 'account', 'gigs').message).to.include('lacks the capabilities of gigs');
+    expect(row(result, 'account', 'gigs').advice).to.include('administrators only');
+  });
+
   it('warns if none of many events is over', async () => {
     const upcoming = gigs();
     upcoming.records = Array.from({ length: 25 }, (_, at) => fakePost(at + 1, { ...upcoming.records[0], id: at + 1 }));

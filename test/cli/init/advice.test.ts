@@ -141,6 +141,17 @@ const SCENARIOS: readonly Scenario[] = [
     writes: /event-organiser/,
   },
   {
+    id: 'event-plugins',
+    facts: ['town-events'],
+    types: [],
+    options: { plugins: ['akismet', 'town-events'] },
+    args: 'URL --yes',
+    env: LOGIN,
+    follow: 'URL --yes --force',
+    followTypes: [GIGS],
+    writes: /gigs/,
+  },
+  {
     id: 'date-order',
     types: [AMBIGUOUS],
     args: 'URL --yes',
@@ -229,7 +240,9 @@ describe('the advice of init', () => {
     });
 
   it('of a type that is not in the REST API names the section that shows the argument of register_post_type', () => {
-    const [, document = '', title = ''] = /(docs\/[\w-]+\.md), "([^"]+)"/.exec(advise('event-type', ['gigs'])) ?? [];
+    const reference = /(docs\/[\w-]+\.md)[^"]+"([^"]+)"/;
+    const [, document = '', title = ''] = reference.exec(advise('event-type', ['gigs'])) ?? [];
+    expect(reference.exec(advise('event-plugins', ['town-events']))?.slice(1)).to.deep.equal([document, title]);
     const text = readFileSync(new URL(`../../../${document}`, import.meta.url), 'utf8');
     expect(text.split(`\n## ${title}\n`)[1]?.split('\n## ')[0]).to.include("'show_in_rest' => true");
   });
