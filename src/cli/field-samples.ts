@@ -1,7 +1,7 @@
 // The paths of a mapping's field, and the values that a record has there.
 
 import type { CmsRecord } from '../cms/port.ts';
-import type { FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
+import type { DatePartSpec, FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
 import { parsePath, valueAt } from '../mapping/paths.ts';
 
 const SHOWN_CHARACTERS = 40;
@@ -17,10 +17,10 @@ export function pathsOf(field: string | FieldSpec | undefined): string[] {
   return location.at === undefined ? [] : [location.at];
 }
 
-/** Whether the field is read from several places, each with a format of its own. */
-export function hasParts(field: string | FieldSpec): boolean {
+/** The places from which the field is read, each with a format of its own; undefined if it is read from one. */
+export function partsOf(field: string | FieldSpec): DatePartSpec[] | undefined {
   const location = typeof field === 'string' ? field : (field.read ?? field);
-  return typeof location !== 'string' && location.parts !== undefined;
+  return typeof location === 'string' ? undefined : location.parts;
 }
 
 export function valueAtPath(cmsRecord: CmsRecord, text: string): unknown {

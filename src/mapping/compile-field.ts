@@ -173,6 +173,13 @@ function datePartsAccessor(parts: DatePartSpec[], clock: Clock, pointer: string,
   };
 }
 
+/** Whether every part has a text, and together they are no date: then the time of day is not read, and the event is at midnight. */
+export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
+  const format = parseDateFormat(parts.map((part) => part.format).join('\n'));
+  const texts = parts.map(({ at, format }) => readPart(valueAt(cmsRecord, parseWritablePath(at, '')), format));
+  return typeof format !== 'string' && !texts.includes('') && format.read(texts.join('\n')) === undefined;
+}
+
 function writeEmpty(body: Record<string, unknown>, paths: Path[], clearWith: unknown): void {
   for (const path of paths) setAt(body, path, clearWith === undefined ? '' : clearWith);
 }

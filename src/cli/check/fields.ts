@@ -2,11 +2,12 @@
 
 import type { CmsRecord } from '../../cms/port.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
+import { hasUnreadableTime } from '../../mapping/compile-field.ts';
 import { customFieldType, locationOf } from '../../mapping/custom-fields.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
-import { formatSample, hasParts, listPath, pathsOf, valueAtPath } from '../field-samples.ts';
+import { formatSample, listPath, partsOf, pathsOf, valueAtPath } from '../field-samples.ts';
 import type { SampledRecord } from '../sample-records.ts';
 import {
   type Check,
@@ -79,6 +80,7 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
       context.cms.advise('path', map.collection, shownFields(records), paths[0]),
     );
 
+  const parts = partsOf(spec);
   const isFlag = definition.type === 'boolean';
   const hasValue = ({ cmsRecord }: SampledRecord) =>
     paths.some((each) => !isBlank(valueAtPath(cmsRecord, each), definition));
@@ -87,7 +89,7 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
   const sample = filled.find(hasValue)?.cmsRecord;
   const exampleOf = (cmsRecord: CmsRecord) => paths.map((each) => formatSample(valueAtPath(cmsRecord, each))).join(' ');
   const example = sample && exampleOf(sample);
-  const codecAdvice = () => context.cms.advise('codec', `${map.kind}.${name}`, hasParts(spec));
+  const codecAdvice = () => context.cms.advise('codec', `${map.kind}.${name}`, parts !== undefined);
   if (filled.length > 0 && readable.length === 0 && !isFlag)
     return fail(`${path} holds ${example}, which is not readable`, codecAdvice());
   if (definition.required && readable.length < records.length) {
@@ -103,6 +105,12 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
         : context.cms.advise('fill-in', filled.length === 0),
     );
   }
+  const untimed = parts ? filled.filter(({ cmsRecord }) => hasUnreadableTime(parts, cmsRecord)) : [];
+  if (untimed.length > 0)
+    return warn(
+      `${path}: ${untimed.length} of ${records.length} events have a time of day that is not readable (such as ${exampleOf(untimed[0]!.cmsRecord)}): it is taken for midnight`,
+      codecAdvice(),
+    );
   if (records.length === 0) return ok(path);
   const count = `${path}: ${filled.length} of ${records.length} have it`;
   return ok(example === undefined ? count : `${count}, such as ${example}`);
