@@ -152,6 +152,16 @@ const SCENARIOS: readonly Scenario[] = [
     writes: /gigs/,
   },
   {
+    id: 'event-plugins',
+    facts: ['town-events'],
+    types: [type('posts', {})],
+    options: { plugins: ['town-events'] },
+    args: 'URL --yes',
+    env: LOGIN,
+    follow: 'URL --yes --force --event-type posts --field event.start_date=meta.begin',
+    writes: /"posts": "posts"[\s\S]*"meta\.begin"/,
+  },
+  {
     id: 'date-order',
     types: [AMBIGUOUS],
     args: 'URL --yes',
