@@ -78,6 +78,7 @@ async function testSite(
   notes: string[],
 ): Promise<TableRow> {
   const site = `${versionedName(source, slug)}, ${options.name}`;
+  process.stderr.write(`${site} ...\n`);
   const cells = Object.fromEntries(COLUMNS.map((column) => [column, 'not run'])) as Record<Column, string>;
   const started = await startPluginSite(source, slug, plugin, options, join(HERE, `${slug}.php`)).catch((error) => {
     process.stderr.write(`FAIL ${site}: ${error instanceof Error ? error.stack : String(error)}\n`);
@@ -125,7 +126,9 @@ Needs an installed PHP and the sources of the plugins: a run without them lists 
 const only = options.only?.split(',') ?? slugs;
 const unknown = only.filter((slug) => !slugs.includes(slug));
 if (unknown.length > 0) throw new Error(`--only: no test for ${unknown.join(', ')}; there are ${slugs.join(', ')}`);
-const sourceOf = (slug: string): string => join(resolve(options.sources ?? '.'), slug);
+const folderOf = (slug: string): string => join(resolve(options.sources ?? '.'), slug);
+/** The mirror's repositories have the plugin in a folder of its name. */
+const sourceOf = (slug: string): string => [join(folderOf(slug), slug)].find(existsSync) ?? folderOf(slug);
 const missing = only.filter((slug) => options.sources === undefined || !existsSync(sourceOf(slug)));
 if (missing.length > 0) {
   console.log(
