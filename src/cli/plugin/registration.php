@@ -168,6 +168,7 @@ function is_registered($object, $key, $subtype) {
 
 /** Registers keys of types that this file registers. */
 function register_keys($object, $subtype, $keys) {
+    $numbers = [];
     foreach ($keys as $key => $definition) {
         if (is_registered($object, $key, $subtype)) {
             continue;
@@ -177,7 +178,12 @@ function register_keys($object, $subtype, $keys) {
             $more['default'] = $definition['type'] === 'object' ? (object) [] : $definition['default'];
         }
         \register_meta($object, $key, $more + key_args($object, $subtype, $definition));
+        if ($definition['type'] === 'number') {
+            $numbers[$key] = [];
+        }
     }
+    // WordPress refuses to remove a value that is no number, such as a blank text of an import.
+    ignore_unchanged($object, $subtype, $numbers);
 }
 
 /**
@@ -196,10 +202,15 @@ function open_keys($object, $subtype, $keys) {
         \register_meta($object, $key, key_args($object, $subtype, $definition));
         $opened[$key] = $definition;
     }
-    if ($opened) {
-        \add_filter("rest_pre_insert_$subtype", function ($prepared, $request) use ($object, $subtype, $opened) {
+    ignore_unchanged($object, $subtype, $opened);
+}
+
+/** Makes REST requests leave keys alone that they send back unchanged. */
+function ignore_unchanged($object, $subtype, $keys) {
+    if ($keys) {
+        \add_filter("rest_pre_insert_$subtype", function ($prepared, $request) use ($object, $subtype, $keys) {
             if (\is_array($request['meta'])) {
-                $request['meta'] = changed_meta($request, $object, $subtype, $opened);
+                $request['meta'] = changed_meta($request, $object, $subtype, $keys);
             }
             return $prepared;
         }, 10, 2);

@@ -95,6 +95,25 @@ describe('the companion plugin', () => {
         expect(evaluate(code, '', values)).to.deep.equal([null, null, 0, 12.5]);
       });
 
+      it('leaves a blank text alone that an editor received as no value and sends back, which WordPress would refuse', () => {
+        const own = sourceWith(asNumber, { wordpress: { posts: { events: { type: 'gig' } } } });
+        const site = `
+          class WP_REST_Post_Meta_Fields {
+            public function __construct($type) {}
+            public function get_value() { return array('start' => '', 'price' => null); }
+          }
+          function save($meta) {
+            $request = new ArrayObject(array('id' => 1, 'meta' => $meta));
+            apply_filters('rest_pre_insert_gig', new stdClass(), $request);
+            return (object) $request['meta'];
+          }`;
+        const saves = "array(save(array('start' => '', 'price' => null)), save(array('price' => 0)))";
+        expect(evaluate(companionPlugin(compileMapping(own, 'sample')), site, saves)).to.deep.equal([
+          { start: '' },
+          { price: 0 },
+        ]);
+      });
+
       it('keeps a key unset that is left blank on the edit screen', () => {
         const own = sourceWith(asNumber, { wordpress: { posts: { events: { type: 'gig' } } } });
         const screen = `
