@@ -38,7 +38,7 @@ export const isStaff = (actor: Actor, permissions: ActionPermissions | undefined
   can(actor, 'edit', permissions);
 
 /** The rule by which the CMS lets the actor read posts of one collection. */
-export function visibilityOf(actor: Actor, permissions: ActionPermissions | undefined): Visibility {
+function visibilityOf(actor: Actor, permissions: ActionPermissions | undefined): Visibility {
   if (!actor.account || !isStaff(actor, permissions)) return PUBLIC_VISIBILITY;
   const readsOthers = can(actor, 'readOthers', permissions);
   const readsPrivate = can(actor, 'readPrivate', permissions);

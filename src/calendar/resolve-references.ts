@@ -99,7 +99,7 @@ export function findTerm({ replica }: Services, kind: TermKind, text: string): n
 }
 
 /** The id of a term in the replica, for a list parameter: by slug, else by id, else by name. */
-export function resolveTermId(services: Services, kind: TermKind, text: string): number | undefined {
+function resolveTermId(services: Services, kind: TermKind, text: string): number | undefined {
   const { replica } = services;
   const id = /^\d+$/.test(text) ? Number(text) : undefined;
   return (
@@ -109,12 +109,7 @@ export function resolveTermId(services: Services, kind: TermKind, text: string):
 }
 
 /** Whether the term exists, in the replica or in the CMS. Throws `CmsUnavailable`. */
-export async function termExists(
-  services: Services,
-  kind: TermKind,
-  id: number,
-  request: RequestContext,
-): Promise<boolean> {
+async function termExists(services: Services, kind: TermKind, id: number, request: RequestContext): Promise<boolean> {
   const { replica, unknownRecords } = services;
   if (replica.get(kind, id)) return true;
   const name = `${kind} ${id}`;

@@ -73,7 +73,7 @@ const NO_LOG = '0-0';
  * What anonymous callers find in a list, in full: published, neither hidden nor protected. A record that is text inside
  * an event changes with the event.
  */
-export const isListedRecord = (
+const isListedRecord = (
   record: { id: number; status: string; protected: boolean; hidden?: boolean } | undefined,
 ): boolean =>
   record !== undefined &&

@@ -1,7 +1,7 @@
 // Counters beside the records: events of each link target and status (`event_count`), and of each day
 // (`event_day`).
 
-import type { EventRecord, TermKind } from '../model/records.ts';
+import { type EventRecord, isTermKind } from '../model/records.ts';
 import { secondsBetween, wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import type { Dependency } from './rendered-cache.ts';
@@ -37,8 +37,6 @@ export interface Counters {
   countDay(event: EventRecord, events: 1 | -1): boolean;
   finish(): void;
 }
-
-const isTermKind = (kind: TargetKind): kind is TermKind => kind === 'category' || kind === 'tag';
 
 /** Begins a batch. `invalidate` is called for each term whose public count changed. */
 export function beginCounters(db: Database, invalidate: Invalidate): Counters {

@@ -188,7 +188,7 @@ export const isTooLargeError = (error: unknown): boolean =>
  * response is too large or does not hold all of these records. A record that is too large alone comes as its
  * stamp, for which {@link isTooLarge} is true. Throws what `readPart` throws.
  */
-export async function readInParts(
+async function readInParts(
   stamps: readonly CmsRecord[],
   readPart: (stamps: readonly CmsRecord[]) => Promise<readonly CmsRecord[] | undefined>,
 ): Promise<CmsRecord[]> {

@@ -117,7 +117,7 @@ async function judgeField(field: MappedField, context: CheckContext): Promise<Fi
 }
 
 /** The fields of a record as the site sends it. */
-export const shownFields = ([first]: readonly SampledRecord[]): string[] =>
+const shownFields = ([first]: readonly SampledRecord[]): string[] =>
   // `modifiedUtc` is the adapter's, not the site's.
   Object.keys(first?.cmsRecord ?? {}).filter((name) => name !== 'modifiedUtc');
 
