@@ -6,6 +6,7 @@ import { formatSample } from '../field-samples.ts';
 import {
   DATE_WORDS,
   END_WORDS,
+  fieldWords,
   nameScore,
   normalizedName,
   START_WORDS,
@@ -15,6 +16,9 @@ import {
 } from './field-synonyms.ts';
 import { type InferredDate, inferDate, inferTimeFormat } from './infer-codecs.ts';
 import type { SourceField } from './probe.ts';
+
+/** Names of a flag that have a word for a date in them. */
+const ALL_DAY_WORDS = fieldWords('event', 'all_day');
 
 export interface ProposedDate {
   source: string | FieldSpec;
@@ -117,7 +121,8 @@ function isDateField({ values, type, path }: SourceField): boolean {
   const name = normalizedName(path);
   return (
     /^(string|integer)$/.test(type ?? 'string') &&
-    (DATE_WORDS.test(name) || /date/.test(name)) &&
+    (DATE_WORDS.test(name) || /date/.test(name) || /(^|_)(starts?|begins?|ends?)$/.test(name)) &&
+    !ALL_DAY_WORDS.test(name) &&
     (!TIME_WORDS.test(name) || START_WORDS.test(name) || END_WORDS.test(name)) &&
     !/zone/.test(name)
   );

@@ -43,6 +43,14 @@ function site(types: ProbedType[], more: Partial<ProbedSite> = {}): ProbedSite {
 const fieldsOf = (facts: ProbedSite, decisions = {}) => propose(facts, decisions)?.mapping.event.fields;
 
 describe('a generated mapping', () => {
+  it('of a type without records finds start and end by their names, and takes no flag for a date', () => {
+    const meta = { gig_start: 'string', gig_end: 'string', whole_day: 'string' };
+    expect(fieldsOf(site([type('gig', 'gigs', [], meta)]))).to.include({
+      start_date: 'meta.gig_start',
+      end_date: 'meta.gig_end',
+    });
+  });
+
   it('finds dates, venue, cost and flags by name and values, and gives a reason for each', () => {
     const gig = type('gig', 'gigs', [
       {
