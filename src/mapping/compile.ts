@@ -140,7 +140,7 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: s
       throw mappingError(
         file,
         `/${kind}/fields/${name}`,
-        `the interface has no such field of ${withArticle(kind)}`,
+        `the API has no such field of ${withArticle(kind)}`,
         `Its fields are: ${Object.keys(definitions).join(', ')}.`,
       );
   const compiled: CompiledFields = { fields: [], embedded: {}, linkFields: [] };
@@ -185,7 +185,7 @@ function sentWith(kind: Kind, spec: string | FieldSpec | undefined): readonly st
   const names = typeof spec === 'object' ? (spec.sentWith ?? []) : [];
   const unknown = names.find((name) => !Object.hasOwn(FIELDS[kind], name));
   if (unknown !== undefined)
-    throw new MappingFieldError('/sentWith', `the interface has no field "${unknown}" of ${withArticle(kind)}`);
+    throw new MappingFieldError('/sentWith', `the API has no field "${unknown}" of ${withArticle(kind)}`);
   return names;
 }
 

@@ -150,14 +150,14 @@ function documentationPage(options: PagesOptions, assets: Assets): Html {
   const mounts = options.mounts.map(withoutSlashes);
   const document = `${mounts[0]}/doc`;
   return pageFrame(brand, {
-    title: `${brand.name}: documentation of the calendar interface`,
+    title: `${brand.name}: API documentation`,
     head: html`<link rel="stylesheet" href="${asset('swagger-ui.css')}">
 <link rel="stylesheet" href="${asset('documentation.css')}">
 <script defer src="${asset('swagger-ui.js')}"></script>
 <script type="module" src="${asset('documentation.mjs')}"></script>`,
     ...(options.config.landing ? { nav: html`<a href="./">Calendar</a>` } : {}),
     body: html`<div id="main" tabindex="-1" data-mounts="${mounts.join(' ')}">
-<div id="interface"><p class="waiting">Reading the description of the interface</p></div>
+<div id="interface"><p class="waiting">Reading the description of the API</p></div>
 <noscript><p class="waiting">This page needs JavaScript. The description itself: <a href="${document}">${document}</a></p></noscript>
 </div>`,
   });
