@@ -150,6 +150,20 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { fields: { cost: 'meta.price' } },
   },
   {
+    id: 'stored-forms',
+    advice: (pluginOptions) => advise('stored-forms', 'event.all_day', pluginOptions),
+    row: 'event fields all_day',
+    // WordPress shows null for a text in a key that is registered as a boolean.
+    before: {
+      gigs: { meta: { ...META, whole_day: 'boolean' }, records: [gig(1, { ...VALUES, whole_day: null })] },
+      fields: { all_day: 'meta.whole_day' },
+    },
+    follow: {
+      gigs: { meta: { ...META, whole_day: 'string' }, records: [gig(1, { ...VALUES, whole_day: 'yes' })] },
+      fields: { all_day: { at: 'meta.whole_day', as: { boolean: ['yes', 'no'] } } },
+    },
+  },
+  {
     id: 'webhooks',
     advice: (pluginOptions) => advise('webhooks', pluginOptions, 3001),
     row: 'gateway webhooks',

@@ -31,6 +31,8 @@ const ROWS = {
     `Give the service account a role that has ${missing.join(', ')}: an editor for ordinary types; plugins with capabilities of their own often grant them to administrators only.`,
   'companion-plugin': installPlugin,
   'register-keys': registerKeys,
+  'stored-forms': (field: string, pluginOptions: string) =>
+    `Name the two texts that the site stores, such as "as": { "boolean": ["yes", "no"] }: ${field}. Then the key is one of texts. ${installPlugin(pluginOptions)}`,
   webhooks: (pluginOptions: string, adminPort: number) =>
     `To see changes immediately, set CALENDAR_WEBHOOK_SECRET, make the companion plugin with the same secret, and ${PLUGIN_FOLDER}:\n${makePlugin(`${pluginOptions} --webhook-url http://GATEWAY:${adminPort}/-/changes`)}`,
   'collection-name': (pluginOptions: string, needsPlugin: boolean) =>

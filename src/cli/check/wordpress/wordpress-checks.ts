@@ -5,7 +5,7 @@ import { basicCredentialsOf, type Config } from '../../../config.ts';
 import type { KindMapping } from '../../../mapping/mapping.ts';
 import type { EventRecord, Kind } from '../../../model/records.ts';
 import { formatWallTime } from '../../../time/wall-time.ts';
-import { pathsOf } from '../../field-samples.ts';
+import { pathsOf, valueAtPath } from '../../field-samples.ts';
 import { basicAuth, openSite, orIfRefused, type WordPressConnection } from '../../open-site.ts';
 import { readOldestEvents } from '../../sample-records.ts';
 import type { Advice } from '../advice.ts';
@@ -83,6 +83,15 @@ async function judgeField(field: MappedField, { pluginOptions }: CheckContext): 
         ? advise('acf-in-rest')
         : advise('register-keys', pluginOptions, metaKeysOf(writableFields), unregistered[0]),
     );
+  if (definition.type === 'boolean' && typeof spec === 'string' && path.startsWith('meta.')) {
+    // The value in the database is not of the type with which the key is registered.
+    const hidden = records.filter(({ cmsRecord }) => valueAtPath(cmsRecord, path) === null).length;
+    if (hidden > 0)
+      return warn(
+        `${path}: in ${hidden} of ${records.length} records the site stores no boolean, perhaps yes and no. WordPress shows nothing then, and the API says false`,
+        advise('stored-forms', `${map.kind}.${name}`, pluginOptions),
+      );
+  }
   const advice = isMissing ? closedFieldAdvice(paths, pluginOptions, writableFields) : undefined;
   return advice && fail(absent + (definition.required ? ', and the gateway lists no event without it' : ''), advice);
 }
