@@ -7,6 +7,7 @@ import { deflateRaw, inflateRaw } from 'node:zlib';
 import { ReplicaError } from '../errors.ts';
 import { type CalendarRecord, type ImageRecord, type Kind, POST_KINDS, TERM_KINDS } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
+import { STATE_KEYS } from '../sync/context.ts';
 import type { ChangeLog } from './change-log.ts';
 import { MalformedMessage, parseMessage } from './messages.ts';
 import { type Redis, RedisUnavailable } from './redis.ts';
@@ -23,17 +24,8 @@ const SILENCE_MS = 10_000;
 const POP_MS = 1000;
 /** Of one part: two pages of records of the largest size that the CMS client accepts. */
 const MAX_PART_BYTES = 32 * 1024 * 1024;
-/** What the sync resumes from. */
+/** Keys of the state that a snapshot may set. */
 const STATE_PREFIX = /^sync\./;
-const STATE_KEYS = [
-  'sync.site',
-  'sync.watermarks',
-  'sync.complete',
-  'sync.scope',
-  'sync.joins',
-  'sync.media',
-  'sync.rendering',
-];
 
 type SnapshotPart =
   | { type: 'start'; offset: string; state: Record<string, string> }
@@ -89,9 +81,12 @@ export async function sendSnapshot(
   }
 }
 
+/** What the receiver's sync resumes from: not the progress of the sender itself. */
 function syncStateOf(replica: Replica): Record<string, string> {
+  const { site, watermarks, complete, scope, media, linkTables, publicView, fields } = STATE_KEYS;
+  const knownFields = KIND_ORDER.map((kind) => fields(replica.state(scope) ?? '', kind));
   const state: Record<string, string> = {};
-  for (const key of STATE_KEYS) {
+  for (const key of [site, watermarks, complete, scope, media, linkTables, publicView, ...knownFields]) {
     const value = replica.state(key);
     if (value !== undefined) state[key] = value;
   }

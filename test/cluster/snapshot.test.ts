@@ -9,6 +9,7 @@ import { openRedis, type Redis } from '../../src/cluster/redis.ts';
 import { receiveSnapshot } from '../../src/cluster/snapshot.ts';
 import type { UnpublishedKeys } from '../../src/cluster/unpublished-changes.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
+import { STATE_KEYS } from '../../src/sync/context.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 import { initialSyncState, type SyncState } from '../../src/sync/sync-state.ts';
 import { event, term, venue } from '../store/sample-records.ts';
@@ -92,13 +93,20 @@ describe('snapshot', function () {
   }
 
   it('contains all records, images and the sync state', async () => {
-    full.setState('sync.watermarks', '{"event":"2027-01-01 00:00:00"}');
+    const state = {
+      [STATE_KEYS.watermarks]: '{"event":"2027-01-01 00:00:00"}',
+      [STATE_KEYS.scope]: 'all',
+      [STATE_KEYS.linkTables]: '[["venue",[[1,2]],[[2,1]]]]',
+      [STATE_KEYS.publicView]: '{"event":"account"}',
+      [STATE_KEYS.fields('all', 'event')]: '{"always":["meta.start"],"varies":[]}',
+    };
+    for (const [key, value] of Object.entries(state)) full.setState(key, value);
     const { replica, unpublished } = await receive('snapshot:one');
     expect(unpublished).to.deep.equal([]);
     expect(replica.counts()).to.deep.equal(full.counts());
     for (const id of [11, 1234, 10 + EVENTS]) expect(replica.get('event', id)).to.deep.equal(full.get('event', id));
     expect(replica.get('event', 999_999)).to.equal(undefined);
-    expect(replica.state('sync.watermarks')).to.equal(full.state('sync.watermarks'));
+    for (const [key, value] of Object.entries(state)) expect(replica.state(key), key).to.equal(value);
     replica.close();
     // A request that was repeated while the snapshot started does not start it again.
     request('snapshot:one');
