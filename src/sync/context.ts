@@ -211,7 +211,7 @@ export interface SyncMemory {
     sentMs: Map<number, number>;
     /** The CMS's clock in its latest response; 0 before the first. */
     cmsTimeMs: number;
-    /** Read marks are kept as long as a request is in progress whose response they may outdate. */
+    /** Steps in progress whose responses a later read mark may outdate. Without any, the read marks are dropped. */
     retained: number;
   };
   counts: { requests: number; changed: number; removed: number };
@@ -311,6 +311,7 @@ export function reloadMemory(memory: SyncMemory, replica: Replica): boolean {
   memory.links.tables = loadLinkTables(replica);
   memory.links.builtFrom.clear();
   memory.publicView.modes = loadPublicViewModes(replica);
+  for (const kindMemory of Object.values(memory.kinds)) kindMemory.knownFields = undefined;
   const site = loadSite(replica);
   if (site === UNKNOWN_SITE || JSON.stringify(site) === JSON.stringify(memory.site)) return false;
   memory.site = site;

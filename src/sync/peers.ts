@@ -50,7 +50,7 @@ export interface Leadership {
   followLeader(leader: SyncState): void;
   /** Another gateway changed these records in the replica. */
   peerChanged(records: readonly RecordKey[]): void;
-  /** Another gateway changed the replica's sync state: the site's facts, the link tables, the public view. */
+  /** Another gateway changed the replica's sync state: the site's facts, the link tables, the public view, the known fields. */
   reloadState(): void;
 }
 
