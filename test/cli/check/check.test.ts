@@ -5,15 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { check } from '../../../src/cli/check/check.ts';
-import { trialSteps } from '../../../src/cli/check/trial-values.ts';
 import { CHECK_OPTIONS, commands } from '../../../src/cli/commands.ts';
-import type { SampledRecord } from '../../../src/cli/sample-records.ts';
 import type { CheckRow } from '../../../src/cli/table.ts';
 import { ConfigError } from '../../../src/errors.ts';
-import { compileMapping } from '../../../src/mapping/compile.ts';
-import { kindMappingOf } from '../../../src/mapping/mapping.ts';
-import type { Kind } from '../../../src/model/records.ts';
-import { sourceWith } from '../../mapping/samples.ts';
 import { type FakeOptions, type FakeSite, type FakeType, fakePost, startFakeSite } from '../fake-site.ts';
 
 const META = { gig_start: 'string', gig_end: 'string', price: 'string', whole_day: 'string' };
@@ -388,16 +382,6 @@ describe('check', () => {
       expect(result.rows.filter(({ area, state }) => area === 'writes' && state !== 'ok')).to.deep.equal([]);
       expect(valuesOf('seats')).to.deep.equal([12.5, 12, null]);
       expect(valuesOf('level')).to.deep.equal(['Check 12', 'easy', '']);
-    });
-
-    it('never writes the status, of which a known value would publish the draft', () => {
-      const custom_fields = { stage: 'status', level: 'meta.level' };
-      const event = kindMappingOf<Kind>(compileMapping(sourceWith({}, {}, { custom_fields }), 'sample'), 'event')!;
-      const published = { id: 1, record: { customFields: { stage: 'publish' } } } as unknown as SampledRecord;
-      const keys = trialSteps({ event: [published] }, 'Europe/Berlin', event)
-        .flat()
-        .flatMap(Object.keys);
-      expect(keys).to.include('customFields.level').and.not.include('customFields.stage');
     });
 
     it('fails for a number that comes back as another, and for one that the site refuses', async () => {
