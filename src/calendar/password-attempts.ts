@@ -3,6 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ApiError, CmsUnavailable } from '../errors.ts';
+import { createTokenBucket } from './token-bucket.ts';
 
 export interface PasswordAttempts {
   /**
@@ -14,7 +15,7 @@ export interface PasswordAttempts {
   read<T>(record: string, password: string, fetch: () => Promise<T>): Promise<T>;
 }
 
-/** Token bucket of all anonymous callers together: this many attempts, refilled by one per second. */
+/** Attempts of all anonymous callers together; one more each second. */
 const BURST = 10;
 const SECOND_MS = 1000;
 const REJECTED_TTL_MS = 5 * SECOND_MS;
@@ -40,24 +41,14 @@ export function createPasswordAttempts(clockMs: () => number = () => performance
     ttlResolution: 0,
   });
   const correct = new LRUCache<string, true>({ max: MAX_CORRECT, ttl: CORRECT_TTL_MS, perf, ttlResolution: 0 });
-  let tokens = BURST;
-  let refilledMs = clockMs();
-
-  function takeToken(): boolean {
-    const nowMs = clockMs();
-    tokens = Math.min(BURST, tokens + (nowMs - refilledMs) / SECOND_MS);
-    refilledMs = nowMs;
-    if (tokens < 1) return false;
-    tokens -= 1;
-    return true;
-  }
+  const attempts = createTokenBucket(BURST, clockMs);
 
   return {
     async read<T>(record: string, password: string, fetch: () => Promise<T>) {
       const attempt = createHmac('sha256', key).update(`${record} ${password}`).digest('base64');
       const cached = responses.get(attempt);
       if (cached) return cached as Promise<T>;
-      if (!correct.has(attempt) && !takeToken()) throw tooManyPasswords();
+      if (!correct.has(attempt) && !attempts.take(1)) throw tooManyPasswords();
       const response = fetch();
       responses.set(attempt, response);
       response.then(

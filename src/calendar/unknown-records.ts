@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { CmsUnavailable } from '../errors.ts';
 import type { Kind } from '../model/records.ts';
 import type { Actor } from './permissions.ts';
+import { createTokenBucket } from './token-bucket.ts';
 
 export interface UnknownRecords {
   /** Whether the CMS lacked the record within the last five seconds. `name`: of record and caller, `event 12 7`. */
@@ -34,7 +35,7 @@ export interface UnknownRecordsOptions {
   clockMs?: (() => number) | undefined;
 }
 
-/** Token bucket of all anonymous callers together: this many calls, refilled by one per second. */
+/** Calls of all anonymous callers together; one more each second. */
 const BURST = 10;
 const SECOND_MS = 1000;
 /** The longest that a request waits for the newest records. */
@@ -56,26 +57,15 @@ export function createUnknownRecords(options: UnknownRecordsOptions): UnknownRec
     sizeCalculation: (_, name) => name.length + ENTRY_BYTES,
     ttl: MISSING_TTL_MS,
   });
-  let tokens = BURST;
-  let refilledMs = clockMs();
+  const bucket = createTokenBucket(BURST, clockMs);
   /** Kinds whose newest records callers are waiting for, in the order of their first request. */
   const requestedKinds = new Set<Kind>();
   let latest: { kind: Kind; startedMs: number; done: Promise<unknown> } | undefined;
 
-  /** Takes tokens if at least `reserve` then remain. */
-  function takeTokens(calls: number, reserve: number): boolean {
-    const nowMs = clockMs();
-    tokens = Math.min(BURST, tokens + (nowMs - refilledMs) / SECOND_MS);
-    refilledMs = nowMs;
-    if (tokens - calls < reserve) return false;
-    tokens -= calls;
-    return true;
-  }
-
   async function waitForNewest(kind: Kind): Promise<void> {
     requestedKinds.add(kind);
     const nowMs = clockMs();
-    if ((latest === undefined || nowMs - latest.startedMs >= SECOND_MS) && takeTokens(1, 0)) {
+    if ((latest === undefined || nowMs - latest.startedMs >= SECOND_MS) && bucket.take(1)) {
       const [next = kind] = requestedKinds;
       requestedKinds.delete(next);
       const timeout = sleep(MAX_WAIT_MS, undefined, { ref: false });
@@ -89,7 +79,7 @@ export function createUnknownRecords(options: UnknownRecordsOptions): UnknownRec
     markMissing: (name) => void missing.set(name, true),
     async lookUp(actor, kind, fetch) {
       if (actor.account || !isComplete()) return { result: await fetch() };
-      if (takeTokens(1, 1)) {
+      if (bucket.take(1, 1)) {
         try {
           return { result: await fetch() };
         } catch (error) {
@@ -102,6 +92,6 @@ export function createUnknownRecords(options: UnknownRecordsOptions): UnknownRec
       if (kind !== undefined) await waitForNewest(kind);
       return undefined;
     },
-    mayCall: (actor, calls) => actor.account !== undefined || !isComplete() || takeTokens(calls, 1),
+    mayCall: (actor, calls) => actor.account !== undefined || !isComplete() || bucket.take(calls, 1),
   };
 }

@@ -73,7 +73,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/calendar/password-attempts.ts', 'test/calendar/password-attempts.test.ts', {
     'anonymous callers try a bounded number of passwords': {
       function: 'createPasswordAttempts.read',
-      code: 'if (!_1.has(_2) && !_3()) throw tooManyPasswords();',
+      code: 'if (!_1.has(_2) && !_3.take(1)) throw tooManyPasswords();',
       title: 'cost the CMS one call a second',
     },
   }),
@@ -153,9 +153,9 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'alone',
     },
   }),
-  ...mutantsOf('src/calendar/unknown-records.ts', 'test/calendar/unknown-records.test.ts', {
+  ...mutantsOf('src/calendar/token-bucket.ts', 'test/calendar/unknown-records.test.ts', {
     'anonymous callers cause a bounded number of CMS calls per second': {
-      function: 'createUnknownRecords.takeTokens',
+      function: 'createTokenBucket.take',
       code: 'if (_1 - _2 < _3) return false;',
     },
   }),
