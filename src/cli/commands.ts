@@ -174,6 +174,8 @@ ${lines.join('\n')}
 }
 
 const HEALTH_TIMEOUT_MS = 3000;
+const HEALTH_ADVICE =
+  '  Start the gateway, or give the configuration that it runs with: --config, CALENDAR_ADMIN_HOST, CALENDAR_ADMIN_PORT.';
 /** A server that listens on all addresses is reachable on the loopback address. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
@@ -188,7 +190,9 @@ async function health(configFile: string | undefined): Promise<number> {
     return response.ok ? 0 : 1;
   } catch (error) {
     const { message, cause } = error as Error;
-    process.stdout.write(`${url} does not answer: ${cause instanceof Error ? cause.message : message}\n`);
+    process.stdout.write(
+      `${url} does not answer: ${cause instanceof Error ? cause.message : message}\n${HEALTH_ADVICE}\n`,
+    );
     return 1;
   }
 }

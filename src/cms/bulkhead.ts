@@ -8,8 +8,8 @@ import type { BulkheadName } from './port.ts';
 export interface CallClass {
   bulkhead: BulkheadName;
   /**
-   * Calls with one key (one user) take turns with the other calls of their bulkhead. Default: one key for
-   * all.
+   * Calls with one key (one user) take turns with the other calls of their bulkhead, and have a part of it at most.
+   * Calls without a key take turns as one key, and have no such limit.
    */
   fairnessKey?: string | undefined;
 }
