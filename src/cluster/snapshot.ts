@@ -81,12 +81,12 @@ export async function sendSnapshot(
   }
 }
 
-/** What the receiver's sync resumes from: not the progress of the sender itself. */
+/** What the receiver's sync resumes from: not the sender's own initial sync. */
 function syncStateOf(replica: Replica): Record<string, string> {
-  const { site, watermarks, complete, scope, media, linkTables, publicView, fields } = STATE_KEYS;
+  const { site, watermarks, complete, scope, media, linkTables, publicView, resync, fields } = STATE_KEYS;
   const knownFields = KIND_ORDER.map((kind) => fields(replica.state(scope) ?? '', kind));
   const state: Record<string, string> = {};
-  for (const key of [site, watermarks, complete, scope, media, linkTables, publicView, ...knownFields]) {
+  for (const key of [site, watermarks, complete, scope, media, linkTables, publicView, resync, ...knownFields]) {
     const value = replica.state(key);
     if (value !== undefined) state[key] = value;
   }

@@ -55,6 +55,8 @@ export const STATE_KEYS = {
   media: 'sync.media',
   linkTables: 'sync.linkTables',
   publicView: 'sync.publicView',
+  /** When the next full resync is due, and how far the present one is, as JSON. */
+  resync: 'sync.resync',
   /** What every record of a kind has had until now, under one scope. */
   fields: (scope: string, kind: Kind) => `sync.fields.${scope}.${kind}`,
 };
@@ -177,8 +179,15 @@ export interface ResyncProgress {
   remaining: Collection[];
   /** Within the first of the remaining collections. */
   cursor: Cursor | undefined;
-  seen: Set<number>;
+  /** The ids of that collection until now; undefined if another process or leader read its first pages. */
+  seen: Set<number> | undefined;
   lastImageId: number;
+}
+
+/** As the replica keeps it. */
+interface SavedResync {
+  dueMs: number;
+  progress?: { remaining: Kind[]; cursor?: Cursor; lastImageId: number };
 }
 
 export interface SyncMemory {
@@ -191,7 +200,7 @@ export interface SyncMemory {
   absent: Set<Kind>;
   media: MediaMemory;
   initialSync: SyncProgress;
-  resync: { dueMs: number; progress: ResyncProgress | undefined };
+  resync: { dueMs: number; progress: ResyncProgress | undefined; savedMs: number };
   links: {
     tables: LinkTables;
     /** Fingerprint of the lists that a table was built from. */
@@ -252,6 +261,22 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
   return { [STATE_KEYS.linkTables]: JSON.stringify(saved) };
 }
 
+/** A replica without a saved time is due. */
+function loadResync(replica: Replica, collections: readonly Collection[]): SyncMemory['resync'] {
+  const { dueMs, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, { dueMs: 0 });
+  const savedMs = Number.NEGATIVE_INFINITY;
+  if (!progress) return { dueMs, progress, savedMs };
+  const { cursor, lastImageId } = progress;
+  const remaining = collections.filter(({ kind }) => progress.remaining.includes(kind));
+  return { dueMs, progress: { remaining, cursor, seen: cursor ? undefined : new Set(), lastImageId }, savedMs };
+}
+
+/** Another process, or the next leader, continues the full resync from there. */
+export function resyncState({ resync: { dueMs, progress } }: SyncMemory): Record<string, string> {
+  const saved = progress && { ...progress, remaining: progress.remaining.map(({ kind }) => kind), seen: undefined };
+  return { [STATE_KEYS.resync]: JSON.stringify({ dueMs, progress: saved }) };
+}
+
 const newKindMemory = (watermarkUtc = ''): KindMemory => ({
   watermarkUtc,
   settledWatermark: undefined,
@@ -276,7 +301,7 @@ const newKindMemory = (watermarkUtc = ''): KindMemory => ({
  * Loads what earlier processes, or another leader, left in the replica. Everything else starts empty: the
  * first polls find it again.
  */
-export function loadMemory(replica: Replica, nowMs: number, resyncIntervalMs: number): SyncMemory {
+export function loadMemory(replica: Replica, nowMs: number, collections: readonly Collection[]): SyncMemory {
   const watermarks = parseState<Partial<Record<Kind, string>>>(replica, STATE_KEYS.watermarks, {});
   const media = parseState<{ watermarkUtc?: string; total?: number }>(replica, STATE_KEYS.media, {});
   return {
@@ -296,7 +321,7 @@ export function loadMemory(replica: Replica, nowMs: number, resyncIntervalMs: nu
       completeAtVersion: undefined,
     },
     initialSync: loadInitialSync(replica),
-    resync: { dueMs: nowMs + resyncIntervalMs, progress: undefined },
+    resync: loadResync(replica, collections),
     links: { tables: loadLinkTables(replica), builtFrom: new Map(), refreshed: Promise.resolve() },
     publicView: { modes: loadPublicViewModes(replica), isFresh: false, refusedSinceMs: undefined },
     reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, retained: 0 },
@@ -321,5 +346,5 @@ export function reloadMemory(memory: SyncMemory, replica: Replica): boolean {
 /** Starts the next full resync immediately: what the present one has read is outdated. */
 export function restartResync({ resync }: SyncMemory): void {
   resync.progress = undefined;
-  resync.dueMs = Number.NEGATIVE_INFINITY;
+  resync.dueMs = 0;
 }

@@ -3,7 +3,7 @@
 
 import { isAbsent, readPage } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage } from './collections.ts';
-import { type ResyncProgress, restartResync, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
+import { type ResyncProgress, restartResync, resyncState, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
 import { ingestRecords } from './ingest.ts';
 import { recheckMissingImages, resyncImages } from './media-sync.ts';
 import { paginate } from './paginate.ts';
@@ -14,11 +14,22 @@ import { deleteUnlisted } from './reconcile.ts';
 /** A full resync of a hundred thousand records must not keep the CMS busy. */
 const PAGES_PER_POLL = 5;
 
+/** The progress is saved this often: a site without changes costs hardly any disk writes. */
+const SAVE_MS = 60_000;
+
 /**
- * Reads the next pages if a full resync is in progress, or starts one if it is due. Throws what the CMS
- * throws.
+ * Reads the next pages if a full resync is in progress, or starts one if it is due. The next process or leader
+ * continues it, from a minute earlier at most. Throws what the CMS throws.
  */
 export async function continueResync(context: SyncContext): Promise<void> {
+  const { memory, commit, nowMs } = context;
+  await readNextPages(context);
+  if (Math.abs(nowMs() - memory.resync.savedMs) < SAVE_MS) return;
+  await commit(() => ({ state: resyncState(memory) }));
+  memory.resync.savedMs = nowMs();
+}
+
+async function readNextPages(context: SyncContext): Promise<void> {
   const { replica, memory, commit } = context;
   const scope = scopeOf(context);
   if (replica.state(STATE_KEYS.scope) !== scope) {
@@ -35,7 +46,7 @@ export async function continueResync(context: SyncContext): Promise<void> {
     if (!isFinished || memory.resync.progress !== progress) return;
     progress.remaining.shift();
     progress.cursor = undefined;
-    progress.seen.clear();
+    progress.seen = new Set();
   }
   const lastImageId = await resyncImages(context, progress.lastImageId, PAGES_PER_POLL);
   if (memory.resync.progress !== progress) return;
@@ -51,6 +62,7 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
   await refreshSite(context);
   await recheckPublicViews(context);
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
+  memory.resync.savedMs = Number.NEGATIVE_INFINITY;
   recheckMissingImages(context);
   memory.links.builtFrom.clear();
   return { remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0 };
@@ -68,11 +80,11 @@ async function resyncPages(context: SyncContext, collection: Collection, progres
   let pagesRead = 0;
   for await (const { records, readMark, cursor, isLast } of pages) {
     await ingestRecords(context, collection, records, readMark);
-    for (const record of records) progress.seen.add(idOf(record));
+    for (const record of records) progress.seen?.add(idOf(record));
     progress.cursor = cursor;
     pagesRead += 1;
     if (!isLast && pagesRead >= PAGES_PER_POLL) return false;
   }
-  await deleteUnlisted(context, collection, progress.seen);
+  if (progress.seen) await deleteUnlisted(context, collection, progress.seen);
   return true;
 }

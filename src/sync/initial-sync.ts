@@ -5,7 +5,14 @@ import { CmsUnavailable } from '../errors.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { noEventsError, readPage, unlessAbsent } from './cms-reader.ts';
 import { type Collection, recordsPerPage, stampOf } from './collections.ts';
-import { type CollectionProgress, loadInitialSync, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
+import {
+  type CollectionProgress,
+  loadInitialSync,
+  resyncState,
+  STATE_KEYS,
+  type SyncContext,
+  scopeOf,
+} from './context.ts';
 import { ingestPublicRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages } from './media-sync.ts';
@@ -35,7 +42,9 @@ export async function runInitialSync(context: SyncContext, onProgress: OnProgres
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
   await poll(context);
   await replica.endBulkLoad();
-  await commit(() => ({ state: { [STATE_KEYS.scope]: scopeOf(context), [STATE_KEYS.complete]: '1' } }));
+  await commit(() => ({
+    state: { [STATE_KEYS.scope]: scopeOf(context), [STATE_KEYS.complete]: '1', ...resyncState(memory) },
+  }));
 }
 
 /** Before the first page, so that the percentage is known. */

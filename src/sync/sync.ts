@@ -148,7 +148,7 @@ export function createSync(options: SyncOptions): Sync {
       observe,
       nowMs,
       signal,
-      memory: loadMemory(replica, nowMs(), resyncIntervalMs),
+      memory: loadMemory(replica, nowMs(), collections),
       commit: (make) =>
         commit(() => {
           if (context !== leadershipContext) throw new NotLeaderError();

@@ -98,6 +98,7 @@ describe('snapshot', function () {
       [STATE_KEYS.scope]: 'all',
       [STATE_KEYS.linkTables]: '[["venue",[[1,2]],[[2,1]]]]',
       [STATE_KEYS.publicView]: '{"event":"account"}',
+      [STATE_KEYS.resync]: '{"dueMs":1800000000000}',
       [STATE_KEYS.fields('all', 'event')]: '{"always":["meta.start"],"varies":[]}',
     };
     for (const [key, value] of Object.entries(state)) full.setState(key, value);

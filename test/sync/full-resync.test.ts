@@ -1,0 +1,66 @@
+// The full resync across leaders and processes: it is due, and continues, as if one process had made it.
+
+import { expect } from 'chai';
+import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, testSite, titleOf } from './test-site.ts';
+
+/** In pages of five more than three polls read. */
+const EVENTS = 60;
+
+describe('the full resync', () => {
+  let site: TestSite;
+  let ids: number[];
+  beforeEach(async () => {
+    site = testSite();
+    ids = Array.from({ length: EVENTS }, () => site.cms.createPost('events').id);
+    // A new process re-reads the records of the newest second.
+    site.advance(60_000);
+    site.cms.createPost('events');
+    site.sync.start();
+    await site.settle();
+  });
+  afterEach(() => site.close());
+  const edit = (id: number | undefined) => site.cms.editSilently(id ?? 0, { title: 'Edited silently' });
+  const editedIds = () => ids.filter((id) => titleOf(site.replica, 'event', id) === 'Edited silently');
+  const changes: Record<string, () => void | Promise<void>> = {
+    'the leader changes': () => site.sync.becomeLeader([]),
+    'the gateway restarts': () => site.restart(),
+  };
+
+  for (const [name, change] of Object.entries(changes)) {
+    it(`is due although ${name} more often`, async () => {
+      edit(ids[0]);
+      const everyMs = RESYNC_INTERVAL_MS / 5;
+      for (let atMs = 0; atMs <= RESYNC_INTERVAL_MS; atMs += everyMs) {
+        await change();
+        site.advance(everyMs);
+        await site.poll();
+      }
+      expect(editedIds()).to.deep.equal([ids[0]]);
+    });
+
+    it(`continues where it was a minute before ${name}`, async () => {
+      edit(ids[0]);
+      edit(ids.at(-1));
+      site.advance(RESYNC_INTERVAL_MS);
+      await site.poll();
+      expect(editedIds()).to.deep.equal([ids[0]]);
+      for (let n = 0; n < 4; n += 1) {
+        await change();
+        site.advance(60_000);
+        await site.poll();
+      }
+      expect(editedIds()).to.deep.equal([ids[0], ids.at(-1)]);
+      expect(site.sync.status().state).to.equal('live');
+      expectInSync(site);
+    });
+
+    it(`does not start before it is due because ${name}`, async () => {
+      site.advance(RESYNC_INTERVAL_MS);
+      for (let n = 0; n < 16; n += 1) await site.poll();
+      edit(ids[0]);
+      await change();
+      for (let n = 0; n < 16; n += 1) await site.poll();
+      expect(editedIds()).to.deep.equal([]);
+    });
+  }
+});
