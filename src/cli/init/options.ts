@@ -147,6 +147,8 @@ function parseChoice<T extends string>(
   return choice;
 }
 
+const DATES: ReadonlySet<string> = new Set(['event.start_date', 'event.end_date']);
+
 function parseFields(options: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     options.map((option) => {
@@ -157,6 +159,13 @@ function parseFields(options: readonly string[]): Record<string, string> {
           `--field ${option}`,
           'is not KIND.NAME=PATH of a field of the API',
           names.length > 0 ? `Its names are ${names.join(', ')}.` : `Kinds are ${KINDS.join(', ')}.`,
+        );
+      const paths = path.split(',');
+      if (paths.includes('') || paths.length > (DATES.has(`${kind}.${field}`) ? 2 : 1))
+        throw new ConfigError(
+          `--field ${option}`,
+          'is not one path',
+          'Only a start or an end of an event may be in two, a date and a time of day: event.start_date=meta.day,meta.time',
         );
       return [`${kind}.${field}`, path];
     }),

@@ -293,6 +293,13 @@ describe('init', () => {
     );
     expect(await errorOf(init(options({ yes: true, 'event-type': 'shows' }), terminal()))).to.match(/It has .*gigs/);
     expect(() => options({ field: ['event.begin=meta.x'] })).to.throw(ConfigError, /start_date/);
+    for (const field of [
+      'event.cost=meta.a,meta.b',
+      'event.start_date=meta.day,meta.time,meta.x',
+      'event.end_date=meta.day,',
+    ])
+      expect(() => options({ field: [field] }), field).to.throw(ConfigError, /is not one path/);
+    expect(options({ field: ['event.end_date=meta.day,meta.time'] }).fields).to.have.property('event.end_date');
     expect(() => options({ mapping: 'joomla' })).to.throw(ConfigError, /gatherpress/);
     expect(() => options({ 'date-order': 'ymd' })).to.throw(ConfigError, /dmy, mdy/);
   });
