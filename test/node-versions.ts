@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { scriptWords } from './script-options.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** `npm ci` deletes it with the rest of `node_modules`. */
@@ -21,8 +22,12 @@ function installNode(version: string): string {
   return join(folder, 'node_modules/node/bin');
 }
 
+const versions = scriptWords(`npm run test:node [-- VERSION...]
+
+Runs the tests with other versions of Node, which it installs from npm (default: ${DEFAULT_VERSIONS.join(' and ')}). Takes some minutes for each.`);
+
 let failed = 0;
-for (const version of process.argv.length > 2 ? process.argv.slice(2) : DEFAULT_VERSIONS) {
+for (const version of versions.length > 0 ? versions : DEFAULT_VERSIONS) {
   const bin = installNode(version);
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
   for (const config of CONFIGS) {

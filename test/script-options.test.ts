@@ -24,6 +24,17 @@ describe('a script for developers', () => {
     expect(stderr).to.equal("command line: Unknown option '--nope'. Try --help.\n");
   });
 
+  it('says which names it takes, and names one that it does not', () => {
+    const script = join(ROOT, 'test/live/sites/transcripts.ts');
+    const ask = (word: string) => spawnSync(process.execPath, [script, word], { encoding: 'utf8' });
+    expect(ask('--help').stdout)
+      .to.match(/^npm run transcripts \[-- MAPPING\.\.\.\]\n/)
+      .and.to.contain('\ngatherpress\n');
+    const { status, stderr } = ask('nope');
+    expect(stderr).to.match(/^there is no nope\. The names are: acf, /);
+    expect(status).to.equal(2);
+  });
+
   it('leaves its command line to scriptOptions', () => {
     const sources = ['bench', 'test'].flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

@@ -21,17 +21,35 @@ function helpText(about: string, options: Readonly<Record<string, ScriptOption>>
 }
 
 /** Values of the options in the command line. Ends the process after --help, and with exit code 2 after a mistake. */
-export function scriptOptions<T extends Record<string, ScriptOption>>(about: string, options: T) {
+export const scriptOptions = <T extends Record<string, ScriptOption>>(about: string, options: T) =>
+  parseScript(about, options, false).values;
+
+/**
+ * The words in the command line of a script without options. Ends the process as `scriptOptions` does.
+ * @param known the words that it takes; absent: any
+ */
+export function scriptWords(about: string, known?: readonly string[]): string[] {
+  const words = parseScript(about, {}, true).positionals;
+  const unknown = words.filter((word) => known?.includes(word) === false);
+  if (unknown.length > 0) endWithMistake(`there is no ${unknown.join(', ')}. The names are: ${known?.join(', ')}`);
+  return words;
+}
+
+function parseScript<T extends Record<string, ScriptOption>>(about: string, options: T, allowWords: boolean) {
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(helpText(about, options));
     process.exit(0);
   }
   try {
-    return parseOptions(args, options).values;
+    return parseOptions(args, options, allowWords);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message.replaceAll(/\.?\s*\n\s*/g, '. ')}\n`);
-    process.exit(2);
+    return endWithMistake(error.message.replaceAll(/\.?\s*\n\s*/g, '. '));
   }
+}
+
+function endWithMistake(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(2);
 }

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PASSWORD, startFakeWordPress } from '../faults/fake-wordpress.ts';
 import { freePorts } from '../free-port.ts';
+import { scriptWords } from '../script-options.ts';
 import { ROOT, sendRequest } from '../start-gateway.ts';
 import { until } from '../until.ts';
 
@@ -92,7 +93,11 @@ function buildah(storage: string | undefined): ContainerTool {
 
 const hasCompose = () => spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0;
 const hasDocker = spawnSync('docker', ['version'], { stdio: 'ignore' }).status === 0;
-const tool = hasDocker ? docker() : buildah(process.argv[2]);
+const [storage] = scriptWords(`npm run test:image [-- DIR]
+
+Builds the container image with docker, or else with buildah, and runs its commands and the gateway in it, in front of a fake WordPress.
+DIR: a folder of images for buildah, where node:24-slim may be put beforehand.`);
+const tool = hasDocker ? docker() : buildah(storage);
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 let passed = 0;
 const holds = (what: string, condition: boolean) => {

@@ -12,6 +12,7 @@ import { checkContract } from '../cms/contract.ts';
 import { livePayload } from '../cms/implementations.ts';
 import { PROMISES } from '../cms/promises.ts';
 import { basicAuth } from '../live/json-client.ts';
+import { scriptWords } from '../script-options.ts';
 import { withPayload, withSandbox } from '../temporary-site.ts';
 import { createRecorder, type RecordedExchange } from './recorder.ts';
 import type { RecordingContext, Scenario } from './scenario.ts';
@@ -81,7 +82,10 @@ const recordPayload = (): Promise<void> =>
   });
 
 async function main(): Promise<void> {
-  const names = process.argv.slice(2);
+  const names = scriptWords(`npm run record [-- SCENARIO...]
+
+Runs the scenarios of test/record/scenarios (or those that are named) against a new WordPress, and ${PAYLOAD_CONTRACT} against a new
+Payload, and writes their responses to test/fixtures. The first run downloads both (64 and 350 MB).`);
   if (names.length === 0 || names.includes(PAYLOAD_CONTRACT)) await recordPayload();
   const ofWordPress = names.filter((name) => name !== PAYLOAD_CONTRACT);
   if (names.length === 0 || ofWordPress.length > 0) await recordWordPress(await loadScenarios(ofWordPress));

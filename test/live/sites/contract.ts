@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path';
 import { mappingNames } from '../../../src/mapping/load.ts';
+import { scriptWords } from '../../script-options.ts';
 import { DOCUMENTED_MAPPING, writeDocumentedMapping } from './documented-mapping.ts';
 import { testPluginCoexistence } from './plugin-coexistence.ts';
 import { quirks } from './quirks.ts';
@@ -56,7 +57,16 @@ const runs: ContractRun[] = [
   { mapping: 'test/live/sites/term-venues.json', plugin: 'modern-events-calendar' },
   { mapping: writeDocumentedMapping(), plugin: DOCUMENTED_MAPPING },
 ];
-const selected = process.argv.slice(2);
+const names = runs.map(({ mapping }) => basename(mapping, '.json'));
+const selected = scriptWords(
+  `npm run test:sites [-- MAPPING...]
+
+Runs the contract of a site for each shipped mapping (or those that are named), in front of a new WordPress with the post types and data of its
+plugin. The first run downloads WordPress (64 MB).
+
+${[...new Set(names)].join('\n')}`,
+  names,
+);
 const allResults: Results[] = [];
 for (const run of runs)
   if (selected.length === 0 || selected.includes(basename(run.mapping, '.json')))

@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mappingNames } from '../../../src/mapping/load.ts';
+import { scriptWords } from '../../script-options.ts';
 import { ROOT } from '../../start-gateway.ts';
 import { type CliResult, runCli, settingsIn } from '../cli-process.ts';
 import { DOCUMENTED_MAPPING } from './documented-mapping.ts';
@@ -128,12 +129,19 @@ async function transcriptOf(name: string): Promise<Transcript> {
   }
 }
 
-const wanted = process.argv.slice(2);
+const names = [...mappingNames('wordpress'), DOCUMENTED_MAPPING];
+const wanted = scriptWords(
+  `npm run transcripts [-- MAPPING...]
+
+Runs init and check in front of a new WordPress for each shipped mapping (or those that are named), and writes the terminal output to
+docs/transcripts/. Takes about four minutes for all.
+
+${names.join('\n')}`,
+  names,
+);
 let failed = 0;
 mkdirSync(DOCS, { recursive: true });
-for (const name of [...mappingNames('wordpress'), DOCUMENTED_MAPPING].filter(
-  (each) => wanted.length === 0 || wanted.includes(each),
-)) {
+for (const name of names.filter((each) => wanted.length === 0 || wanted.includes(each))) {
   const startedMs = Date.now();
   const { text, problems } = await transcriptOf(name);
   writeFileSync(join(DOCS, `${name}.md`), text);
