@@ -174,6 +174,39 @@ describe('snapshot', function () {
     replica.close();
   });
 
+  it('does not count for a gateway that bootstraps before it is complete', async () => {
+    const replica = openReplica({ identity: 'test' });
+    // The sender does not have this record: it is deleted once all parts are received.
+    replica.upsert([event(999_999)]);
+    let offset: string | undefined;
+    const node = {
+      leaseMs: 1000,
+      role: { name: 'joining' },
+      leaderStatus: { bootstrapping: false, syncState: initialSyncState(0) },
+      rpc: { notify: async (message: { list: string }) => request(message.list) },
+      sync: { state: () => initialSyncState(0), reloadState: () => {}, followLeader: () => {} },
+      changeLog: {
+        offset: OFFSET,
+        unpublished: 'unknown',
+        markUnpublished: () => {},
+        replicaReplaced(newOffset: string) {
+          offset = newOffset;
+        },
+      },
+      replica: {
+        ...replica,
+        delete(...args: Parameters<Replica['delete']>) {
+          node.role = { name: 'bootstrapping' };
+          return replica.delete(...args);
+        },
+      },
+    };
+    await catchUp(node as unknown as ClusterNode, receiver);
+    expect(node.role.name).to.equal('bootstrapping');
+    expect(offset).to.equal(undefined);
+    replica.close();
+  });
+
   it('names the unpublished records of the sender, from its start to its end', async () => {
     changeLog.unpublished = new Map([['event 11', 1]]);
     request('snapshot:unpublished');
