@@ -57,14 +57,14 @@ const runs: ContractRun[] = [
   { mapping: 'test/live/sites/term-venues.json', plugin: 'modern-events-calendar' },
   { mapping: writeDocumentedMapping(), plugin: DOCUMENTED_MAPPING },
 ];
-const names = runs.map(({ mapping }) => basename(mapping, '.json'));
+const names = [...new Set(runs.map(({ mapping }) => basename(mapping, '.json')))];
 const selected = scriptWords(
   `npm run test:sites [-- MAPPING...]
 
 Runs the contract of a site for each shipped mapping (or those that are named), in front of a new WordPress with the post types and data of its
 plugin. The first run downloads WordPress (64 MB).
 
-${[...new Set(names)].join('\n')}`,
+${names.join('\n')}`,
   names,
 );
 const allResults: Results[] = [];
