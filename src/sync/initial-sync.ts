@@ -1,10 +1,11 @@
 // Owns the initial sync: copies every collection and then the images, continuing where an earlier process
 // stopped.
 
+import type { CmsRecord } from '../cms/port.ts';
 import { CmsUnavailable } from '../errors.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { noEventsError, readPage, unlessAbsent } from './cms-reader.ts';
-import { type Collection, recordsPerPage, stampOf } from './collections.ts';
+import { type Collection, idOf, recordsPerPage, stampOf } from './collections.ts';
 import {
   type CollectionProgress,
   loadInitialSync,
@@ -13,10 +14,10 @@ import {
   type SyncContext,
   scopeOf,
 } from './context.ts';
-import { ingestPublicRecords } from './ingest.ts';
+import { ingestPublicRecords, ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages } from './media-sync.ts';
-import { type PagePosition, type PageRequest, paginate } from './paginate.ts';
+import { type MarkedPage, type PagePosition, type PageRequest, paginate } from './paginate.ts';
 import { poll, refreshPublicViews, refreshSite } from './poll.ts';
 import { readPublicViews } from './read-public-view.ts';
 
@@ -94,6 +95,10 @@ async function copyUnlessAbsent(context: SyncContext, collection: Collection, on
   delete initialSync[collection.kind];
 }
 
+interface PublicPage extends MarkedPage {
+  publicRecords?: CmsRecord[];
+}
+
 async function copyCollection(context: SyncContext, collection: Collection, onProgress: OnProgress): Promise<void> {
   const { memory } = context;
   const pageSize = recordsPerPage(collection, context.pageSize);
@@ -101,10 +106,15 @@ async function copyCollection(context: SyncContext, collection: Collection, onPr
   const progress = memory.initialSync[kind];
   if (!progress || progress.isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
-  /** The public views are requested ahead of time, as the pages are. */
-  async function readPublicPage(position: PagePosition) {
+  /**
+   * The public views are requested ahead of time, as the pages are, once the first of them has decided how the
+   * CMS shows the collection. Of the records of the service account only the ids are then kept.
+   */
+  async function readPublicPage(position: PagePosition): Promise<PublicPage> {
     const page = await readPage(context, collection, { order: 'id', detail: 'mapped', ...position });
-    return { ...page, publicRecords: await readPublicViews(context, collection, page.records, { byId: false }) };
+    if (memory.publicView.modes[kind] === undefined) return page;
+    const publicRecords = await readPublicViews(context, collection, page.records, { byId: false });
+    return { ...page, records: page.records.map((record) => ({ id: idOf(record) })), publicRecords };
   }
   const pages = paginate(readPublicPage, {
     by: isPosts ? 'offset' : 'page',
@@ -112,8 +122,9 @@ async function copyCollection(context: SyncContext, collection: Collection, onPr
     concurrency: CONCURRENT_PAGES,
     pageSize,
   });
-  for await (const { publicRecords, readMark, cursor, total, isLast } of pages) {
-    await ingestPublicRecords(context, collection, publicRecords, readMark);
+  for await (const { records, publicRecords, readMark, cursor, total, isLast } of pages) {
+    if (publicRecords) await ingestPublicRecords(context, collection, publicRecords, readMark);
+    else await ingestRecords(context, collection, records, readMark);
     const read = isPosts ? cursor.position : (cursor.position - 1) * pageSize;
     Object.assign(progress, { cursor, total, isFinished: isLast, done: isLast ? total : Math.min(total, read) });
     saveProgress(context);

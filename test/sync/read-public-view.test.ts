@@ -216,6 +216,29 @@ describe('public view', () => {
       expect(warnings()[0]).to.include('refuses anonymous readers');
     });
 
+    it('is the same for all pages if the site refuses the first request only', async () => {
+      site = testSite({ pageSize: 4 });
+      site.cms.createPost('venues');
+      for (let n = 0; n < 20; n += 1) createEvent({ status: n < 8 ? 'draft' : 'publish' });
+      site.advance(60_000);
+      let requests = 0;
+      site.cms.beforeRequest = ({ base, ids, view }) => {
+        if (base !== 'events' || ids === undefined || view !== 'public') return;
+        requests += 1;
+        if (requests === 1) site.cms.closedToPublic.add('events');
+        else site.cms.closedToPublic.clear();
+      };
+      site.sync.start();
+      await site.sync.whenComplete();
+      expect(site.sync.status().publicView.event).to.equal('withheld');
+      expect(shownToPublic()).to.deep.equal([]);
+      site.cms.closedToPublic.clear();
+      await site.fullResync();
+      await site.fullResync();
+      expect(shownToPublic().length).to.equal(12);
+      expectInSync(site);
+    });
+
     it('is public again once a full resync finds the site open', async () => {
       createSite();
       for (const base of ALL) site.cms.closedToPublic.add(base);
