@@ -131,7 +131,7 @@ export function mayPoll(role: RoleState, nowMs: number): boolean {
   return (role.name === 'leader' || role.name === 'bootstrapping') && nowMs < role.leaseUntilMs;
 }
 
-/** A lock holder with so many failed polls in a row, three seconds at least, gives the lock up. */
+/** After this many failed polls in a row, which take three seconds or more, a gateway gives up the lock. */
 const MAX_FAILED_POLLS = 3;
 
 /** Whether another gateway should poll, because the polls of this one fail. */

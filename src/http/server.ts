@@ -171,8 +171,9 @@ function trackConnections(
 }
 
 /**
- * Closes connections that stall during a response, and those without a new request for `idleTimeoutMs` after one: Node's keep-alive timeout
- * begins anew with every blank line that a client sends before its next request, and its other timeouts begin with the request line.
+ * Closes connections that stall during a response, and those without a new request for `idleTimeoutMs` after one. Node alone would keep a
+ * connection on which a client sends only blank lines: each of them restarts the keep-alive timeout, and no other timeout runs before a
+ * request line.
  *
  * `server.timeout` would start a timer for every request; nearly all requests end before
  * the first check, so this sets a socket timeout only for the rest. Node clears it when the next request begins.

@@ -68,8 +68,8 @@ const GROUP_MS = 1000;
 
 /**
  * A bulk load changes pages all over the file. A rollback journal writes each of them once: a write-ahead log
- * would write it a second time at a checkpoint, and block the event loop meanwhile. Changing the mode also
- * copies the write-ahead log into the file, which `synchronous` then makes durable.
+ * would write it a second time at a checkpoint, and block the event loop meanwhile. Each change of the mode makes
+ * the file durable, because `synchronous` is on at that moment.
  */
 const BULK_LOAD_MODE = 'PRAGMA journal_mode = PERSIST; PRAGMA synchronous = OFF;';
 const NORMAL_MODE = 'PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL;';

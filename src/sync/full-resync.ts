@@ -14,12 +14,12 @@ import { deleteUnlisted } from './reconcile.ts';
 /** A full resync of a hundred thousand records must not keep the CMS busy. */
 const PAGES_PER_POLL = 5;
 
-/** The progress is saved once a minute: a site without changes costs hardly any disk writes. */
+/** Saves of the progress, by default one a minute: a site without changes costs hardly any disk writes. */
 const SAVES_PER_INTERVAL = 10;
 
 /**
  * Reads the next pages if a full resync is in progress, or starts one if it is due. The next process or leader
- * continues it, from a minute earlier at most. Throws what the CMS throws.
+ * continues it from the last saved progress. Throws what the CMS throws.
  */
 export async function continueResync(context: SyncContext): Promise<void> {
   const { memory, commit, nowMs, resyncIntervalMs } = context;
