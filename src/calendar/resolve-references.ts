@@ -9,7 +9,7 @@ import { isEmpty } from '../interface/param-types.ts';
 import type { ReferenceChecks } from '../interface/parameter.ts';
 import { parseEmbedded } from '../interface/validate.ts';
 import { isPostKind, type Kind, type LinkedKind, type TermKind } from '../model/records.ts';
-import { slugOf } from '../text/text.ts';
+import { normalizeUnicode, slugOf } from '../text/text.ts';
 import { mapCmsError } from './cms-errors.ts';
 import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
@@ -30,10 +30,8 @@ export interface ResolvedReferences {
 }
 
 /** Equal for names that the CMS may take for one: as slugs, or without accents. */
-const nameKey = (name: string): string =>
-  comparableText(name)
-    .normalize('NFKD')
-    .replace(/[^\p{L}\p{N}]/gu, '');
+export const nameKey = (name: string): string =>
+  normalizeUnicode(comparableText(name), 'NFKD').replace(/[^\p{L}\p{N}]/gu, '');
 
 /**
  * The terms in a body. A number is an id, without its fraction and sign; an unknown id is ignored.

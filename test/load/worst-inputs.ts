@@ -232,6 +232,14 @@ function* others(): Generator<Case> {
   }
   const venues = Array.from({ length: 900 }, () => ({ venue: `${'<'.repeat(200)}`, city: '\u0300\u0327'.repeat(100) }));
   yield createCase('venue', '900 records', 0, { ...write, body: JSON.stringify({ title: 'T', venue: venues }) });
+  for (const [what, worst] of Object.entries(WORST)) {
+    const name = filled(worst, 21_000);
+    const embedded = { venue: [{ venue: name }, { venue: `b${name}` }], organizer: { organizer: name } };
+    yield createCase('venue', `names of ${what}`, name.length, {
+      ...write,
+      body: JSON.stringify({ title: 'T', start_date: '2030-01-01', end_date: '2030-01-01', ...embedded }),
+    });
+  }
   const read = JSON.stringify({ search: `x${"'".repeat(READ_BODY_BYTES - 50)}x` });
   yield createCase('body', 'a read', read.length, {
     path: '/events',

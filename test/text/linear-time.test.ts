@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCost, serializeCost } from '../../src/calendar/cost.ts';
 import { comparableText } from '../../src/calendar/linked-records.ts';
+import { nameKey } from '../../src/calendar/resolve-references.ts';
 import { searchWords } from '../../src/calendar/search-query.ts';
 import { safeFilename } from '../../src/cms/wordpress/media.ts';
 import { fold } from '../../src/store/text-folding.ts';
@@ -83,6 +84,7 @@ describe('text functions in linear time', () => {
     ['a cost of amounts', serializeCost, filled('1,')],
     ['marks that change places', fold, filled('\u0300\u0327')],
     ['marks of half width', fold, filled('\u0300\uff9e')],
+    ['a name of marks', nameKey, filled('\u0300\u0327')],
     ['a file name of marks', safeFilename, filled('\u0300\u0327')],
   ] as const) {
     it(`accept a million characters of ${what}`, () => {
