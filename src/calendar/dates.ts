@@ -15,8 +15,8 @@ export const zoneOf = ({ site }: { site(): Site }): Zone => siteZone(site().time
 const wallAt = (epochMs: number, zone: Zone): WallTime => formatWallTime(epochToWallMs(epochMs, zone));
 
 /**
- * Per parameter: the compared field, the comparison, and the second of the day that a date without
- * strict_dates means.
+ * Per parameter: the compared field, the comparison, and which second of its day the bound becomes without
+ * strict_dates.
  */
 const COMPARISONS = {
   start_date: { field: 'start', op: '>=', widen: startOfDay },
@@ -32,6 +32,10 @@ const COMPARISONS = {
 
 export type DateParameter = keyof typeof COMPARISONS;
 const DATE_PARAMETERS = Object.keys(COMPARISONS) as DateParameter[];
+const isDefaulted = (name: DateParameter): name is 'start_date' | 'end_date' =>
+  name === 'start_date' || name === 'end_date';
+/** A request with one of these has no default bounds. */
+const EXPLICIT_PARAMETERS = DATE_PARAMETERS.filter((name) => !isDefaulted(name));
 
 export interface DateWindow {
   bounds: DateBound[];
@@ -41,11 +45,11 @@ export interface DateWindow {
   validUntilMs: number;
 }
 
-/** The default start and end of a list, before widening to whole days. */
-export function defaultWindow(nowMs: number, zone: Zone): { start: WallTime; end: WallTime } {
+/** The default `start_date` and `end_date` of a list, before widening to whole days. */
+export function defaultWindow(nowMs: number, zone: Zone): Record<'start_date' | 'end_date', WallTime> {
   const yesterday = Date.parse(`${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00Z`) - 60_000;
   const utcMinute = formatWallTime(nowMs - (nowMs % 60_000));
-  return { start: wallAt(yesterday, zone), end: addMonths(utcMinute, 24) };
+  return { start_date: wallAt(yesterday, zone), end_date: addMonths(utcMinute, 24) };
 }
 
 const ABSOLUTE = /^\s*\d{4}-\d{1,2}-\d{1,2}/;
@@ -65,7 +69,7 @@ export function dateWindow(
   options: { strict: boolean; nowMs: number; zone: Zone; withDefaults: boolean },
 ): DateWindow {
   const { strict, nowMs, zone } = options;
-  const hasExplicitBound = DATE_PARAMETERS.slice(2).some((name) => values[name] !== undefined);
+  const hasExplicitBound = EXPLICIT_PARAMETERS.some((name) => values[name] !== undefined);
   const bounds: DateBound[] = [];
   const effective: DateWindow['effective'] = {};
   let isAbsolute = true;
@@ -76,12 +80,12 @@ export function dateWindow(
     const text = values[name];
     let wall: WallTime | undefined;
     if (text !== undefined) {
-      wall = strict ? strictBound(name, text, options) : widen(wholeDay(name, text, options));
+      wall = strict ? parseWallTimeIn(name, text, options) : widen(wholeDay(name, text, options));
       isAbsolute &&= ABSOLUTE.test(text);
-    } else if (options.withDefaults && !hasExplicitBound && (name === 'start_date' || name === 'end_date')) {
+    } else if (options.withDefaults && !hasExplicitBound && isDefaulted(name)) {
       defaults ??= defaultWindow(nowMs, zone);
-      const preset = name === 'start_date' ? defaults.start : defaults.end;
-      wall = strict ? preset : widen(preset);
+      wall = strict ? defaults[name] : widen(defaults[name]);
+      // The default end moves with the minute; only its day stays until midnight.
       isAbsolute &&= !strict;
     }
     if (wall === undefined) continue;
@@ -116,7 +120,12 @@ function wholeDay(name: string, text: string, { nowMs, zone }: Clock): WallTime 
   return date.hasZone ? formatWallTime(date.epochMs) : date.wall;
 }
 
-function strictBound(name: string, text: string, { nowMs, zone }: Clock): WallTime {
+/**
+ * Parses a validated text into wall-clock time in `zone`, to the second. A Unix time and a text that names a
+ * zone are instants; any other text is in `zone` already.
+ * @throws ApiError `rest_invalid_param` that names the parameter
+ */
+export function parseWallTimeIn(name: string, text: string, { nowMs, zone }: Clock): WallTime {
   const seconds = parseUnixSeconds(text);
   return wallAt(seconds !== undefined ? seconds * SECOND_MS : readDate(name, text, { nowMs, zone }).epochMs, zone);
 }
@@ -134,7 +143,7 @@ export interface InstantBound {
  */
 export function instantBound(name: string, text: unknown, nowMs: number): InstantBound {
   if (text === undefined) return { utc: undefined, validUntilMs: Number.POSITIVE_INFINITY };
-  const utc = strictBound(name, String(text), { nowMs, zone: utcZone });
+  const utc = parseWallTimeIn(name, String(text), { nowMs, zone: utcZone });
   const isAbsolute = ABSOLUTE.test(String(text)) || parseUnixSeconds(String(text)) !== undefined;
   return { utc, validUntilMs: isAbsolute ? Number.POSITIVE_INFINITY : nowMs + SECOND_MS };
 }
@@ -169,7 +178,7 @@ export function eventTimes(
   const zone = parseZone(timezone) ?? site.zone;
   const allDay = sent.allDay ?? before?.allDay ?? false;
   const read = (name: string, text: string | undefined, stored: WallTime | undefined) =>
-    text === undefined ? (stored ?? '') : parseWrittenDate(name, text, { nowMs: site.nowMs, zone });
+    text === undefined ? (stored ?? '') : parseWallTimeIn(name, text, { nowMs: site.nowMs, zone });
   let start = read('start_date', sent.start, before?.start);
   let end = read('end_date', sent.end, before?.end);
   if (allDay) {
@@ -181,13 +190,6 @@ export function eventTimes(
   }
   return { start, end, timezone, allDay };
 }
-
-/**
- * Parses a date of a write into wall-clock time in `zone`. A Unix time and a text that names a zone are
- * instants.
- * @throws ApiError `rest_invalid_param` that names the parameter
- */
-export const parseWrittenDate = strictBound;
 
 /** Converts wall-clock time in the named zone to UTC. An unknown zone counts as the site's. */
 export const toUtc = (wall: WallTime, timezone: string, site: Zone): WallTime =>

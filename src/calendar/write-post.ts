@@ -10,7 +10,7 @@ import { utcZone } from '../time/zones.ts';
 import { type ErrorContext, mappingCmsErrors, unknownId } from './cms-errors.ts';
 import type { CmsResult } from './cms-records.ts';
 import { customFieldsOf, writtenCustomFields } from './custom-fields.ts';
-import { parseWrittenDate, zoneOf } from './dates.ts';
+import { parseWallTimeIn, zoneOf } from './dates.ts';
 import { can, mayEdit, permissionsForWrite, writableMapping } from './permissions.ts';
 import { type ReadResult, readPost } from './read-post.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
@@ -213,9 +213,9 @@ export async function postFields(
   for (const name of UNCHANGED) if (sent[name] !== undefined) fields[name] = sent[name];
   const nowMs = services.nowMs();
   if (sent.date !== undefined)
-    fields.date = parseWrittenDate('date', String(sent.date), { nowMs, zone: zoneOf(services) });
+    fields.date = parseWallTimeIn('date', String(sent.date), { nowMs, zone: zoneOf(services) });
   if (sent.dateUtc !== undefined)
-    fields.dateUtc = parseWrittenDate('date_utc', String(sent.dateUtc), { nowMs, zone: utcZone });
+    fields.dateUtc = parseWallTimeIn('date_utc', String(sent.dateUtc), { nowMs, zone: utcZone });
   const status = storedStatus(sent.status as string | undefined, mayPublish, isCreate);
   if (status !== undefined) fields.status = status;
   const customFields = writtenCustomFields(customFieldsOf(services.mapping, kind), sent.customFields);

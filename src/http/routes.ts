@@ -214,13 +214,13 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
 }
 
 function namespaceContext({ mount, baseUrl }: State, services: Services): NamespaceContext {
-  const { start, end } = defaultWindow(services.nowMs(), zoneOf(services));
+  const namespace = mount.replace(/^\/(wp-json\/)?/, '');
+  const window = defaultWindow(services.nowMs(), zoneOf(services));
   return {
     base: baseUrl,
-    namespace: mount.replace(/^\/(wp-json\/)?/, ''),
+    namespace,
     up: `${services.site().url}/wp-json/`,
-    perPage: services.lists.perPage,
-    window: { start, end },
+    defaults: { namespace, per_page: String(services.lists.perPage), ...window },
   };
 }
 

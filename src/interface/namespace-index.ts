@@ -12,9 +12,8 @@ export interface NamespaceContext {
   namespace: string;
   /** Target of the index's `up` link. */
   up: string;
-  perPage: number;
-  /** The default date range of the event list, as date texts. */
-  window: { start: string; end: string };
+  /** The `computed` defaults, by parameter. */
+  defaults: Readonly<Record<string, string>>;
 }
 
 const PLACEHOLDERS: Record<NonNullable<Route['by']>, string> = { id: '(?P<id>\\d+)', slug: '(?P<slug>[^/]+)' };
@@ -72,13 +71,6 @@ function describeParameters(parameters: readonly Parameter[], context: Namespace
   return args;
 }
 
-function defaultOf(parameter: Parameter, { namespace, perPage, window }: NamespaceContext): Parameter['default'] {
-  if (parameter.name === 'namespace') return namespace;
-  if (parameter.default !== 'computed') return parameter.default;
-  const computed: Record<string, string> = {
-    per_page: String(perPage),
-    start_date: window.start,
-    end_date: window.end,
-  };
-  return computed[parameter.name];
+function defaultOf({ name, default: value }: Parameter, { defaults }: NamespaceContext): Parameter['default'] {
+  return value === 'computed' ? defaults[name] : value;
 }

@@ -11,8 +11,8 @@ export interface Parameter {
   limit: Limit;
   required?: boolean;
   /**
-   * As the namespace index shows it. `computed`: determined per request (the page size, the default date
-   * range).
+   * As the namespace index shows it. `computed`: determined per request (the namespace as called, the page size,
+   * the default date range).
    */
   default?: string | number | boolean | null | 'computed';
   /** Property of the record that the parameter sets, if its name differs. */

@@ -159,7 +159,7 @@ export const slugParameters = (kind: PostKind): Parameter[] => [
 export const eventSlugToUpdate = parameter('slug', types.text, SIZES.slug, 'Slug of the event', { inPath: true });
 
 export const namespaceParameters: Parameter[] = [
-  parameter('namespace', types.anyValue, SIZES.slug, 'The namespace to describe', { default: 'calendar/events/v1' }),
+  parameter('namespace', types.anyValue, SIZES.slug, 'The namespace to describe', { default: 'computed' }),
   parameter('context', types.anyValue, SIZES.slug, 'No effect', { default: 'view' }),
 ];
 

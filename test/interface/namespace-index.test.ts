@@ -15,8 +15,12 @@ const context = {
   base: 'https://site.example/wp-json/tribe/events/v1',
   namespace: 'tribe/events/v1',
   up: 'https://site.example/wp-json/',
-  perPage: 10,
-  window: { start: '2026-11-20 18:59:00', end: '2028-11-21 02:42:00' },
+  defaults: {
+    namespace: 'tribe/events/v1',
+    per_page: '10',
+    start_date: '2026-11-20 18:59:00',
+    end_date: '2028-11-21 02:42:00',
+  },
 };
 
 const COLLECTIONS = ['events', 'venues', 'organizers', 'categories', 'tags'];
