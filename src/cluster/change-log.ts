@@ -43,11 +43,11 @@ export interface ChangeLog {
   /** Entries applied since the start. */
   readonly appliedCount: number;
   /**
-   * Appends and applies a change once the replica is at the end of the log. Calls `make` again whenever
+   * Appends and applies a change once the replica is at the end of the log. Calls `build` again whenever
    * another gateway's entry came first. `republish`: appends records that did not change, too. Throws
    * `NotLeaderError`.
    */
-  commit(source: ChangeSource, make: () => ChangeSet, options?: { republish?: boolean }): Promise<number>;
+  commit(source: ChangeSource, build: () => ChangeSet, options?: { republish?: boolean }): Promise<number>;
   /** Call it before a CMS call; `changedSince` then tells whether the response is outdated. */
   readMark(): number;
   /** Whether an entry about this record was applied after that mark. */
@@ -213,13 +213,13 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
     return false;
   }
 
-  async function commit(source: ChangeSource, make: () => ChangeSet, republish: boolean): Promise<number> {
+  async function commit(source: ChangeSource, build: () => ChangeSet, republish: boolean): Promise<number> {
     let changed = 0;
     for (;;) {
       const mode = writeMode(source);
       if (mode.type === 'local' && mode.isBaseline && unpublished.keys === 'unknown')
-        return changed + replica.apply(make());
-      const change = republish ? make() : changesOf(replica, make());
+        return changed + replica.apply(build());
+      const change = republish ? build() : changesOf(replica, build());
       if (isEmptyChange(change)) return changed;
       if (mode.type === 'local') return changed + applyLocally(source, change);
       const part = republish ? change : firstPart(change);
@@ -274,7 +274,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
     get appliedCount() {
       return appliedCount;
     },
-    commit: (source, make, { republish = false } = {}) => enqueue(() => commit(source, make, republish)),
+    commit: (source, build, { republish = false } = {}) => enqueue(() => commit(source, build, republish)),
     readMark: () => changeMark,
     changedSince: (key, readMark) => (changeMarks.get(key) ?? forgottenMark) > readMark,
     applyEntries,

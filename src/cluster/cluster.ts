@@ -67,7 +67,7 @@ export function createCluster(options: ClusterOptions): Cluster {
   return {
     ...createConsistencyTokens(node),
     writeThrough,
-    commit: (make) => changeLog.commit('poll', make),
+    commit: (build) => changeLog.commit('poll', build),
     async isLeader() {
       void webhooks.resend();
       if (!node.startPoll()) return false;

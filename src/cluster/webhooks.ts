@@ -50,7 +50,7 @@ export function createWebhooks(node: ClusterNode, nowMs = () => performance.now(
     },
     async resend() {
       // This gateway could not fetch these as the leader or standalone, and another one leads now.
-      if (!node.mayPoll()) for (const change of node.sync?.takeUnfetched() ?? []) remember(change, 0);
+      if (!node.mayPoll()) for (const change of node.sync?.takeDirty() ?? []) remember(change, 0);
       const maySend = node.rpc !== undefined && nowMs() - sentMs >= node.leaseMs;
       if (missed.size === 0 || !(node.mayPoll() || maySend)) return;
       const records = [...missed.values()];

@@ -70,11 +70,11 @@ async function listInParts(
   const page = await list(context, spec, { ...request, detail: 'stamp' }, options);
   if (page.records.length === 1) return { ...page, records: page.records.map(asTooLarge) };
   const stamps = new Map(page.records.map((record) => [idOf(record), record]));
-  const { offset: _offset, page: _page, ...scope } = request;
+  const { offset: _offset, page: _page, ...unpaged } = request;
   const records = await readInParts([...stamps.values()], async (part) => {
     try {
       const limit = part.length === 1 ? 1 : request.limit;
-      const response = await list(context, spec, { ...scope, ids: part.map(idOf), limit }, options);
+      const response = await list(context, spec, { ...unpaged, ids: part.map(idOf), limit }, options);
       // A list that repeats records may need more than one page for them.
       return part.length > 1 && response.total > limit ? undefined : response.records;
     } catch (error) {

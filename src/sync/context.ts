@@ -10,7 +10,7 @@ import type { Commit } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Collection } from './collections.ts';
-import type { SettledWatermark } from './modified-since.ts';
+import type { WatermarkAge } from './modified-since.ts';
 import type { Cursor } from './paginate.ts';
 import { initialSyncState, type SyncState } from './sync-state.ts';
 
@@ -113,7 +113,7 @@ export interface StaleResponse {
 export interface KindMemory {
   /** The poller has read everything that was modified before this time; `''` before the first poll. */
   watermarkUtc: string;
-  settledWatermark: SettledWatermark | undefined;
+  watermarkAge: WatermarkAge | undefined;
   /**
    * False until this process has polled the kind: until then it cannot know which of the newest records
    * changed a second time.
@@ -167,7 +167,7 @@ export interface MediaMemory {
   /** The newest media. `isSettled`: read again after the second of their `modified` was over. */
   recent: Map<number, { modifiedUtc: string; seenMs: number; isSettled: boolean }>;
   watermarkUtc: string;
-  settledWatermark: SettledWatermark | undefined;
+  watermarkAge: WatermarkAge | undefined;
   /** Of the CMS's list at the last poll. */
   total: number | undefined;
   /** Version of the replica in which no image is missing but the absent ones. */
@@ -279,7 +279,7 @@ export function resyncState({ resync: { dueMs, progress } }: SyncMemory): Record
 
 const newKindMemory = (watermarkUtc = ''): KindMemory => ({
   watermarkUtc,
-  settledWatermark: undefined,
+  watermarkAge: undefined,
   isPolled: false,
   revision: 0,
   dirty: new Set(),
@@ -316,7 +316,7 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
       absent: new Set(),
       recent: new Map(),
       watermarkUtc: media.watermarkUtc ?? '',
-      settledWatermark: undefined,
+      watermarkAge: undefined,
       total: media.total,
       completeAtVersion: undefined,
     },

@@ -44,8 +44,8 @@ export async function approveDeletions(
   const confirmed: number[] = [];
   for (const id of missing.filter((id) => reported.has(id)).slice(0, FINAL_SAMPLE))
     if (await isMissing(context, collection, id)) confirmed.push(id);
-  release(memory, kind, confirmed);
-  suspend(
+  endSuspension(memory, kind, confirmed);
+  suspendDeletions(
     context,
     kind,
     unsuspended.filter((id) => !confirmed.includes(id)),
@@ -68,7 +68,7 @@ function countRecentDeletions({ memory, nowMs }: SyncContext, kind: Kind): numbe
 }
 
 /** Suspends the deletion of these records; the waiting time starts again for all of the kind. */
-export function suspend({ memory, nowMs }: SyncContext, kind: Kind, missing: readonly number[]): void {
+export function suspendDeletions({ memory, nowMs }: SyncContext, kind: Kind, missing: readonly number[]): void {
   const ids = memory.kinds[kind].suspended?.ids ?? new Set<number>();
   const before = ids.size;
   for (const id of missing) ids.add(id);
@@ -78,8 +78,8 @@ export function suspend({ memory, nowMs }: SyncContext, kind: Kind, missing: rea
   memory.kinds[kind].suspended = Object.assign(memory.kinds[kind].suspended ?? {}, restarted);
 }
 
-/** Ends the waiting of these records: they exist, or they were deleted. */
-export function release({ kinds }: SyncMemory, kind: Kind, ids: Iterable<number>): void {
+/** Ends the suspension of these records: they exist, or they were deleted. */
+export function endSuspension({ kinds }: SyncMemory, kind: Kind, ids: Iterable<number>): void {
   const { suspended } = kinds[kind];
   if (!suspended) return;
   for (const id of ids) suspended.ids.delete(id);

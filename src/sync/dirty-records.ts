@@ -10,27 +10,27 @@ import type { SyncMemory } from './context.ts';
  */
 export const MODIFIED_RESOLUTION_MS = 2_000;
 
-/** Queues records to be re-read by id. */
+/** Makes records dirty: the next poll re-reads them by id. */
 export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<number>): void {
   for (const id of ids) kinds[kind].dirty.add(id);
 }
 
-/** Takes the queue. */
-export function takeQueued({ kinds }: SyncMemory, kind: Kind): number[] {
+/** Takes the dirty records: they are dirty no more. */
+export function takeDirty({ kinds }: SyncMemory, kind: Kind): number[] {
   const { dirty } = kinds[kind];
-  const queued = [...dirty];
+  const ids = [...dirty];
   dirty.clear();
-  return queued;
+  return ids;
 }
 
 /**
- * Takes the queue, and the records whose `modified` second may not be over. Call `requeue` if reading them
- * failed.
+ * Takes the dirty records, and adds those whose `modified` second may not be over. Call `putBack` if reading
+ * them failed.
  */
-export function takeDirty(memory: SyncMemory, kind: Kind): { ids: number[]; requeue(): void } {
-  const queued = takeQueued(memory, kind);
-  const ids = [...new Set([...queued, ...memory.kinds[kind].withinSecond.keys()])];
-  return { ids, requeue: () => markDirty(memory, kind, queued) };
+export function takeRereads(memory: SyncMemory, kind: Kind): { ids: number[]; putBack(): void } {
+  const dirty = takeDirty(memory, kind);
+  const ids = [...new Set([...dirty, ...memory.kinds[kind].withinSecond.keys()])];
+  return { ids, putBack: () => markDirty(memory, kind, dirty) };
 }
 
 /** A new read mark: greater than that of every request until now, and smaller than that of the next. */
@@ -76,7 +76,7 @@ export function hasWriteSince({ kinds }: SyncMemory, kind: Kind, readMark: numbe
 
 /**
  * Records when a record was read. A `modified` that is `fresh` may stand for two changes within its second,
- * of which this is the first: the record stays queued until it was read again late enough.
+ * of which this is the first: every poll re-reads the record until it was read late enough.
  */
 export function trackModified(memory: SyncMemory, kind: Kind, id: number, readMs: number, isFresh: boolean): void {
   const { withinSecond } = memory.kinds[kind];

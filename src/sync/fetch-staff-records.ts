@@ -65,7 +65,7 @@ async function fetchStatuses(
     // The CMS shows this caller more of a record that was published meanwhile: the poller reads its public
     // view.
     const unpublished = records.filter(({ status }) => status !== 'publish');
-    await ingestRecords(context, collection, unpublished, readMark, true);
+    await ingestRecords(context, collection, unpublished, readMark, { byId: true });
   }
   const kind = collection.kind as PostKind;
   const unlisted = replica

@@ -9,7 +9,8 @@ import { idOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { isOutdated, markDirty } from './dirty-records.ts';
 
-const DELETE_BATCH_SIZE = 10;
+/** Records that one transaction deletes. */
+export const DELETE_BATCH_SIZE = 10;
 
 /**
  * Writes the occurrences of events whose own records are in the replica already, and deletes the others of

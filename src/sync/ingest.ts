@@ -10,9 +10,9 @@ import { formatWallTime } from '../time/wall-time.ts';
 import { isTooLarge, readByIds, sentAtMs } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage, stampOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
-import { approveDeletions, release } from './deletion-guard.ts';
-import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
-import { deleteOccurrences, ingestOccurrences } from './ingest-occurrences.ts';
+import { approveDeletions, endSuspension } from './deletion-guard.ts';
+import { isOutdated, markDirty, setReadMark, takeRereads, trackModified } from './dirty-records.ts';
+import { DELETE_BATCH_SIZE, deleteOccurrences, ingestOccurrences } from './ingest-occurrences.ts';
 import { readPublicViews } from './read-public-view.ts';
 import { stampsById } from './replica-records.ts';
 
@@ -27,7 +27,6 @@ const DRAFTS: ReadonlySet<string> = new Set(['draft', 'pending']);
 /** The batch size adapts so that one batch blocks the event loop for about this long. */
 const BATCH_MS = 4;
 const BATCH_SIZE = { min: 5, max: 50 };
-const DELETE_BATCH_SIZE = 10;
 
 /**
  * Writes records into the replica that were requested at `readMark`, as the public sees them. `byId`: they were
@@ -39,10 +38,10 @@ export async function ingestRecords(
   collection: Collection,
   records: readonly CmsRecord[],
   readMark: number,
-  byId = false,
+  { byId = false }: { byId?: boolean } = {},
 ): Promise<void> {
   const publicRecords = await readPublicViews(context, collection, records, { byId });
-  await ingestPublicRecords(context, collection, publicRecords, readMark, byId);
+  await ingestPublicRecords(context, collection, publicRecords, readMark, { byId });
 }
 
 /** As {@link ingestRecords}, for distinct records that `readPublicViews` returned. */
@@ -51,7 +50,7 @@ export async function ingestPublicRecords(
   collection: Collection,
   publicRecords: readonly CmsRecord[],
   readMark: number,
-  byId = false,
+  { byId = false }: { byId?: boolean } = {},
 ): Promise<void> {
   const { replica, memory } = context;
   const { kind } = collection;
@@ -171,19 +170,19 @@ function isStaleConfirmed(
 }
 
 /**
- * Commits a change, and then deletes the embedded venues and organizers that no event has any more. `make`
+ * Commits a change, and then deletes the embedded venues and organizers that no event has any more. `build`
  * returns the change and the ids of the collection's records in it. Resolves with the number of changed
  * records.
  */
 async function commitAndPruneEmbedded(
   { replica, commit }: SyncContext,
   { kind, embedded }: Collection,
-  make: () => { changes: ChangeSet; changedIds: readonly number[] },
+  build: () => { changes: ChangeSet; changedIds: readonly number[] },
 ): Promise<number> {
   const hasEmbedded = kind === 'event' && embedded.length > 0;
   const before = { venue: new Set<number>(), organizer: new Set<number>() };
   const changed = await commit(() => {
-    const { changes, changedIds } = make();
+    const { changes, changedIds } = build();
     if (!hasEmbedded) return changes;
     for (const event of replica.getMany('event', changedIds).values()) {
       for (const id of event.venues) if (id >= FIRST_EMBEDDED_ID) before.venue.add(id);
@@ -223,9 +222,9 @@ export async function fetchRecords(
   for (let from = 0; from < ids.length; from += size) {
     const slice = ids.slice(from, from + size);
     const { records, readMark } = await readByIds(context, collection, slice);
-    await ingestRecords(context, collection, records, readMark, true);
+    await ingestRecords(context, collection, records, readMark, { byId: true });
     const existing = new Set(records.map(idOf));
-    release(memory, collection.kind, existing);
+    endSuspension(memory, collection.kind, existing);
     missing.push({ ids: slice.filter((id) => !existing.has(id)), readMark });
   }
   const missingIds = missing.flatMap((slice) => slice.ids);
@@ -238,7 +237,7 @@ export async function fetchRecords(
     const deletable = slice.ids.filter((id) => !suspended.has(id));
     await deleteRecords(context, collection, deletable, slice.readMark);
   }
-  release(memory, collection.kind, approved);
+  endSuspension(memory, collection.kind, approved);
 }
 
 /**
@@ -272,11 +271,11 @@ export async function fetchDirty(
   collection: Collection,
   reported?: ReadonlySet<number>,
 ): Promise<void> {
-  const { ids, requeue } = takeDirty(context.memory, collection.kind);
+  const { ids, putBack } = takeRereads(context.memory, collection.kind);
   try {
     await fetchRecords(context, collection, ids, { reported });
   } catch (error) {
-    requeue();
+    putBack();
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import { PUBLIC_SCOPE, stampOf } from './collections.ts';
 import { STATE_KEYS, type SyncContext } from './context.ts';
 import { areAllMissing } from './deletion-guard.ts';
 import { MODIFIED_RESOLUTION_MS, markDirty } from './dirty-records.ts';
-import { isWatermarkSettled, lookbackUtc, modifiedSince, settleWatermark } from './modified-since.ts';
+import { isWatermarkSettled, lookbackUtc, modifiedSince, updateWatermarkAge } from './modified-since.ts';
 
 const IDS_PER_SLICE = 200;
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
@@ -85,7 +85,7 @@ export async function pollMedia(context: SyncContext): Promise<void> {
   for (const id of requested) media.absent.delete(id);
   const startedMs = nowMs();
   const total = await listModified(context, startedMs);
-  media.settledWatermark = settleWatermark(media.settledWatermark, media.watermarkUtc, startedMs);
+  media.watermarkAge = updateWatermarkAge(media.watermarkAge, media.watermarkUtc, startedMs);
   const changed = [...media.recent].filter(([, { isSettled }]) => !isSettled).map(([id]) => id);
   // The library became smaller: nothing says which images were deleted.
   const isSmaller = media.total !== undefined && total < media.total;
@@ -116,7 +116,7 @@ async function listModified(context: SyncContext, startedMs: number): Promise<nu
   let total: number | undefined;
   const pages = modifiedSince((request) => readMediaPage(context, request), {
     watermarkUtc,
-    isSettled: isWatermarkSettled(media.settledWatermark, watermarkUtc),
+    isSettled: isWatermarkSettled(media.watermarkAge, watermarkUtc),
     detail: 'time',
     pageSize,
     site: context.memory.site,
@@ -156,8 +156,8 @@ async function referencedImageIds({ replica, collections }: SyncContext): Promis
   return [...replica.getImages([...ids]).keys()];
 }
 
-/** Missing images may exist when the next full resync starts. */
-export function recheckMissingImages({ memory: { media } }: SyncContext): void {
+/** Images that the CMS did not have are requested again: they may exist by now. */
+export function forgetAbsentImages({ memory: { media } }: SyncContext): void {
   media.absent.clear();
   media.completeAtVersion = undefined;
 }

@@ -45,25 +45,22 @@ const subtract = (utc: string, ms: number): string => formatWallTime(utcMs(utc) 
 export const lookbackUtc = (watermarkUtc: string): string =>
   UTC_TEXT.test(watermarkUtc) ? subtract(watermarkUtc, LATE_COMMIT_MS) : '';
 
-/** Since when the newest modification of a list is known, by the gateway's clock. */
-export interface SettledWatermark {
+/** Since when `newestUtc` is known as the newest modification of a list, by the gateway's clock. */
+export interface WatermarkAge {
   newestUtc: string;
   sinceMs: number;
+  /** So long that no record can still appear with an older modification. */
   isSettled: boolean;
 }
 
 /** True if everything that was modified until `watermarkUtc` is known. */
-export const isWatermarkSettled = (watermark: SettledWatermark | undefined, watermarkUtc: string): boolean =>
-  watermark?.isSettled === true && watermark.newestUtc === watermarkUtc;
+export const isWatermarkSettled = (age: WatermarkAge | undefined, watermarkUtc: string): boolean =>
+  age?.isSettled === true && age.newestUtc === watermarkUtc;
 
-/** The watermark after a poll at `atMs` that saw everything, of which `newestUtc` is the newest. */
-export function settleWatermark(
-  watermark: SettledWatermark | undefined,
-  newestUtc: string,
-  atMs: number,
-): SettledWatermark {
-  if (watermark?.newestUtc !== newestUtc) return { newestUtc, sinceMs: atMs, isSettled: false };
-  return { ...watermark, isSettled: watermark.isSettled || atMs >= watermark.sinceMs + LATE_COMMIT_MS };
+/** The age of the watermark after a poll at `atMs` that saw everything, of which `newestUtc` is the newest. */
+export function updateWatermarkAge(before: WatermarkAge | undefined, newestUtc: string, atMs: number): WatermarkAge {
+  if (before?.newestUtc !== newestUtc) return { newestUtc, sinceMs: atMs, isSettled: false };
+  return { ...before, isSettled: before.isSettled || atMs >= before.sinceMs + LATE_COMMIT_MS };
 }
 
 /**

@@ -8,7 +8,7 @@ export interface MarkedPage extends CmsPage {
   readMark: number;
 }
 
-/** A part of a list: the scope is that of the collection, or given beside it. */
+/** A part of a list. `readPage` adds the scope: that of the collection, or that of its argument `as`. */
 export type PageRequest = Omit<ListRequest, keyof Scope> & { detail: Detail; limit: number };
 
 /** The next page, and the id of the last record that was read (0 for none). */

@@ -42,8 +42,8 @@ export interface WriteThrough {
 export interface Leadership {
   /** This gateway polls from now on, as after a restart. It re-reads the `dirty` records. */
   becomeLeader(dirty: readonly RecordKey[]): void;
-  /** Takes the records that a gateway could not fetch while it polled, for the one that polls now. */
-  takeUnfetched(): ChangedRecord[];
+  /** Takes the dirty records, which this gateway did not re-read while it polled, for the one that polls now. */
+  takeDirty(): ChangedRecord[];
   /** Asks `Peers.isLeader` again. */
   recheckLeadership(): void;
   /** Takes over the leader's state: this gateway's replica equals the leader's. */

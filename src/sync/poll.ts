@@ -11,7 +11,7 @@ import { hasWriteSince } from './dirty-records.ts';
 import { fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages, pollMedia } from './media-sync.ts';
-import { isWatermarkSettled, modifiedSince, settleWatermark } from './modified-since.ts';
+import { isWatermarkSettled, modifiedSince, updateWatermarkAge } from './modified-since.ts';
 import type { MarkedPage } from './paginate.ts';
 import { recheckPublicViews } from './read-public-view.ts';
 import { matchesTotal, reconcile } from './reconcile.ts';
@@ -86,11 +86,12 @@ export async function refreshSite({
   replica.clearRendered();
 }
 
-/** Once per process, and with each full resync. */
+/** Rechecks the public views. If the CMS shows the public more than before, every record must be read again. */
 export async function refreshPublicViews(context: SyncContext): Promise<void> {
   if (await recheckPublicViews(context)) restartResync(context.memory);
 }
 
+/** Refreshes the link tables. If events may read differently now, every record must be read again. */
 export async function refreshLinks(context: SyncContext): Promise<void> {
   if (await refreshLinkTables(context)) restartResync(context.memory);
 }
@@ -107,7 +108,7 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
   let result: PollResult | undefined;
   const pages = modifiedSince((request) => readPage(context, collection, request), {
     watermarkUtc,
-    isSettled: isWatermarkSettled(memory.settledWatermark, watermarkUtc),
+    isSettled: isWatermarkSettled(memory.watermarkAge, watermarkUtc),
     detail: 'stamp',
     pageSize,
     site: context.memory.site,
@@ -133,7 +134,7 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
   await fetchRecords(context, collection, [...differing]);
   memory.watermarkUtc = newestUtc;
   memory.isPolled = true;
-  memory.settledWatermark = settleWatermark(memory.settledWatermark, newestUtc, sentAtMs(context, readMark));
+  memory.watermarkAge = updateWatermarkAge(memory.watermarkAge, newestUtc, sentAtMs(context, readMark));
   await fetchDueScheduled(context, collection);
   return { total, readMark };
 }

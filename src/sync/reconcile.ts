@@ -7,14 +7,14 @@ import type { RecordStamp } from '../store/record-queries.ts';
 import { readPage } from './cms-reader.ts';
 import { type Collection, idOf, stampOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
-import { isMassDeletion, release, suspend, suspendedIds } from './deletion-guard.ts';
+import { endSuspension, isMassDeletion, suspendDeletions, suspendedIds } from './deletion-guard.ts';
 import { fetchRecords } from './ingest.ts';
 import { type PageRequest, paginate } from './paginate.ts';
 import { allStamps, countRecords, findDiffering } from './replica-records.ts';
 
 const MAX_ATTEMPTS = 3;
 /** Up to so many deletions are searched for one by one; for more the whole list of ids is read. */
-const FEW_DELETIONS = 10;
+const MAX_SEARCHED_DELETIONS = 10;
 
 /** Brings the replica's records of a collection in line with the CMS's list. Throws what the CMS throws. */
 export async function reconcile(context: SyncContext, collection: Collection): Promise<void> {
@@ -41,9 +41,9 @@ export async function deleteUnlisted(
   collection: Collection,
   listed: ReadonlySet<number>,
 ): Promise<void> {
-  release(context.memory, collection.kind, listed);
+  endSuspension(context.memory, collection.kind, listed);
   const unlisted = (await listedStamps(context, collection)).map(({ id }) => id).filter((id) => !listed.has(id));
-  if (isMassDeletion(context, collection, unlisted.length)) suspend(context, collection.kind, unlisted);
+  if (isMassDeletion(context, collection, unlisted.length)) suspendDeletions(context, collection.kind, unlisted);
   else await fetchRecords(context, collection, unlisted);
 }
 
@@ -75,7 +75,7 @@ async function fetchNewest(context: SyncContext, collection: Collection): Promis
 async function deleteFew(context: SyncContext, collection: Collection, total: number): Promise<boolean> {
   const { usualExcess } = context.memory.kinds[collection.kind];
   const surplus = listedCount(context, collection) - total - (usualExcess ?? 0);
-  if (surplus < 1 || surplus > FEW_DELETIONS) return false;
+  if (surplus < 1 || surplus > MAX_SEARCHED_DELETIONS) return false;
   const ids = (await listedStamps(context, collection)).map(({ id }) => id);
   const readFrom = async (offset: number) => {
     const request: PageRequest = { order: 'id', limit: context.pageSize, offset, detail: 'id' };

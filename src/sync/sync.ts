@@ -18,7 +18,7 @@ import {
   markWritten,
   nextReadMark,
   retainReadMarks,
-  takeQueued,
+  takeDirty,
 } from './dirty-records.ts';
 import { type ChangedRecord, fetchChanged, inBatches } from './fetch-changed.ts';
 import { fetchStaffRecords, type StaffReader } from './fetch-staff-records.ts';
@@ -136,7 +136,7 @@ export function createSync(options: SyncOptions): Sync {
    * leaders.
    */
   function createContext(): SyncContext {
-    const commit = peers?.commit ?? (async (make) => replica.apply(make()));
+    const commit = peers?.commit ?? (async (build) => replica.apply(build()));
     const leadershipContext: SyncContext = {
       replica,
       cms,
@@ -149,10 +149,10 @@ export function createSync(options: SyncOptions): Sync {
       nowMs,
       signal,
       memory: loadMemory(replica, nowMs(), collections),
-      commit: (make) =>
+      commit: (build) =>
         commit(() => {
           if (context !== leadershipContext) throw new NotLeaderError();
-          return make();
+          return build();
         }),
     };
     return leadershipContext;
@@ -302,9 +302,9 @@ export function createSync(options: SyncOptions): Sync {
       for (const { kind, id } of dirty) markWritten(context.memory, kind, seriesIdOf(id), nowMs());
       loop.pollAgain();
     },
-    takeUnfetched: () =>
+    takeDirty: () =>
       collections.flatMap(({ kind, name }) =>
-        takeQueued(context.memory, kind).map((id) => ({ collection: name, id: seriesIdOf(id) })),
+        takeDirty(context.memory, kind).map((id) => ({ collection: name, id: seriesIdOf(id) })),
       ),
     recheckLeadership: () => loop.wake(),
     followLeader: (leader) => setState(leader, 'as the leader says'),

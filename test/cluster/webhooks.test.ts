@@ -51,7 +51,7 @@ describe('a webhook that reaches a follower', () => {
       mayPoll: () => polls,
       sync: {
         fetchChanged: async (changes: readonly ChangedRecord[]) => fetched.push(idsOf(changes)) > 0,
-        takeUnfetched: () => changesOf(...unfetched.splice(0)),
+        takeDirty: () => changesOf(...unfetched.splice(0)),
       },
       get rpc() {
         return leader === 'disconnected' ? undefined : rpc;

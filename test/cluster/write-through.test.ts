@@ -48,8 +48,8 @@ describe('write-through in a cluster', () => {
         },
         readMark: () => 1,
         changedSince: (key: string) => key === 'event 1',
-        commit: async (_source: string, make: () => ChangeSet) => {
-          const { upserts = [], deletes = [] } = make();
+        commit: async (_source: string, build: () => ChangeSet) => {
+          const { upserts = [], deletes = [] } = build();
           stored.push(...upserts.map(({ id }) => id));
           published.push(deletes.flatMap(({ ids }) => [...ids]));
         },
