@@ -232,12 +232,23 @@ function* others(): Generator<Case> {
   }
   const venues = Array.from({ length: 900 }, () => ({ venue: `${'<'.repeat(200)}`, city: '\u0300\u0327'.repeat(100) }));
   yield createCase('venue', '900 records', 0, { ...write, body: JSON.stringify({ title: 'T', venue: venues }) });
+  const dates = { start_date: '2030-01-01', end_date: '2030-01-01' };
+  for (const [what, code] of [
+    ['base64', (n: number) => 48 + ((n * 7919 + (n >> 8) * 31) % 75)],
+    ['ideographs', (n: number) => 0x4e00 + ((n * 7919) % 20_000)],
+  ] as const) {
+    const description = Array.from({ length: 99_000 }, (_, n) => String.fromCharCode(code(n))).join('');
+    yield createCase('description', `different ${what}`, description.length, {
+      ...write,
+      body: JSON.stringify({ title: 'T', ...dates, description }),
+    });
+  }
   for (const [what, worst] of Object.entries(WORST)) {
     const name = filled(worst, 21_000);
     const embedded = { venue: [{ venue: name }, { venue: `b${name}` }], organizer: { organizer: name } };
     yield createCase('venue', `names of ${what}`, name.length, {
       ...write,
-      body: JSON.stringify({ title: 'T', start_date: '2030-01-01', end_date: '2030-01-01', ...embedded }),
+      body: JSON.stringify({ title: 'T', ...dates, ...embedded }),
     });
   }
   const read = JSON.stringify({ search: `x${"'".repeat(READ_BODY_BYTES - 50)}x` });

@@ -27,6 +27,13 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
       title: 'searches find',
     },
   }),
+  ...mutantsOf('src/store/full-text-index.ts', 'test/store/event-search.test.ts', {
+    'the full-text index takes in a bounded part of a text': {
+      function: 'indexedLength',
+      code: 'if (_1 > _2.trigrams) return _3;',
+      title: 'takes a few milliseconds',
+    },
+  }),
   ...mutantsOf('src/store/counters.ts', 'test/http/visibility.test.ts', {
     'a protected event does not match the filter for featured events': {
       function: 'featuredColumn',

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { PUBLIC_VISIBILITY, type SearchWord } from '../../src/store/filters.ts';
+import { indexedLength } from '../../src/store/full-text-index.ts';
 import { openReplica } from '../../src/store/replica.ts';
 import { event } from './sample-records.ts';
 
@@ -32,6 +33,42 @@ describe('the search of events', () => {
     expect(count(word('lala'.repeat(61)))).to.equal(0);
     expect(count(word(`${'é'.repeat(100)}`))).to.equal(60);
     replica.close();
+  });
+
+  it('finds and excludes words behind the part of a text that the full-text index holds, before and after a change', () => {
+    const replica = openReplica({ identity: 'test' });
+    const many = (from: number) =>
+      Array.from({ length: 40_000 }, (_, n) => String.fromCharCode(0x4e00 + ((from + n * 7919) % 20_000))).join('');
+    const textOf = (n: number, last: string) =>
+      n % 900 === 0 ? `first ${many(n)} middle ${'x '.repeat(100_000)} ${last}` : `first middle ${n % 2 ? 'odd' : ''}`;
+    const all = (last: string) => Array.from({ length: 3600 }, (_, n) => event(n + 1, { searchText: textOf(n, last) }));
+    replica.upsert(all('last'));
+    const count = (...words: string[]) =>
+      replica.listEvents({
+        visibility: PUBLIC_VISIBILITY,
+        words: words.map((word) => ({ text: word.replace('-', ''), not: word.startsWith('-') })),
+        ...{ order: 'start', limit: 5, offset: 0 },
+      });
+    expect(count('last').total).to.equal(4);
+    expect(count('last').ids).to.deep.equal([1, 901, 1801, 2701]);
+    expect(count('first').total).to.equal(3600);
+    expect(count('first', 'middle', '-last').total).to.equal(3596);
+    expect(count('middle', '-odd').total).to.equal(1800);
+    replica.upsert(all('changed'));
+    expect(count('last').total).to.equal(0);
+    expect(count('changed').total).to.equal(4);
+    replica.delete('event', [1]);
+    expect(count('changed').total).to.equal(3);
+    replica.close();
+  });
+
+  it('holds in the full-text index of each text what takes a few milliseconds to add', () => {
+    const letters = (n: number, step: number) =>
+      Array.from({ length: n }, (_, i) => String.fromCharCode(0x4e00 + ((i * step) % 20_000))).join('');
+    for (const text of ['', 'ab', 'concert evening open '.repeat(5000), letters(10_000, 7919)])
+      expect(indexedLength(text)).to.equal(text.length);
+    expect(indexedLength(letters(100_000, 7919))).to.be.within(12_000, 14_000);
+    expect(indexedLength('concert evening open '.repeat(100_000))).to.equal(200_000);
   });
 
   it('ignores case and accents in searches, and takes other characters literally', () => {
