@@ -57,8 +57,6 @@ export interface EventStats {
   latestBackwardStart: number;
   /** False while the full-text index lacks texts: searches must read the texts. */
   hasFullText: boolean;
-  /** True if the full-text index holds only the beginning of some texts. */
-  hasPartlyIndexed: boolean;
   days: DayCounts;
 }
 
@@ -70,11 +68,9 @@ export function readEventStats(db: Database): EventStats {
     latest: number;
     latestBackward: number;
     isDeferred: number;
-    isPartly: number;
   }>(sql`
     SELECT value, first, last, latest, latestBackward,
-      EXISTS (SELECT 1 FROM meta WHERE key = 'fts_indexed_to') AS isDeferred,
-      EXISTS (SELECT 1 FROM event_text WHERE partly_indexed = 1) AS isPartly
+      EXISTS (SELECT 1 FROM meta WHERE key = 'fts_indexed_to') AS isDeferred
     FROM meta, (
       SELECT min(starts) AS first, max(starts) AS last, ifnull(max(max(starts, ends)), 0) AS latest,
         ifnull(max(starts) FILTER (WHERE ends < starts), 0) AS latestBackward
@@ -87,7 +83,6 @@ export function readEventStats(db: Database): EventStats {
     latestIrregular: row?.latest ?? 0,
     latestBackwardStart: row?.latestBackward ?? 0,
     hasFullText: row?.isDeferred === 0,
-    hasPartlyIndexed: row?.isPartly === 1,
     days: dayCounts(db),
   };
 }
@@ -236,13 +231,9 @@ const isIndexable = ({ text }: SearchWord) => [...fold(text)].length >= 3;
 
 /**
  * One scan of the full-text index, which tests all other conditions on its matches, and one of the texts that the index
- * does not hold whole; one of all texts if the index can search for no word.
+ * leaves out; one of all texts if the index can search for no word.
  */
-export function fullTextScan(
-  { hasPartlyIndexed }: EventStats,
-  filter: EventFilter,
-  words: readonly SearchWord[],
-): ScanPlan {
+export function fullTextScan(filter: EventFilter, words: readonly SearchWord[]): ScanPlan {
   const conditions = allConditions(filter, timeRange(filter.bounds));
   const indexable = words.filter(isIndexable);
   const wanted = indexable.filter(({ not }) => !not).map((word) => quotePhrase(indexedPart(word).part));
@@ -259,19 +250,13 @@ export function fullTextScan(
   const inTexts = words.filter((word) => !isIndexable(word) || !indexedPart(word).isWhole);
   const indexed: Scan = {
     from: joinText(sql`event_fts f CROSS JOIN event e ON e.id = f.rowid`, inTexts),
-    where: and([
-      sql`event_fts MATCH ${match}`,
-      ...(hasPartlyIndexed ? [sql`f.rowid NOT IN (SELECT id FROM event_text WHERE partly_indexed = 1)`] : []),
-      ...conditions,
-      ...containsWords(inTexts, 'x.folded'),
-    ]),
+    where: and([sql`event_fts MATCH ${match}`, ...conditions, ...containsWords(inTexts, 'x.folded')]),
   };
-  if (!hasPartlyIndexed) return { scans: [indexed] };
-  const partly: Scan = {
-    from: joinText(sql`event_text p INDEXED BY event_text_partly CROSS JOIN event e ON e.id = p.id`, words),
-    where: and([sql`p.partly_indexed = 1`, ...conditions, ...containsWords(words, 'x.folded')]),
+  const unindexed: Scan = {
+    from: sql`event_text x INDEXED BY event_text_unindexed CROSS JOIN event e ON e.id = x.id`,
+    where: and([sql`x.unindexed = 1`, ...conditions, ...containsWords(words, 'x.folded')]),
   };
-  return { scans: [indexed, partly] };
+  return { scans: [indexed, unindexed] };
 }
 
 /** Inclusive bounds on the start and end of an event, as wall numbers. */

@@ -161,7 +161,7 @@ function planOf(db: Database, stats: EventStats, filter: EventFilter): EventPlan
   const isSelective = include !== undefined || parent !== undefined;
   const isLarge =
     words.length > 0 && stats.hasFullText && !isSelective && exceedsTextLimit(db, orderedScans(db, stats, filter, []));
-  return { inOrder, fullText: isLarge ? fullTextScan(stats, filter, words) : undefined };
+  return { inOrder, fullText: isLarge ? fullTextScan(filter, words) : undefined };
 }
 
 /**

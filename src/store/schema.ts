@@ -73,8 +73,7 @@ export function linkBit(targetKind: number, targetId: number): number {
  * The trigram index holds text that `fold` has folded: `case_sensitive` leaves folding to `fold` alone, and
  * `columnsize=0` leaves out the text lengths, which only ranking needs. `mergeFts` merges its segments, a
  * little at a time: writes that merge (automerge, and crisismerge without `mergeFts`) block the event loop
- * for 20 ms and more. Of a text that is `partly_indexed` the index holds the beginning, and searches read the
- * text.
+ * for 20 ms and more. It leaves out a text that is `unindexed`: searches read that.
  */
 export const TABLES = `
 CREATE TABLE post (
@@ -147,8 +146,8 @@ CREATE TABLE custom_value (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX custom_value_id ON custom_value (id);
 
-CREATE TABLE event_text (id INTEGER PRIMARY KEY, partly_indexed INTEGER NOT NULL, folded TEXT NOT NULL) STRICT;
-CREATE INDEX event_text_partly ON event_text (id) WHERE partly_indexed = 1;
+CREATE TABLE event_text (id INTEGER PRIMARY KEY, unindexed INTEGER NOT NULL, folded TEXT NOT NULL) STRICT;
+CREATE INDEX event_text_unindexed ON event_text (id) WHERE unindexed = 1;
 CREATE VIRTUAL TABLE event_fts USING fts5(
   folded, content='event_text', content_rowid='id', tokenize='trigram case_sensitive 1', columnsize=0
 );

@@ -9,7 +9,7 @@ import { anyFilter, runs, someIds } from './arbitrary-lists.ts';
 import { expectedEvents } from './list-oracle.ts';
 import { CATEGORIES, event, visibility, WORDS } from './sample-records.ts';
 
-/** The full-text index holds only the beginning. */
+/** The full-text index leaves it out. */
 const LONG = Array.from({ length: 15_000 }, (_, n) => String.fromCharCode(0x4e00 + ((n * 7919) % 20_000))).join('');
 
 describe('the event list of thousands of events, counted by indexes', () => {
