@@ -112,7 +112,9 @@ function parseList(text: string): string[] | undefined {
 export function serializeCost(stored: Cost, settings: CostSettings = DEFAULT_SETTINGS): CostFields {
   const parts = splitCost(stored).map(parsePart);
   const amounts = distinct(parts.flatMap((part) => part.amounts));
-  const texts = parts.filter((part) => part.amounts.length === 0).map((part) => part.phrase);
+  // Of one text with an amount, the parts without one are only words: `Free for members, 10 for others`.
+  const isWording = typeof stored === 'string' && amounts.length > 0;
+  const texts = isWording ? [] : parts.filter((part) => part.amounts.length === 0).map((part) => part.phrase);
   const labels = parts.filter((part) => part.label !== '').map((part) => part.label);
   const currency = sharedCurrency(parts);
   return {
