@@ -198,7 +198,7 @@ export const instant: ParamType = {
 /** A date of a record: text that PHP's `strtotime` reads, or Unix seconds as text. */
 export const date: ParamType = {
   schema: { type: 'string' },
-  accepts: (value) => isReadableDate(value) && value !== '0',
+  accepts: (value) => value === 0 || (isReadableDate(value) && value !== '0'),
   jsonType: 'string',
 };
 
@@ -222,10 +222,12 @@ export const changeToken: ParamType = {
   },
 };
 
+/** A time zone, or `''` or `'0'` for that of the site. */
 export const timeZone: ParamType = {
   schema: { type: 'string' },
-  accepts: (value) => typeof value === 'string' && (value === '' || parseZone(value) !== undefined),
+  accepts: (value) => isEmpty(value) || (typeof value === 'string' && parseZone(value) !== undefined),
   jsonType: 'string',
+  parse: (value) => (isEmpty(value) ? '' : value),
 };
 
 const NUMERIC = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$/;

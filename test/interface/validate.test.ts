@@ -108,18 +108,18 @@ describe('validation', () => {
     date: {
       valid: ['2027-01-01', 'tomorrow', '@5', '1799582400'],
       invalid: ['', 'bad', []],
-      mistyped: ['string', [5, null]],
+      mistyped: ['string', [5, 0, null]],
     },
-    date_utc: { valid: ['2027-01-01'], invalid: ['', 'bad'], mistyped: ['string', [5, null]] },
+    date_utc: { valid: ['2027-01-01'], invalid: ['', 'bad'], mistyped: ['string', [5, 0, null]] },
     status: {
       valid: ['publish', 'draft', 'pending', 'private', 'future'],
       invalid: ['', 'any', 'bogus', 'Draft', 'inherit', 'auto-draft', 5, []],
       mistyped: ['string', [null]],
     },
     timezone: {
-      valid: ['Europe/Paris', 'europe/paris', 'EST', '+02:00', 'GMT+2', 'UTC', 'UTC+2', 'UTC-3.5', 'UTC+5:30', ''],
-      invalid: ['Mars/Base', 'local', 'utc+2', 5],
-      mistyped: ['string', [null]],
+      valid: ['Europe/Paris', 'europe/paris', 'EST', '+02:00', 'GMT+2', 'UTC', 'UTC+2', 'UTC-3.5', 'UTC+5:30', '', '0'],
+      invalid: ['Mars/Base', 'local', 'utc+2', 5, true],
+      mistyped: ['string', [null, 0, false, [], {}]],
     },
     all_day: {
       valid: [true, false, 1, 0, '1', '0', 'true', 'FALSE', 'True'],
