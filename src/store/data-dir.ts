@@ -43,15 +43,26 @@ function restrictMode(path: string, mode: number): boolean {
 }
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
-const CANNOT_OPEN = 14;
-const READ_ONLY = 8;
-const FULL = 13;
+export const SQLITE = {
+  BUSY: 5,
+  READ_ONLY: 8,
+  IO_ERROR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANNOT_OPEN: 14,
+  NOT_A_DATABASE: 26,
+} as const;
+
+/** The primary result code of an error of SQLite; 0 for any other error. */
+export function sqliteCode(error: unknown): number {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : 0;
+}
 
 /** Converts an error of the file system or of SQLite to one that tells the operator what to do. */
 export function dataDirError(file: string, error: unknown): Error {
   if (error instanceof ConfigError) return error;
-  const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string };
-  const sqliteCode = errcode === undefined ? undefined : errcode & 0xff;
+  const { code, message } = error as { code?: string; message?: string };
+  const result = sqliteCode(error);
   const directory = dirname(file);
   const setting = 'dataDir (CALENDAR_DATA_DIR)';
   const user = process.getuid === undefined ? 'this user' : `the user with id ${process.getuid()}`;
@@ -65,7 +76,7 @@ export function dataDirError(file: string, error: unknown): Error {
     );
   if (code === 'EISDIR')
     return new ConfigError(setting, `${file} is a directory`, 'Remove it, or name another directory.');
-  if (code === 'ENOSPC' || code === 'EDQUOT' || sqliteCode === FULL)
+  if (code === 'ENOSPC' || code === 'EDQUOT' || result === SQLITE.FULL)
     return new ConfigError(
       setting,
       `the disk of ${directory} is full`,
@@ -78,10 +89,10 @@ export function dataDirError(file: string, error: unknown): Error {
       'Raise the limit (ulimit -n).',
     );
   const isDenied = code === 'EACCES' || code === 'EPERM' || code === 'ENOENT';
-  if (isDenied || sqliteCode === CANNOT_OPEN || sqliteCode === READ_ONLY)
+  if (isDenied || result === SQLITE.CANNOT_OPEN || result === SQLITE.READ_ONLY)
     return new ConfigError(
       setting,
-      `${user} may not write ${file} (${sqliteCode === undefined ? code : message})`,
+      `${user} may not write ${file} (${result === 0 ? code : message})`,
       `Give ${directory} to that user (chown, chmod u+rwx), or name a directory that the user may write.`,
     );
   return new ConfigError(setting, `${file} cannot be used: ${message}`, 'Name another directory.');

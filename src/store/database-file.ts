@@ -5,7 +5,7 @@ import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, r
 import { tmpdir } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { ConfigError, ReplicaError } from '../errors.ts';
-import { dataDirError, restrictAccess } from './data-dir.ts';
+import { dataDirError, restrictAccess, SQLITE, sqliteCode } from './data-dir.ts';
 import { APPLICATION_ID, META_TABLES, SCHEMA_VERSION, TABLES } from './schema.ts';
 
 /** Another process has the file open; two gateways must not share one. */
@@ -110,18 +110,10 @@ function isReadable({ value }: Record<string, unknown>): boolean {
   }
 }
 
-/** Primary result codes of SQLite (sqlite.org/rescode.html). */
-const BUSY = 5;
-const CORRUPT = 11;
-const NOT_A_DATABASE = 26;
-/** Read-only, I/O error, full disk, file that cannot be opened. */
-const UNWRITABLE = [8, 10, 13, 14];
+const CORRUPTION: readonly number[] = [SQLITE.CORRUPT, SQLITE.NOT_A_DATABASE];
+const UNWRITABLE: readonly number[] = [SQLITE.READ_ONLY, SQLITE.IO_ERROR, SQLITE.FULL, SQLITE.CANNOT_OPEN];
 
-function sqliteCode(error: unknown): number {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : 0;
-}
-
-const isCorruption = (error: unknown): boolean => [CORRUPT, NOT_A_DATABASE].includes(sqliteCode(error));
+const isCorruption = (error: unknown): boolean => CORRUPTION.includes(sqliteCode(error));
 
 /** Converts SQLite's errors to `ReplicaError`. Errors of other kinds are returned as they are. */
 export function toReplicaError(error: unknown): unknown {
@@ -151,7 +143,7 @@ export function openFile(file: string, identity: string, quarantine: string | un
       quarantined = rejectionReason(existing, identity);
       if (quarantined === undefined) return { connection: existing, quarantined, restrictedPaths };
     } catch (error) {
-      if (sqliteCode(error) === BUSY) throw new ReplicaInUse(file);
+      if (sqliteCode(error) === SQLITE.BUSY) throw new ReplicaInUse(file);
       if (!isCorruption(error)) throw dataDirError(file, error);
       quarantined = `it is damaged: ${(error as Error).message}`;
     } finally {
