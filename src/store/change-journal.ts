@@ -49,7 +49,10 @@ export interface ChangeJournal {
   setOffset(offset: string): void;
   /** From this offset on, the journal has every change of the log: positions of other replicas before it are unknown here. */
   startAt(offset: string): void;
-  /** An entry of the change log has this record, which this replica may have noted before, at another offset. */
+  /**
+   * The change log's entry at the present offset has this record. If this replica noted its change before, at an
+   * earlier offset, it moves to this one: a token of another gateway may cover the earlier offset without the change.
+   */
   renote(kind: Kind, id: number): void;
 }
 
@@ -129,8 +132,7 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
   let offset = NO_LOG;
   let prunedAt = 0;
 
-  const meta = (key: string) => db.get<{ value: string }>(sql`SELECT value FROM meta WHERE key = ${key}`)?.value;
-  const setMeta = (key: string, value: string) => db.replace('meta', { key, value });
+  const { meta, setMeta } = db;
   /** The number of the newest forgotten change. */
   const floor = () => Number(meta('journal_floor') ?? 0);
   const headNumber = () =>
@@ -156,8 +158,7 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     const [known] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
     const [log_ms, log_sequence] = partsOf(offset);
     // A change outside the log, after a cluster was given up: by offset nobody would find it.
-    if (offset === NO_LOG && meta('journal_start') !== undefined)
-      db.run(sql`DELETE FROM meta WHERE key = 'journal_start'`);
+    if (offset === NO_LOG && meta('journal_start') !== undefined) setMeta('journal_start', undefined);
     if (known) db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
     const created = change === 'created' ? number : (known?.created ?? 0);
     const deleted = change === 'deleted' ? 1 : 0;

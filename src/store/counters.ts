@@ -2,7 +2,7 @@
 // (`event_day`).
 
 import { type EventRecord, isTermKind } from '../model/records.ts';
-import { secondsBetween, wallNumber } from '../time/wall-time.ts';
+import { secondsBetween, WALL_DAY, wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import type { Dependency } from './rendered-cache.ts';
 import { LISTED, MAX_REGULAR_SECONDS, TARGET_KIND, type TargetKind } from './schema.ts';
@@ -33,17 +33,24 @@ interface DayChange {
 export interface Counters {
   /** Counts an added (1) or removed (-1) event for one of its links. */
   countLink(targetKind: TargetKind, targetId: number, event: EventRecord, events: 1 | -1): void;
-  /** Counts an added or removed event for its day. Returns true if the event is irregular. */
-  countDay(event: EventRecord, events: 1 | -1): boolean;
+  /** Counts an added (1) or removed (-1) event for its day. */
+  countDay(event: EventRecord, events: 1 | -1): void;
   finish(): void;
+}
+
+const durationSeconds = ({ start, end }: EventRecord): number => secondsBetween(wallNumber(start), wallNumber(end));
+
+/** True if the event lasts longer than `MAX_REGULAR_SECONDS`, or ends before it starts. */
+export function isIrregular(event: EventRecord): boolean {
+  const seconds = durationSeconds(event);
+  return !(seconds >= 0 && seconds <= MAX_REGULAR_SECONDS);
 }
 
 /** Begins a batch. `invalidate` is called for each term whose public count changed. */
 export function beginCounters(db: Database, invalidate: Invalidate): Counters {
   const links = new Map<string, LinkChange>();
   const days = new Map<string, DayChange>();
-  const meta = db.get<{ value: string }>(sql`SELECT value FROM meta WHERE key = 'max_duration_s'`);
-  const storedDuration = Number(meta?.value);
+  const storedDuration = Number(db.meta('max_duration_s'));
   let maxDuration = storedDuration;
 
   function writeLinkChange(change: LinkChange): void {
@@ -121,23 +128,19 @@ export function beginCounters(db: Database, invalidate: Invalidate): Counters {
       else change.removedUtc = Math.max(change.removedUtc, startsUtc);
     },
     countDay(event, events) {
-      const [starts, ends] = [wallNumber(event.start), wallNumber(event.end)];
-      const duration = secondsBetween(starts, ends);
-      const isIrregular = !(duration >= 0 && duration <= MAX_REGULAR_SECONDS);
-      if (events > 0 && !isIrregular) maxDuration = Math.max(maxDuration, duration);
-      if (event.hidden) return isIrregular;
-      const day = Math.floor(starts / 1_000_000);
+      if (events > 0 && !isIrregular(event)) maxDuration = Math.max(maxDuration, durationSeconds(event));
+      if (event.hidden) return;
+      const day = Math.floor(wallNumber(event.start) / WALL_DAY);
       const featured = featuredColumn(event);
       const key = `${day}/${featured}/${event.status}`;
       const change = days.get(key);
       if (change) change.events += events;
       else days.set(key, { status: event.status, featured, day, events });
-      return isIrregular;
     },
     finish() {
       for (const change of links.values()) writeLinkChange(change);
       for (const change of days.values()) writeDayChange(change);
-      if (maxDuration > storedDuration) db.replace('meta', { key: 'max_duration_s', value: String(maxDuration) });
+      if (maxDuration > storedDuration) db.setMeta('max_duration_s', String(maxDuration));
     },
   };
 }

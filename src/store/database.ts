@@ -37,6 +37,10 @@ export interface Database {
   insert(table: string, row: Readonly<Record<string, SqlValue>>): void;
   /** As `insert`, and replaces a row with the same key. */
   replace(table: string, row: Readonly<Record<string, SqlValue>>): void;
+  /** A fact about the file itself, such as the version of its contents; undefined if it has none of this name. */
+  meta(key: string): string | undefined;
+  /** Undefined deletes it. */
+  setMeta(key: string, value: string | undefined): void;
   /** Parses a value that was stored as JSON. Throws `ReplicaError` (`damaged`) if it is not. */
   parse<T>(json: string): T;
   /**
@@ -224,8 +228,19 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
     if (error !== undefined) throw error;
   }
 
-  const setMeta = (key: string, value: string) =>
-    run(sql`INSERT OR REPLACE INTO meta (key, value) VALUES (${key}, ${value})`);
+  function get<T>(query: Sql): T | undefined {
+    const { text, values } = toStatement(query);
+    return guarded(() => prepare(text).get(...values) as T | undefined);
+  }
+
+  const replace = (table: string, row: Readonly<Record<string, SqlValue>>): void =>
+    insertInto('INSERT OR REPLACE', table, row);
+
+  function setMeta(key: string, value: string | undefined): void {
+    if (value === undefined) run(sql`DELETE FROM meta WHERE key = ${key}`);
+    else replace('meta', { key, value });
+  }
+
   try {
     setMeta('clean', '0');
   } catch (error) {
@@ -234,7 +249,7 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
   }
 
   function setBulkLoad(isOn: boolean): void {
-    // Who begins a bulk load continues from what is stored.
+    // The caller of `setBulkLoad(true)` reads what is stored, without the lost group, and continues from there.
     if (isOn) lostGroup = undefined;
     flush();
     isBulkLoad = isOn;
@@ -246,7 +261,7 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
       execute(BULK_LOAD_MODE);
     } else {
       execute(NORMAL_MODE);
-      run(sql`DELETE FROM meta WHERE key = 'unsynced_boot_id'`);
+      setMeta('unsynced_boot_id', undefined);
     }
   }
 
@@ -257,10 +272,7 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
       const { text, values } = toStatement(query);
       return guarded(() => prepare(text).all(...values) as T[]);
     },
-    get<T>(query: Sql) {
-      const { text, values } = toStatement(query);
-      return guarded(() => prepare(text).get(...values) as T | undefined);
-    },
+    get,
     numbers(query) {
       const { text, values } = toStatement(query);
       // With `setReturnArrays`, a row is an array, which the types do not know.
@@ -269,7 +281,9 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
     },
     run,
     insert: (table, row) => insertInto('INSERT', table, row),
-    replace: (table, row) => insertInto('INSERT OR REPLACE', table, row),
+    replace,
+    meta: (key) => get<{ value: string }>(sql`SELECT value FROM meta WHERE key = ${key}`)?.value,
+    setMeta,
     parse<T>(json: string) {
       try {
         return JSON.parse(json) as T;

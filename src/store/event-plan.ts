@@ -14,7 +14,7 @@ import {
   rowLinksToAny,
 } from './event-filter.ts';
 import type { DateBound, SearchWord } from './filters.ts';
-import { TARGET_KIND } from './schema.ts';
+import { LISTED, TARGET_KIND } from './schema.ts';
 import { and, containsWords, inList, isVisible, raw, type Sql, type StatusScope, sql, statusScopes } from './sql.ts';
 import { fold } from './text-folding.ts';
 
@@ -107,10 +107,12 @@ function canHoldIrregular(
 const joinText = (from: Sql, words: readonly SearchWord[]): Sql =>
   words.length === 0 ? from : sql`${from} CROSS JOIN event_text x ON x.id = e.id`;
 
+const IS_LISTED = sql`e.hidden = ${raw(LISTED)}`;
+
 /** All conditions of a filter but the words, on rows `e` of `event`. */
 function allConditions(filter: EventFilter, range: TimeRange): Sql[] {
   return [
-    sql`e.hidden = 0`,
+    IS_LISTED,
     isVisible(filter.visibility, 'e'),
     ...isInRange(range),
     ...columnConditions(filter),
@@ -137,7 +139,7 @@ export function irregularScan(
 }
 
 export const isInScope = ({ status, author }: StatusScope): Sql[] => [
-  sql`e.hidden = 0 AND e.status = ${status}`,
+  sql`${IS_LISTED} AND e.status = ${status}`,
   ...(author === undefined ? [] : [sql`e.author = ${author}`]),
 ];
 
@@ -176,7 +178,7 @@ function eventScans(
   words: readonly SearchWord[],
   conditions: readonly Sql[],
 ): Scan[] {
-  // Few events changed lately.
+  // A client asks with the time of its last request, after which few events have changed.
   const index = modifiedAfter !== undefined ? 'event_modified' : featured === true ? 'event_featured' : 'event_start';
   const from = joinText(sql`event e INDEXED BY ${raw(index)}`, words);
   return statusScopes(visibility).map((scope) => ({ from, where: and([...isInScope(scope), ...conditions]) }));
@@ -200,7 +202,7 @@ function linkScans(
   const isOfKind = sql`e.target_kind = ${raw(TARGET_KIND[targetKind])}`;
   const scopes = statusScopes(visibility);
   if (targetIds.length * scopes.length > MAX_SCANS) {
-    const isOfTargets = sql`e.target_id IN ${inList(targetIds)} AND e.hidden = 0`;
+    const isOfTargets = sql`e.target_id IN ${inList(targetIds)} AND ${IS_LISTED}`;
     return [{ from, where: and([isOfKind, isOfTargets, isVisible(visibility, 'e'), ...conditions]) }];
   }
   return targetIds.flatMap((targetId) =>

@@ -1,7 +1,7 @@
 // Runs the query of an event list: the exact total, and the ids of one page.
 
 import type { LRUCache } from 'lru-cache';
-import { secondsBefore } from '../time/wall-time.ts';
+import { secondsBefore, WALL_DAY } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import {
   columnConditions,
@@ -186,9 +186,6 @@ export function queryEvents(db: Database, stats: EventStats, totals: Totals, fil
   return { ids: pageOfScans(db, filter, textsReadInOrder > MAX_TEXTS_READ ? fullText : inOrder), total };
 }
 
-/** `event_day.day` is a wall number without the time: 20270312. */
-const DAY = 1_000_000;
-
 /**
  * The days all of whose regular events are in the range; `toDay` is before `fromDay` if there are none. A
  * regular event has ended by `endsTo` if it starts by `endsTo` less the longest duration.
@@ -200,8 +197,8 @@ function wholeDays(range: TimeRange, maxDurationSeconds: number): { fromDay: num
     range.endsTo < MAX_WALL
       ? Math.min(range.startsTo, secondsBefore(range.endsTo + 1, maxDurationSeconds + 1))
       : range.startsTo;
-  const fromDay = Math.ceil(Math.max(range.startsFrom, range.endsFrom) / DAY);
-  return { fromDay, toDay: Math.floor((startsTo + 1) / DAY) - 1 };
+  const fromDay = Math.ceil(Math.max(range.startsFrom, range.endsFrom) / WALL_DAY);
+  return { fromDay, toDay: Math.floor((startsTo + 1) / WALL_DAY) - 1 };
 }
 
 /**
@@ -228,11 +225,11 @@ function dayTotal(stats: EventStats, filter: EventFilter): Total | undefined {
   }
   const span = narrowStarts(range, stats.maxDurationSeconds);
   const edges = [
-    { startsFrom: span.startsFrom, startsTo: fromDay * DAY - 1 },
-    { startsFrom: (toDay + 1) * DAY, startsTo: span.startsTo },
+    { startsFrom: span.startsFrom, startsTo: fromDay * WALL_DAY - 1 },
+    { startsFrom: (toDay + 1) * WALL_DAY, startsTo: span.startsTo },
   ].filter(
     ({ startsFrom, startsTo }) =>
-      startsFrom <= startsTo && eventsOn(Math.floor(startsFrom / DAY), Math.floor(startsTo / DAY)) > 0,
+      startsFrom <= startsTo && eventsOn(Math.floor(startsFrom / WALL_DAY), Math.floor(startsTo / WALL_DAY)) > 0,
   );
   const counts = edges.flatMap(({ startsFrom, startsTo }) =>
     scopes.map((scope) => {
@@ -251,7 +248,7 @@ function dayTotal(stats: EventStats, filter: EventFilter): Total | undefined {
   // events that start outside the span: this subtracts the former and adds the latter.
   if (isBounded && first <= range.startsTo && last >= range.startsFrom) {
     const { from, where } = irregularScan({ ...filter, bounds: [] }, edges);
-    const isOnWholeDay = sql`e.starts BETWEEN ${fromDay * DAY} AND ${(toDay + 1) * DAY - 1}`;
+    const isOnWholeDay = sql`e.starts BETWEEN ${fromDay * WALL_DAY} AND ${(toDay + 1) * WALL_DAY - 1}`;
     counts.push(sql`SELECT total((${and(isInRange(range))}) - (${isOnWholeDay})) FROM ${from} WHERE ${where}`);
   }
   return { known: eventsOn(fromDay, toDay), counts };

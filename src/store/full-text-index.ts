@@ -49,15 +49,14 @@ export function openFullTextIndex(db: Database): FullTextIndex {
 
   function indexedTo(): number {
     if (known === undefined) {
-      const row = db.get<{ value: string }>(sql`SELECT value FROM meta WHERE key = ${INDEXED_TO}`);
-      known = row === undefined ? Number.POSITIVE_INFINITY : Number(row.value);
+      const stored = db.meta(INDEXED_TO);
+      known = stored === undefined ? Number.POSITIVE_INFINITY : Number(stored);
     }
     return known;
   }
 
   function setIndexedTo(id: number): void {
-    if (id === Number.POSITIVE_INFINITY) db.run(sql`DELETE FROM meta WHERE key = ${INDEXED_TO}`);
-    else db.replace('meta', { key: INDEXED_TO, value: String(id) });
+    db.setMeta(INDEXED_TO, id === Number.POSITIVE_INFINITY ? undefined : String(id));
     known = id;
   }
 

@@ -45,7 +45,7 @@ export function locatedVenueIds(db: Database, visibility: Visibility, circle?: C
   if (!circle)
     return db.numbers(sql`SELECT r.id FROM ${from} WHERE r.latitude IS NOT NULL AND ${isListed} ORDER BY r.id`);
   const { center } = circle;
-  // A great circle leads along a meridian fastest from one latitude to another.
+  // No place in the circle has a latitude further away: the shortest way to another latitude is along a meridian.
   const band = circle.distanceKm / EARTH_RADIUS_KM / RADIANS + MARGIN_DEGREES;
   const candidates = db.all<Coordinates & { id: number }>(sql`
     SELECT r.id, r.latitude, r.longitude FROM ${from}

@@ -20,10 +20,10 @@ export interface RenderedRecord {
 export type Dependency = Kind | 'image';
 
 export interface RenderedCache {
-  get(rendering: number | string, kind: Kind, id: number, version: number): RenderedRecord | undefined;
+  get(rendering: string, kind: Kind, id: number, version: number): RenderedRecord | undefined;
   /** The entry that was set last, even if it is outdated. */
-  peek(rendering: number | string, kind: Kind, id: number): RenderedRecord | undefined;
-  set(rendering: number | string, record: CalendarRecord, rendered: RenderedRecord, version: number): void;
+  peek(rendering: string, kind: Kind, id: number): RenderedRecord | undefined;
+  set(rendering: string, record: CalendarRecord, rendered: RenderedRecord, version: number): void;
   /** Invalidates entries that depend on this and are older than `version`. */
   invalidate(kind: Dependency, id: number, version: number): void;
   clear(): void;
@@ -81,17 +81,17 @@ export function createRenderedCache(maxBytes: number): RenderedCache {
   const invalidatedAt = Object.values(KIND_NUMBER).map(() => new Map<number, number>());
   // Keys are numbers: a list of fifty records looks up fifty keys, and building and hashing strings would
   // take most of that time.
-  const buckets = new Map<number | string, Map<Kind, number>>();
+  const buckets = new Map<string, Map<Kind, number>>();
   let bucketCount = 0;
-  let latest: { rendering: number | string; kind: Kind; bucket: number } | undefined;
+  let latest: { rendering: string; kind: Kind; bucket: number } | undefined;
 
-  function entryKey(rendering: number | string, kind: Kind, id: number): number {
+  function entryKey(rendering: string, kind: Kind, id: number): number {
     if (latest?.rendering !== rendering || latest.kind !== kind)
       latest = { rendering, kind, bucket: bucketOf(rendering, kind) };
     return id * MAX_BUCKETS + latest.bucket;
   }
 
-  function bucketOf(rendering: number | string, kind: Kind): number {
+  function bucketOf(rendering: string, kind: Kind): number {
     const ofRendering = buckets.get(rendering) ?? new Map<Kind, number>();
     buckets.set(rendering, ofRendering);
     let bucket = ofRendering.get(kind);

@@ -19,7 +19,6 @@ import { type Circle, locatedVenueIds } from './located-venues.ts';
 import { type RecordStamp, recordQueries, type StampFilter } from './record-queries.ts';
 import { createRenderedCache, type RenderedRecord } from './rendered-cache.ts';
 import { SCHEMA_VERSION } from './schema.ts';
-import { sql } from './sql.ts';
 import { beginBatch } from './upsert.ts';
 
 export { ReplicaInUse } from './database-file.ts';
@@ -121,15 +120,15 @@ export interface Replica {
   eventIdsShowing(kind: Exclude<Kind, 'event'> | 'image', id: number): number[];
 
   /** A rendered record that is valid now. Rendered records are cached in memory. `rendering`: which of the JSON forms of a record it is, single or entry, under which base URL. */
-  getRendered(rendering: number | string, kind: Kind, id: number): RenderedRecord | undefined;
+  getRendered(rendering: string, kind: Kind, id: number): RenderedRecord | undefined;
   /**
    * Caches a rendered record. `record` must be what it was rendered from, read at the current version
    * (without `await` in between): the cache invalidates the entry when `record` or a record that it links to
    * changes. For any other change call `clearRendered`.
    */
-  setRendered(rendering: number | string, record: CalendarRecord, rendered: RenderedRecord): void;
+  setRendered(rendering: string, record: CalendarRecord, rendered: RenderedRecord): void;
   /** The rendered record that was cached last, even if it is outdated; undefined if it was evicted. */
-  peekRendered(rendering: number | string, kind: Kind, id: number): RenderedRecord | undefined;
+  peekRendered(rendering: string, kind: Kind, id: number): RenderedRecord | undefined;
   clearRendered(): void;
 
   /** What the sync and the cluster store beside the records. */
@@ -196,9 +195,8 @@ export function openReplica(options: ReplicaOptions): Replica {
   const fullText = openFullTextIndex(db);
   const queries = recordQueries(db);
   const journal = openChangeJournal(db);
-  const readVersion = (key: string) => Number(db.get(sql`SELECT value FROM meta WHERE key = ${key}`)?.value);
-  let version = Math.max(minVersion, readVersion('version'));
-  let publicVersion = minVersion + readVersion('public_version');
+  let version = Math.max(minVersion, Number(db.meta('version')));
+  let publicVersion = minVersion + Number(db.meta('public_version'));
 
   // Changes keep it correct; undefined until it is read, and after a rollback.
   let counts: Record<Kind, number> | undefined;
@@ -218,10 +216,10 @@ export function openReplica(options: ReplicaOptions): Replica {
   function setVersion(next: number, isPublicChange: boolean): void {
     version = next;
     clearDerived();
-    db.replace('meta', { key: 'version', value: String(version) });
+    db.setMeta('version', String(version));
     if (!isPublicChange) return;
     publicVersion += 1;
-    db.replace('meta', { key: 'public_version', value: String(publicVersion) });
+    db.setMeta('public_version', String(publicVersion));
   }
 
   /** What is derived from contents that were rolled back is wrong, and their versions must not be used again. */

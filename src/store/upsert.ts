@@ -19,7 +19,7 @@ import {
 import { slugKey } from '../text/text.ts';
 import { formatWallTime, wallNumber } from '../time/wall-time.ts';
 import { cancelledBy, changeBetween, type JournalWriter } from './change-journal.ts';
-import { beginCounters, featuredColumn, type Invalidate } from './counters.ts';
+import { beginCounters, featuredColumn, type Invalidate, isIrregular } from './counters.ts';
 import type { Database } from './database.ts';
 import type { FullTextIndex } from './full-text-index.ts';
 import { HIDDEN, LISTED, linkBit, linkToken, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
@@ -106,8 +106,9 @@ export function beginBatch(
       title: foldTitle(event.title),
       // No filter finds what a password hides.
       parent: event.protected ? 0 : event.parent,
-      irregular: counters.countDay(event, 1) ? 1 : 0,
+      irregular: isIrregular(event) ? 1 : 0,
     });
+    counters.countDay(event, 1);
     const links = linksOf(event);
     const bits = new Set(links.map(({ targetKind, targetId }) => linkBit(TARGET_KIND[targetKind], targetId)));
     const linkRow = {

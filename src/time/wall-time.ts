@@ -124,9 +124,12 @@ export function wallNumber(wall: string): number {
   return Number(wall.replace(/\D/g, '').slice(0, 14).padEnd(14, '0'));
 }
 
+/** A wall number divided by this is the day, 20270312, and the remainder the time of day. */
+export const WALL_DAY = 1_000_000;
+
 function wallMs(wall: number): number {
-  const date = Math.floor(wall / 1_000_000);
-  const time = wall % 1_000_000;
+  const date = Math.floor(wall / WALL_DAY);
+  const time = wall % WALL_DAY;
   const dayMs = dayStartMs(Math.floor(date / FOUR_DIGITS), (Math.floor(date / 100) % 100) - 1, date % 100);
   const minutes = Math.floor(time / FOUR_DIGITS) * 60 + (Math.floor(time / 100) % 100);
   return dayMs + (minutes * 60 + (time % 100)) * 1000;
