@@ -128,9 +128,9 @@ function* responseSteps<K extends PostKind>(
     return { ...headOf(listPage), body: joinStaff(name, entries, restOf(listPage)) };
   }
   const entries = yield* publicEntries<K>(services, kind, ids, audience, serialize);
-  const { parts, etag, tags } = joinRendered(name, entries, restOf(listPage));
+  const { parts, etag, cacheTags } = joinRendered(name, entries, restOf(listPage));
   const replicaVersion = services.replica.version;
-  return { ...headOf(listPage), body: parts, etag, cacheTags: tags, validUntilMs, replicaVersion };
+  return { ...headOf(listPage), body: parts, etag, cacheTags, validUntilMs, replicaVersion };
 }
 
 /** The properties of the body beside the entries. */

@@ -24,8 +24,8 @@ const renderingOf = ({ baseUrl }: Audience, variant: Variant): string => `${vari
 /** Properties of a serialized event that hold other records, and their kinds. */
 const LINKED_KINDS = { venue: 'venue', organizer: 'organizer', categories: 'category', tags: 'tag' } as const;
 
-/** Tags of the records in a serialized record. The JSON has only those that the public may see. */
-function linkedTags(kind: Kind, json: JsonObject): string[] {
+/** Cache tags of the records in a serialized record. The JSON has only those that the public may see. */
+function linkedCacheTags(kind: Kind, json: JsonObject): string[] {
   if (kind !== 'event') return [];
   return Object.entries(LINKED_KINDS).flatMap(([property, linkedKind]) =>
     ([json[property]].flat() as JsonObject[]).map(({ id }) => `${linkedKind}-${id}`),
@@ -64,19 +64,19 @@ export function renderRecord<K extends Kind>(
     replica.setRendered(rendering, record, previous);
     return previous;
   }
-  const linked = linkedTags(kind, json);
+  const linked = linkedCacheTags(kind, json);
   const modifiedUtc = lastModified(json, linked.length > 0, nowMs());
-  const rendered: RenderedRecord = { bytes, listEntry, etag, tags: [`${kind}-${id}`, ...linked], modifiedUtc };
+  const rendered: RenderedRecord = { bytes, listEntry, etag, cacheTags: [`${kind}-${id}`, ...linked], modifiedUtc };
   replica.setRendered(rendering, record, rendered);
   return rendered;
 }
 
 /** The response to a public single read. */
-export const singleResponse = ({ bytes, etag, tags, modifiedUtc }: RenderedRecord): ApiResponse => ({
+export const singleResponse = ({ bytes, etag, cacheTags, modifiedUtc }: RenderedRecord): ApiResponse => ({
   status: 200,
   body: bytes,
   etag,
-  cacheTags: tags,
+  cacheTags,
   validUntilMs: Number.POSITIVE_INFINITY,
   modifiedUtc,
 });
@@ -173,8 +173,8 @@ export async function inTurns<T>({ replica }: Services, steps: Steps<T>): Promis
 export interface JoinedList {
   parts: Uint8Array[];
   etag: string;
-  /** Tags of the list and all its records, each once. */
-  tags: string[];
+  /** Of the list and all its records, each once. */
+  cacheTags: string[];
 }
 
 /** `{"events":[...],...rest}` in chunks. `entries`: their JSON, each but the last followed by a comma; `rest`: JSON. */
@@ -206,12 +206,12 @@ export function joinRendered(name: string, entries: RenderedRecord[], rest: Json
     tail,
   );
   const etag = `"${contentHash(entries.map((entry) => entry.etag).join('') + tail)}"`;
-  const tags = [name];
+  const cacheTags = [name];
   const linked = new Set<string>();
   for (const entry of entries) {
-    tags.push(entry.tags[0]);
+    cacheTags.push(entry.cacheTags[0]);
     // The first tag is the record's own, which no other entry has.
-    for (let index = 1; index < entry.tags.length; index += 1) linked.add(entry.tags[index]!);
+    for (let index = 1; index < entry.cacheTags.length; index += 1) linked.add(entry.cacheTags[index]!);
   }
-  return { parts, etag, tags: [...tags, ...linked] };
+  return { parts, etag, cacheTags: [...cacheTags, ...linked] };
 }

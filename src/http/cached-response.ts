@@ -10,7 +10,7 @@ import type { ApiResponse } from '../calendar/request-context.ts';
 import type { Services } from '../calendar/services.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
 import type { WallTime } from '../model/records.ts';
-import { apiLink, COMMON_HEADERS, type Freshness, publicCacheControl, purgeTagHeaders } from './headers.ts';
+import { apiLink, COMMON_HEADERS, cacheTagHeaders, type Freshness, publicCacheControl } from './headers.ts';
 
 export type ContentEncoding = 'gzip' | 'br' | 'zstd';
 
@@ -21,13 +21,13 @@ export interface Representation {
 }
 
 export interface CachedResponse {
-  /** The headers of a response without a body, but for the purge tags: names and values in turn. */
+  /** The headers of a response without a body, except the cache tags: names and values in turn. */
   headers: readonly string[];
   /**
-   * The records that it shows. Their headers are thousands of characters: they are built for each representation, and the cache does not
+   * Names the records that it shows. Their headers are thousands of characters: they are built for each representation, and the cache does not
    * keep them for a response that is requested once.
    */
-  tags: readonly string[];
+  cacheTags: readonly string[];
   /** What a conditional request is compared with. */
   validators: { etag: string; 'last-modified'?: string };
   contentType: string;
@@ -133,7 +133,7 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
         ...['Link', apiLink(services), 'Allow', 'GET', 'Cache-Control', cacheControl, 'ETag', etag],
         ...(lastModified === undefined ? [] : ['Last-Modified', lastModified]),
       ],
-      tags: response.cacheTags ?? [],
+      cacheTags: response.cacheTags ?? [],
       validators,
       contentType,
       chunks,
@@ -179,20 +179,20 @@ export function pooledIdentity(response: CachedResponse): Representation & { rel
 }
 
 function representationOf(
-  { headers, tags, contentType }: CachedResponse,
+  { headers, cacheTags, contentType }: CachedResponse,
   bytes: Uint8Array,
   encoding?: ContentEncoding,
 ): Representation {
   const ofBody = ['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)];
   return {
     bytes,
-    headers: headers.concat(purgeTagHeaders(tags), ofBody, encoding ? ['Content-Encoding', encoding] : []),
+    headers: headers.concat(cacheTagHeaders(cacheTags), ofBody, encoding ? ['Content-Encoding', encoding] : []),
   };
 }
 
 /** The headers of a 304, which a CDN stores with the body that it has (RFC 9111, 4.3.4). */
 export function notModifiedHeaders(response: CachedResponse): readonly string[] {
-  response.notModifiedHeaders ??= response.headers.concat(purgeTagHeaders(response.tags));
+  response.notModifiedHeaders ??= response.headers.concat(cacheTagHeaders(response.cacheTags));
   return response.notModifiedHeaders;
 }
 

@@ -48,7 +48,7 @@ const MAX_TAGS = 300;
  * Cache tags for purging a CDN by record, names and values in turn: Fastly and Varnish read the first header, Cloudflare the second. Of
  * further records there is one tag for each kind (`many-event`), which has to be purged with each of its records.
  */
-export function purgeTagHeaders(tags: readonly string[]): string[] {
+export function cacheTagHeaders(tags: readonly string[]): string[] {
   if (tags.length === 0) return [];
   const kindsOfOthers = tags.slice(MAX_TAGS).map((tag) => `many-${tag.slice(0, tag.lastIndexOf('-'))}`);
   const sent = [...tags.slice(0, MAX_TAGS), ...new Set(kindsOfOthers)];

@@ -43,8 +43,8 @@ const lengthOf = (texts: readonly string[]) => {
 export function createResponseCache(maxBytes: number): ResponseCache {
   const responses = new LRUCache<string, CachedResponse>({
     maxSize: maxBytes,
-    sizeCalculation: ({ byteLength, headers, tags }, url) =>
-      byteLength * 2 + lengthOf(headers) + 2 * (lengthOf(tags) + tags.length) + url.length + ENTRY_BYTES,
+    sizeCalculation: ({ byteLength, headers, cacheTags }, url) =>
+      byteLength * 2 + lengthOf(headers) + 2 * (lengthOf(cacheTags) + cacheTags.length) + url.length + ENTRY_BYTES,
   });
   /** Clients send one of a few values. */
   const preferences = new LRUCache<string, Preference>({ max: 200 });

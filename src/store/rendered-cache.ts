@@ -10,8 +10,8 @@ export interface RenderedRecord {
   /** `bytes` and a comma, for lists. */
   listEntry: Uint8Array;
   etag: string;
-  /** Tags of the record itself, such as `event-12`, and of the records in it. */
-  tags: readonly [string, ...string[]];
+  /** Of the record itself, such as `event-12`, and of the records in it. */
+  cacheTags: readonly [string, ...string[]];
   /** The last change of the record and the records in it, if known. */
   modifiedUtc: WallTime | undefined;
 }

@@ -8,7 +8,7 @@ const rendered = (text: string): RenderedRecord => ({
   bytes: Buffer.from(text),
   listEntry: Buffer.from(`${text},`),
   etag: `"${text}"`,
-  tags: ['event-1'],
+  cacheTags: ['event-1'],
   modifiedUtc: undefined,
 });
 

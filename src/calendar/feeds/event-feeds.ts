@@ -58,7 +58,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       entriesOf(ids: number[]): Entry[] {
         if (access.isPublic) {
           const rendered = atOnce(publicEntries(services, 'event', ids, audience, listPage.serialize));
-          for (const { tags } of rendered) for (const tag of tags) cacheTags.add(tag);
+          for (const record of rendered) for (const tag of record.cacheTags) cacheTags.add(tag);
           return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
         }
         const records = replica.getMany('event', ids);
