@@ -58,7 +58,7 @@ export interface ApplicationOptions {
   /** In a cluster: the other gateways, and the rate-limit counters and idempotency keys that all share. */
   peers?: Peers | undefined;
   sharedCounters?: SharedCounters | undefined;
-  createKeys?: IdempotencyStore | undefined;
+  idempotencyKeys?: IdempotencyStore | undefined;
 }
 
 export interface Application {
@@ -168,7 +168,7 @@ export function createApplication(options: ApplicationOptions): Application {
     services,
     operations,
     slugs: createSlugResolver(services),
-    createOnce: createIdempotency(services, options.createKeys ?? replica.idempotency),
+    createOnce: createIdempotency(services, options.idempotencyKeys ?? replica.idempotency),
     limits,
   };
   const cache = createResponseCache(freshness.responseBytes);

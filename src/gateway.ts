@@ -109,7 +109,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   const sharedSecret = site.password ?? config.webhook.secret ?? '';
   const failure = Promise.withResolvers<unknown>();
   let sharedCounters: ReturnType<ClusterModule['openRedisRateLimit']> | undefined;
-  let createKeys: ReturnType<ClusterModule['openRedisIdempotencyStore']> | undefined;
+  let idempotencyKeys: ReturnType<ClusterModule['openRedisIdempotencyStore']> | undefined;
 
   /** Opens the replica and everything built on it; a damaged replica is replaced together with all of that. */
   function openReplicaStack(options: Pick<ReplicaOptions, 'quarantine' | 'minVersion'> = {}) {
@@ -123,7 +123,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     try {
       reportOpening(replica);
       sharedCounters ??= shared && clusterModule?.openRedisRateLimit({ ...shared, secret: sharedSecret });
-      createKeys ??= shared && clusterModule?.openRedisIdempotencyStore(shared);
+      idempotencyKeys ??= shared && clusterModule?.openRedisIdempotencyStore(shared);
       const cluster =
         shared &&
         clusterModule?.createCluster({ ...shared, mapping, serviceCredentials, replica, intervalMs, observe });
@@ -148,7 +148,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         observe,
         peers: cluster,
         sharedCounters,
-        createKeys,
+        idempotencyKeys,
       });
       return { replica, cluster, localSync, sync, listener, status };
     } catch (error) {
@@ -258,7 +258,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     for (const server of servers) await server.close();
     await closeReplicaStack(current);
     sharedCounters?.close();
-    createKeys?.close();
+    idempotencyKeys?.close();
     await cms.close();
   }
 

@@ -9,7 +9,7 @@ import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
 import type { CalendarRecord, FieldsOf, ImageRecord, Kind, RecordOf } from '../model/records.ts';
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
 import { writableMapping } from './permissions.ts';
-import { callOptions, createKeyOptions, type RequestContext, type Rollback } from './request-context.ts';
+import { callOptions, creationKeyOptions, type RequestContext, type Rollback } from './request-context.ts';
 import { createIngest, type IngestDependencies, type Origin } from './write-through.ts';
 
 type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
@@ -206,7 +206,7 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       let readMark = writeThrough.readMark();
       let cmsRecord: CmsRecord;
       try {
-        const key = await createKeyOptions(request, kind);
+        const key = await creationKeyOptions(request, kind);
         cmsRecord = await cms.create(kindMapping, body, { ...call, ...key, creationId: attempt.creationId });
       } catch (error) {
         await attempt.failed(error);

@@ -46,7 +46,7 @@ export interface RequestImages {
 }
 
 /** This gateway's claim on the Idempotency-Key of a create. */
-export interface CreateKeyClaim {
+export interface CreationKeyClaim {
   kind: Kind;
   /** The hash of the key, which the CMS stores with the record. */
   key: string;
@@ -65,7 +65,7 @@ export interface RequestContext {
   /** Of a create or update. */
   images?: RequestImages;
   /** For a create with an Idempotency-Key. */
-  createKey?: CreateKeyClaim;
+  creationKey?: CreationKeyClaim;
 }
 
 /** A use case's response, before serialization. */
@@ -103,11 +103,11 @@ export function callOptions({ actor, requestId }: Pick<RequestContext, 'actor' |
  * Renews the claim. The key goes with the record that the route creates, not with its linked records. Throws
  * 409.
  */
-export async function createKeyOptions(
-  { createKey }: RequestContext,
+export async function creationKeyOptions(
+  { creationKey }: RequestContext,
   kind: Kind,
 ): Promise<Pick<CallOptions, 'creationKey'>> {
-  if (createKey?.kind !== kind) return {};
-  await createKey.renew();
-  return { creationKey: createKey.key };
+  if (creationKey?.kind !== kind) return {};
+  await creationKey.renew();
+  return { creationKey: creationKey.key };
 }

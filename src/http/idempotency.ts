@@ -28,8 +28,8 @@ export interface CreateRequest {
   /** Parameters from query and body. */
   params: unknown;
   request: RequestContext;
-  /** Runs the create and sends `createKey` to the CMS. Calls `renew` first, which throws 409 if another gateway has taken over. */
-  create(createKey: string, renew: () => Promise<void>): Promise<ApiResponse>;
+  /** Runs the create and sends `creationKey` to the CMS. Calls `renew` first, which throws 409 if another gateway has taken over. */
+  create(creationKey: string, renew: () => Promise<void>): Promise<ApiResponse>;
   /** Reads a record that was created before, as the actor may see it now. */
   readCreated(id: number): Promise<ApiResponse>;
 }

@@ -17,7 +17,7 @@ import { describeNamespace, describeRoute, type NamespaceContext } from '../inte
 import { openApi } from '../interface/openapi.ts';
 import { isTruthy, parseList } from '../interface/param-types.ts';
 import { type Input, limitsOf, type Parameter } from '../interface/parameter.ts';
-import { type Endpoint, NAMESPACE, ROUTES, type Route } from '../interface/routes.ts';
+import { type Endpoint, NAMESPACE, ROUTES, type Route, WRITE_OPERATIONS } from '../interface/routes.ts';
 import { checkLengths, validate } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
@@ -76,7 +76,6 @@ const LIST_FILTERS_OF = new Map(
     .filter(({ methods }) => methods.includes('GET'))
     .map((endpoint) => [endpoint, endpoint.parameters.filter(isListOfValues).map(({ name }) => name)]),
 );
-const WRITES: ReadonlySet<Endpoint['operation']> = new Set(['create', 'update', 'delete']);
 
 /** The first route that matches a path below the mount, whatever the method. */
 export const findRoute = (path: string): Route | undefined => ROUTES.find((route) => PATTERN_OF.get(route)!.test(path));
@@ -111,7 +110,7 @@ export function routes(options: RouteOptions): Middleware {
   const dispatch = router.routes();
 
   return async function routesMiddleware(ctx) {
-    // The routes are below the mount; the router takes an empty path for none.
+    // The routes are below the mount. Instead of an empty path the router would take that of the request.
     ctx.newRouterPath = ctx.state.path || '/';
     // The router adds the properties that are missing.
     await dispatch(ctx as RouterContext<State>, async () => {
@@ -161,7 +160,7 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
       request,
       key: idempotencyKey,
       params: { query: Object.fromEntries(query), body },
-      create: (key, renew) => runOperation(endpointRequest, { ...request, createKey: { kind, key, renew } }),
+      create: (key, renew) => runOperation(endpointRequest, { ...request, creationKey: { kind, key, renew } }),
       readCreated: (id) => operations[kind].created(id, request),
     });
   }
@@ -188,7 +187,7 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
     }
     const useCases = operations[route.kind as Kind];
     // Before the CMS accepts a write that lists could not show until the replica is writable again.
-    if (WRITES.has(operation) && request.actor.account) services.replica.assertWritable();
+    if (WRITE_OPERATIONS.has(operation) && request.actor.account) services.replica.assertWritable();
     if (operation === 'list' || operation === 'create') return useCases[operation](input, request);
     const id = await idOf(route, input, request);
     return useCases[operation === 'delete' ? 'remove' : operation](id, input, request) as Promise<ApiResponse>;
@@ -202,7 +201,7 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
 
   return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { actor, requestId, baseUrl } = endpointRequest.state;
-    if (!WRITES.has(endpointRequest.endpoint.operation))
+    if (!WRITE_OPERATIONS.has(endpointRequest.endpoint.operation))
       return runOperation(endpointRequest, { actor, requestId, baseUrl });
     const images = createRequestImages(services, { actor, requestId });
     try {

@@ -14,7 +14,7 @@ import {
   type SchemaName,
   schemaRef,
 } from './response-schemas.ts';
-import { type Endpoint, type Operation, ROUTES, type Route } from './routes.ts';
+import { type Endpoint, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from './routes.ts';
 import type { Schema } from './schema.ts';
 
 export interface OpenApiContext {
@@ -157,12 +157,11 @@ function originalStatuses(operation: Operation, kind: Kind | undefined): number[
 /** The status codes that its document lacks. */
 function furtherStatuses(operation: Operation, kind: Kind | undefined): number[] {
   const always = [401, 429, 503];
-  if (!WRITES.has(operation)) return always;
+  if (!WRITE_OPERATIONS.has(operation)) return always;
   const isOfEvent = kind === 'event' && operation !== 'create';
   return [...always, ...(isOfEvent ? [404] : []), 500, 502];
 }
 
-const WRITES: ReadonlySet<Operation> = new Set(['create', 'update', 'delete']);
 const LISTS: ReadonlySet<Operation> = new Set(['list', 'calendar', 'feed']);
 
 const IDEMPOTENCY_KEY = {

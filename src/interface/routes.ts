@@ -28,6 +28,8 @@ export type Operation =
   /** What the public lists gained, changed and lost. */
   | 'changes';
 
+export const WRITE_OPERATIONS: ReadonlySet<Operation> = new Set(['create', 'update', 'delete']);
+
 export interface Endpoint {
   methods: Method[];
   operation: Operation;

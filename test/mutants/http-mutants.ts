@@ -193,7 +193,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/http/routes.ts', 'test/cms/image-fetcher.test.ts', {
     'a write is rejected while the replica is not writable': {
       function: 'createEndpointRunner.runOperation',
-      code: 'if (WRITES.has(_1) && _2.actor.account) _3.replica.assertWritable();',
+      code: 'if (WRITE_OPERATIONS.has(_1) && _2.actor.account) _3.replica.assertWritable();',
       test: 'test/process/full-disk.test.ts',
       title: 'without a CMS call',
     },
