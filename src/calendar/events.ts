@@ -89,9 +89,18 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     const { ids, total } = listed();
     const links = eventLinks(input, { status: access.status, effective, page, total, baseUrl });
     const validUntilMs = Math.min(window.validUntilMs, modifiedAfter.validUntilMs);
-    const cost = { extraRequests: extraRequests((filter.venues ?? filter.notVenues ?? []).length, VENUES_PER_REQUEST) };
-    const name = PLURALS.event;
-    const listPage = { kind: 'event', name, ids, total, page, links, serialize, validUntilMs, ...cost } as const;
+    const filteredVenues = filter.venues ?? filter.notVenues ?? [];
+    const listPage = {
+      kind: 'event',
+      name: PLURALS.event,
+      ids,
+      total,
+      page,
+      links,
+      serialize,
+      validUntilMs,
+      extraRequests: extraRequests(filteredVenues.length, VENUES_PER_REQUEST),
+    } as const;
     return { listPage, access };
   }
 

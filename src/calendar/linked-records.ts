@@ -44,7 +44,7 @@ import {
   withAnyImage,
 } from './write-post.ts';
 
-/** The order of parameters in The Events Calendar's links. */
+/** The order of parameters in The Events Calendar's links. Lists of venues and of organizers have the same parameters. */
 const LINK_ORDER = linkOrder('venue', [
   'page',
   'per_page',
@@ -62,13 +62,11 @@ const keysOf = (kind: LinkedKind): string[] =>
     .filter((key) => key !== 'stateprovince');
 
 /** The fields of each kind besides those that all posts have. */
-const LINKED_FIELDS = { venue: keysOf('venue'), organizer: keysOf('organizer') };
+const OWN_FIELDS = { venue: keysOf('venue'), organizer: keysOf('organizer') };
 
 const MAX_CANDIDATES = 200;
-/**
- * Titles and descriptions of candidates, in characters. The search ends there, as if there were no duplicate.
- */
-const MAX_COMPARED = 400_000;
+/** Of titles and descriptions of candidates. The search ends there, as if there were no duplicate. */
+const MAX_COMPARED_CHARACTERS = 400_000;
 
 export type LinkedRecords = ReturnType<typeof createLinkedRecords>;
 
@@ -142,7 +140,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     const fields: Record<string, unknown> = await postFields(services, kind, input, context);
     // As in The Events Calendar, whose PHP takes '0' for empty. Events and terms refuse both.
     if (fields.description === '0') fields.description = '';
-    for (const name of LINKED_FIELDS[kind]) {
+    for (const name of OWN_FIELDS[kind]) {
       const value = input.fields[name];
       if (value !== undefined) fields[name] = typeof value === 'string' ? cleanText(value) : value;
     }
@@ -295,7 +293,7 @@ export async function findDuplicate(
     limit: MAX_CANDIDATES,
     offset: 0,
   });
-  let remaining = MAX_COMPARED;
+  let remaining = MAX_COMPARED_CHARACTERS;
   for (const id of ids.toSorted((a, b) => a - b)) {
     const record = services.replica.get(kind, id);
     if (!record) continue;
@@ -310,8 +308,7 @@ export async function findDuplicate(
 function differs(record: LinkedRecord, fields: Record<string, unknown>): boolean {
   if (fields.image && fields.image !== record.image) return true;
   const stored: Record<string, unknown> = { ...record };
-  if (LINKED_FIELDS[record.kind].some((name) => fields[name] !== undefined && fields[name] !== stored[name]))
-    return true;
+  if (OWN_FIELDS[record.kind].some((name) => fields[name] !== undefined && fields[name] !== stored[name])) return true;
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
   const description = String(fields.description ?? '');

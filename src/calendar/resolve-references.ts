@@ -84,12 +84,12 @@ async function usableTerm(
   name: string,
   rollback: Rollback,
 ): Promise<number | undefined> {
-  const id = findTerm(services, kind, name);
+  const id = findTermByText(services, kind, name);
   return id !== undefined && (await rollback.use(kind, id)) ? id : undefined;
 }
 
 /** The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the lowest id of several. */
-export function findTerm({ replica }: Services, kind: TermKind, text: string): number | undefined {
+function findTermByText({ replica }: Services, kind: TermKind, text: string): number | undefined {
   // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A number is an id.
   const slug = NUMBER.test(text) ? '' : slugOf(text);
   const bySlug = slug === '' ? undefined : replica.termIdBySlug(kind, slug);
@@ -97,12 +97,12 @@ export function findTerm({ replica }: Services, kind: TermKind, text: string): n
 }
 
 /** The id of a term in the replica, for a list parameter: by slug, else by id, else by name. */
-function resolveTermId(services: Services, kind: TermKind, text: string): number | undefined {
+function findTermByTextOrId(services: Services, kind: TermKind, text: string): number | undefined {
   const { replica } = services;
   const id = /^\d+$/.test(text) ? Number(text) : undefined;
   return (
     replica.termIdBySlug(kind, text) ??
-    (id !== undefined && replica.get(kind, id) ? id : findTerm(services, kind, text))
+    (id !== undefined && replica.get(kind, id) ? id : findTermByText(services, kind, text))
   );
 }
 
@@ -236,7 +236,7 @@ export function createReferenceChecks(services: Services, slugs: SlugResolver) {
         return id !== undefined && (await mayKnow(services, of, id, request));
       },
       async findTerm(of, text) {
-        const id = resolveTermId(services, of, text);
+        const id = findTermByTextOrId(services, of, text);
         if (id !== undefined || !/^\d+$/.test(text)) return id;
         return (await termExists(services, of, Number(text), request)) ? Number(text) : undefined;
       },

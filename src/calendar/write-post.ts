@@ -187,7 +187,8 @@ export async function trashCreated<K extends PostKind>(
   return updatePost(services, target, record.id, { slug } as Partial<FieldsOf[K]>, request);
 }
 
-const UNCHANGED = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
+/** Fields that are stored as they were sent. */
+const STORED_AS_SENT = ['title', 'description', 'excerpt', 'slug', 'author'] as const;
 
 /** The context in which a body becomes fields. */
 export interface FieldsContext {
@@ -210,7 +211,7 @@ export async function postFields(
 ): Promise<Partial<PostFields>> {
   await assertMaySetAuthor(services, kind, sent.author, request);
   const fields: Record<string, unknown> = {};
-  for (const name of UNCHANGED) if (sent[name] !== undefined) fields[name] = sent[name];
+  for (const name of STORED_AS_SENT) if (sent[name] !== undefined) fields[name] = sent[name];
   const nowMs = services.nowMs();
   if (sent.date !== undefined)
     fields.date = parseWallTimeIn('date', String(sent.date), { nowMs, zone: zoneOf(services) });

@@ -17,8 +17,8 @@ export type LoginKind = 'password' | 'token';
 
 export interface LoginLimit {
   /**
-   * Whether the CMS may check these credentials now. The attempt by password counts as running until its result is reported, or for 20 s.
-   * Those by tokens do not: who asks bounds them, and they must not take the place of passwords.
+   * Whether the CMS may check these credentials now. An attempt by password counts as a failure until its result is reported, or for
+   * 20 s. An attempt by token does not, because running tokens must not block passwords: `auth.ts` limits how many run at a time.
    */
   check(address: string, user: string, kind?: LoginKind): Promise<LoginDecision>;
   /** The CMS ignores this token, as it ignores each that it does not know. Passwords have another counter. */

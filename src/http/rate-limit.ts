@@ -21,7 +21,7 @@ export interface RateLimit {
    * @param nowMs `performance.now()`
    */
   tryConsume(address: string, nowMs?: number): boolean;
-  /** Counts what a request costs beyond one: it is not rejected for it, but a later one is the earlier. */
+  /** Counts what a request cost beyond one, afterwards: the address reaches its limit the earlier. */
   charge(address: string, requests: number): void;
   /** Counts a request. Throws `ApiError` 429 with `Retry-After` if the address has used up its minute. */
   consume(address: string): void;

@@ -26,6 +26,7 @@ export function isMalformed({ url, rawHeaders }: IncomingMessage): boolean {
   return false;
 }
 
+/** An error that the client gets as 413. `what` is for its message only. */
 export const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
 
 /** Throws 413 for a GET, HEAD or OPTIONS whose Content-Length exceeds the limit of reads. */
@@ -48,7 +49,7 @@ export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware 
 /** Pages and their assets, by path. */
 export type Pages = ReadonlyMap<string, (ctx: Context) => void | Promise<void>>;
 
-/** `/?rest_route=` belongs to the API. */
+/** Answers reads of the pages, but not of `/?rest_route=`, which belongs to the API. */
 export function servePages(pages: Pages): Middleware {
   return async function pagesMiddleware(ctx, next) {
     const page = pages.get(ctx.path);
@@ -121,11 +122,15 @@ function overrideMethod(ctx: Context): void {
   ctx.method = ctx.state.omitBody ? 'GET' : method;
 }
 
-/** An ignored name would be an ignored value or condition. Other parameters ignore names that they do not know. */
+/**
+ * Throws 400 for a custom field with a name that every object inherits. The parsers drop such names, as other parameters
+ * without effect; of a custom field that would drop a value to write, or a condition of a list.
+ */
 export function assertCustomField(name: string): void {
   if (INHERITED_NAMES.has(name)) throw invalidParam('custom_fields', `There is no custom field "${name}".`);
 }
 
+/** The start of a key such as `custom_fields[door_time]` or `venue[custom_fields][door_time]`. */
 const CUSTOM_FIELDS = /(?:^|\[)custom_fields\]?(?=\[)/;
 
 /** PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names. */

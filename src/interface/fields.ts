@@ -331,7 +331,10 @@ export const updateParameters = (kind: Kind): readonly Parameter[] =>
     ...(declared.type === references.parentTerm && { type: references.newParentTerm }),
   }));
 
-/** The response properties that are the record's own values, by name, in the order of the response. */
+/**
+ * The response properties that are the record's own values, by name, in the order of the response. Serializer and
+ * writers copy these fields as they are.
+ */
 export const copiedFields = (kind: PostKind): [name: string, field: Field & { response: Schema }][] =>
   inOrder(
     Object.entries(FIELDS[kind]).flatMap(([name, field]) =>

@@ -123,7 +123,7 @@ export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
         parent: integerSchema('Id of the parent category, 0 for none'),
         urls: objectSchema(
           {
-            self: urlSchema('The term in this interface'),
+            self: urlSchema('The term in this API'),
             collection: urlSchema('The list of its kind'),
             up: urlSchema('Its parent'),
           },
@@ -161,7 +161,7 @@ export const RECORD_SCHEMAS: Record<SchemaName, Schema> = {
     {
       ...postProperties,
       ...globalProperties,
-      rest_url: urlSchema('The event in this interface'),
+      rest_url: urlSchema('The event in this API'),
       title: textSchema('HTML'),
       description: textSchema('HTML'),
       excerpt: textSchema('HTML'),

@@ -68,6 +68,7 @@ function invalidNames(validate: ValidateFunction, values: Record<string, unknown
  */
 export async function validate(endpoint: Endpoint, request: RequestValues, checks: ReferenceChecks): Promise<Input> {
   const { parameters } = endpoint;
+  // The body wins over the query, and its parameters come first in errors of the second stage.
   const sent = { ...request.body, ...withoutKeysOf(request.body, request.query) };
   const missing = parameters.filter(
     ({ name, required, inPath }) => required && !inPath && (sent[name] ?? null) === null,
