@@ -1,4 +1,5 @@
-// docs/api.md: sends its requests to a gateway, and compares its tables with the parameters, the fields and the error codes.
+// docs/api.md: sends its requests to a gateway, and compares its tables with the parameters, the fields and the error codes. docs/extensions.md:
+// names what is added.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -173,5 +174,14 @@ describe('docs/api.md', () => {
     );
     expect(codes).to.include.members(['rest_invalid_param', 'calendar_not_ready', 'event-is-in-trash']);
     expect([...new Set(codes)].filter((code) => !document.includes(`\`${code}\``))).to.deep.equal([]);
+  });
+});
+
+describe('docs/extensions.md', () => {
+  it('names every parameter that the original lacks', () => {
+    const extensions = readFileSync(join(ROOT, 'docs/extensions.md'), 'utf8');
+    const parameters = ROUTES.flatMap(({ endpoints }) => endpoints).flatMap((endpoint) => endpoint.parameters);
+    for (const { name, addition } of parameters)
+      if (addition) expect(extensions, name).to.match(new RegExp(`\`[^\`]*\\b${name}\\b[^\`]*\``));
   });
 });
