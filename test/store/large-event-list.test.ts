@@ -94,7 +94,7 @@ describe('the event list of thousands of events, counted by indexes', () => {
       }),
       runs(400),
     );
-  });
+  }).timeout(60_000);
 
   it('skips an event of several of the categories once', () => {
     const filter: EventFilter = {
