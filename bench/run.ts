@@ -25,7 +25,14 @@ should run meanwhile. Prints a table; a whole run also writes bench/results/benc
   {
     json: { type: 'string', value: 'FILE', help: 'writes the figures as flat JSON' },
     dir: { type: 'string', value: 'DIR', help: 'keeps the site there, for the next run to use, which saves a minute' },
-    only: { type: 'string', value: 'PARTS', default: PARTS.join(','), help: 'some of the parts' },
+    only: {
+      type: 'string',
+      value: 'PARTS',
+      choices: PARTS,
+      isList: true,
+      default: PARTS.join(','),
+      help: 'some of the parts',
+    },
     repeats: { type: 'string', value: 'N', default: '36', help: 'turns of each row that count' },
     seconds: { type: 'string', value: 'S', default: '0.4', help: 'how long each turn lasts' },
   },

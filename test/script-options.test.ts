@@ -7,8 +7,9 @@ import { expect } from 'chai';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-const run = (...args: string[]) =>
-  spawnSync(process.execPath, [join(ROOT, 'test/cms/contract-table.ts'), ...args], { encoding: 'utf8' });
+const runScript = (script: string, ...args: string[]) =>
+  spawnSync(process.execPath, [join(ROOT, script), ...args], { encoding: 'utf8' });
+const run = (...args: string[]) => runScript('test/cms/contract-table.ts', ...args);
 
 describe('a script for developers', () => {
   it('prints what it does, and each option, for --help', () => {
@@ -25,8 +26,7 @@ describe('a script for developers', () => {
   });
 
   it('says which names it takes, and names one that it does not', () => {
-    const script = join(ROOT, 'test/live/sites/transcripts.ts');
-    const ask = (word: string) => spawnSync(process.execPath, [script, word], { encoding: 'utf8' });
+    const ask = (word: string) => runScript('test/live/sites/transcripts.ts', word);
     expect(ask('--help').stdout)
       .to.match(/^npm run transcripts \[-- MAPPING\.\.\.\]\n/)
       .and.to.contain('\ngatherpress\n');
@@ -34,6 +34,15 @@ describe('a script for developers', () => {
     expect(stderr).to.match(/^there is no nope\. The names are: acf, /);
     expect(status).to.equal(2);
   });
+
+  for (const [script, option, value, message] of [
+    ['test/load/abuse.ts', 'stall-ms', '-1', '--stall-ms takes a number, not "-1". Try --help.\n'],
+    ['bench/run.ts', 'only', 'reads,x', '--only takes reads, aging, upstream, writes, not "x". Try --help.\n'],
+  ] as const)
+    it(`names the value of --${option} that ${script} does not take`, () => {
+      const { status, stdout, stderr } = runScript(script, `--${option}=${value}`);
+      expect({ status, stdout, stderr }).to.deep.equal({ status: 2, stdout: '', stderr: message });
+    });
 
   it('leaves its command line to scriptOptions', () => {
     const sources = ['bench', 'test'].flatMap((folder) =>

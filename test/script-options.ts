@@ -6,8 +6,12 @@ import { columns } from '../src/cli/table.ts';
 import { ConfigError } from '../src/errors.ts';
 
 interface ScriptOption extends ParseArgsOptionDescriptor {
-  /** The word for the value in --help; an option of type `boolean` has none. */
+  /** The word for the value in --help; an option of type `boolean` has none. `N` and `S` (seconds) must be numbers. */
   value?: string;
+  /** The values that it takes; absent: any. */
+  choices?: readonly string[];
+  /** It takes several of `choices`, with commas. */
+  isList?: true;
   help: string;
 }
 
@@ -35,14 +39,31 @@ export function scriptWords(about: string, known?: readonly string[]): string[] 
   return words;
 }
 
+/** What is wrong with the value of an option. Undefined: nothing. */
+function mistakeIn(name: string, text: string, { value, choices, isList }: ScriptOption): string | undefined {
+  if (value === 'N' || value === 'S')
+    return /^\d+(\.\d+)?$/.test(text) ? undefined : `--${name} takes a number, not "${text}"`;
+  const unknown = (isList ? text.split(',') : [text]).find((word) => choices?.includes(word) === false);
+  return unknown === undefined ? undefined : `--${name} takes ${choices?.join(', ')}, not "${unknown}"`;
+}
+
 function parseScript<T extends Record<string, ScriptOption>>(about: string, options: T, allowWords: boolean) {
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(helpText(about, options));
     process.exit(0);
   }
+  const parsed = parsedOrEnd(() => parseOptions(args, options, allowWords));
+  for (const [name, text] of Object.entries(parsed.values)) {
+    const mistake = typeof text === 'string' ? mistakeIn(name, text, options[name]!) : undefined;
+    if (mistake !== undefined) endWithMistake(`${mistake}. Try --help.`);
+  }
+  return parsed;
+}
+
+function parsedOrEnd<T>(parse: () => T): T {
   try {
-    return parseOptions(args, options, allowWords);
+    return parse();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return endWithMistake(error.message.replaceAll(/\.?\s*\n\s*/g, '. '));

@@ -8,8 +8,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startSandbox } from '../../sandbox/start.ts';
 import { freePorts } from '../free-port.ts';
+import { scriptOptions } from '../script-options.ts';
 import { ROOT, sendRequest } from '../start-gateway.ts';
 import { until } from '../until.ts';
+
+scriptOptions(
+  `npm run test:package
+
+Packs the gateway, installs it with npm in an empty folder, and serves a new WordPress with it. The first run downloads WordPress (64 MB). Takes a minute.`,
+  {},
+);
 
 const START_MS = 30_000;
 const folder = mkdtempSync(join(tmpdir(), 'calendar-package-'));

@@ -2,9 +2,18 @@
 // deletes one event.
 
 import assert from 'node:assert/strict';
+import { scriptOptions } from '../script-options.ts';
 import { withSandbox } from '../temporary-site.ts';
 import { basicAuth, sendJson } from './json-client.ts';
 import { startLiveGateway } from './live-gateway.ts';
+
+scriptOptions(
+  `npm run test:wasm
+
+Creates, lists, reads and deletes one event through a gateway in front of a new WordPress, whose PHP runs as WebAssembly. The first run
+downloads both (264 MB). Takes a minute.`,
+  {},
+);
 
 await withSandbox({ phpRuntime: 'wasm' }, async (sandbox) => {
   assert.equal(sandbox.phpRuntime, 'wasm');

@@ -57,7 +57,14 @@ const { only } = scriptOptions(
 
 Starts a real Payload with a gateway in front of it. Checks the types of the example site and its plugin, then changes, outages and crashes,
 then the recorded responses, if present. The first run downloads Payload from npm (350 MB). Takes a minute after that.`,
-  { only: { type: 'string', value: 'PART', help: 'changes (with the types) or answers (default: both)' } },
+  {
+    only: {
+      type: 'string',
+      value: 'PART',
+      choices: ['changes', 'answers'],
+      help: 'changes (with the types) or answers (default: both)',
+    },
+  },
 );
 const results: boolean[] = [];
 if (only !== 'answers') {

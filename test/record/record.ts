@@ -1,4 +1,4 @@
-// `npm run record [scenario ...]`: runs the scenarios against a new WordPress, and the contract of a CMS against a new
+// `npm run record`: runs the scenarios against a new WordPress, and the contract of a CMS against a new
 // Payload (`contract-payload`), and writes their responses to test/fixtures.
 
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -21,19 +21,14 @@ const SCENARIOS = join(import.meta.dirname, 'scenarios');
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 const PAYLOAD_CONTRACT = 'contract-payload';
 
-async function loadScenarios(names: readonly string[]): Promise<Scenario[]> {
-  const files = readdirSync(SCENARIOS)
-    .filter((file) => file.endsWith('.ts'))
-    .sort();
-  const scenarios: Scenario[] = [];
-  for (const file of files) {
-    const { scenario } = (await import(join(SCENARIOS, file))) as { scenario: Scenario };
-    if (names.length === 0 || names.includes(scenario.name)) scenarios.push(scenario);
-  }
-  const unknown = names.filter((name) => !scenarios.some((scenario) => scenario.name === name));
-  if (unknown.length > 0) throw new Error(`no such scenario: ${unknown.join(', ')}`);
-  return scenarios;
-}
+/** Each scenario is in a file of its name. */
+const SCENARIO_NAMES = readdirSync(SCENARIOS)
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.slice(0, -'.ts'.length))
+  .sort();
+
+const loadScenarios = (names: readonly string[]): Promise<Scenario[]> =>
+  Promise.all(names.map(async (name) => (await import(join(SCENARIOS, `${name}.ts`))).scenario));
 
 async function recordScenario(scenario: Scenario, sandbox: Sandbox): Promise<void> {
   const recorder = createRecorder(sandbox.url);
@@ -82,13 +77,18 @@ const recordPayload = (): Promise<void> =>
   });
 
 async function main(): Promise<void> {
-  const names = scriptWords(`npm run record [-- SCENARIO...]
+  const known = [...SCENARIO_NAMES, PAYLOAD_CONTRACT];
+  const named = scriptWords(
+    `npm run record [-- SCENARIO...]
 
 Runs the scenarios of test/record/scenarios (or those that are named) against a new WordPress, and ${PAYLOAD_CONTRACT} against a new
-Payload, and writes their responses to test/fixtures. The first run downloads both (64 and 350 MB).`);
-  if (names.length === 0 || names.includes(PAYLOAD_CONTRACT)) await recordPayload();
-  const ofWordPress = names.filter((name) => name !== PAYLOAD_CONTRACT);
-  if (names.length === 0 || ofWordPress.length > 0) await recordWordPress(await loadScenarios(ofWordPress));
+Payload, and writes their responses to test/fixtures. The first run downloads both (64 and 350 MB).`,
+    known,
+  );
+  const names = named.length === 0 ? known : named;
+  if (names.includes(PAYLOAD_CONTRACT)) await recordPayload();
+  const ofWordPress = SCENARIO_NAMES.filter((name) => names.includes(name));
+  if (ofWordPress.length > 0) await recordWordPress(await loadScenarios(ofWordPress));
 }
 
 async function recordWordPress(scenarios: readonly Scenario[]): Promise<void> {
