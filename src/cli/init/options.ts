@@ -45,7 +45,7 @@ It asks what the site does not tell. Each question has an option; without a term
   --name TEXT            the name of the calendar, which Payload does not know (default: the site's host)
   --event-type BASE      the collection of the events; also --venue-type, --organizer-type, --category-type, --tag-type ("none": has none)
   --field KIND.NAME=PATH the path of a field, such as event.start_date=meta.begin ("none": leave it out); may be repeated.
-                         A date and a time of day in two fields: event.start_date=meta.day,meta.time
+                         A date and a time of day in two fields of WordPress: event.start_date=meta.day,meta.time
   --date-order dmy|mdy   whether 01/02/2027 is the first of February (dmy) or the second of January (mdy)
   --seconds utc|wall     whether the site's seconds since 1970 are true instants (utc), or count its local time as if that were UTC (wall)
   --public-url URL       the gateway's address for its callers
@@ -166,6 +166,12 @@ function parseFields(options: readonly string[]): Record<string, string> {
           `--field ${option}`,
           'is not one path',
           'Only a start or an end of an event may be in two, a date and a time of day: event.start_date=meta.day,meta.time',
+        );
+      if (path === 'none' && FIELDS[kind as Kind][field]?.required)
+        throw new ConfigError(
+          `--field ${option}`,
+          'leaves out what an event must have',
+          'Name its path, or leave the option out. Where no field looks like an end, events end when they start.',
         );
       return [`${kind}.${field}`, path];
     }),

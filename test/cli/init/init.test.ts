@@ -300,6 +300,8 @@ describe('init', () => {
     ])
       expect(() => options({ field: [field] }), field).to.throw(ConfigError, /is not one path/);
     expect(options({ field: ['event.end_date=meta.day,meta.time'] }).fields).to.have.property('event.end_date');
+    for (const field of ['event.start_date=none', 'event.end_date=none'])
+      expect(() => options({ field: [field] })).to.throw(ConfigError, `--field ${field}: leaves out`);
     expect(() => options({ mapping: 'joomla' })).to.throw(ConfigError, /gatherpress/);
     expect(() => options({ 'date-order': 'ymd' })).to.throw(ConfigError, /dmy, mdy/);
   });

@@ -176,6 +176,15 @@ describe('init with Payload', () => {
     expect(loadMapping(join(folder, 'made/mapping.json')).source.name).to.equal('site');
   });
 
+  it('takes one path for a date', async () => {
+    const field = ['event.start_date=beginsAt,zone'];
+    const failure = await run({ anonymous: true, field } as never).catch((error: unknown) => error);
+    expect(failure)
+      .to.be.instanceOf(ConfigError)
+      .and.to.have.property('message')
+      .that.includes(`--field ${field[0]}: `);
+  });
+
   it('uses the mapping that the operator names, and refuses one for another CMS', async () => {
     expect(await run({ anonymous: true, mapping: 'payload' })).to.equal(0);
     expect(printed.join('\n')).to.include('you named it').and.to.include('does not show events');

@@ -38,6 +38,7 @@ export async function initPayload(
   const login = account && (() => apiKeyLogin(account.user, account.password));
   const site = await probePayload(url, login);
   if (!site) return undefined;
+  assertSinglePaths(options);
   const credentials = login?.();
   if (account && !site.account)
     throw new ConfigError('--user', `the site knows no account of "${account.user}" with this API key`, GIVE_KEY);
@@ -65,6 +66,17 @@ export async function initPayload(
   printAll(writeFiles(options.out, files, options.force).map((file) => `wrote ${displayPath(file)}`));
   printAll(nextStepLines(proposal, options.out, files));
   return 0;
+}
+
+/** Throws `ConfigError` for a date and a time of day in two fields: Payload's dates have both. */
+function assertSinglePaths({ fields = {} }: InitOptions): void {
+  for (const [name, path] of Object.entries(fields))
+    if (path.includes(','))
+      throw new ConfigError(
+        `--field ${name}=${path}`,
+        'is not one path',
+        'Name the field of Payload that has the date and the time of day.',
+      );
 }
 
 function siteLines({ url, account, types }: PayloadSite): string[] {
