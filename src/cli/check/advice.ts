@@ -10,6 +10,7 @@ export type Advice = string & { readonly [isAdvice]: true };
 
 /** Rows in the same words for every CMS. */
 export const COMMON_ROWS = {
+  variables: () => 'Correct their names, or remove them: docs/configuration.md lists every variable.',
   https: () => 'Give the address of the site with https:// (CALENDAR_UPSTREAM_URL, upstream.url).',
   clock: () =>
     "Set both machines' clocks by NTP. The poller compares times of the site's clock, and the signature of a webhook holds a time.",
@@ -32,6 +33,9 @@ export const COMMON_ROWS = {
     'Give the empty value that the site accepts in the mapping: "clearWith": null, [] or, of a website, "-" (docs/mapping.md).',
   'number-field': () =>
     'If the field of the site holds numbers only, give it the codec "number" in the mapping, and { "number": { "decimal": "," } } if the site expects a comma (docs/mapping.md).',
+  'failed-list': () => 'Follow the advice on its list (lists, above), and run check --write again.',
+  'link-target': () =>
+    'Publish one of each in the CMS, and run check --write again. If the calendar is to have none, ignore this.',
   'port-in-use': () => 'Stop the gateway while check --write runs, or look at its log while you change an event.',
 } as const;
 
@@ -47,7 +51,7 @@ export interface OwnRows {
   'list-refused'(): string;
   'list-hidden'(): string;
   'list-short'(): string;
-  'no-event'(): string;
+  'no-record'(kind: string): string;
   'series-missing'(pluginOptions: string): string;
   'closed-to-visitors'(): string;
   'hidden-from-visitors'(): string;

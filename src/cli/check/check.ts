@@ -9,6 +9,7 @@ import { orIfRefused, readSite } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
 import { siteError } from '../site-problems.ts';
 import { type CheckRow, renderTable } from '../table.ts';
+import { COMMON_ROWS } from './advice.ts';
 import { type Check, type CheckContext, type CmsChecks, mappedKinds } from './checks.ts';
 import { FIELD_CHECKS } from './fields.ts';
 import { LIST_CHECKS } from './lists.ts';
@@ -56,7 +57,8 @@ export async function check(
 
 async function runChecks(file: string | undefined, write: boolean): Promise<CheckRow[]> {
   const rows: CheckRow[] = [];
-  const warn = (message: string) => void rows.push({ area: 'settings', name: 'variables', state: 'warn', message });
+  const warn = (message: string) =>
+    void rows.push({ area: 'settings', name: 'variables', state: 'warn', message, advice: COMMON_ROWS.variables() });
   const config = loadConfig({ file, env: process.env, warn });
   const mapping = loadMapping(config.mapping);
   const cms = OPENERS[mapping.upstream](config, mapping);

@@ -107,15 +107,9 @@ export interface Finding {
 }
 
 export const ok = (message: string): Finding => ({ state: 'ok', message });
-export const warn = (message: string, advice?: Advice): Finding => finding('warn', message, advice);
-/** A failure always comes with advice. */
-export const fail = (message: string, advice: Advice): Finding => finding('fail', message, advice);
-
-const finding = (state: RowState, message: string, advice?: Advice): Finding => ({
-  state,
-  message,
-  ...(advice === undefined ? {} : { advice }),
-});
+/** A warning and a failure always come with advice. */
+export const warn = (message: string, advice: Advice): Finding => ({ state: 'warn', message, advice });
+export const fail = (message: string, advice: Advice): Finding => ({ state: 'fail', message, advice });
 
 /** The kinds that the CMS has according to the mapping, in the order of `KINDS`. */
 export function mappedKinds(mapping: Mapping): KindMapping<Kind>[] {

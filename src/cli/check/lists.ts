@@ -172,8 +172,7 @@ export function judgeList(
   if (!dedupe && !truncated && distinct < total)
     return fail(`the pages have ${distinct} records, and the site counts ${total}`, advise('list-short'));
   if (distinct === 0 && isTermKind(kind)) return ok('none yet');
-  if (distinct === 0)
-    return warn('empty: its fields cannot be checked', kind === 'event' ? advise('no-event') : undefined);
+  if (distinct === 0) return warn('empty: its fields cannot be checked', advise('no-record', kind));
   if (truncated) return ok(`the first ${records} of ${total}, each once`);
   return ok(distinct === 1 ? records : `${records}, each once`);
 }

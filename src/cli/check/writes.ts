@@ -43,7 +43,11 @@ export const WRITE_CHECKS: readonly Check[] = [
       };
       const findings: Finding[] = [];
       for (const kind of kinds)
-        if (unlisted.has(kind.kind)) findings.push({ name: kind.kind, ...warn('not tried: its list failed') });
+        if (unlisted.has(kind.kind))
+          findings.push({
+            name: kind.kind,
+            ...warn('not tried: its list failed', context.cms.advise('failed-list')),
+          });
         else findings.push(...(await tryKind(trial, kind)));
       return findings;
     },
@@ -61,10 +65,11 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
   const { cms } = connection;
   const { kind: name, collection } = kind;
   if (kind.readOnly) return [{ name, ...ok('not written: the mapping is read-only here') }];
-  if (kind.storedAs === 'terms' && !(await mayDeleteTerms(trial, kind)))
-    return [
-      { name, ...warn(`not tried: the account may not delete terms of ${collection}, and this one would remain`) },
-    ];
+  const missing = kind.storedAs === 'terms' ? await missingToDelete(trial, kind) : undefined;
+  if (missing !== undefined) {
+    const message = `not tried: the account may not delete terms of ${collection}, and this one would remain`;
+    return [{ name, ...warn(message, own.advise('capabilities', [missing])) }];
+  }
   const reason = await own.whyNotWritten?.(kind);
   if (reason) return [{ name, ...reason }];
   const title = `calendar-gateway check ${randomBytes(4).toString('hex')}`;
@@ -91,7 +96,10 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
     if (unlinkable.length > 0)
       findings.push({
         name: `${name} links`,
-        ...warn(`not tried, because there is no published record to link: ${unlinkable.join(', ')}`),
+        ...warn(
+          `not tried, because there is no published record to link: ${unlinkable.join(', ')}`,
+          own.advise('link-target'),
+        ),
       });
   } finally {
     await cms.delete(kind, id, options).catch((error: unknown) => {
@@ -107,10 +115,13 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
   return findings;
 }
 
-/** On some sites a contributor may create terms; on none may one delete them. */
-async function mayDeleteTerms({ account, collectionInfo }: WriteTrial, kind: KindMapping<Kind>): Promise<boolean> {
-  const info = await collectionInfo(kind);
-  return (await account()).permissions.has(info?.permissions?.deleteTerms ?? 'manage_categories');
+/** The permission to delete terms, if the account lacks it: on some sites a contributor may create terms, and on none delete them. */
+async function missingToDelete(
+  { account, collectionInfo }: WriteTrial,
+  kind: KindMapping<Kind>,
+): Promise<string | undefined> {
+  const permission = (await collectionInfo(kind))?.permissions?.deleteTerms ?? 'manage_categories';
+  return (await account()).permissions.has(permission) ? undefined : permission;
 }
 
 /** One finding a field. */

@@ -66,6 +66,23 @@ const refuse = (picks: (request: IncomingMessage) => boolean, code: string): Cha
 const ALLOW: Change = { refuses: undefined };
 const SECRET = 'shared between both';
 
+/** With a collection of venues, which events link to. */
+const withHalls = (records: Json[]): Change => {
+  const meta = { ...META, hall: 'string' };
+  const gigs: FakeType = {
+    type: 'gig',
+    base: 'gigs',
+    label: 'Gigs',
+    meta,
+    records: [gig(1, { ...VALUES, hall: '4' })],
+  };
+  return {
+    options: { types: [gigs, { type: 'hall', base: 'halls', label: 'Halls', meta: META, records }] },
+    fields: { venue: 'meta.hall' },
+    mapping: { venue: { posts: 'halls' } },
+  };
+};
+
 const inParts = (format: string): Json => ({
   parts: [
     { at: 'meta.gig_day', format },
@@ -220,11 +237,18 @@ export const SCENARIOS: readonly Scenario[] = [
     follow: { gigs: { missing: 0 } },
   },
   {
-    id: 'no-event',
-    advice: () => advise('no-event'),
+    id: 'no-record',
+    advice: () => advise('no-record', 'event'),
     row: 'lists gigs',
     before: { gigs: { records: [] } },
     follow: { gigs: { records: [gig(1)] } },
+  },
+  {
+    id: 'no-record',
+    advice: () => advise('no-record', 'venue'),
+    row: 'lists halls',
+    before: withHalls([]),
+    follow: withHalls([gig(4)]),
   },
   {
     id: 'closed-to-visitors',
@@ -340,6 +364,20 @@ export const SCENARIOS: readonly Scenario[] = [
       fields: { start_date: 'meta.gig_strat' },
     },
     follow: { fields: { start_date: 'meta.gig_start' } },
+  },
+  {
+    id: 'failed-list',
+    advice: () => advise('failed-list'),
+    row: 'writes event',
+    before: { write: true, ...refuse(isList, 'rest_forbidden') },
+    follow: ALLOW,
+  },
+  {
+    id: 'link-target',
+    advice: () => advise('link-target'),
+    row: 'writes event links',
+    before: { write: true, ...withHalls([]) },
+    follow: withHalls([gig(4)]),
   },
   {
     id: 'create-refused',

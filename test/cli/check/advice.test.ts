@@ -16,7 +16,7 @@ import { apply, checkedFolder, expectFollowed, sendWebhook } from './followed-ad
 import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
 
 /** Those that need more than a site, in the tests below. */
-const OWN_TESTS: readonly AdviceId[] = ['https', 'port-in-use'];
+const OWN_TESTS: readonly AdviceId[] = ['https', 'port-in-use', 'variables'];
 
 describe('the advice of check', () => {
   const folder = checkedFolder();
@@ -96,6 +96,17 @@ describe('the advice of check', () => {
     gateway.closeAllConnections();
     await new Promise((done) => gateway.close(done));
     expect(await webhooks()).to.include({ state: 'ok' });
+  });
+
+  it('variables: followed, none is ignored', async () => {
+    const settings = async () => (await rowsOf(normal(), await freePort())).filter(({ area }) => area === 'settings');
+    process.env.CALENDAR_PROT = '3000';
+    try {
+      expect((await settings())[0]).to.include({ state: 'warn', advice: advise('variables') });
+    } finally {
+      delete process.env.CALENDAR_PROT;
+    }
+    expect(await settings()).to.deep.equal([]);
   });
 
   it('has a test for each row', () => {

@@ -211,7 +211,13 @@ const SCENARIOS: readonly Scenario[] = [
     before: { event: { readOnly: true, occurrences: {} } },
     follow: { gigs: { docs: [gig(1, { calendar_occurrences: null }), gig(2, { calendar_occurrences: [{}] })] } },
   },
-  { id: 'no-event', row: 'lists gigs', before: { gigs: { docs: [] } }, follow: { gigs: { docs: [gig(1)] } } },
+  {
+    id: 'no-record',
+    advice: advise('no-record', 'event'),
+    row: 'lists gigs',
+    before: { gigs: { docs: [] } },
+    follow: { gigs: { docs: [gig(1)] } },
+  },
   {
     id: 'closed-to-visitors',
     row: 'readers gigs',

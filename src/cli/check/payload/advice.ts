@@ -34,8 +34,10 @@ const ROWS = {
   'list-refused': () => 'Let access.read and access.update of the collection allow it to the service account.',
   'list-hidden': () => OTHER_IDS,
   'list-short': () => OTHER_IDS,
-  'no-event': () =>
-    'Make an event in the admin panel. Until then check --write tries the fields on a draft, which it removes.',
+  'no-record': (kind: string) =>
+    kind === 'event'
+      ? 'Make an event in the admin panel. Until then check --write tries the fields on a draft, which it removes.'
+      : `If the calendar is to have ${kind}s, make one in the admin panel. Until then check --write tries the fields on a draft.`,
   'series-missing': (_pluginOptions: string) =>
     'Give the collection a virtual field calendar_occurrences (docs/mapping.md, Series), and let access.read of the field allow it to everybody.',
   'closed-to-visitors': () =>
@@ -80,6 +82,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   readOthers: 'read',
   readPrivate: 'read',
   publish: 'create and update',
+  deleteTerms: 'delete',
 };
 
 /** `events:readOthers` -> `access.read of events`. */

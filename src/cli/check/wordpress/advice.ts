@@ -46,8 +46,10 @@ const ROWS = {
   'list-hidden': () =>
     `Give the account the capability to edit the records of others (account, above). If it has that, a plugin limits or filters lists: ${LIST_PARAMS}.`,
   'list-short': () => `A plugin changes lists: ${LIST_PARAMS}, or switch that off in the plugin.`,
-  'no-event': () =>
-    'Make an event in wp-admin. Until then check --write tries the fields on a draft, which it removes.',
+  'no-record': (kind: string) =>
+    kind === 'event'
+      ? 'Make an event in wp-admin. Until then check --write tries the fields on a draft, which it removes.'
+      : `If the calendar is to have ${kind}s, make one in wp-admin. Until then check --write tries the fields on a draft.`,
   'closed-to-visitors': () =>
     'See SECURITY.md, "A site that refuses anonymous readers". Open the REST API to anonymous readers, or choose a service account that sees no more than the public may see.',
   'hidden-from-visitors': () =>
