@@ -27,6 +27,8 @@ const ROWS = {
     `The plugin ${folders.join(', ')} may have events that the REST API does not show. If they are posts, run init again with --force --event-type posts --field event.start_date=meta.KEY. If they have a type of their own, open it as docs/mapping-tutorial.md tells ("3. Open the type to the REST API"), and run init again with --force.`,
   'hidden-plugins': () =>
     'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.',
+  'no-event': () =>
+    'Make one in the CMS and run the same init with --force: the values of an event show how its fields are to be read.',
   'date-order': () => 'that the day comes before the month in dates; else add --date-order mdy --force',
   seconds: () => 'that seconds since 1970 count the instant; else add --seconds wall --force',
   'events-among': (bases: readonly string[]) =>

@@ -113,10 +113,12 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
   }
 }
 
+/** `hasAccount`: there is a service account, with which `check --write` can write. */
 export function nextStepLines(
-  { mapping: { upstream }, needsPlugin, hiddenFlag }: Proposal,
+  { origin, mapping: { upstream, event }, needsPlugin, hiddenFlag }: Proposal,
   out: string,
   files: readonly OutputFile[],
+  hasAccount: boolean,
 ): string[] {
   const has = (name: string): boolean => files.some((file) => file.name === name);
   const path = (name: string): string => displayPath(join(resolve(out), name));
@@ -130,12 +132,14 @@ export function nextStepLines(
     else if (needsPlugin)
       lines.push(
         '  without it the gateway cannot read the events;',
-        '  with it, run the same init with --force to see three events as the API will show them',
+        `  with it${origin === 'own-types' ? ' and an event' : ''}, run the same init with --force to see three events as the API will show them`,
       );
   }
-  for (const command of ['check', 'serve'])
-    lines.push(`  ${secrets}${programName()} ${command} --config ${path('config.json')}`);
-  return lines;
+  const step = (command: string, rest = ''): string =>
+    `  ${secrets}${programName()} ${command} --config ${path('config.json')}${rest}`;
+  const tryWriting = '  before clients write, try each field on drafts, which check deletes again';
+  const isWritable = hasAccount && event.readOnly !== true;
+  return [...lines, step('check'), ...(isWritable ? [tryWriting, step('check', ' --write')] : []), step('serve')];
 }
 
 /** Relative to the working directory, if it is inside. */

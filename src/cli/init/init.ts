@@ -65,9 +65,8 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     const { preset } = proposal;
     const mapping = preset === undefined ? compileMapping(proposal.mapping, 'proposal') : loadMapping(preset);
     const records = await readSampleRecords(connection, mapping, site);
-    const isClosed = proposal.needsPlugin && proposal.origin !== 'own-types';
     const baseUrl = (options.publicUrl ?? 'http://localhost:3000') + MOUNT;
-    printAll([...previewLines(records, mapping, site, baseUrl, isClosed), '']);
+    printAll([...previewLines(records, mapping, site, baseUrl, proposal), '']);
     if (!options.yes && !(await prompts?.write(options.out))) {
       print(`Nothing is written${prompts ? '.' : `: there is no terminal to ask on. ${advise('accept')}`}`);
       return 1;
@@ -75,7 +74,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     const files = outputFiles(url, mapping, proposal, options, account);
     const written = writeFiles(options.out, files, options.force);
     printAll(written.map((file) => `wrote ${displayPath(file)}`));
-    printAll(nextStepLines(proposal, options.out, files));
+    printAll(nextStepLines(proposal, options.out, files, account !== undefined));
     return 0;
   } finally {
     await connection.close();

@@ -58,13 +58,13 @@ function fieldText(field: string | FieldSpec): string {
   return as === undefined ? (at ?? '') : `${at} as ${typeof as === 'string' ? as : JSON.stringify(as)}`;
 }
 
-/** Some events as the API would show them. `isClosed`: the site does not show their dates yet. */
+/** Some events as the API would show them, or why there are none to show. */
 export function previewLines(
   records: SampledRecords,
   mapping: Mapping,
   site: Site,
   baseUrl: string,
-  isClosed: boolean,
+  { origin, needsPlugin }: Pick<Proposal, 'origin' | 'needsPlugin'>,
 ): string[] {
   const events = previewEvents(records, mapping, site, baseUrl);
   const count = records.event?.length ?? 0;
@@ -73,8 +73,10 @@ export function previewLines(
       `${events.length} of the ${count} newest events, as the API shows them:`,
       ...events.flatMap((event) => ['', ...eventLines(event).map((line) => `  ${line}`)]),
     ];
-  if (isClosed) return ['The site does not show the dates of its events yet: the companion plugin opens them.'];
-  if (count === 0) return ['There is no event to read yet.'];
+  if (needsPlugin && origin !== 'own-types')
+    return ['The site does not show the dates of its events yet: the companion plugin opens them.'];
+  // Nobody can make an event of a type that the companion plugin has yet to register: the next steps say when.
+  if (count === 0) return ['There is no event to read yet.', ...(needsPlugin ? [] : [advise('no-event')])];
   return [`The mapping can read the start of none of the ${count} newest events.`];
 }
 

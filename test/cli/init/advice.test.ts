@@ -116,6 +116,14 @@ const SCENARIOS: readonly Scenario[] = [
     writes: /"posts": "event"/,
   },
   {
+    id: 'no-event',
+    types: [{ ...GIGS, records: [] }],
+    args: 'URL --yes',
+    follow: 'URL --yes --force',
+    followTypes: [GIGS],
+    writes: /"d\/m\/Y H:i"/,
+  },
+  {
     id: 'undated-types',
     facts: ['lesung'],
     types: [type('lesung', {})],

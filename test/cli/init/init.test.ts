@@ -279,7 +279,9 @@ describe('init', () => {
     expect(programName({ npm_lifecycle_event: 'test' })).to.equal('calendar-gateway');
     await openSite(gigs('25'));
     await init(options({ yes: true }), terminal());
-    expect(output()).to.include(`${programName()} check --config`);
+    expect(output()).to.include(`${programName()} check --config`).and.to.not.include('--write');
+    await init({ ...options({ yes: true, force: true }), ...LOGIN }, terminal());
+    expect(output()).to.match(/ check --config \S+\n.* drafts, .*\n.* check --config \S+ --write\n.* serve --config /);
   });
 
   it('rejects a wrong password, address, collection and field, with the reason', async () => {

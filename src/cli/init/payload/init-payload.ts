@@ -64,7 +64,7 @@ export async function initPayload(
   const mapping = compileMapping(proposal.mapping, 'proposal');
   const files = outputFiles(url, mapping, proposal, options, account);
   printAll(writeFiles(options.out, files, options.force).map((file) => `wrote ${displayPath(file)}`));
-  printAll(nextStepLines(proposal, options.out, files));
+  printAll(nextStepLines(proposal, options.out, files, account !== undefined));
   return 0;
 }
 
@@ -99,7 +99,7 @@ async function preview(
   const connection = openPayloadSite(site.url, credentials, mapping);
   try {
     const records = await readSampleRecords(connection, mapping, await connection.cms.site());
-    return previewLines(records, mapping, await connection.cms.site(), baseUrl, false);
+    return previewLines(records, mapping, await connection.cms.site(), baseUrl, proposal);
   } finally {
     await connection.close();
   }
