@@ -98,7 +98,13 @@ const warnOfLoss = (file: string | undefined, observe: Observe) => () => {
  */
 export function createGateway(config: Config, log: Observe, clusterModule?: ClusterModule): Gateway {
   const metrics = createMetrics();
-  const observe = combineObservers(log, metrics.observe);
+  /** The bulkheads whose circuit breaker is open, or half open until a call succeeds. */
+  const openBreakers = new Set<string>();
+  const observe = combineObservers(log, metrics.observe, (observation) => {
+    if (observation.type !== 'breaker') return;
+    if (observation.state === 'closed') openBreakers.delete(observation.bulkhead);
+    else openBreakers.add(observation.bulkhead);
+  });
   const { upstream: site, limits, listen } = config;
   const mapping = loadMapping(config.mapping);
   const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
@@ -226,6 +232,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     status: () => ({
       ...current.sync.status(),
       ...current.status(),
+      openBreakers: [...openBreakers],
       gatewayVersion: VERSION,
       mapping: mapping.name,
       version: current.replica.version,

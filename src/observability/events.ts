@@ -62,9 +62,8 @@ export function perRequestClass<T>(make: (request: ObservationOf<'request'>) => 
 /** Must not throw. Events must not contain credentials. */
 export type Observe = (observation: Observation) => void;
 
-export function combineObservers(first: Observe, second: Observe): Observe {
+export function combineObservers(...observers: readonly Observe[]): Observe {
   return (observation) => {
-    first(observation);
-    second(observation);
+    for (const observe of observers) observe(observation);
   };
 }
