@@ -5,7 +5,14 @@ import type { ActionPermissions, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
-import { FIRST_EMBEDDED_ID, type PostKind, type RecordOf } from '../model/records.ts';
+import {
+  FIRST_EMBEDDED_ID,
+  isPostKind,
+  type Kind,
+  type PostKind,
+  type RecordOf,
+  type TermKind,
+} from '../model/records.ts';
 import { mapCmsError, unknownId } from './cms-errors.ts';
 import { ANY_STATUS, isStaff, mayEdit, permissionsFor, restrictTo, visibilityFor } from './permissions.ts';
 import { callOptions, type RequestContext } from './request-context.ts';
@@ -108,7 +115,7 @@ async function lookUpPost<K extends PostKind>(
  * A CMS may say of a record that this caller may not see that there is none. With a service account the replica has
  * it, otherwise the look-up counts for this caller only.
  */
-const nameOf = ({ serviceCredentials }: Services, kind: PostKind, id: number, { actor }: RequestContext): string =>
+const nameOf = ({ serviceCredentials }: Services, kind: Kind, id: number, { actor }: RequestContext): string =>
   serviceCredentials === undefined ? `${kind} ${id} ${actor.account?.userId ?? ''}` : `${kind} ${id}`;
 
 async function fetchPost<K extends PostKind>(
@@ -187,25 +194,47 @@ export async function postExists(
   id: number,
   request: RequestContext,
 ): Promise<boolean> {
-  const { replica, unknownRecords } = services;
+  const { replica } = services;
   const storedKind = replica.kindOf(id);
   if (storedKind !== undefined) return storedKind === kind && (await mayKnow(services, kind, id, request));
-  const name = nameOf(services, kind, id, request);
-  if (!services.mapping.kinds[kind] || unknownRecords.isMissing(name)) return false;
   if (isUnknownOccurrence(services, kind, id)) return false;
+  return (await existsInCms(services, kind, id, request)) ?? replica.kindOf(id) === kind;
+}
+
+/** Whether the term exists, in the replica or in the CMS. Throws `CmsUnavailable`. */
+export async function termExists(
+  services: Services,
+  kind: TermKind,
+  id: number,
+  request: RequestContext,
+): Promise<boolean> {
+  const isStored = () => services.replica.get(kind, id) !== undefined;
+  return isStored() || ((await existsInCms(services, kind, id, request)) ?? isStored());
+}
+
+/** Reads the record into the replica. Undefined if the actor may not cause a call: the replica then has the newest records of the kind. */
+async function existsInCms(
+  services: Services,
+  kind: Kind,
+  id: number,
+  request: RequestContext,
+): Promise<boolean | undefined> {
+  const { cmsRecords, mapping, unknownRecords } = services;
+  const name = nameOf(services, kind, id, request);
+  // WordPress's routes do not match an id that JavaScript writes with an exponent.
+  if (!mapping.kinds[kind] || !Number.isSafeInteger(id) || unknownRecords.isMissing(name)) return false;
   const found = await unknownRecords.lookUp(request.actor, kind, async () => {
     try {
-      await services.cmsRecords.read(kind, id, request);
+      await cmsRecords.read(kind, id, request);
       return true;
     } catch (error) {
       if (!(error instanceof CmsRejected)) throw error;
-      if (error.status === 401 || error.status === 403) return true;
-      // WordPress's routes do not match an id that JavaScript writes with an exponent.
-      if (error.kind === 'no-collection' && Number.isSafeInteger(id))
-        throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
-      unknownRecords.markMissing(name);
+      // WordPress refuses one post, but a taxonomy as a whole.
+      if (error.status === 401 || error.status === 403) return isPostKind(kind);
+      if (error.kind === 'no-collection') throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
+      if (error.status === 404) unknownRecords.markMissing(name);
       return false;
     }
   });
-  return found ? found.result : replica.kindOf(id) === kind;
+  return found?.result;
 }

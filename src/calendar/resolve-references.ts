@@ -13,7 +13,7 @@ import { normalizeUnicode, slugOf } from '../text/text.ts';
 import { mapCmsError } from './cms-errors.ts';
 import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
-import { mayKnow, postExists } from './read-post.ts';
+import { mayKnow, postExists, termExists } from './read-post.ts';
 import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
 import type { SlugResolver } from './resolve-slug.ts';
 import type { Services } from './services.ts';
@@ -104,26 +104,6 @@ function findTermByTextOrId(services: Services, kind: TermKind, text: string): n
     replica.termIdBySlug(kind, text) ??
     (id !== undefined && replica.get(kind, id) ? id : findTermByText(services, kind, text))
   );
-}
-
-/** Whether the term exists, in the replica or in the CMS. Throws `CmsUnavailable`. */
-async function termExists(services: Services, kind: TermKind, id: number, request: RequestContext): Promise<boolean> {
-  const { replica, unknownRecords } = services;
-  if (replica.get(kind, id)) return true;
-  const name = `${kind} ${id}`;
-  if (!services.mapping.kinds[kind] || id > Number.MAX_SAFE_INTEGER || unknownRecords.isMissing(name)) return false;
-  const found = await unknownRecords.lookUp(request.actor, kind, async () => {
-    try {
-      await services.cmsRecords.read(kind, id, request);
-      return true;
-    } catch (error) {
-      if (!(error instanceof CmsRejected)) throw error;
-      if (error.kind === 'no-collection') throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
-      if (error.status === 404) unknownRecords.markMissing(name);
-      return false;
-    }
-  });
-  return found ? found.result : replica.get(kind, id) !== undefined;
 }
 
 /** Creates a term, or resolves with the term in the CMS that has the name already. */

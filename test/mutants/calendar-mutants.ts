@@ -92,10 +92,9 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'an embedded venue',
     },
     'a failed read does not count as a missing record': {
-      function: 'postExists',
-      code: 'if (!(_1 instanceof CmsRejected)) throw _1;\nif (_1.status === 401 || _1.status === 403) return true;',
-      replacement:
-        'if (!(_1 instanceof CmsRejected)) return false;\n      if (_1.status === 401 || _1.status === 403) return true;',
+      function: 'existsInCms',
+      code: 'if (!(_1 instanceof CmsRejected)) throw _1;\n',
+      replacement: 'if (!(_1 instanceof CmsRejected)) return false;\n',
       test: 'test/calendar/unknown-records.test.ts',
       title: 'while the CMS is unavailable',
     },
