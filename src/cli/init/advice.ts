@@ -28,7 +28,7 @@ const ROWS = {
   'hidden-plugins': () =>
     'Some event plugins show nothing of theirs to the REST API. If the site has one, run init again with --force and --mapping (events-manager, event-organiser ...), or with --force and the application password of an administrator.',
   'no-event': () =>
-    'Make one in the CMS and run the same init with --force: the values of an event show how its fields are to be read.',
+    'Make one in the CMS, and run the same init with --force: it takes the form of each field from the values, and shows the event.',
   'date-order': () => 'that the day comes before the month in dates; else add --date-order mdy --force',
   seconds: () => 'that seconds since 1970 count the instant; else add --seconds wall --force',
   'events-among': (bases: readonly string[]) =>
