@@ -23,7 +23,7 @@ const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
 const REPLICA_STATES = ['empty', 'syncing', 'live', 'stale', 'unreachable'];
 const ROLES = ['standalone', 'joining', 'follower', 'bootstrapping', 'leader'];
 
-/** `nowMs` is the clock of the sync lag only. */
+/** `nowMs`: the clock of the last poll and of the sync lag. */
 export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -61,7 +61,7 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   const changes = ({ changed, removed }: ObservationOf<'sync-poll'>) => changed + removed;
   count('sync-poll', 'calendar_sync_changed_total', 'Records that a poll changed or deleted', {}, changes);
   const lastPoll = 'When the last poll ended';
-  gauge('sync-poll', 'calendar_sync_last_poll_timestamp_seconds', lastPoll, () => Date.now() / 1000);
+  gauge('sync-poll', 'calendar_sync_last_poll_timestamp_seconds', lastPoll, () => nowMs() / 1000);
   addSyncLag(registry, on, nowMs);
   addInitialSync(registry, on);
   const quarantined = 'Replica files that were unusable: damaged, or of another site, mapping or version';
