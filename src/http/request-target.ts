@@ -133,7 +133,10 @@ export function assertCustomField(name: string): void {
 /** The start of a key such as `custom_fields[door_time]` or `venue[custom_fields][door_time]`. */
 const CUSTOM_FIELDS = /(?:^|\[)custom_fields\]?(?=\[)/;
 
-/** PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names. */
+/**
+ * PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names; the decoder, which
+ * sees each key before that, rejects those of custom fields.
+ */
 const BRACKETS = {
   decoder(text: string, decode: (text: string) => string, _charset: string, type?: 'key' | 'value') {
     const decoded = decode(text);

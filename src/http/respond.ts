@@ -71,15 +71,19 @@ export function respond(services: Services, cache: ResponseCache): Middleware {
   };
 }
 
-/** Writes a public response, or a 304 if there is no representation: for the middleware and for the fast path. */
+/**
+ * Writes a public response, or a 304 if there is no representation: for the middleware and for the fast path.
+ * @param requestDependent as `requestHeaders` returns them
+ */
 export function writePublic(
   { method }: IncomingMessage,
   res: ServerResponse,
   cached: CachedResponse,
   representation: Representation | undefined,
-  ofRequest: string[],
+  requestDependent: string[],
 ): void {
-  res.writeHead(representation ? 200 : 304, (representation?.headers ?? notModifiedHeaders(cached)).concat(ofRequest));
+  const headers = representation?.headers ?? notModifiedHeaders(cached);
+  res.writeHead(representation ? 200 : 304, headers.concat(requestDependent));
   res.end(method === 'HEAD' ? undefined : representation?.bytes);
 }
 

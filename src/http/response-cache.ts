@@ -1,4 +1,5 @@
 // The response cache, and the middleware that answers public reads from it or computes them once for all concurrent requests (single-flight).
+// A read with `Cache-Control: no-cache` polls the CMS first.
 
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

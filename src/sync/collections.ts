@@ -42,7 +42,8 @@ export interface Collection {
 /** Terms before the records that refer to them; events last. */
 const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
 
-const STAFF_STATUSES = ['draft', 'pending', 'private', 'future', 'trash'];
+/** The statuses of records that are not published, as the sync lists them. */
+const UNPUBLISHED_STATUSES = ['draft', 'pending', 'private', 'future', 'trash'];
 
 /**
  * The collections of a mapping. With a service account the replica holds records of every status, without one
@@ -53,7 +54,7 @@ export function collectionsOf(mapping: Mapping, serviceCredentials: Credentials)
     const kindMapping = mapping.kinds[kind] as KindMapping<Kind> | undefined;
     if (!kindMapping) return [];
     const isPosts = kindMapping.storedAs === 'posts';
-    const staffStatuses = isPosts ? [...STAFF_STATUSES, WITHHELD] : [];
+    const staffStatuses = isPosts ? [...UNPUBLISHED_STATUSES, WITHHELD] : [];
     return {
       kind,
       name: kindMapping.collection,

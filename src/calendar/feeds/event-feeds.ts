@@ -69,8 +69,8 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       /** Of a response with all events of the page. */
       caching(): Partial<ApiResponse> {
         const { ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
-        const cost = { extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST) };
-        return access.isPublic ? { ...cost, validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : cost;
+        const charge = { extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST) };
+        return access.isPublic ? { ...charge, validUntilMs, replicaVersion, cacheTags: [...cacheTags] } : charge;
       },
     };
   }

@@ -67,13 +67,13 @@ ${hidden[column]! > 0 && html`<a class="others c${column}" href="${hrefOf(view.q
 
 /** The bars of a week: by their first day, longer ones first. */
 function barsOf(days: string[], events: PublicEvent[]): Bar[] {
-  const [monday, sunday] = [days[0]!, days[6]!];
+  const [weekStart, weekEnd] = [days[0]!, days[6]!];
   return events
     .flatMap((event) => {
       const { first, last } = spanOf(event);
-      if (last < monday || first > sunday) return [];
-      const startsHere = first >= monday;
-      const endsHere = last <= sunday;
+      if (last < weekStart || first > weekEnd) return [];
+      const startsHere = first >= weekStart;
+      const endsHere = last <= weekEnd;
       return [
         {
           event,
