@@ -3,7 +3,7 @@
 import { invalidParams } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { EVENT_ORDERS } from '../interface/parameters.ts';
-import type { PostKind } from '../model/records.ts';
+import type { LinkedKind } from '../model/records.ts';
 import { columnFilter, type EventFilter, type EventOrder } from '../store/event-filter.ts';
 import type { Visibilities, Visibility } from '../store/filters.ts';
 import type { Circle } from '../store/located-venues.ts';
@@ -25,10 +25,7 @@ export function eventFilter(
   visibilities: Visibilities,
 ): Omit<EventFilter, 'visibility' | 'limit' | 'offset'> {
   const { replica } = services;
-  const visibleIds = (kind: PostKind, ids: number[]) => {
-    const records = replica.getMany(kind, ids);
-    return ids.filter((id) => isVisibleLink(visibilities[kind], records.get(id)));
-  };
+  const visibleIds = (kind: LinkedKind, ids: number[]) => replica.visibleLinkedIds(kind, ids, visibilities[kind]);
   /** Undefined if the client did not send the parameter. */
   const condition = <T, R>(name: string, from: (value: T) => R): R | undefined =>
     values[name] === undefined ? undefined : from(values[name] as T);
@@ -50,7 +47,10 @@ export function eventFilter(
     organizers: condition('organizer', (ids: number[]) => visibleIds('organizer', ids)),
     include: condition('include', (ids: number[]) => ids),
     // If the actor may not see the parent, 0 matches no event.
-    parent: condition('post_parent', (id) => visibleIds('event', [Number(id)])[0] ?? 0),
+    parent: condition('post_parent', (id) => {
+      const parent = replica.get('event', Number(id));
+      return parent && isVisibleLink(visibilities.event, parent) ? parent.id : 0;
+    }),
   };
 }
 

@@ -85,9 +85,13 @@ export const singleResponse = ({ bytes, etag, cacheTags, modifiedUtc }: Rendered
 export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
   services.replica.getRendered(renderingOf(audience, variant), kind, id);
 
-/** So many records are read at once, and so many bytes rendered before other requests run: a few milliseconds. */
-const RECORDS_PER_STEP = 20;
+/** So many records are read at once, fewer if those before were large, and so many bytes rendered before other requests run. */
+const RECORDS_PER_STEP = { first: 5, most: 20 };
 const TURN_BYTES = 512 * 1024;
+
+/** How many records the next step reads, after one of so many records and bytes: about half of what a turn may render. */
+const nextStep = (records: number, bytes: number): number =>
+  Math.max(1, Math.min(RECORDS_PER_STEP.most, Math.floor((records * TURN_BYTES) / 2 / Math.max(1, bytes))));
 
 /** Work in steps, so that other requests can run between them. Each step yields the bytes that it rendered. */
 type Steps<T> = Generator<number, T>;
@@ -104,9 +108,10 @@ export function* publicEntries<K extends Kind>(
   const rendering = renderingOf(audience, 'entry');
   const entries = ids.map((id) => replica.getRendered(rendering, kind, id));
   const missing = ids.flatMap((id, i) => (entries[i] === undefined ? [{ id, i }] : []));
-  for (let from = 0; from < missing.length; from += RECORDS_PER_STEP) {
+  for (let from = 0, step = RECORDS_PER_STEP.first; from < missing.length; ) {
     let bytes = 0;
-    const some = missing.slice(from, from + RECORDS_PER_STEP);
+    const some = missing.slice(from, from + step);
+    from += step;
     const records = replica.getMany(
       kind,
       some.map(({ id }) => id),
@@ -118,6 +123,7 @@ export function* publicEntries<K extends Kind>(
       entries[i] = entry;
       bytes += entry.bytes.byteLength;
     }
+    step = nextStep(some.length, bytes);
     yield bytes;
   }
   return entries.filter((entry) => entry !== undefined);
@@ -132,15 +138,18 @@ export function* staffEntries<K extends Kind>(
   serialize: Serialize<K>,
 ): Steps<Uint8Array[]> {
   const entries: Uint8Array[] = [];
-  for (let from = 0; from < ids.length; from += RECORDS_PER_STEP) {
-    const some = ids.slice(from, from + RECORDS_PER_STEP);
+  for (let from = 0, step = RECORDS_PER_STEP.first; from < ids.length; ) {
+    const some = ids.slice(from, from + step);
+    from += step;
     const records = replica.getMany(kind, some);
     const rendered = some.flatMap((id) => {
       const record = records.get(id) as (RecordOf[K] & CalendarRecord) | undefined;
       return record ? [Buffer.from(JSON.stringify(serialize(record, audience)))] : [];
     });
     entries.push(...rendered);
-    yield rendered.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const bytes = rendered.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    step = nextStep(some.length, bytes);
+    yield bytes;
   }
   return entries;
 }

@@ -115,6 +115,18 @@ function isNamedBy(kind: LinkedKind | TermKind, eventId: number, visibility: Vis
       AND ${isVisible(visibility, 'e')})`;
 }
 
+/** Those of these venues or organizers that the visibility covers. None in the trash. */
+export function visibleLinkedIds(
+  db: Database,
+  kind: LinkedKind,
+  ids: readonly number[],
+  visibility: Visibility,
+): number[] {
+  return db.numbers(sql`
+    SELECT r.id FROM linked_record r
+    WHERE r.kind = ${kind} AND r.id IN ${inJson(ids)} AND r.status <> 'trash' AND ${isVisible(visibility, 'r')}`);
+}
+
 /** Ids and total of a list of venues or organizers. */
 export function listLinked(db: Database, kind: LinkedKind, filter: LinkedFilter): IdPage {
   const { visibility, eventVisibility, words = [], event, upcomingFromUtc } = filter;
@@ -140,6 +152,8 @@ const TERM_ORDER_COLUMNS: Partial<Record<TermOrder, string>> = {
   parent: 'r.parent',
 };
 
+const isByInclude = (orderBy: TermOrder): boolean => orderBy === 'include' || orderBy === 'include_slugs';
+
 /**
  * Ties are in the order of ids. `term_group` is 0 for every term of WordPress, and `none` names no order:
  * both leave the order of ids.
@@ -152,9 +166,8 @@ function termOrder({ kind, orderBy, descending, include }: TermFilter): Sql {
       WHERE c.target_kind = ${kindNumber(kind)} AND c.target_id = r.id AND c.status = 'publish'`;
     return sql`ifnull((${count}), 0) ${direction}, r.id`;
   }
-  if ((orderBy === 'include' || orderBy === 'include_slugs') && include) {
-    const index = sql`SELECT min(j.key) FROM json_each(${JSON.stringify(include)}) j WHERE j.value = r.id`;
-    return sql`(${index}) ${direction}, r.id`;
+  if (isByInclude(orderBy) && include) {
+    return sql`j.key ${direction}, r.id`;
   }
   return sql`${raw(TERM_ORDER_COLUMNS[orderBy] ?? 'r.name_sort')} ${direction}, r.id`;
 }
@@ -168,7 +181,7 @@ function isNotEmpty({ kind, include }: TermFilter): Sql {
   return sql`r.id IN (
     WITH RECURSIVE up (id) AS (
       SELECT t.id FROM term t WHERE t.kind = ${kind} AND t.id IN (${used})
-      UNION SELECT t.parent FROM up JOIN term t ON t.kind = ${kind} AND t.id = up.id WHERE t.parent <> 0
+      UNION SELECT t.parent FROM up CROSS JOIN term t ON t.kind = ${kind} AND t.id = up.id WHERE t.parent <> 0
     )
     SELECT id FROM up)`;
 }
@@ -188,7 +201,10 @@ export function listTerms(db: Database, filter: TermFilter): IdPage {
   if (event !== undefined) conditions.push(isNamedBy(kind, event, filter.eventVisibility));
   if (noticedFrom !== undefined) conditions.push(sql`r.noticed >= ${wallNumber(noticedFrom)}`);
   if (filter.hideEmpty) conditions.push(isNotEmpty(filter));
-  return listPage(db, sql`term r`, and(conditions), termOrder(filter), limitOffset(filter));
+  // Looking up the place of each term in the list would take a thousand times a thousand steps.
+  const included = include && isByInclude(filter.orderBy) ? JSON.stringify([...new Set(include)]) : undefined;
+  const from = included === undefined ? sql`term r` : sql`json_each(${included}) j CROSS JOIN term r ON r.id = j.value`;
+  return listPage(db, from, and(conditions), termOrder(filter), limitOffset(filter));
 }
 
 /** The number of published events of each term. Events left out of lists count, protected events do not. */

@@ -118,11 +118,13 @@ export function recordQueries(db: Database) {
         WHERE p.image_id = ${id} AND p.image_id <> 0 AND p.kind IN ('venue', 'organizer')
         ORDER BY 1`);
     },
+    // Without CROSS, SQLite reads all categories for each of these.
     withDescendants: (categoryIds: readonly number[]): number[] =>
       db.numbers(sql`
         WITH RECURSIVE down (id) AS (
           SELECT value FROM json_each(${JSON.stringify(categoryIds)})
-          UNION SELECT t.id FROM down JOIN term t INDEXED BY term_parent ON t.kind = 'category' AND t.parent = down.id
+          UNION
+          SELECT t.id FROM down CROSS JOIN term t INDEXED BY term_parent ON t.kind = 'category' AND t.parent = down.id
         )
         SELECT id FROM down`),
     counts(): Record<Kind, number> {

@@ -14,7 +14,7 @@ import { queryEvents } from './event-query.ts';
 import type { IdPage, LinkedFilter, TermFilter, Visibility } from './filters.ts';
 import { openFullTextIndex } from './full-text-index.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './idempotency-keys.ts';
-import { isLinkedToVisibleEvent, listLinked, listTerms, termCounts } from './list-queries.ts';
+import { isLinkedToVisibleEvent, listLinked, listTerms, termCounts, visibleLinkedIds } from './list-queries.ts';
 import { type Circle, locatedVenueIds } from './located-venues.ts';
 import { type RecordStamp, recordQueries, type StampFilter } from './record-queries.ts';
 import { createRenderedCache, type RenderedRecord } from './rendered-cache.ts';
@@ -102,6 +102,8 @@ export interface Replica {
   listEvents(filter: EventFilter): IdPage;
   listLinked(kind: LinkedKind, filter: LinkedFilter): IdPage;
   listTerms(filter: TermFilter): IdPage;
+  /** Those of these venues or organizers that are visible. None in the trash. */
+  visibleLinkedIds(kind: LinkedKind, ids: readonly number[], visibility: Visibility): number[];
   /** The visible venues with coordinates, or those of them in the circle, without protected ones. */
   locatedVenueIds(visibility: Visibility, circle?: Circle): number[];
   /** True if the venue or organizer is linked to an event that is visible and not protected. */
@@ -285,6 +287,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     },
     listLinked: (kind, filter) => listLinked(db, kind, filter),
     listTerms: (filter) => listTerms(db, filter),
+    visibleLinkedIds: (kind, ids, visibility) => visibleLinkedIds(db, kind, ids, visibility),
     locatedVenueIds: (visibility, circle) => locatedVenueIds(db, visibility, circle),
     isLinkedToVisibleEvent: (kind, id, eventVisibility) => isLinkedToVisibleEvent(db, kind, id, eventVisibility),
     termCount: (kind, id) => termCounts(db, kind, [id]).get(id) ?? 0,

@@ -168,4 +168,28 @@ describe('lists of venues, organizers and terms', () => {
     expect(replica.withDescendants([99])).to.deep.equal([99]);
     replica.close();
   });
+
+  // Of each with each, these would exceed the test's timeout.
+  it('accept very many terms, which each name another', () => {
+    const replica = openReplica({ identity: 'test' });
+    const ids = Array.from({ length: 15_000 }, (_, n) => n + 1);
+    for (let from = 0; from < ids.length; from += 1000)
+      replica.upsert(ids.slice(from, from + 1000).map((id) => term('category', id, { parent: id - 1 })));
+    replica.upsert([event(99_999, { categories: [ids.length] })]);
+    expect(replica.withDescendants([1])).to.have.length(ids.length);
+    expect(replica.withDescendants(ids)).to.have.length(ids.length);
+    const list = {
+      kind: 'category',
+      eventVisibility: PUBLIC_VISIBILITY,
+      descending: false,
+      limit: 3,
+      offset: 0,
+    } as const;
+    expect(replica.listTerms({ ...list, orderBy: 'name', hideEmpty: true }).total).to.equal(ids.length);
+    const include = [7, 5, 7, ...ids.toReversed()];
+    expect(replica.listTerms({ ...list, orderBy: 'include', include, hideEmpty: false })).to.deep.equal({
+      ...{ ids: [7, 5, ids.length], total: ids.length },
+    });
+    replica.close();
+  });
 });
