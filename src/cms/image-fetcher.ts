@@ -1,7 +1,7 @@
 // Fetches images from URLs that clients give: from public hosts only, within time, size and memory limits, typed by
 // their bytes.
 
-import { lookup as systemLookup } from 'node:dns/promises';
+import { Resolver } from 'node:dns/promises';
 import { isIP, isIPv4, type LookupFunction } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -118,7 +118,7 @@ export interface FetchedImage {
   filename: string;
 }
 
-/** Resolves a host name's addresses. Rejects if it has none. */
+/** Resolves a host name's addresses; none if it has none. */
 export type ResolveHost = (hostname: string) => Promise<{ address: string; family: number }[]>;
 
 export interface FetchImageOptions {
@@ -128,7 +128,7 @@ export interface FetchImageOptions {
   timeoutMs?: number;
   /** Default: public addresses only. Tests, whose server is on this machine, replace it. */
   isAllowedAddress?: (address: string) => boolean;
-  /** Default: the system's resolver. */
+  /** Default: the DNS servers of this machine. */
   resolve?: ResolveHost;
   /**
    * `standard`: 80 for http and 443 for https. Default `standard`, or `any` if `isAllowedAddress` is given.
@@ -232,7 +232,25 @@ function parseAllowedUrl(
   return isAllowedAddress(host) ? url : undefined;
 }
 
-const resolveHost: ResolveHost = (hostname) => systemLookup(hostname, { all: true });
+/** Milliseconds for one answer of a DNS server, and how often each is asked. */
+const DNS = { timeout: 2000, tries: 2 };
+
+/**
+ * Asks the DNS servers of the machine, or these, itself. The system's look-ups cannot be cancelled, and only two of them run at a time: a
+ * client's names whose servers do not answer would keep the gateway from finding the CMS.
+ */
+export function createHostResolver(servers?: readonly string[], options = DNS): ResolveHost {
+  return async (hostname) => {
+    const resolver = new Resolver(options);
+    if (servers) resolver.setServers(servers);
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    return answers.flatMap((answer, i) =>
+      answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family: i === 0 ? 4 : 6 })) : [],
+    );
+  };
+}
+
+const resolveHost = createHostResolver();
 
 /** Creates a `lookup` for connections that fails if any address of the name is not allowed. */
 function createCheckedLookup(resolve: ResolveHost, isAllowedAddress: (address: string) => boolean): LookupFunction {

@@ -1,10 +1,11 @@
 // Downloads of images by URL: accepted images, and addresses inside the network that are never called.
 
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { type FetchImageOptions, fetchImage } from '../../src/cms/image-fetcher.ts';
+import { createHostResolver, type FetchImageOptions, fetchImage } from '../../src/cms/image-fetcher.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
@@ -214,6 +215,42 @@ describe('image by URL', () => {
       await fetchImage(at('/a.png'), { isAllowedAddress: (address) => address === '127.0.0.1', resolve }),
     ).to.equal(undefined);
     expect(requests.length).to.equal(1);
+  });
+
+  it('asks the DNS servers itself, so that names without an answer keep no look-up of the system waiting', async () => {
+    const asked: string[] = [];
+    const dns = createSocket('udp4');
+    dns.on('message', (query, { port: from }) => {
+      const name = query.subarray(13, 13 + query[12]!).toString();
+      const end = query.indexOf(0, 12) + 5;
+      const type = query.readUInt16BE(end - 4);
+      asked.push(`${name} ${type}`);
+      if (name === 'silent') return;
+      const answers = type === 1 ? 'c00c000100010000003c00047f000001' : '';
+      const head = Buffer.from(`81800001000${answers === '' ? 0 : 1}00000000`, 'hex');
+      dns.send(
+        Buffer.concat([query.subarray(0, 2), head, query.subarray(12, end), Buffer.from(answers, 'hex')]),
+        from,
+        '127.0.0.1',
+      );
+    });
+    dns.bind(0, '127.0.0.1');
+    await once(dns, 'listening');
+    try {
+      const servers = [`127.0.0.1:${dns.address().port}`];
+      const resolve = createHostResolver(servers);
+      const resolveSoon = createHostResolver(servers, { timeout: 20, tries: 1 });
+      expect(await resolve('images.test')).to.deep.equal([{ address: '127.0.0.1', family: 4 }]);
+      const isAllowedAddress = (address: string) => address === '127.0.0.1';
+      expect(await fetchImage(at('/a.png'), { isAllowedAddress, resolve })).to.include({ mimeType: 'image/png' });
+      expect(await fetchImage(at('/a.png'), { resolve, ports: 'any' })).to.equal(undefined);
+      expect(await resolveSoon('silent.test')).to.deep.equal([]);
+      const silent = at('/a.png', 'silent.test');
+      expect(await fetchImage(silent, { isAllowedAddress, resolve: resolveSoon })).to.equal(undefined);
+      expect(new Set(asked)).to.include.keys('images 1', 'images 28', 'silent 1', 'silent 28');
+    } finally {
+      dns.close();
+    }
   });
 
   it('stops at the byte limit, with and without Content-Length', async () => {
