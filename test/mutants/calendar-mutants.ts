@@ -25,14 +25,6 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'shows no record of this create',
     },
   }),
-  ...mutantsOf('src/calendar/event-list.ts', 'test/http/visibility.test.ts', {
-    'a filter by an invisible venue or organizer matches nothing': {
-      function: 'eventFilter.visibleIds',
-      code: '_1.filter((_2) => isVisibleLink(_3[_4], _5.get(_2)))',
-      replacement: '_1.filter((_2) => _5.has(_2) || _2 > 0)',
-      title: 'filters of events',
-    },
-  }),
   ...mutantsOf('src/calendar/events.ts', 'test/calendar/public-view.test.ts', {
     "one caller's view of an event is not cached for others": {
       function: 'createEvents.read',

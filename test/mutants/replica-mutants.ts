@@ -57,6 +57,11 @@ export const REPLICA_MUTANTS: readonly Mutant[] = [
     },
   }),
   ...mutantsOf('src/store/list-queries.ts', 'test/http/visibility.test.ts', {
+    'a filter by an invisible venue or organizer matches nothing': {
+      function: 'visibleLinkedIds',
+      code: "AND r.status <> 'trash' AND ${isVisible(_1, 'r')}",
+      title: 'filters of events',
+    },
     'terms, venues and organizers of an event are listed only to those who see it': {
       function: 'isNamedBy',
       code: "AND e.status <> 'trash'\nAND ${isVisible(_1, 'e')}",
