@@ -184,6 +184,9 @@ function* others(): Generator<Case> {
       headers,
     });
   }
+  for (const path of ['/events.atom?per_page=200&', '/events.ics?', '/events?per_page=50&'])
+    for (let page = 1; page <= 3; page += 1)
+      yield createCase('page', 'of many events', page, { path: `${path}page=${page}&${EVER}` });
   for (const id of LONG_IDS) yield createCase('long record', 'single read', 0, { path: `/events/${id}` });
   const long = 15_000;
   for (const [name, text] of [

@@ -8,41 +8,55 @@ import { type CalendarInfo, type FeedEvent, lastChangeMs, placeOf } from './ical
 const MAX_TITLE = 500;
 const MAX_SUMMARY = 1000;
 
-/**
- * The title of an entry is the event's; its summary begins with date and place, because readers show no other
- * fields. `host` is that of
- * the site, for the ids; `link` the page of the calendar.
- */
+/** What the feed shows of an event. */
+export interface AtomEntry {
+  id: number;
+  /** Of the last change. */
+  changedMs: number;
+  link: string | undefined;
+  title: string;
+  /** Lines of text. */
+  summary: string[];
+}
+
+/** The summary begins with date and place, because readers show no other fields. */
+export const atomEntry = (event: FeedEvent): AtomEntry => ({
+  id: event.id,
+  changedMs: lastChangeMs(event),
+  link: webAddress(event.url),
+  title: textLines(event.title, MAX_TITLE).join(' '),
+  summary: [
+    [whenOf(event), placeOf(event)].filter((text) => text !== '').join(', '),
+    ...textLines(event.excerpt || event.description, MAX_SUMMARY),
+  ],
+});
+
+/** `host` is that of the site, for the ids; `link` the page of the calendar. */
 export function atomText(
-  events: readonly FeedEvent[],
+  entries: readonly AtomEntry[],
   { name, host, url, link }: CalendarInfo & { host: string; link: string },
 ): string {
-  const changes = events.map(lastChangeMs);
   const feed = new Feed({
     id: url,
     title: textLines(name, MAX_TITLE).join(' '),
     link,
     feedLinks: { atom: url },
     // An empty feed has no change, and the same text every time.
-    updated: new Date(Math.max(0, ...changes)),
+    updated: new Date(Math.max(0, ...entries.map(({ changedMs }) => changedMs))),
     author: { name: textLines(name, MAX_TITLE).join(' ') || host },
     generator: 'calendar-gateway',
     copyright: '',
   });
-  events.forEach((event, i) => {
-    // The library writes both texts as HTML in CDATA sections.
-    const asHtml = (lines: string[]) => lines.map(escapeHtml).join('<br>');
+  // The library writes both texts as HTML in CDATA sections.
+  const asHtml = (lines: string[]) => lines.map(escapeHtml).join('<br>');
+  for (const entry of entries)
     feed.addItem({
-      id: `tag:${host},2000:event-${event.id}`,
-      link: webAddress(event.url) ?? link,
-      title: asHtml([textLines(event.title, MAX_TITLE).join(' ')]),
-      date: new Date(changes[i]!),
-      description: asHtml([
-        [whenOf(event), placeOf(event)].filter((text) => text !== '').join(', '),
-        ...textLines(event.excerpt || event.description, MAX_SUMMARY),
-      ]),
+      id: `tag:${host},2000:event-${entry.id}`,
+      link: entry.link ?? link,
+      title: asHtml([entry.title]),
+      date: new Date(entry.changedMs),
+      description: asHtml(entry.summary),
     });
-  });
   return feed.atom1();
 }
 

@@ -12,7 +12,7 @@ import { atOnce, contentHash, publicEntries } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request-context.ts';
 import type { Audience } from '../serializer.ts';
 import type { ListSettings, Services } from '../services.ts';
-import { atomText } from './atom.ts';
+import { atomEntry, atomText } from './atom.ts';
 import { type CalendarEvent, calendarEvent, calendarFile, type FeedEvent } from './icalendar.ts';
 
 /** A calendar app shows one file, and follows no links to further pages. */
@@ -157,7 +157,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
     },
 
     async atom(input: Input, request: RequestContext): Promise<ApiResponse> {
-      const { items, caching } = await writeList(input, request, ATOM_LISTS, ({ read }) => read());
+      const { items, caching } = await writeList(input, request, ATOM_LISTS, ({ read }) => atomEntry(read()));
       const url = `${request.baseUrl}/events.atom${queryOf(input)}`;
       const body = Buffer.from(atomText(items, { name: nameOf(), host: hostOf(), url, link: site().url }));
       return { status: 200, body, headers: { 'Content-Type': 'application/atom+xml; charset=utf-8' }, ...caching };

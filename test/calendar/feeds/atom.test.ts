@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { xml2js } from 'xml-js';
+import { atomEntry } from '../../../src/calendar/feeds/atom.ts';
 import type { TestGateway } from '../../start-gateway.ts';
 import { event, venue } from '../../store/sample-records.ts';
 import { seededGateway } from '../seeded-gateway.ts';
@@ -87,5 +88,18 @@ describe('the Atom feed', () => {
     expect(text)
       .to.include('event-1')
       .and.not.match(/secret|event-[23]/i);
+  });
+
+  it('reads the texts of an event in the turn that reads the event, and keeps what the feed shows', async () => {
+    gateway = await seededGateway();
+    const text = `<p>${'concert &amp; band '.repeat(5000)}</p>`;
+    const venues = Array.from({ length: 50 }, (_, n) => ({ venue: `Hall ${n} ${'x'.repeat(1000)}` }));
+    const read = { ...evening(1), all_day: false, modified_utc: '', date_utc: '', start_date: '2027-03-12 19:00:00' };
+    const entry = atomEntry({
+      ...{ ...read, end_date: '2027-03-12 21:00:00', utc_start_date: '', utc_end_date: '', categories: [] },
+      ...{ title: text, description: text, venue: venues },
+    });
+    expect(JSON.stringify(entry).length).to.be.below(2500);
+    expect(entry.summary.at(-1)).to.match(/^concert & band .*…$/);
   });
 });
