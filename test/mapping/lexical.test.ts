@@ -68,6 +68,13 @@ describe('HTML as rich text of Lexical', () => {
     expect(outlineOf('<p><b>'.repeat(50_000)).length + outlineOf('a\n \n'.repeat(50_000)).length).to.be.above(0);
   });
 
+  it('takes time linear in the length, whatever is open and never closed', () => {
+    const open = '<i>x'.repeat(200_000);
+    const text = outlineOf(`${open}${'</u>'.repeat(200_000)}<p>last</p>`);
+    expect(text.includes('last')).to.equal(true);
+    expect(text.split('x')).to.have.length(200_001);
+  });
+
   it('is for writing only', () => {
     expect(() => mappingWith({ description: { at: 'text', as: 'lexical' } })).to.throw(/"write" only/);
   });

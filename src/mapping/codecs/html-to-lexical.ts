@@ -1,7 +1,7 @@
 // Converts HTML to the JSON of Payload's editor Lexical: paragraphs, headings, quotes, lists, links, formats, rules.
 // Other elements leave their text. Takes time linear in the length of the HTML.
 
-import { Parser } from 'htmlparser2';
+import { type Handler, Parser } from 'htmlparser2';
 
 interface LexicalNode {
   type: string;
@@ -42,6 +42,10 @@ const BREAKING = new Set(
 const LINK_SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 /** Payload nests what it reads by recursion. A deeper list goes on with the items of its parent. */
 const MAX_LIST_DEPTH = 10;
+/** The parser compares each closing tag with all open elements. Beyond this many, all are closed, and what follows is outside of them. */
+const MAX_OPEN_ELEMENTS = 2500;
+/** How often the open elements are counted. Each part ends before a `<`, where texts end too. */
+const PART_CHARACTERS = 1000;
 const WHITE_SPACE = /[ \t\n\r\f]+/g;
 
 /** An empty text becomes null: no rich text. */
@@ -54,37 +58,46 @@ export function htmlToLexical(html: string): object | null {
   let link: ElementNode | undefined;
   let silentDepth = 0;
   let preDepth = 0;
+  let openElements = 0;
 
-  const parser = new Parser(
-    {
-      onopentag(name, { href }) {
-        if (WITHOUT_TEXT.has(name)) silentDepth += 1;
-        else if (name === 'ul' || name === 'ol') openList(name);
-        else if (name === 'li') openItem();
-        else if (TEXT_BLOCKS.has(name)) openTextBlock(name);
-        else if (BREAKING.has(name)) closeBlock();
-        else if (name === 'br')
-          (block ?? openBlock(element('paragraph'))).children.push({ type: 'linebreak', version: 1 });
-        else if (name === 'hr') addRule();
-        else if (name === 'a') openLink(href ?? '');
-        else if (FORMATS[name]) countFormat(name, 1);
-        if (name === 'pre') preDepth += 1;
-      },
-      ontext(text) {
-        if (silentDepth === 0) addText(text);
-      },
-      onclosetag(name) {
-        if (WITHOUT_TEXT.has(name)) silentDepth -= 1;
-        else if (name === 'ul' || name === 'ol') closeList();
-        else if (name === 'li' || TEXT_BLOCKS.has(name) || BREAKING.has(name)) closeTextBlock(name);
-        else if (name === 'a') link = undefined;
-        else if (FORMATS[name]) countFormat(name, -1);
-        if (name === 'pre') preDepth -= 1;
-      },
+  const handler: Partial<Handler> = {
+    onopentag(name, { href }) {
+      openElements += 1;
+      if (WITHOUT_TEXT.has(name)) silentDepth += 1;
+      else if (name === 'ul' || name === 'ol') openList(name);
+      else if (name === 'li') openItem();
+      else if (TEXT_BLOCKS.has(name)) openTextBlock(name);
+      else if (BREAKING.has(name)) closeBlock();
+      else if (name === 'br')
+        (block ?? openBlock(element('paragraph'))).children.push({ type: 'linebreak', version: 1 });
+      else if (name === 'hr') addRule();
+      else if (name === 'a') openLink(href ?? '');
+      else if (FORMATS[name]) countFormat(name, 1);
+      if (name === 'pre') preDepth += 1;
     },
-    { decodeEntities: true },
-  );
-  parser.write(html);
+    ontext(text) {
+      if (silentDepth === 0) addText(text);
+    },
+    onclosetag(name) {
+      openElements -= 1;
+      if (WITHOUT_TEXT.has(name)) silentDepth -= 1;
+      else if (name === 'ul' || name === 'ol') closeList();
+      else if (name === 'li' || TEXT_BLOCKS.has(name) || BREAKING.has(name)) closeTextBlock(name);
+      else if (name === 'a') link = undefined;
+      else if (FORMATS[name]) countFormat(name, -1);
+      if (name === 'pre') preDepth -= 1;
+    },
+  };
+  let parser = new Parser(handler, { decodeEntities: true });
+  for (let from = 0; from < html.length; ) {
+    const next = html.indexOf('<', from + PART_CHARACTERS);
+    const end = next < 0 ? html.length : next;
+    parser.write(html.slice(from, end));
+    from = end;
+    if (openElements <= MAX_OPEN_ELEMENTS) continue;
+    parser.end();
+    parser = new Parser(handler, { decodeEntities: true });
+  }
   parser.end();
   closeBlock();
   return root.children.length === 0 ? null : { root };
