@@ -1,5 +1,6 @@
 // Proposes a mapping for a site, with a reason for each field: a shipped mapping that fits, or one generated from the records.
 
+import { ConfigError } from '../../errors.ts';
 import type { MappingFile } from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { pluralized } from '../check/checks.ts';
@@ -191,11 +192,17 @@ export const decidedFields = (mapping: MappingFile, decisions: Decisions, site?:
     source === undefined ? [] : [{ kind, field, source, reason }],
   );
 
-/** `source` is undefined for a field to leave out. */
+/** `source` is undefined for a field to leave out. @throws ConfigError if the mapping has no such kind: the field would be lost */
 function decisionsOf(mapping: MappingFile, decisions: Decisions, site: ProbedSite | undefined) {
   return Object.entries(decisions.fields ?? {}).map(([name, path]) => {
     const [kind, field] = name.split('.') as [Kind, string];
     if (path === 'none') return { kind, field, source: undefined, reason: '' };
+    if (mapping[kind] === undefined)
+      throw new ConfigError(
+        `--field ${name}=${path}`,
+        `the proposal has no collection of the kind ${kind}`,
+        `Name it with --${kind}-type, or leave this option out.`,
+      );
     if (!site) return { kind, field, source: path, reason: 'you named it' };
     const siteFields = site.types.find(({ base }) => base === mapping[kind]?.posts)?.fields ?? [];
     const isDate = name === 'event.start_date' || name === 'event.end_date';

@@ -294,6 +294,9 @@ describe('init', () => {
       /does not answer as a WordPress site/,
     );
     expect(await errorOf(init(options({ yes: true, 'event-type': 'shows' }), terminal()))).to.match(/It has .*gigs/);
+    expect(await errorOf(init(options({ yes: true, field: ['venue.city=meta.town'] }), terminal()))).to.match(
+      /^--field venue\.city=meta\.town: .* no collection of the kind venue\s+Name it with --venue-type/,
+    );
     expect(() => options({ field: ['event.begin=meta.x'] })).to.throw(ConfigError, /start_date/);
     for (const field of [
       'event.cost=meta.a,meta.b',
