@@ -11,7 +11,7 @@ const ROWS = {
   'give-password': () => 'Give it as --password-file FILE or in CALENDAR_UPSTREAM_PASSWORD.',
   'secret-in-environment': () => 'An application password has none of these; set this one in the environment yourself.',
   'event-type': (bases: readonly string[]) =>
-    `It has ${bases.join(', ')}. Of a type that is not in the REST API: docs/mapping-tutorial.md, "3. Open the type to the REST API".`,
+    `It has ${bases.join(', ') || 'none of that kind'}. Of a type that is not in the REST API: docs/mapping-tutorial.md, "3. Open the type to the REST API".`,
   accept: () => 'Add --yes to accept the proposal.',
   'other-folder': () => 'Name another folder with --out, or overwrite with --force.',
   'writable-folder': () => 'Name another folder with --out.',

@@ -3,6 +3,7 @@
 import { ConfigError } from '../../errors.ts';
 import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
+import { isTermKind, type Kind } from '../../model/records.ts';
 import { printable } from '../../text/text.ts';
 import { basicAuth, openSite, type WordPressConnection } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
@@ -14,7 +15,7 @@ import type { InitOptions } from './options.ts';
 import { initPayload } from './payload/init-payload.ts';
 import { presetListParams } from './presets.ts';
 import { type ProbedSite, probe } from './probe.ts';
-import { findEventTypes, type Proposal, propose, proposeOwnTypes } from './propose.ts';
+import { assertCollections, findEventTypes, type Proposal, propose, proposeOwnTypes } from './propose.ts';
 import { type Questions, questions, type Terminal } from './questions.ts';
 import { assumptionLines, missingDatesLines, previewLines, proposalLines, siteLines } from './report.ts';
 import { refusalLines, unsupportedNote, unsupportedPlugins } from './unsupported-plugins.ts';
@@ -113,10 +114,13 @@ async function decideMapping(
   prompts: Questions | undefined,
 ): Promise<Proposal | undefined> {
   const decisions: Decisions = { ...options };
-  const bases = site.types.map(({ base }) => base);
   const wanted = decisions.collections?.event;
-  if (wanted !== undefined && !bases.includes(wanted))
-    throw new ConfigError('--event-type', `the site has no collection "${wanted}"`, advise('event-type', bases));
+  const basesOf = (kind: Kind) => [
+    ...(isTermKind(kind) ? [] : site.types.map(({ base }) => base)),
+    // Venues and organizers may be terms.
+    ...(kind === 'event' ? [] : site.taxonomies.map(({ base }) => base)),
+  ];
+  assertCollections(decisions, basesOf, (bases) => advise('event-type', bases));
   const eventTypes = findEventTypes(site);
   let proposal = propose(site, decisions);
   if (prompts && proposal?.openQuestions.includes('eventType')) {

@@ -41,6 +41,24 @@ export interface Proposal {
   eventTypes: ProbedType[];
 }
 
+/**
+ * Throws `ConfigError` for a collection that the operator named and the site does not show.
+ * @param basesOf the collections of the site that may hold records of a kind
+ * @param adviseOn what to do, by these
+ */
+export function assertCollections(
+  { collections = {} }: Decisions,
+  basesOf: (kind: Kind) => readonly string[],
+  adviseOn: (bases: readonly string[]) => string,
+): void {
+  for (const kind of KINDS) {
+    const base = collections[kind];
+    const bases = basesOf(kind);
+    if (base === undefined || bases.includes(base) || (base === 'none' && kind !== 'event')) continue;
+    throw new ConfigError(`--${kind}-type`, `the site has no collection "${base}"`, adviseOn(bases));
+  }
+}
+
 /** Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows the field. */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   const eventTypes = findEventTypes(site);

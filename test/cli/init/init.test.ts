@@ -294,6 +294,10 @@ describe('init', () => {
       /does not answer as a WordPress site/,
     );
     expect(await errorOf(init(options({ yes: true, 'event-type': 'shows' }), terminal()))).to.match(/It has .*gigs/);
+    for (const kind of ['venue', 'organizer', 'category', 'tag'])
+      expect(await errorOf(init(options({ yes: true, [`${kind}-type`]: 'shows' }), terminal()))).to.match(
+        new RegExp(`^--${kind}-type: the site has no collection "shows"`),
+      );
     expect(await errorOf(init(options({ yes: true, field: ['venue.city=meta.town'] }), terminal()))).to.match(
       /^--field venue\.city=meta\.town: .* no collection of the kind venue\s+Name it with --venue-type/,
     );

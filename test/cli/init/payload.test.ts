@@ -176,6 +176,16 @@ describe('init with Payload', () => {
     expect(loadMapping(join(folder, 'made/mapping.json')).source.name).to.equal('site');
   });
 
+  it('names the option whose collection the site lacks', async () => {
+    for (const kind of KINDS) {
+      const failure = await run({ anonymous: true, [`${kind}-type`]: 'shows' }).catch((error: unknown) => error);
+      expect(failure)
+        .to.be.instanceOf(ConfigError)
+        .and.to.have.property('message')
+        .that.matches(new RegExp(`^--${kind}-type: the site has no collection "shows"\\s+It has gigs, places`));
+    }
+  });
+
   it('takes one path for a date', async () => {
     const field = ['event.start_date=beginsAt,zone'];
     const failure = await run({ anonymous: true, field } as never).catch((error: unknown) => error);

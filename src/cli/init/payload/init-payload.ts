@@ -8,7 +8,7 @@ import { readSampleRecords } from '../../sample-records.ts';
 import { advise } from '../advice.ts';
 import { displayPath, nextStepLines, outputFiles, writeFiles } from '../files.ts';
 import type { InitOptions } from '../options.ts';
-import type { Proposal } from '../propose.ts';
+import { assertCollections, type Proposal } from '../propose.ts';
 import type { Terminal } from '../questions.ts';
 import { assumptionLines, previewLines, proposalLines } from '../report.ts';
 import { type PayloadSite, probePayload } from './probe.ts';
@@ -39,6 +39,12 @@ export async function initPayload(
   const site = await probePayload(url, login);
   if (!site) return undefined;
   assertSinglePaths(options);
+  const bases = site.types.map(({ base }) => base);
+  assertCollections(
+    options,
+    () => bases,
+    () => `It has ${bases.join(', ')}.`,
+  );
   const credentials = login?.();
   if (account && !site.account)
     throw new ConfigError('--user', `the site knows no account of "${account.user}" with this API key`, GIVE_KEY);
