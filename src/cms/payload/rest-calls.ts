@@ -31,10 +31,13 @@ export function objectOf({ json, status }: CmsResponse): CmsRecord {
 
 /** The record of a response to a write. @throws CmsUnavailable `not-json`, outcome unknown, without one */
 export function writtenOf({ json, status }: CmsResponse): CmsRecord {
-  if (isObject(json) && isObject(json.doc)) return json.doc;
+  if (isObject(json) && isObject(json.doc) && isId(json.doc.id)) return json.doc;
   const message = 'The CMS answered a write with something other than the record.';
   throw new CmsUnavailable('not-json', message, { status, outcomeUnknown: true });
 }
+
+const isId = (value: unknown): boolean =>
+  typeof value === 'string' ? value !== '' : Number.isSafeInteger(value) && Number(value) > 0;
 
 /** The records and the total of a response with a list. @throws CmsUnavailable without them */
 export function listOf(response: CmsResponse): { docs: CmsRecord[]; total: number } {

@@ -13,7 +13,7 @@ import { apiKeyLogin } from '../../../src/cms/payload/payload.ts';
 import { PAYLOAD_RECORDS, toGatewayRecord, toPayloadBody } from '../../../src/cms/payload/records.ts';
 import { rejection } from '../../../src/cms/payload/rest-calls.ts';
 import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.ts';
-import { CmsRejected, ConfigError } from '../../../src/errors.ts';
+import { CmsRejected, CmsUnavailable, ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
 import { openIdMap } from '../../../src/store/id-map.ts';
 
@@ -327,14 +327,19 @@ describe('a term of Payload', () => {
   const category = loadMapping('payload').kinds.category!;
   const admin = { credentials: 'users API-Key x' };
   /** `taken`: slugs that the site rejects. Resolves with the body of the create that it accepts. */
-  const createAmong = async (docs: object[], body: Record<string, unknown>, taken: string[] = []) => {
+  const createAmong = async (
+    docs: object[],
+    body: Record<string, unknown>,
+    taken: string[] = [],
+    created: object = { id: 9 },
+  ) => {
     let accepted: Record<string, unknown> = {};
     const call: RestCall = async (method, _route, { json } = {}) => {
       if (method === 'GET') return responseOf({ docs, totalDocs: docs.length });
       const errors = [{ name: 'ValidationError', message: 'slug', data: { errors: [{ path: 'slug' }] } }];
       if (taken.includes(String(json?.slug))) throw rejection(responseOf({ errors }, 400), true);
       accepted = json ?? {};
-      return responseOf({ doc: { ...json, id: 9 } });
+      return responseOf({ doc: { ...json, ...created } });
     };
     const options = { ids: integerIds, users: 'users', media: 'media', specs: [category], nowMs: () => 0 };
     const collections = createCollections(call, {
@@ -351,6 +356,12 @@ describe('a term of Payload', () => {
     const longer = await createAmong([{ id: 3, name: 'Open Air Cinema' }], { name: 'open air' });
     expect(longer.name).to.equal('open air');
   });
+
+  for (const created of [{}, { id: null }, { id: '' }, { id: 0 }, { id: [3] }])
+    it(`has an unknown outcome if the response to its create names no record: ${JSON.stringify(created)}`, async () => {
+      const error = await createAmong([], { name: 'Open Air' }, [], created).catch((thrown) => thrown);
+      expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ reason: 'not-json', outcomeUnknown: true });
+    });
 
   it('gets another slug if its own is taken', async () => {
     const docs = [{ id: 3, name: 'Foo', slug: 'foo' }];
