@@ -38,11 +38,13 @@ function is_gateway_request() {
     return $result;
 }, 5);
 
-// Gives drafts of venues and organizers a slug.
+// Gives drafts of venues and organizers a slug. WordPress takes that of a pending post of a user who may not publish it: so it stays.
 \add_filter('wp_insert_post_data', function ($data, $given) {
     $definition = TYPES[$data['post_type']] ?? null;
+    $type = \get_post_type_object($data['post_type']);
     if ($definition && empty($definition['existing']) && $definition['kind'] !== 'event' && $data['post_name'] === ''
-        && \in_array($data['post_status'], ['draft', 'pending'], true) && $data['post_title'] !== '') {
+        && ($data['post_status'] === 'draft' || ($data['post_status'] === 'pending' && \current_user_can($type->cap->publish_posts)))
+        && $data['post_title'] !== '') {
         $slug = \sanitize_title(\wp_unslash($data['post_title']), (string) ($given['ID'] ?? ''));
         $data['post_name'] = \wp_unique_post_slug($slug, $given['ID'] ?? 0, 'publish', $data['post_type'], 0);
     }
