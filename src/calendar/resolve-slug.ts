@@ -57,27 +57,34 @@ export function createSlugResolver(services: Services): SlugResolver {
     }
   }
 
+  async function resolveKey(kind: PostKind, slug: string, request: RequestContext): Promise<number | undefined> {
+    if (slug.length > MAX_SLUG_BYTES) return undefined;
+    const isForStaff = isStaff(request.actor, await permissionsFor(services, kind, request.actor));
+    const key = `${kind} ${isForStaff ? 'staff' : 'public'} ${slug}`;
+    const cached = ids.get(key);
+    if (cached && slugKey(replica.get(kind, cached)?.slug ?? '') === slug) return cached;
+    const storedId = findInReplica(kind, slug);
+    if (storedId !== undefined) {
+      ids.set(key, storedId);
+      return storedId;
+    }
+    if (cached === UNKNOWN || slug.length > MAX_CMS_SLUG_BYTES) return undefined;
+    const found = await services.unknownRecords.lookUp(request.actor, kind, () =>
+      findInCms(kind, slug, request, isForStaff),
+    );
+    const id = found ? found.result : findInReplica(kind, slug);
+    if (id !== undefined) ids.set(key, id);
+    else if (found) ids.set(key, UNKNOWN, { ttl: UNKNOWN_TTL_MS });
+    return id;
+  }
+
   return {
     async resolve(kind, text, request) {
       const slug = slugKey(text);
-      if (slug.length > MAX_SLUG_BYTES) return undefined;
-      const isForStaff = isStaff(request.actor, await permissionsFor(services, kind, request.actor));
-      const key = `${kind} ${isForStaff ? 'staff' : 'public'} ${slug}`;
-      const cached = ids.get(key);
-      if (cached && slugKey(replica.get(kind, cached)?.slug ?? '') === slug) return cached;
-      const storedId = findInReplica(kind, slug);
-      if (storedId !== undefined) {
-        ids.set(key, storedId);
-        return storedId;
-      }
-      if (cached === UNKNOWN || slug.length > MAX_CMS_SLUG_BYTES) return undefined;
-      const found = await services.unknownRecords.lookUp(request.actor, kind, () =>
-        findInCms(kind, slug, request, isForStaff),
-      );
-      const id = found ? found.result : findInReplica(kind, slug);
-      if (id !== undefined) ids.set(key, id);
-      else if (found) ids.set(key, UNKNOWN, { ttl: UNKNOWN_TTL_MS });
-      return id;
+      const id = await resolveKey(kind, slug, request);
+      if (id !== undefined) return id;
+      const titleSlug = slugKey(text.trim().replace(/[\s.+-]+/g, '-'));
+      return titleSlug === slug ? undefined : resolveKey(kind, titleSlug, request);
     },
   };
 }
