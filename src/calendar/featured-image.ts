@@ -58,6 +58,7 @@ export function createRequestImages(
         if (isKnown) ids.set(text, Number(text));
         return isKnown;
       }
+      if (!URL.canParse(text)) return false;
       // The gateway fetches nothing for an anonymous actor, whose write fails later.
       if (!request.actor.account) return true;
       if (!request.actor.account.mayUpload) return false;

@@ -2,8 +2,9 @@
 
 import { plainCollection } from '../cms/port.ts';
 import { forbidden, invalidParam, notReady, tagHasNoParent } from '../interface/errors.ts';
+import { isEmpty } from '../interface/param-types.ts';
 import type { Input } from '../interface/parameter.ts';
-import type { JsonObject } from '../model/json.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import { PLURALS, type TermFields, type TermKind, type TermRecord } from '../model/records.ts';
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type TermOrder } from '../store/filters.ts';
 import { mappingCmsErrors } from './cms-errors.ts';
@@ -29,12 +30,18 @@ const LINK_PARAMS = linkOrder('category', []).filter((name) => name !== 'page');
 /** Properties of a term with `context=embed`. */
 const EMBED_PROPERTIES = new Set(['id', 'name', 'slug', 'taxonomy', 'url', 'urls', '_links']);
 
-/** The properties that a `context` shows: all, a short form, or only links for an unknown context. */
+const isWholeTerm = (context: unknown): boolean => isEmpty(context) || context === 'view';
+
+/** The properties that a `context` shows: all, a short form without the parent, or only links for an unknown context. */
 function inContext(term: JsonObject, context: unknown): JsonObject | [] {
-  if (context === undefined || context === 'view' || context === 'edit') return term;
+  if (isWholeTerm(context) || context === 'edit') return term;
   const isShown = (key: string) => (context === 'embed' ? EMBED_PROPERTIES.has(key) : key === '_links');
-  const entries = Object.entries(term).filter(([key]) => isShown(key));
-  return entries.length > 0 ? Object.fromEntries(entries) : [];
+  const shown = Object.fromEntries(Object.entries(term).filter(([key]) => isShown(key)));
+  if (isObject(shown.urls)) {
+    const { up: _up, ...urls } = shown.urls;
+    return { ...shown, urls };
+  }
+  return Object.keys(shown).length > 0 ? shown : [];
 }
 
 export type Terms = ReturnType<typeof createTerms>;
@@ -104,7 +111,7 @@ export function createTerms(services: Services, kind: TermKind) {
     const pages = totalPages(total, page.perPage);
     const rest = { ...listLinks(input, total, page, request), total, total_pages: pages };
     const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
-    if (context !== undefined && context !== 'view') {
+    if (!isWholeTerm(context)) {
       const mayShow = context !== 'edit' || (await mayManage(request));
       const records = replica.getMany(kind, mayShow ? ids : []);
       const entries = ids.flatMap((id) => {
@@ -138,7 +145,7 @@ export function createTerms(services: Services, kind: TermKind) {
     const audience = audienceOf(request);
     const record = replica.get(kind, id);
     if (!record) throw invalidParam('id');
-    if (sent.context !== undefined || sent._embed !== undefined) {
+    if (!isWholeTerm(sent.context) || sent._embed !== undefined) {
       const term = inContext(serializeSingle(record, audience), sent.context);
       return { status: 200, body: { ...term, ...embeddedParent(record, sent._embed) } };
     }

@@ -14,7 +14,7 @@ import type { Context, Middleware } from './state.ts';
 const NO_PARAMETERS: Limits = new Map();
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-const OVERRIDABLE = new Set(['GET', 'POST', 'PUT']);
+const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
  * True for an absolute URL in the request line, which only proxies accept, and for a header with an underscore: PHP reads `X_Name` as
@@ -111,7 +111,7 @@ export function mount(options: MountOptions): Middleware {
   };
 }
 
-/** Applies `_method` of the query or `X-HTTP-Method-Override` to GET, POST and PUT. */
+/** Applies `_method` of the query or `X-HTTP-Method-Override` to all but HEAD and OPTIONS. */
 function overrideMethod(ctx: Context): void {
   const override = ctx.state.query._method ?? (ctx.get('x-http-method-override') || undefined);
   if (override === undefined || !OVERRIDABLE.has(ctx.method)) return;

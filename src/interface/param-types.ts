@@ -81,7 +81,7 @@ export const text: ParamType = {
 /** A text that `''` clears: the fields of venues and organizers. */
 export const clearableText: ParamType = {
   schema: { type: 'string' },
-  accepts: (value) => typeof value === 'string',
+  accepts: (value) => typeof value === 'string' || isEmpty(value),
   jsonType: 'string',
 };
 
@@ -140,7 +140,7 @@ export const website: ParamType = {
 /** Website of a venue or organizer: a URL, or `''` or `'0'` for none. */
 export const linkedWebsite: ParamType = {
   schema: { type: 'string', format: 'uri' },
-  accepts: (value) => typeof value === 'string' && (isEmpty(value) || isUrl(value)),
+  accepts: (value) => isEmpty(value) || (typeof value === 'string' && isUrl(value)),
   jsonType: 'string',
   parse: (value) => (isEmpty(value) ? '' : value),
 };
@@ -238,10 +238,13 @@ export function parseNumber(value: unknown): number | undefined {
   return typeof value === 'string' && NUMERIC.test(value) ? Number(value) : undefined;
 }
 
+/** The original refuses what is no integer of PHP. */
+const PHP_INT_END = 2 ** 63;
+
 /** An integer of at least 1 in any numeric spelling. */
 export function parsePositiveInteger(value: unknown): number | undefined {
   const number = parseNumber(value);
-  return number !== undefined && Number.isInteger(number) && number > 0 ? number : undefined;
+  return number !== undefined && Number.isInteger(number) && number > 0 && number < PHP_INT_END ? number : undefined;
 }
 
 /** `true` and `false` in any letter case, `1`, `0`, JSON booleans. */

@@ -66,14 +66,12 @@ export const image: ParamType = {
   jsonType: 'string',
 };
 
-const isNoImage = (value: unknown): boolean => value === '' || value === '0';
-
 /** An image that `''` or `'0'` removes: venues and organizers. */
 export const clearableImage: ParamType = {
   ...image,
-  accepts: (value) => typeof value === 'string' || typeof value === 'number',
-  verify: (value, checks) => isNoImage(value) || checks.isUsableImage(value as string | number),
-  parse: (value) => (isNoImage(value) ? '' : value),
+  accepts: (value) => typeof value === 'string' || typeof value === 'number' || isEmpty(value),
+  verify: (value, checks) => isEmpty(value) || checks.isUsableImage(value as string | number),
+  parse: (value) => (isEmpty(value) ? '' : value),
 };
 
 /**

@@ -227,6 +227,8 @@ describe('list filters', () => {
     for (const [path, wanted] of FOUND) it(path, async () => expect(await idsOf(path)).to.deep.equal(wanted));
 
     const REFUSED: [string, string][] = [
+      [`/categories?page=${'9'.repeat(30)}`, 'page'],
+      [`/categories?per_page=${'9'.repeat(30)}`, 'per_page'],
       ['/categories?include=999', 'include'],
       ['/categories?include=41', 'include'],
       ['/categories?exclude=', 'exclude'],
@@ -260,6 +262,12 @@ describe('list filters', () => {
       const { tags } = await get('/tags?context=embed');
       for (const tag of tags) expect(Object.keys(tag)).to.have.members(EMBEDDED);
       expect(Object.keys(await get('/tags/41?context=embed'))).to.have.members([...EMBEDDED, '_links']);
+      const { urls } = (await get('/categories?context=embed&slug=jazz')).categories[0];
+      expect(Object.keys(urls)).to.deep.equal(['self', 'collection']);
+      for (const blank of ['', '0']) {
+        expect((await get(`/tags?context=${blank}`)).tags).to.deep.equal((await get('/tags')).tags);
+        expect(await get(`/tags/41?context=${blank}`)).to.deep.equal(await get('/tags/41'));
+      }
       expect(await get('/tags?context=edit')).to.deep.include({ tags: [], total: 2 });
       expect((await get('/tags?context=edit', 'admin')).tags).to.have.length(2);
       expect((await get('/tags?context=nothing')).tags).to.deep.equal([[], []]);

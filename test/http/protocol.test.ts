@@ -79,12 +79,13 @@ describe('protocol', () => {
       for (const path of ['', '/doc']) expectError(await send(path, { method: 'POST', json: {} }), NO_ROUTE);
     });
 
-    it('are overridden in the query or a header of POST, PUT and GET, in any letter case', async () => {
-      for (const method of ['POST', 'PUT', 'GET']) {
+    it('are overridden in the query or a header, in any letter case', async () => {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'GET']) {
         expectForbidden(await send('/events/1?_method=delete', { method }), 401);
         expectForbidden(await send('/events/1', { method, headers: { 'x-http-method-override': 'DELETE' } }), 401);
       }
-      expect((await send('/events/1?_method=GET', { json: {} })).body.id).to.equal(1);
+      for (const method of ['POST', 'PATCH', 'DELETE'])
+        expect((await send('/events/1?_method=GET', { method })).body.id).to.equal(1);
       expect((await send('/events?_method=OPTIONS', { json: {} })).body).to.include.keys(
         'namespace',
         'methods',

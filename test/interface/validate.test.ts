@@ -204,6 +204,18 @@ describe('validation', () => {
     });
   }
 
+  it('what PHP takes for empty is of the wrong type in the texts of venues and organizers, and other values are invalid', async () => {
+    const venue = (json: Json) => gateway.request('/venues', { as: 'admin', json: { venue: 'x', ...json } });
+    for (const name of ['phone', 'website', 'image', 'description']) {
+      for (const value of [0, false, [], null]) expectMistyped(await venue({ [name]: value }), { [name]: 'string' });
+      for (const value of [true, ['x']]) expectInvalid(await venue({ [name]: value }), name);
+    }
+  });
+
+  it('an image that is neither an id nor a URL is invalid for anonymous callers too', async () => {
+    expectInvalid(await gateway.request('/events', { json: { title: 'x', ...times, image: 'foo_bar' } }), 'image');
+  });
+
   it('rejects a list of more ids than limits.idsPerParameter', async () => {
     const { status, body } = await gateway.request('/events', {
       as: 'admin',
