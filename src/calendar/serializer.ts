@@ -143,8 +143,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     const coordinates: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'number'));
     const flags: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'boolean'));
     const values = {
-      ...withoutEmpty({ description: record.description, excerpt: record.excerpt }),
-      slug: record.slug,
+      ...withoutEmpty({ description: record.description, excerpt: record.excerpt, slug: record.slug }),
       ...(image ? { image: serializeImage(image) } : {}),
       ...withoutEmpty(texts),
     };

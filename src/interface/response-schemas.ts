@@ -79,7 +79,7 @@ function linkedSchema(kind: LinkedKind): Schema {
       json_ld: jsonLd,
     },
     // The serializer leaves out empty texts.
-    ['description', 'excerpt', 'image', ...texts, 'custom_fields', 'json_ld'],
+    ['description', 'excerpt', 'slug', 'image', ...texts, 'custom_fields', 'json_ld'],
   );
 }
 

@@ -145,6 +145,7 @@ describe('the serializer', () => {
 
   describe('venue and organizer', () => {
     it('omit empty values and "0"', async () => {
+      expect(await one('/venues/6', [venue(6, { slug: '', status: 'publish' })])).to.not.have.property('slug');
       const single = await one('/venues/6', [venue(6, { zip: '0', city: '' }), organizer(8, { phone: '0' })]);
       expect(Object.keys(single)).to.have.members([...BARE_VENUE_KEYS, 'json_ld']);
       expect(Object.keys((await fixture.gateway.request('/organizers/8')).body)).to.have.members([

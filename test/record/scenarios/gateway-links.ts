@@ -115,7 +115,7 @@ export const scenario = gatewayScenario('gateway-links', { service: true }, (def
     ['venue', 'show_map', true, { show_map: 'string' }],
     ['venue', 'show_map', null, { show_map: 'string' }],
     ['venue', 'website', 'example.com', undefined],
-    ['venue', 'website', false, undefined],
+    ['venue', 'website', false, { website: 'string' }],
     ['venue', 'website', null, { website: 'string' }],
     ['organizer', 'organizer', 7, undefined],
     ['organizer', 'email', 7, undefined],
