@@ -109,7 +109,7 @@ describe('list filters', () => {
       }
     }
 
-    for (const value of ['true', '1', 'yes']) {
+    for (const value of ['true', '1', 'yes', 'Y', 'enabled']) {
       it(`ticketed=${value} requires the extension`, async () => {
         const { status, body } = await fixture.gateway.request(`/events?ticketed=${value}`);
         const message = 'Event Tickets plugin is not activated.';
