@@ -16,7 +16,7 @@ import {
   prunePreset,
 } from './presets.ts';
 import type { ProbedSite, ProbedType } from './probe.ts';
-import { type DateDecisions, namedDate, proposeDates } from './propose-dates.ts';
+import { type DateDecisions, namedDate, type ProposedDate, proposeDates } from './propose-dates.ts';
 import { namedSource, type ProposedField } from './propose-fields.ts';
 
 export type Question = keyof DateDecisions | 'eventType';
@@ -99,7 +99,7 @@ function presetProposal(
   eventTypes: ProbedType[],
 ): Proposal {
   const pruned = isReadable ? prunePreset(preset, site) : { mapping: preset, dropped: [] };
-  const mapping = withDecidedFields(pruned.mapping, decisions, site);
+  const mapping = withDecidedFields(pruned.mapping, decisions, sourceIn(site, pruned.mapping, decisions));
   const isUnchanged = JSON.stringify(mapping) === JSON.stringify(preset);
   return {
     origin: 'preset',
@@ -130,8 +130,9 @@ function generatedProposal(
   const generated = generateMapping(type, site, decisions);
   if (!generated) return undefined;
   const { dates, collections, fields } = generated;
-  const mapping = withDecidedFields(generated.mapping, decisions, site);
-  const decided = decidedFields(mapping, decisions, site);
+  const sourceOf = sourceIn(site, generated.mapping, decisions);
+  const mapping = withDecidedFields(generated.mapping, decisions, sourceOf);
+  const decided = decidedFields(mapping, decisions, sourceOf);
   const isDecided = ({ kind, field }: ProposedField) => `${kind}.${field}` in (decisions.fields ?? {});
   const isUnseen = decisions.fields?.['event.start_date'] !== undefined && dates.startField.values.length === 0;
   const dateField = isUnseen ? undefined : dates.startField.path;
@@ -192,10 +193,23 @@ export function proposeOwnTypes(
   };
 }
 
-/** `site`: its values tell how to read a field that the operator named; without them a field is named by its path alone. */
-export function withDecidedFields(mapping: MappingFile, decisions: Decisions, site?: ProbedSite): MappingFile {
+/** How a field that the operator named is read. */
+export type SourceOf = (kind: Kind, field: string, path: string) => ProposedDate;
+
+/** By the values that a WordPress site shows. */
+const sourceIn =
+  (site: ProbedSite, mapping: MappingFile, decisions: Decisions): SourceOf =>
+  (kind, field, path) => {
+    const siteFields = site.types.find(({ base }) => base === mapping[kind]?.posts)?.fields ?? [];
+    const isDate = kind === 'event' && (field === 'start_date' || field === 'end_date');
+    const date = isDate ? namedDate(path, siteFields, decisions) : undefined;
+    const source = date?.source ?? namedSource(kind, field, path, siteFields, mapping[field as Kind] !== undefined);
+    return { source, reason: date ? `you named it; ${date.reason}` : 'you named it' };
+  };
+
+export function withDecidedFields(mapping: MappingFile, decisions: Decisions, sourceOf: SourceOf): MappingFile {
   const changed = structuredClone(mapping);
-  for (const { kind, field, source } of decisionsOf(mapping, decisions, site)) {
+  for (const { kind, field, source } of decisionsOf(mapping, decisions, sourceOf)) {
     const spec = changed[kind];
     if (!spec) continue;
     spec.fields = { ...spec.fields };
@@ -205,30 +219,28 @@ export function withDecidedFields(mapping: MappingFile, decisions: Decisions, si
   return changed;
 }
 
-export const decidedFields = (mapping: MappingFile, decisions: Decisions, site?: ProbedSite): ProposedField[] =>
-  decisionsOf(mapping, decisions, site).flatMap(({ kind, field, source, reason }) =>
+export const decidedFields = (mapping: MappingFile, decisions: Decisions, sourceOf: SourceOf): ProposedField[] =>
+  decisionsOf(mapping, decisions, sourceOf).flatMap(({ kind, field, source, reason }) =>
     source === undefined ? [] : [{ kind, field, source, reason }],
   );
 
 /** `source` is undefined for a field to leave out. @throws ConfigError if the mapping has no such kind: the field would be lost */
-function decisionsOf(mapping: MappingFile, decisions: Decisions, site: ProbedSite | undefined) {
-  return Object.entries(decisions.fields ?? {}).map(([name, path]) => {
+function decisionsOf(mapping: MappingFile, { fields = {} }: Decisions, sourceOf: SourceOf) {
+  return Object.entries(fields).map(([name, path]) => {
     const [kind, field] = name.split('.') as [Kind, string];
     if (path === 'none') return { kind, field, source: undefined, reason: '' };
-    if (mapping[kind] === undefined)
-      throw new ConfigError(
-        `--field ${name}=${path}`,
-        `the proposal has no collection of the kind ${kind}`,
-        `Name it with --${kind}-type, or leave this option out.`,
-      );
-    if (!site) return { kind, field, source: path, reason: 'you named it' };
-    const siteFields = site.types.find(({ base }) => base === mapping[kind]?.posts)?.fields ?? [];
-    const isDate = name === 'event.start_date' || name === 'event.end_date';
-    const date = isDate ? namedDate(path, siteFields, decisions) : undefined;
-    const source = date?.source ?? namedSource(kind, field, path, siteFields, mapping[field as Kind] !== undefined);
-    return { kind, field, source, reason: date ? `you named it; ${date.reason}` : 'you named it' };
+    if (mapping[kind] === undefined) throw missingKind(kind, name, path);
+    return { kind, field, ...sourceOf(kind, field, path) };
   });
 }
+
+/** The error for a field that needs a kind for which the proposal has no collection. */
+export const missingKind = (kind: Kind, name: string, path: string): ConfigError =>
+  new ConfigError(
+    `--field ${name}=${path}`,
+    `the proposal has no collection of the kind ${kind}`,
+    `Name it with --${kind}-type, or leave this option out.`,
+  );
 
 function collectionsOf(mapping: MappingFile, reasonFor: (base: string) => string): ProposedCollection[] {
   return KINDS.flatMap((kind) => {

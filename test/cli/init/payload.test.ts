@@ -186,6 +186,36 @@ describe('init with Payload', () => {
     }
   });
 
+  it('gives the fields that the operator names the form of their values', async () => {
+    const { beginsAt: go, endsAt: stop, place: spot, price: _, ...gig } = GIG;
+    site = { shows: [{ ...gig, go, stop, spot, fee: 12 }], spots: SITE.places! };
+    const names = { 'event-type': 'shows', 'venue-type': 'spots' };
+    const field = ['event.start_date=go', 'event.venue=spot', 'event.cost=fee', 'event.title=name'];
+    const eventFields = async (more: string[]) => {
+      expect(await run({ anonymous: true, force: true, ...names, field: [...field, ...more] } as never)).to.equal(0);
+      const { source } = loadMapping(join(folder, 'made/mapping.json'));
+      expect(source.venue?.collection).to.equal('spots');
+      return source.event.fields;
+    };
+    const as = { 'utc-datetime': 'Y-m-d\\TH:i:s.\\0\\0\\0\\Z' };
+    const named = {
+      start_date: { at: 'go', as },
+      venue: { at: 'spot', as: { ids: 'one' } },
+      cost: { at: 'fee', as: 'number', clearWith: '' },
+      title: { at: 'name', as: 'plain-text' },
+    };
+    const end = { end_date: { at: 'stop', as } };
+    expect(await eventFields(['event.end_date=stop'])).to.deep.include({ ...named, ...end });
+    expect(printed.join('\n')).to.match(/start_date +2033-03-04 16:00:00/);
+    expect(await eventFields([])).to.deep.include({ ...named, end_date: { at: 'go', as, readOnly: true } });
+    const { 'venue-type': __, ...unnamed } = names;
+    const failure = await run({ anonymous: true, ...unnamed, field } as never).catch((error: unknown) => error);
+    expect(failure)
+      .to.be.instanceOf(ConfigError)
+      .and.to.have.property('message')
+      .that.matches(/^--field event\.venue=spot: .* kind venue/);
+  });
+
   it('takes one path for a date', async () => {
     const field = ['event.start_date=beginsAt,zone'];
     const failure = await run({ anonymous: true, field } as never).catch((error: unknown) => error);

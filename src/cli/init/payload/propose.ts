@@ -8,9 +8,16 @@ import { isPostKind, KINDS, type Kind } from '../../../model/records.ts';
 import { KIND_WORDS, normalizedName } from '../field-synonyms.ts';
 import type { Decisions } from '../generate-mapping.ts';
 import type { ProbedType, SourceField } from '../probe.ts';
-import { decidedFields, findEventTypes, type Proposal, withDecidedFields } from '../propose.ts';
+import {
+  decidedFields,
+  findEventTypes,
+  missingKind,
+  type Proposal,
+  type SourceOf,
+  withDecidedFields,
+} from '../propose.ts';
 import { proposeDates } from '../propose-dates.ts';
-import { nameReason as nameReasonOf, type ProposedField, proposeFields } from '../propose-fields.ts';
+import { namedSource, nameReason as nameReasonOf, type ProposedField, proposeFields } from '../propose-fields.ts';
 import { describe, proposeBundled, siteSettings } from './bundled.ts';
 import type { PayloadSite } from './probe.ts';
 
@@ -71,6 +78,7 @@ const WORKFLOW_NAME = /^(workflow(_(status|state))?|(review|editorial|publicatio
 
 /** The field of an event that refers to each other kind. */
 const LINK_FIELDS = { venue: 'venue', organizer: 'organizer', category: 'categories', tag: 'tags' } as const;
+const LINKED_KINDS = ['venue', 'organizer', 'category', 'tag'] as const;
 
 /**
  * Returns undefined if no collection has a start of events and the operator named none.
@@ -83,31 +91,28 @@ export function proposePayload(site: PayloadSite, decisions: Decisions = {}): Pr
   const wanted = decisions.collections?.event;
   const event = wanted === undefined ? eventTypes[0] : site.types.find(({ base }) => base === wanted);
   if (!event) return undefined;
-  const dates = proposeDates(event.fields, decisions);
-  if (!dates && decisions.fields?.['event.start_date'] === undefined) return undefined;
-
+  const dates = proposeDates(event.fields, decisions, decisions.fields?.['event.start_date']);
+  if (!dates) return undefined;
   const used = new Set<string>();
   const fields: ProposedField[] = [];
   const specs: Partial<Record<Kind, KindSpec>> = { event: { collection: event.base } };
   const collections = [{ kind: 'event' as Kind, base: event.base, reason: describe(event) }];
-  if (dates)
-    for (const [field, { source, reason }] of [
-      ['start_date', dates.start] as const,
-      ['end_date', dates.end] as const,
-    ]) {
-      fields.push({ kind: 'event', field, source: inUtc(source), reason });
-      for (const { path } of event.fields) if (JSON.stringify(source).includes(`"${path}"`)) used.add(path);
-    }
+  for (const [field, { source, reason }] of [['start_date', dates.start] as const, ['end_date', dates.end] as const]) {
+    fields.push({ kind: 'event', field, source: inUtc(source), reason });
+    for (const { path } of event.fields) if (JSON.stringify(source).includes(`"${path}"`)) used.add(path);
+  }
   const taken = new Set([event.base]);
-  for (const kind of ['venue', 'organizer', 'category', 'tag'] as const) {
-    const linked = findLinked(kind, event, site, decisions.collections?.[kind], taken);
+  for (const kind of LINKED_KINDS) {
+    const linked = findLinked(kind, event, site, decisions, taken);
     if (!linked) continue;
     const { type, link } = linked;
     taken.add(type.base);
-    used.add(link.source.path);
     specs[kind] = { collection: type.base };
     collections.push({ kind, base: type.base, reason: describe(type) });
-    fields.push({ kind: 'event', field: LINK_FIELDS[kind], source: linkSource(link.source), reason: link.reason });
+    if (link) {
+      used.add(link.path);
+      fields.push({ kind: 'event', field: LINK_FIELDS[kind], source: linkSource(link), reason: nameReason(link) });
+    }
     const usedThere = new Set<string>();
     fields.push(...statusField(kind, type, site, usedThere), ...ownFields(kind, type, usedThere));
   }
@@ -118,15 +123,19 @@ export function proposePayload(site: PayloadSite, decisions: Decisions = {}): Pr
   }
   const payload = siteSettings(site, specs as Pick<MappingFile, 'event'>, decisions.name);
   const mapping = { name: 'site', upstream: 'payload', ...specs, payload } as MappingFile;
+  const sourceOf = sourceIn(site, mapping);
   const isDecided = ({ kind, field }: ProposedField) => `${kind}.${field}` in (decisions.fields ?? {});
   return {
     origin: 'generated',
     preset: undefined,
     title: `a mapping for the collections of ${site.name}`,
-    reason: dates ? `the records of ${event.base} hold dates in ${dates.startField.path}` : 'you named it',
-    mapping: withDecidedFields(mapping, decisions),
+    reason:
+      dates.startField.values.length > 0 || decisions.fields?.['event.start_date'] === undefined
+        ? `the records of ${event.base} hold dates in ${dates.startField.path}`
+        : 'you named it',
+    mapping: withDecidedFields(mapping, decisions, sourceOf),
     collections,
-    fields: [...fields.filter((field) => !isDecided(field)), ...decidedFields(mapping, decisions)],
+    fields: [...fields.filter((field) => !isDecided(field)), ...decidedFields(mapping, decisions, sourceOf)],
     notes: notesFor(site, event, specs, payload.timezone),
     needsPlugin: false,
     openQuestions: eventTypes.length > 1 && wanted === undefined ? ['eventType'] : [],
@@ -140,9 +149,26 @@ function inUtc(source: Source): FieldSpec {
   return { ...spec, as: { 'utc-datetime': DATE_FORMAT } };
 }
 
+/** A field that the operator named, in the form of its values, as a proposal has it. */
+const sourceIn =
+  (site: PayloadSite, mapping: MappingFile): SourceOf =>
+  (kind, field, path) => {
+    const reason = 'you named it';
+    const siteFields = site.types.find(({ base }) => base === mapping[kind]?.collection)?.fields ?? [];
+    const siteField = siteFields.find((each) => each.path === path) ?? { path, type: undefined, values: [] };
+    if (kind === 'event' && (field === 'start_date' || field === 'end_date')) return { source: inUtc(path), reason };
+    const linked = kind === 'event' && LINKED_KINDS.find((each) => LINK_FIELDS[each] === field);
+    if (linked && mapping[linked] === undefined) throw missingKind(linked, `${kind}.${field}`, path);
+    if (linked) return { source: linkSource(siteField), reason };
+    const ofCore = CORE_FIELDS[kind][field]?.source(siteField);
+    if (ofCore !== undefined) return { source: withRichText(ofCore, siteFields), reason };
+    return { source: namedSource(kind, field, path, siteFields, true), reason };
+  };
+
 interface Linked {
   type: ProbedType;
-  link: { source: SourceField; reason: string };
+  /** The field of the event that refers to it. Undefined if the operator named the collection and no field looks like it. */
+  link: SourceField | undefined;
 }
 
 /** The collection of a kind by its name, and the field of the event that refers to it. */
@@ -150,9 +176,10 @@ function findLinked(
   kind: Exclude<Kind, 'event'>,
   event: ProbedType,
   site: PayloadSite,
-  wanted: string | undefined,
+  decisions: Decisions,
   taken: ReadonlySet<string>,
 ): Linked | undefined {
+  const wanted = decisions.collections?.[kind];
   if (wanted === 'none') return undefined;
   const words = KIND_WORDS[kind];
   const type = site.types.find(
@@ -162,8 +189,9 @@ function findLinked(
     const names = type ? path === type.base || words.test(normalizedName(path)) : false;
     return names && values.flat().every((value) => typeof value === 'number' || typeof value === 'string');
   });
-  const field = candidates.find(({ path }) => path === type?.base) ?? candidates[0];
-  return type && field && { type, link: { source: field, reason: nameReason(field) } };
+  const link = candidates.find(({ path }) => path === type?.base) ?? candidates[0];
+  const isNamed = wanted !== undefined || decisions.fields?.[`event.${LINK_FIELDS[kind]}`] !== undefined;
+  return type && (link || isNamed) ? { type, link } : undefined;
 }
 
 /** A relation to one record, or a list of ids. Without a value, a name in the plural tells that it is a list. */
