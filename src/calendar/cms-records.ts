@@ -5,8 +5,15 @@ import type { CmsRecord, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import { type KindMapping, kindMappingOf } from '../mapping/mapping.ts';
-import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
-import type { CalendarRecord, FieldsOf, ImageRecord, Kind, RecordOf } from '../model/records.ts';
+import {
+  type CalendarRecord,
+  type FieldsOf,
+  type ImageRecord,
+  isOccurrenceId,
+  type Kind,
+  type RecordOf,
+  seriesIdOf,
+} from '../model/records.ts';
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
 import { writableMapping } from './permissions.ts';
 import { callOptions, creationKeyOptions, type RequestContext, type Rollback } from './request-context.ts';

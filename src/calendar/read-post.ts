@@ -4,13 +4,14 @@
 import type { ActionPermissions, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
-import { isOccurrenceId, seriesIdOf } from '../model/occurrences.ts';
 import {
   FIRST_EMBEDDED_ID,
+  isOccurrenceId,
   isPostKind,
   type Kind,
   type PostKind,
   type RecordOf,
+  seriesIdOf,
   type TermKind,
 } from '../model/records.ts';
 import { mapCmsError, unknownId } from './cms-errors.ts';

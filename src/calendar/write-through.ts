@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions, CmsRecord, Credentials } from '../cms/port.ts';
 import { ReplicaError } from '../errors.ts';
 import { kindMappingOf, type Mapping } from '../mapping/mapping.ts';
-import { seriesIdOf } from '../model/occurrences.ts';
 import {
   type CalendarRecord,
   FIRST_EMBEDDED_ID,
   isTermRecord,
   type Kind,
   type RecordOf,
+  seriesIdOf,
   WITHHELD,
 } from '../model/records.ts';
 import type { ChangeSet } from '../store/change-set.ts';

@@ -4,8 +4,7 @@
 import type { CmsRecord, Query } from '../cms/port.ts';
 import { type Limit, SIZES } from '../interface/limits.ts';
 import { isObject } from '../model/json.ts';
-import { occurrenceId } from '../model/occurrences.ts';
-import type { EventRecord, Site, WallTime } from '../model/records.ts';
+import { type EventRecord, occurrenceId, type Site, type WallTime } from '../model/records.ts';
 import { parseWallTime } from '../time/wall-time.ts';
 import { completeEvent } from './convert-record.ts';
 import type { LinkTables } from './link-fields.ts';

@@ -1,10 +1,11 @@
 // Reads single records of the replica, or a few by id, slug or name.
 
-import { FIRST_OCCURRENCE_ID, occurrenceIdRange } from '../model/occurrences.ts';
 import {
+  FIRST_OCCURRENCE_ID,
   type ImageRecord,
   isTermKind,
   type Kind,
+  occurrenceIdRange,
   POST_KINDS,
   type PostKind,
   type RecordOf,

@@ -1,17 +1,18 @@
 // Writes records into the replica's tables and deletes them, and invalidates what each change makes outdated.
 
 import { isDeepStrictEqual } from 'node:util';
-import { isOccurrenceId, occurrenceIdRange } from '../model/occurrences.ts';
 import {
   type CalendarRecord,
   type EventRecord,
   FIRST_EMBEDDED_ID,
   type ImageRecord,
+  isOccurrenceId,
   isTermKind,
   isTermRecord,
   type Kind,
   type LinkedRecord,
   MAX_FILTERED_CHARACTERS,
+  occurrenceIdRange,
   type PostKind,
   type PostRecord,
   type TermRecord,

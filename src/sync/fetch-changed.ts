@@ -2,7 +2,7 @@
 // them, one batch at a time.
 
 import { MEDIA } from '../cms/port.ts';
-import { seriesIdOf } from '../model/occurrences.ts';
+import { seriesIdOf } from '../model/records.ts';
 import type { SyncContext } from './context.ts';
 import { markDirty, markWritten } from './dirty-records.ts';
 import { fetchDirty } from './ingest.ts';

@@ -2,8 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CmsRecord } from '../cms/port.ts';
-import { seriesIdOf } from '../model/occurrences.ts';
-import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord } from '../model/records.ts';
+import { type CalendarRecord, FIRST_EMBEDDED_ID, type Kind, type PostRecord, seriesIdOf } from '../model/records.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import { formatWallTime } from '../time/wall-time.ts';

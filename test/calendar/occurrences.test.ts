@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { CmsRejected, CmsUnavailable } from '../../src/errors.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import { occurrenceId } from '../../src/model/occurrences.ts';
+import { occurrenceId } from '../../src/model/records.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';

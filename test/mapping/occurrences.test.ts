@@ -6,8 +6,15 @@ import type { CmsRecord } from '../../src/cms/port.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
 import { MAX_OCCURRENCES } from '../../src/mapping/occurrences.ts';
-import { isOccurrenceId, occurrenceId, occurrenceIdRange, seriesIdOf } from '../../src/model/occurrences.ts';
-import { type EventRecord, FIRST_ALLOCATED_ID, FIRST_EMBEDDED_ID } from '../../src/model/records.ts';
+import {
+  type EventRecord,
+  FIRST_ALLOCATED_ID,
+  FIRST_EMBEDDED_ID,
+  isOccurrenceId,
+  occurrenceId,
+  occurrenceIdRange,
+  seriesIdOf,
+} from '../../src/model/records.ts';
 
 const SITE = { url: 'https://cms.example', name: 'Fake', timezone: 'America/New_York' };
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { compileMapping } from '../../src/mapping/compile.ts';
-import { seriesIdOf } from '../../src/model/occurrences.ts';
+import { seriesIdOf } from '../../src/model/records.ts';
 import type { FakePost } from '../cms/fake-cms.ts';
 import { mapping as baseMapping, expectInSync, type TestSite, testSite } from './test-site.ts';
 
