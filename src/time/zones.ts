@@ -2,8 +2,7 @@
 // wall time and UTC.
 
 import { LRUCache } from 'lru-cache';
-import { abbreviationMinutes } from './strtotime.ts';
-import { dayStartMs, formatWallTime, parseWallTime, wallTimeMs } from './wall-time.ts';
+import { dayStartMs, formatWallTime, parseWallTime, strtotimeUtc, wallTimeMs } from './wall-time.ts';
 import abbreviationGroups from './zone-abbreviations.json' with { type: 'json' };
 
 /**
@@ -77,6 +76,24 @@ function parseUncached(text: string): Zone | undefined {
   if (minutes !== undefined) return { kind: 'abbreviation', letters: text.toUpperCase(), minutes };
   const name = namesByLowerCase.get(text.toLowerCase());
   return name !== undefined && formatOf(name) ? { kind: 'iana', name } : undefined;
+}
+
+// After `1970-01-01 00:00:00` these words are valid too, but they are not zones.
+const NOT_ZONES = new Set(['now', 'today', 'noon', 'ago', 'thu']);
+const MAX_OFFSET_MINUTES = 14 * 60;
+
+/**
+ * The offset of a zone abbreviation in PHP's table (`EST`, `cest`, the military letters), in any letter case:
+ * minutes east of UTC, or `undefined` if the word is not an abbreviation. Reading a date with the zone
+ * reveals the offset in locutus's copy of that table.
+ */
+function abbreviationMinutes(word: string): number | undefined {
+  if (!/^[a-z]{1,6}$/i.test(word) || NOT_ZONES.has(word.toLowerCase())) return undefined;
+  const ms = strtotimeUtc(`1970-01-01 00:00:00 ${word}`, 0);
+  if (ms === undefined) return undefined;
+  const minutes = Math.round(-ms / 60_000);
+  // Adding 0 turns -0 into 0.
+  return Math.abs(minutes) <= MAX_OFFSET_MINUTES ? minutes + 0 : undefined;
 }
 
 function withSign(sign: string | undefined, minutes: number): number {
