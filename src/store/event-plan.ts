@@ -1,5 +1,6 @@
 // Plans the scans of an event list: which indexes to read, and the conditions on the rows.
 
+import { fold } from '../text/text.ts';
 import { secondsBefore, wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import { type DayCounts, dayCounts } from './day-counts.ts';
@@ -16,7 +17,6 @@ import {
 import type { DateBound, SearchWord } from './filters.ts';
 import { LISTED, TARGET_KIND } from './schema.ts';
 import { and, containsWords, inList, isVisible, raw, type Sql, type StatusScope, sql, statusScopes } from './sql.ts';
-import { fold } from './text-folding.ts';
 
 /**
  * One scan of a table or index. `from` gives the name `e` to the scanned row of `event` or `event_link`, and `where` uses it; `select` may ask

@@ -2,7 +2,7 @@
 // event-query.ts.
 
 import { FIRST_EMBEDDED_ID, type LinkedKind, type TermKind } from '../model/records.ts';
-import { slugKey } from '../text/text.ts';
+import { fold, slugKey } from '../text/text.ts';
 import { wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import type { IdPage, LinkedFilter, TermFilter, TermOrder, Visibility } from './filters.ts';
@@ -20,7 +20,6 @@ import {
   type Sql,
   sql,
 } from './sql.ts';
-import { fold } from './text-folding.ts';
 
 function listPage(db: Database, from: Sql, where: Sql, order: Sql, page: Sql): IdPage {
   const count = db.get<{ total: number }>(sql`SELECT count(*) AS total FROM ${from} WHERE ${where}`);

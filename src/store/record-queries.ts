@@ -11,11 +11,11 @@ import {
   type RecordOf,
   type TermKind,
 } from '../model/records.ts';
+import { foldName } from '../text/html.ts';
 import { slugKey } from '../text/text.ts';
 import type { Database } from './database.ts';
 import { TARGET_KIND } from './schema.ts';
 import { inJson, raw, sql } from './sql.ts';
-import { foldName } from './text-folding.ts';
 
 /** What shows that a record changed. Terms have no time of modification, and all of them are public. */
 export interface RecordStamp {

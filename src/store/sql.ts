@@ -2,8 +2,8 @@
 
 import type { SQLInputValue } from 'node:sqlite';
 import type { PostKind } from '../model/records.ts';
+import { fold } from '../text/text.ts';
 import type { PageWindow, SearchWord, Visibility } from './filters.ts';
-import { fold } from './text-folding.ts';
 
 export type SqlValue = SQLInputValue;
 

@@ -17,7 +17,8 @@ import {
   type PostRecord,
   type TermRecord,
 } from '../model/records.ts';
-import { slugKey } from '../text/text.ts';
+import { foldName, foldTitle } from '../text/html.ts';
+import { fold, foldForSort, slugKey } from '../text/text.ts';
 import { formatWallTime, wallNumber } from '../time/wall-time.ts';
 import { cancelledBy, changeBetween, type JournalWriter } from './change-journal.ts';
 import { beginCounters, featuredColumn, type Invalidate, isIrregular } from './counters.ts';
@@ -25,7 +26,6 @@ import type { Database } from './database.ts';
 import type { FullTextIndex } from './full-text-index.ts';
 import { HIDDEN, LISTED, linkBit, linkToken, PROTECTED, TARGET_KIND, type TargetKind } from './schema.ts';
 import { sql } from './sql.ts';
-import { fold, foldForSort, foldName, foldTitle } from './text-folding.ts';
 
 /** A batch of changes inside one transaction. `finish` writes the counters and must be the last call. */
 export interface ChangeBatch {

@@ -1,6 +1,8 @@
 // HTML in text: tags, scripts, entities and WordPress's typography. Every function takes time linear in the
 // length of the text.
 
+import { fold, foldForSort } from './text.ts';
+
 /** Replaces each tag, from a `<` to the next `>`. A `<` without a `>` stays. */
 export function replaceTags(html: string, replace: (tag: string) => string): string {
   let result = '';
@@ -138,4 +140,17 @@ export function searchableText(html: string): string {
   const shown = decodeEntities(html);
   const typed = undoTypography(shown);
   return typed === shown ? shown : `${shown}\n${typed}`;
+}
+
+/** Folds a term's name as people write it: WordPress stores `Food &amp; Drink`. */
+export function foldName(name: string): string {
+  return fold(decodeEntities(name).trim());
+}
+
+/** Characters of a title that the order by title compares. */
+const SORTED_CHARACTERS = 100;
+
+/** Folds a title, which is HTML, for sorting. */
+export function foldTitle(title: string): string {
+  return foldForSort(textLines(title, SORTED_CHARACTERS).join(' '));
 }

@@ -1,4 +1,4 @@
-// Plain texts: trimmed and normalized in linear time, web and postal addresses, and texts for a terminal.
+// Plain texts: trimmed, normalized and folded for searches in linear time, web and postal addresses, and texts for a terminal.
 
 /**
  * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular
@@ -34,6 +34,30 @@ export const normalizeUnicode = (text: string, form: 'NFC' | 'NFD' | 'NFKD'): st
 /** A mark has one or two UTF-16 code units. */
 const truncateMarks = (marks: string): string =>
   marks.length <= MAX_MARKS ? marks : [...marks.slice(0, MAX_MARKS * 2)].slice(0, MAX_MARKS).join('');
+
+const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ħ: 'h', ı: 'i', ς: 'σ' };
+
+/**
+ * Removes case and accents: `É` and `é` become `e`, `ß` becomes `ss`, `Ø` becomes `o`, full-width letters and
+ * ligatures become plain letters. The replica folds texts and search words the same way, so that a word
+ * matches as a substring. Marks that are letters of their own (Indic vowels, kana) stay, as in MySQL's
+ * `utf8mb4_unicode_520_ci`. NUL is removed, because SQLite ends some strings there.
+ */
+export function fold(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII text without NUL needs only lower case
+  if (/^[\x01-\x7f]*$/.test(text)) return text.toLowerCase();
+  const plain = normalizeUnicode(text, 'NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[\u0300-\u036f\0]/g, '')
+    .replace(/[ßæœøđłħıς]/g, (letter) => LETTERS[letter] ?? letter);
+  return normalizeUnicode(plain, 'NFC');
+}
+
+/** Sorts as MySQL's general collation does, which compares capitals: `_` comes after the letters. */
+export function foldForSort(text: string): string {
+  return fold(text).toUpperCase();
+}
 
 /**
  * A slug as WordPress stores it: percent-encoded, in lower case. Filters of a site may decode it, and Payload does not encode it: slugs with

@@ -3,7 +3,7 @@
 import type { EventRecord, LinkedRecord, PostRecord, TermRecord } from '../../src/model/records.ts';
 import type { EventCondition, EventFilter } from '../../src/store/event-filter.ts';
 import type { LinkedFilter, SearchWord, TermFilter, Visibility } from '../../src/store/filters.ts';
-import { fold, foldForSort } from '../../src/store/text-folding.ts';
+import { fold, foldForSort } from '../../src/text/text.ts';
 import { noticedAt } from './sample-records.ts';
 
 const sees = ({ others, own, userId }: Visibility, { status, author }: PostRecord) =>

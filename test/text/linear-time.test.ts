@@ -7,9 +7,8 @@ import { comparableText } from '../../src/calendar/linked-records.ts';
 import { nameKey } from '../../src/calendar/resolve-references.ts';
 import { searchWords } from '../../src/calendar/search-query.ts';
 import { safeFilename } from '../../src/cms/wordpress/media.ts';
-import { fold } from '../../src/store/text-folding.ts';
 import { removeScripts, replaceTags } from '../../src/text/html.ts';
-import { normalizeUnicode, trimCharacters, trimCharactersEnd } from '../../src/text/text.ts';
+import { fold, normalizeUnicode, trimCharacters, trimCharactersEnd } from '../../src/text/text.ts';
 
 const pieces = (...each: string[]) => fc.array(fc.constantFrom(...each), { maxLength: 30 }).map((all) => all.join(''));
 

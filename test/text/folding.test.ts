@@ -2,7 +2,8 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { fold, foldForSort, foldName } from '../../src/store/text-folding.ts';
+import { foldName } from '../../src/text/html.ts';
+import { fold, foldForSort } from '../../src/text/text.ts';
 
 describe('text folding', () => {
   it('removes case and accents', () => {
