@@ -1,7 +1,7 @@
-// The filter of an event list, and the SQL of its conditions on columns and on links.
+// The filter of an event list, and the SQL of its conditions on columns, links and dates.
 
 import type { WallTime } from '../model/records.ts';
-import { wallNumber } from '../time/wall-time.ts';
+import { secondsBefore, wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
 import type { DateBound, PageWindow, SearchWord, Visibility } from './filters.ts';
 import { LISTED, linkBit, linkToken, TARGET_KIND, type TargetKind } from './schema.ts';
@@ -210,4 +210,47 @@ export function rowLinksToAny({ targetKind, targetIds, sizes }: SizedLinkConditi
   const large = targetIds.slice(0, targetIds.length - collected.length);
   // The largest first: they decide most rows.
   return large.length === 0 ? isCollected : or([rowLinksTo({ targetKind, targetIds: large }), isCollected]);
+}
+
+/** Inclusive bounds on the start and end of an event, as wall numbers. */
+export interface TimeRange {
+  startsFrom: number;
+  startsTo: number;
+  endsFrom: number;
+  endsTo: number;
+}
+
+/** Above every wall number. */
+export const MAX_WALL = 99_991_231_235_959;
+
+/** Combines all bounds into one range: the narrowest bound of each side. */
+export function timeRange(bounds: readonly DateBound[] = []): TimeRange {
+  const range: TimeRange = { startsFrom: 0, startsTo: MAX_WALL, endsFrom: 0, endsTo: MAX_WALL };
+  for (const { field, op, wall } of bounds) {
+    // Wall numbers are whole: "after 10:00:00" is "from 10:00:01", "before 10:00:00" is "until 9:99:99",
+    // which need not be a time of day.
+    const value = wallNumber(wall) + (op === '>' ? 1 : op === '<' ? -1 : 0);
+    const name = `${field}s${op.startsWith('>') ? 'From' : 'To'}` as keyof TimeRange;
+    range[name] = name.endsWith('From') ? Math.max(range[name], value) : Math.min(range[name], value);
+  }
+  return range;
+}
+
+export function isInRange({ startsFrom, startsTo, endsFrom, endsTo }: TimeRange): Sql[] {
+  const conditions: Sql[] = [];
+  if (startsFrom > 0) conditions.push(sql`e.starts >= ${startsFrom}`);
+  if (startsTo < MAX_WALL) conditions.push(sql`e.starts <= ${startsTo}`);
+  if (endsFrom > 0) conditions.push(sql`e.ends >= ${endsFrom}`);
+  if (endsTo < MAX_WALL) conditions.push(sql`e.ends <= ${endsTo}`);
+  return conditions;
+}
+
+/** Adds to the range what its bounds on the end imply for the start of an event that is not irregular. */
+export function narrowStarts(range: TimeRange, maxDurationSeconds: number): TimeRange {
+  const earliest = range.endsFrom > 0 ? secondsBefore(range.endsFrom, maxDurationSeconds) : 0;
+  return {
+    ...range,
+    startsFrom: Math.max(range.startsFrom, earliest),
+    startsTo: Math.min(range.startsTo, range.endsTo),
+  };
 }

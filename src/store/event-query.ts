@@ -7,27 +7,27 @@ import {
   columnConditions,
   EVENT_ORDER_COLUMNS,
   type EventFilter,
+  isInRange,
   type LinkCondition,
   linkConditions,
   MAX_ROW_TESTS,
+  MAX_WALL,
+  narrowStarts,
   restrictsOnly,
   rowLinksTo,
+  type TimeRange,
+  timeRange,
 } from './event-filter.ts';
 import {
   type EventStats,
   fullTextScan,
   indexScans,
   irregularScan,
-  isInRange,
   isInScope,
-  MAX_WALL,
-  narrowStarts,
   orderedScans,
   type Scan,
   type ScanPlan,
   select,
-  type TimeRange,
-  timeRange,
 } from './event-plan.ts';
 import type { IdPage } from './filters.ts';
 import { and, joinSql, limitOffset, raw, type Sql, sql, statusScopes } from './sql.ts';
