@@ -8,8 +8,8 @@ import { KINDS, type Kind, type PostKind, type Site, seriesIdOf } from '../model
 import type { Observe } from '../observability/events.ts';
 import { NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
+import { assertComplete } from './cms-reader.ts';
 import { collectionsOf, idOf } from './collections.ts';
-import { assertComplete } from './complete-records.ts';
 import { collectionOf, isComplete, loadMemory, reloadMemory, STATE_KEYS, type SyncContext } from './context.ts';
 import {
   isOutdated,
