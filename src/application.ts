@@ -30,6 +30,7 @@ import { pages } from './http/pages/pages.ts';
 import { createRateLimit, type SharedCounters } from './http/rate-limit.ts';
 import { createResponseCache } from './http/response-cache.ts';
 import { createPublicRead, type Operations } from './http/routes.ts';
+import { createUnsentResponses } from './http/slow-clients.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
@@ -173,6 +174,7 @@ export function createApplication(options: ApplicationOptions): Application {
   };
   const cache = createResponseCache(freshness.responseBytes);
   const rateLimit = createRateLimit(limits, sharedCounters);
+  const unsent = createUnsentResponses(observe);
   const app = createApp({
     ...routeOptions,
     authenticator: createAuthenticator({
@@ -194,6 +196,7 @@ export function createApplication(options: ApplicationOptions): Application {
       assertPublic: (id) => assertPublicEvent(services, id),
     }),
     cache,
+    unsent,
     freshness,
     rateLimit,
     clientAddress,
@@ -202,7 +205,7 @@ export function createApplication(options: ApplicationOptions): Application {
     publicUrl,
     observe,
   });
-  const listener = fastPath({ services, cache, rateLimit, clientAddress, observe }, app.callback());
+  const listener = fastPath({ services, cache, rateLimit, clientAddress, unsent, observe }, app.callback());
   return { services, operations, listener, status: createStatus(services) };
 }
 

@@ -14,6 +14,7 @@ import { respond } from './respond.ts';
 import { type ResponseCache, responseCache } from './response-cache.ts';
 import { responseParams } from './response-params.ts';
 import { type RouteOptions, routes } from './routes.ts';
+import type { UnsentResponses } from './slow-clients.ts';
 import { accessLog, type State } from './state.ts';
 
 export interface AppOptions extends RouteOptions {
@@ -25,6 +26,7 @@ export interface AppOptions extends RouteOptions {
   rateLimit: RateLimit;
   freshness: Freshness;
   cache: ResponseCache;
+  unsent: UnsentResponses;
   authenticator: Authenticator;
   /** The landing page, the documentation page and their assets. */
   pages: Pages;
@@ -42,7 +44,7 @@ export function createApp(options: AppOptions): Koa<State> {
     if (!isClientAbort(error)) observe({ type: 'request-failed', id: '', error });
   });
   app.use(accessLog(observe));
-  app.use(respond(services, cache));
+  app.use(respond(services, cache, options.unsent));
   app.use(errorHandler(observe));
   app.use(rejectMalformed(limits));
   app.use(rateLimiting(options.rateLimit, clientAddress));

@@ -11,6 +11,7 @@ import type { RateLimit } from './rate-limit.ts';
 import { isMalformed } from './request-target.ts';
 import { requestHeaders, writePublic } from './respond.ts';
 import { isCacheable, type ResponseCache } from './response-cache.ts';
+import type { UnsentResponses } from './slow-clients.ts';
 import { nextRequestId } from './state.ts';
 
 export interface FastPathOptions {
@@ -18,6 +19,7 @@ export interface FastPathOptions {
   cache: ResponseCache;
   rateLimit: RateLimit;
   clientAddress: ClientAddress;
+  unsent: UnsentResponses;
   observe: Observe;
 }
 
@@ -26,7 +28,7 @@ export interface FastPathOptions {
  * overload too, because they cost no more than a 503.
  */
 export function fastPath(options: FastPathOptions, next: RequestListener): RequestListener {
-  const { services, cache, rateLimit, clientAddress, observe } = options;
+  const { services, cache, rateLimit, clientAddress, unsent, observe } = options;
 
   return (req, res) => {
     const startedMs = performance.now();
@@ -43,7 +45,7 @@ export function fastPath(options: FastPathOptions, next: RequestListener): Reque
 
     const id = nextRequestId(req.headers['x-request-id']);
     const { headers, isStale } = requestHeaders(req, id, services);
-    writePublic(req, res, cached, representation, headers);
+    writePublic(req, res, cached, representation, headers, unsent);
     const durationMs = performance.now() - startedMs;
     const outcome = isNotModified ? 'not-modified' : 'hit';
     const { route } = cached;

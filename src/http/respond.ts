@@ -27,10 +27,11 @@ import {
 } from './headers.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { findRoute } from './routes.ts';
+import type { UnsentResponses } from './slow-clients.ts';
 import type { Context, Middleware, State } from './state.ts';
 
 /** Sends an error, a public response or a private one. A page has set its own body. */
-export function respond(services: Services, cache: ResponseCache): Middleware {
+export function respond(services: Services, cache: ResponseCache, unsent: UnsentResponses): Middleware {
   async function sendPublic(ctx: Context, cached: CachedResponse): Promise<void> {
     const { req, res, state } = ctx;
     const { headers, isStale } = requestHeaders(req, state.requestId, services);
@@ -46,7 +47,7 @@ export function respond(services: Services, cache: ResponseCache): Middleware {
     const representation = isNotModified ? undefined : (pooled ?? (await cache.negotiate(cached, acceptEncoding)));
     if (pooled) res.once('finish', pooled.release);
     ctx.respond = false;
-    writePublic(req, res, cached, representation, headers);
+    writePublic(req, res, cached, representation, headers, unsent);
   }
 
   async function sendPrivate(ctx: Context, status: number, body: unknown, headers: object): Promise<void> {
@@ -54,7 +55,9 @@ export function respond(services: Services, cache: ResponseCache): Middleware {
     ctx.set({ ...COMMON_HEADERS, ...PRIVATE_HEADERS, ...headers, Allow: allow, 'X-Request-Id': ctx.state.requestId });
     setCorsHeaders(ctx);
     ctx.status = status;
-    ctx.body = toBuffer(body);
+    const bytes = toBuffer(body);
+    ctx.body = bytes;
+    unsent.add(ctx.res, bytes);
   }
 
   return async function respondMiddleware(ctx, next) {
@@ -81,10 +84,13 @@ export function writePublic(
   cached: CachedResponse,
   representation: Representation | undefined,
   requestDependent: string[],
+  unsent: UnsentResponses,
 ): void {
   const headers = representation?.headers ?? notModifiedHeaders(cached);
   res.writeHead(representation ? 200 : 304, headers.concat(requestDependent));
-  res.end(method === 'HEAD' ? undefined : representation?.bytes);
+  const body = method === 'HEAD' ? undefined : representation?.bytes;
+  res.end(body);
+  if (body) unsent.add(res, body);
 }
 
 /**
