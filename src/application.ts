@@ -34,7 +34,7 @@ import { createUnsentResponses } from './http/slow-clients.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
-import type { Observe } from './observability/events.ts';
+import type { Observe } from './observability/observations.ts';
 import type { ChangeSet } from './store/change-set.ts';
 import { PUBLIC_VISIBILITY } from './store/filters.ts';
 import type { IdempotencyStore } from './store/idempotency-keys.ts';

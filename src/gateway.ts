@@ -12,8 +12,8 @@ import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/s
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
 import type { Upstream } from './mapping/mapping-file.ts';
-import { combineObservers, type Observe } from './observability/events.ts';
 import { createMetrics } from './observability/metrics.ts';
+import { combineObservers, type Observe } from './observability/observations.ts';
 import { openIdMap } from './store/id-map.ts';
 import { openReplica, type Replica, type ReplicaOptions } from './store/replica.ts';
 import { createSync } from './sync/sync.ts';

@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { loadConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
-import type { Observation } from '../../src/observability/events.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 
 export interface ProcessFigures {
   /** Milliseconds since `createGateway`, until lists could be answered. */

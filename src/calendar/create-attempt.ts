@@ -5,7 +5,7 @@ import type { LRUCache } from 'lru-cache';
 import { type Cms, MEDIA } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import { type CreatedKind, KINDS, type Kind, type Site } from '../model/records.ts';
+import { KINDS, type Kind, type KindOrImage, type Site } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
@@ -37,7 +37,7 @@ export interface CreateDependencies {
 }
 
 interface CreateCall {
-  kind: CreatedKind;
+  kind: KindOrImage;
   /** The author of the new record, by default the actor. */
   author?: number | undefined;
   request: Pick<RequestContext, 'actor' | 'requestId'>;

@@ -1,7 +1,7 @@
 // The use cases' view of one request, and the response that they return.
 
 import type { CallOptions } from '../cms/port.ts';
-import type { CreatedKind, Kind, WallTime } from '../model/records.ts';
+import type { Kind, KindOrImage, WallTime } from '../model/records.ts';
 import type { Actor } from './permissions.ts';
 
 /** The records that one request created in the CMS, for removing them if the request fails (rollback.ts). */
@@ -10,19 +10,19 @@ export interface Rollback {
    * The CMS responded that this request created `record`. The rollback leaves a record in the CMS if this is
    * called without `record`.
    */
-  created(kind: CreatedKind, id: number, record?: object): void;
+  created(kind: KindOrImage, id: number, record?: object): void;
   /**
    * Call it before a second write to a created record. Throws `CmsUnavailable` with an unknown outcome if the
    * record was known before the create, because another request must have created it.
    */
-  assertCreated(kind: CreatedKind, id: number): void;
+  assertCreated(kind: KindOrImage, id: number): void;
   /** The CMS may have an orphan of this request. If the request fails, `find` looks for candidates. */
-  mayHaveCreated(kind: CreatedKind, find: () => Promise<number[]>): void;
+  mayHaveCreated(kind: KindOrImage, find: () => Promise<number[]>): void;
   /**
    * Announces that a record of this request will refer to this one. Resolves with false if another rollback
    * has just removed it.
    */
-  use(kind: CreatedKind, id: number): Promise<boolean>;
+  use(kind: KindOrImage, id: number): Promise<boolean>;
   /**
    * Runs `steps`. If they fail, removes the records that this request created and that are provably unused,
    * newest first. Removes nothing if the outcome of a write is unknown. The error names the orphans in

@@ -7,9 +7,9 @@ import { LRUCache } from 'lru-cache';
 import type { CmsRecord } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
 import {
-  type CreatedKind,
   type EventRecord,
   isTermKind,
+  type KindOrImage,
   type LinkedKind,
   type PostKind,
   type PostRecord,
@@ -23,18 +23,18 @@ import type { RequestHandle, Services, UsedRecords } from './services.ts';
 
 /** A record in an error's `data.created`. */
 export interface CreatedRecord {
-  kind: CreatedKind;
+  kind: KindOrImage;
   id: number;
 }
 
 /** A record in an error's `data.possibly_created`. Without an id, the gateway could not look for orphans. */
 export interface PossiblyCreated {
-  kind: CreatedKind;
+  kind: KindOrImage;
   id?: number;
 }
 
 interface OrphanSearch {
-  kind: CreatedKind;
+  kind: KindOrImage;
   find: () => Promise<number[]>;
 }
 
@@ -44,7 +44,7 @@ interface OrphanSearch {
  */
 const WAIT_LIMIT_MS = 3000;
 
-const keyOf = (kind: CreatedKind, id: number) => `${kind} ${id}`;
+const keyOf = (kind: KindOrImage, id: number) => `${kind} ${id}`;
 
 /** The rollback of one request: each request that writes needs its own. */
 export function createRollback(services: Services, request: RequestContext): Rollback {
@@ -154,7 +154,7 @@ const withinLimit = <T>(work: Promise<T>): Promise<T | undefined> =>
  */
 async function removeCreated(
   services: Services,
-  kind: CreatedKind,
+  kind: KindOrImage,
   id: number,
   created: object,
   request: RequestContext,

@@ -4,8 +4,8 @@ import type { LRUCache } from 'lru-cache';
 import type { ImageFetcher } from '../cms/image-fetcher.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import type { CreatedKind, Site } from '../model/records.ts';
-import type { Observe } from '../observability/events.ts';
+import type { KindOrImage, Site } from '../model/records.ts';
+import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Peers } from '../sync/peers.ts';
 import type { Sync } from '../sync/sync.ts';
@@ -64,17 +64,17 @@ export type RequestHandle = object;
 /** Tracks which records the requests in flight refer to, so that a rollback never removes one that another request uses. */
 export interface UsedRecords {
   /** The request created this record. Call it before other requests can learn the id from the replica. */
-  markCreated(request: RequestHandle, kind: CreatedKind, id: number): void;
+  markCreated(request: RequestHandle, kind: KindOrImage, id: number): void;
   /**
    * The request will refer to this record. Waits while a rollback is removing the record. Resolves with false
    * if the record was removed; the caller then needs another one.
    */
-  use(request: RequestHandle, kind: CreatedKind, id: number): Promise<boolean>;
+  use(request: RequestHandle, kind: KindOrImage, id: number): Promise<boolean>;
   /**
    * Calls `remove` for a record that the request created, unless another request has referred to it since.
    * Resolves with whether the record was removed; false if `remove` fails.
    */
-  removeUnused(request: RequestHandle, kind: CreatedKind, id: number, remove: () => Promise<boolean>): Promise<boolean>;
+  removeUnused(request: RequestHandle, kind: KindOrImage, id: number, remove: () => Promise<boolean>): Promise<boolean>;
   /** The request has ended. */
   release(request: RequestHandle): void;
 }

@@ -3,7 +3,7 @@
 
 import type { Credentials } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Peers } from '../sync/peers.ts';
 import type { Sync } from '../sync/sync.ts';

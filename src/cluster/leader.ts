@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { MEDIA } from '../cms/port.ts';
-import type { Kind } from '../model/records.ts';
+import type { KindOrImage } from '../model/records.ts';
 import type { ClusterNode } from './node.ts';
 import { parseKey } from './record-keys.ts';
 import type { RpcRequest } from './rpc.ts';
@@ -19,11 +19,11 @@ export async function refetchAndPublish(
   keys: readonly string[],
 ): Promise<boolean> {
   const records = keys.map(parseKey);
-  const collectionOf = (kind: Kind | 'image') =>
+  const collectionOf = (kind: KindOrImage) =>
     kind === 'image' ? MEDIA.collection : (mapping.kinds[kind]?.collection ?? '');
   const isFetched = await sync?.fetchChanged(records.map(({ kind, id }) => ({ collection: collectionOf(kind), id })));
   if (!isFetched) return false;
-  const exists = (kind: Kind | 'image', id: number) =>
+  const exists = (kind: KindOrImage, id: number) =>
     (kind === 'image' ? replica.getImage(id) : replica.get(kind, id)) !== undefined;
   await changeLog.commit(
     'poll',

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Kind } from '../model/records.ts';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 import { NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';

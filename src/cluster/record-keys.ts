@@ -1,16 +1,16 @@
 // Keys of records, as one string each, and the part of a change that a replica does not have yet.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { CalendarRecord, Kind } from '../model/records.ts';
+import type { CalendarRecord, KindOrImage } from '../model/records.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 
 /** `event 12`, or `image 7`. */
 export const keyOf = (kind: string, id: number): string => `${kind} ${id}`;
 
-export function parseKey(key: string): { kind: Kind | 'image'; id: number } {
+export function parseKey(key: string): { kind: KindOrImage; id: number } {
   const [kind, id] = key.split(' ');
-  return { kind: kind as Kind | 'image', id: Number(id) };
+  return { kind: kind as KindOrImage, id: Number(id) };
 }
 
 /** The keys of all records that a change writes or deletes. */
@@ -29,7 +29,7 @@ export function changesOf(replica: Replica, change: ChangeSet): ChangeSet {
   const stored = (value: object): unknown => JSON.parse(JSON.stringify(value));
   const isNew = (record: CalendarRecord) =>
     !isDeepStrictEqual(replica.get(record.kind, record.id), stored(record) as never);
-  const exists = (kind: Kind | 'image', id: number) =>
+  const exists = (kind: KindOrImage, id: number) =>
     (kind === 'image' ? replica.getImage(id) : replica.get(kind, id)) !== undefined;
   const existing = deletes.map(({ kind, ids }) => ({ kind, ids: ids.filter((id) => exists(kind, id)) }));
   return {

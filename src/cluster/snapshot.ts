@@ -5,7 +5,14 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { ReplicaError } from '../errors.ts';
-import { type CalendarRecord, type ImageRecord, type Kind, POST_KINDS, TERM_KINDS } from '../model/records.ts';
+import {
+  type CalendarRecord,
+  type ImageRecord,
+  type Kind,
+  type KindOrImage,
+  POST_KINDS,
+  TERM_KINDS,
+} from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import { STATE_KEYS } from '../sync/context.ts';
 import type { ChangeLog } from './change-log.ts';
@@ -94,7 +101,7 @@ function syncStateOf(replica: Replica): Record<string, string> {
 }
 
 /** The ids of all records of a kind, ascending, in pages. */
-function* pagesOf(replica: Replica, kind: Kind | 'image'): Generator<number[]> {
+function* pagesOf(replica: Replica, kind: KindOrImage): Generator<number[]> {
   for (let after = 0; ; ) {
     const limit = RECORDS_PER_PART;
     const ids =
@@ -134,8 +141,8 @@ async function receiveParts(
   list: string,
   { replica, request, isCancelled }: ReceiveOptions,
 ): Promise<ReceivedSnapshot | undefined> {
-  const received = new Map<Kind | 'image', Set<number>>();
-  const markReceived = (kind: Kind | 'image', id: number) => {
+  const received = new Map<KindOrImage, Set<number>>();
+  const markReceived = (kind: KindOrImage, id: number) => {
     const ids = received.get(kind) ?? new Set();
     received.set(kind, ids.add(id));
   };
@@ -212,7 +219,7 @@ export async function receiveSnapshot(
   }
 }
 
-async function deleteOthers(replica: Replica, kind: Kind | 'image', received: ReadonlySet<number>): Promise<void> {
+async function deleteOthers(replica: Replica, kind: KindOrImage, received: ReadonlySet<number>): Promise<void> {
   for (const ids of pagesOf(replica, kind)) {
     const others = ids.filter((id) => !received.has(id));
     for (let from = 0; from < others.length; from += RECORDS_PER_BATCH) {

@@ -1,7 +1,7 @@
 // Stores CMS responses of requests in the replicas of all gateways: skips responses that another change made
 // outdated, and repairs unpublished changes.
 
-import type { Kind } from '../model/records.ts';
+import type { KindOrImage } from '../model/records.ts';
 import { type ChangeSet, NotLeaderError } from '../store/change-set.ts';
 import type { WriteThrough } from '../sync/peers.ts';
 import { refetchAndPublish } from './leader.ts';
@@ -76,7 +76,7 @@ export function createWriteThrough(node: ClusterNode, nowMs = () => performance.
   return {
     readMark: changeLog.readMark,
     async storeRead(change, readMark) {
-      const unchanged = (kind: Kind | 'image', ids: readonly number[]) =>
+      const unchanged = (kind: KindOrImage, ids: readonly number[]) =>
         ids.filter((id) => !changeLog.changedSince(keyOf(kind, id), readMark));
       await changeLog.commit('read', () => ({
         ...withoutOutdated(change, readMark),

@@ -1,7 +1,7 @@
 // Bulkheads: each class of calls has its own share of the connections to the CMS and its own bounded queue.
 
 import { CmsUnavailable } from '../errors.ts';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 import type { BulkheadName } from './port.ts';
 
 /** Decides which queue a call joins and whose calls it takes turns with. */

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
 import { CmsUnavailable } from '../errors.ts';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 import { createBulkheads } from './bulkhead.ts';
 import { createCircuitBreaker, createRetryBudget } from './circuit-breaker.ts';
 import { type CmsResponse, type HttpRequest, parseResponse, redirectError, sendRequest } from './http-exchange.ts';

@@ -1,7 +1,7 @@
 // The Koa application: the middleware that every request passes, in order. Cache hits are served before it (`fast-path.ts`).
 
 import Koa from 'koa';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 import { type Authenticator, auth } from './auth.ts';
 import type { ClientAddress } from './client-address.ts';
 import { waitForToken } from './consistency-token.ts';

@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js';
 import proxyAddr from 'proxy-addr';
 import { isPublicAddress } from '../cms/public-address.ts';
 import { MAX_HEADER_CHARACTERS } from '../interface/limits.ts';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 
 export type ClientAddress = (req: IncomingMessage) => string;
 

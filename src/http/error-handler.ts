@@ -2,7 +2,7 @@
 
 import { mapCmsError, unavailableError } from '../calendar/cms-errors.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 import type { Middleware } from './state.ts';
 
 export function errorHandler(observe: Observe): Middleware {

@@ -3,7 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Services } from '../calendar/services.ts';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 import { isFresh } from './cached-response.ts';
 import type { ClientAddress } from './client-address.ts';
 import { MIN_VERSION_HEADER } from './consistency-token.ts';

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type Koa from 'koa';
 import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
 import type { ApiResponse } from '../calendar/request-context.ts';
-import type { CacheOutcome, Observe } from '../observability/events.ts';
+import type { CacheOutcome, Observe } from '../observability/observations.ts';
 import type { CachedResponse } from './cached-response.ts';
 
 export interface State {

@@ -5,8 +5,8 @@
 export type PostKind = 'event' | 'venue' | 'organizer';
 export type TermKind = 'category' | 'tag';
 export type Kind = PostKind | TermKind;
-/** What a request can create in the CMS. */
-export type CreatedKind = Kind | 'image';
+/** What the replica stores by id, and what a request can create in the CMS. */
+export type KindOrImage = Kind | 'image';
 /** The kinds that an event links to. */
 export type LinkedKind = Exclude<PostKind, 'event'>;
 

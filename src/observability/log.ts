@@ -1,8 +1,8 @@
-// The log: a reader of the events. Lines are JSON, or formatted for people on a terminal.
+// The log: a reader of the observations. Lines are JSON, or formatted for people on a terminal.
 
 import { createRequire } from 'node:module';
 import { type DestinationStream, pino } from 'pino';
-import { type Observation, type ObservationOf, type Observe, perRequestClass } from './events.ts';
+import { type Observation, type ObservationOf, type Observe, perRequestClass } from './observations.ts';
 
 export interface LogOptions {
   /** The lowest level that is logged: debug, info, warn, error, silent. */
@@ -16,13 +16,13 @@ export interface LogOptions {
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
-type EventType = Observation['type'];
+type ObservationType = Observation['type'];
 
-/** The level and message of each event. Texts from outside are freed of credentials. */
+/** The level and message of each observation. Texts from outside are freed of credentials. */
 const LINES: {
-  [T in EventType]: {
-    level: Level | ((event: ObservationOf<T>) => Level);
-    message(event: ObservationOf<T>): string;
+  [T in ObservationType]: {
+    level: Level | ((observation: ObservationOf<T>) => Level);
+    message(observation: ObservationOf<T>): string;
   };
 } = {
   request: {
@@ -169,39 +169,41 @@ export function createLog({ level, requests, pretty, stream }: LogOptions): Obse
     format ? { write: (line: string) => write(format(line)) } : output,
   );
 
-  return (event) => {
-    if (event.type === 'request' && event.status < 500) {
+  return (observation) => {
+    if (observation.type === 'request' && observation.status < 500) {
       if (!requests || !log.isLevelEnabled('info')) return;
-      if (!format) return void output.write(requestLine(event, timestamp()));
+      if (!format) return void output.write(requestLine(observation, timestamp()));
     }
-    if (event.type === 'sync-progress') {
-      const line = progress.update(event);
-      if (line) log.info(event, line);
+    if (observation.type === 'sync-progress') {
+      const line = progress.update(observation);
+      if (line) log.info(observation, line);
       if (hasBar) write('');
       return;
     }
-    if (event.type === 'sync-state' && event.from === 'syncing') progress.end();
-    const level = levelOf(event);
+    if (observation.type === 'sync-state' && observation.from === 'syncing') progress.end();
+    const level = levelOf(observation);
     if (!log.isLevelEnabled(level)) return;
-    log[level](fieldsOf(event), messageOf(event));
+    log[level](fieldsOf(observation), messageOf(observation));
     if (level === 'warn' || level === 'error') buffer?.flush();
   };
 }
 
-function levelOf<T extends EventType>(event: ObservationOf<T>): Level {
-  const { level } = LINES[event.type as T];
-  return typeof level === 'function' ? level(event) : level;
+function levelOf<T extends ObservationType>(observation: ObservationOf<T>): Level {
+  const { level } = LINES[observation.type as T];
+  return typeof level === 'function' ? level(observation) : level;
 }
 
-const messageOf = <T extends EventType>(event: ObservationOf<T>): string => LINES[event.type as T].message(event);
+const messageOf = <T extends ObservationType>(observation: ObservationOf<T>): string =>
+  LINES[observation.type as T].message(observation);
 
 /** The properties of the line in addition to its message. */
-function fieldsOf(event: Observation): object {
-  if (event.type === 'fatal') return { type: event.type, err: describeError(event.error) };
-  if (event.type === 'request-failed') return { type: event.type, id: event.id, err: describeError(event.error) };
+function fieldsOf(observation: Observation): object {
+  if (observation.type === 'fatal') return { type: observation.type, err: describeError(observation.error) };
+  if (observation.type === 'request-failed')
+    return { type: observation.type, id: observation.id, err: describeError(observation.error) };
   // The message contains these texts, with credentials removed. pino writes the level.
-  const fields: Record<string, unknown> = { ...event, message: undefined, why: undefined, level: undefined };
-  if ('durationMs' in event) fields.durationMs = tenths(event.durationMs);
+  const fields: Record<string, unknown> = { ...observation, message: undefined, why: undefined, level: undefined };
+  if ('durationMs' in observation) fields.durationMs = tenths(observation.durationMs);
   return fields;
 }
 
@@ -211,16 +213,16 @@ const INFO_LEVEL = pino.levels.values.info;
  * The line that pino would write, in a fraction of the time: most lines are of requests, and pino would take a tenth of a cache hit. None of
  * these texts has a character that JSON escapes: the id is checked or made here, the others come from fixed sets.
  */
-function createRequestLines(): (event: ObservationOf<'request'>, timestamp: string) => string {
+function createRequestLines(): (observation: ObservationOf<'request'>, timestamp: string) => string {
   const partsOf = ({ method, route, status, cache }: ObservationOf<'request'>) => ({
     fields: `"method":"${method}","route":"${route}","status":${status},"cache":"${cache}"`,
     message: `"msg":"${status} ${method} ${route}"`,
   });
   const partsOfGet = perRequestClass(partsOf);
 
-  return (event, timestamp) => {
-    const { id, method, durationMs } = event;
-    const { fields, message } = method === 'GET' ? partsOfGet(event) : partsOf(event);
+  return (observation, timestamp) => {
+    const { id, method, durationMs } = observation;
+    const { fields, message } = method === 'GET' ? partsOfGet(observation) : partsOf(observation);
     return `{"level":${INFO_LEVEL}${timestamp},"type":"request","id":"${id}",${fields},"durationMs":${tenths(durationMs)},${message}}\n`;
   };
 }

@@ -1,8 +1,8 @@
-// The metrics for Prometheus: a reader of the events. A new metric is one line in `createMetrics`.
+// The metrics for Prometheus: a reader of the observations. A new metric is one line in `createMetrics`.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../version.ts';
-import { type Observation, type ObservationOf, type Observe, perRequestClass } from './events.ts';
+import { type Observation, type ObservationOf, type Observe, perRequestClass } from './observations.ts';
 
 export interface Metrics {
   observe: Observe;
@@ -11,12 +11,12 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-type EventType = Observation['type'];
-type TimedEvent = Extract<Observation, { durationMs: number }>;
-type TimedEventType = TimedEvent['type'];
-type Reader<T extends EventType> = (event: ObservationOf<T>) => void;
-/** Label names, each with its value for an event. */
-type Labels<T extends EventType> = Record<string, (event: ObservationOf<T>) => string>;
+type ObservationType = Observation['type'];
+type TimedObservation = Extract<Observation, { durationMs: number }>;
+type TimedObservationType = TimedObservation['type'];
+type Reader<T extends ObservationType> = (observation: ObservationOf<T>) => void;
+/** Label names, each with its value for an observation. */
+type Labels<T extends ObservationType> = Record<string, (observation: ObservationOf<T>) => string>;
 
 const BUCKETS_S = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15];
 const BREAKER = { closed: 0, 'half-open': 1, open: 2 };
@@ -48,8 +48,8 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   });
   const breakers = new Map<string, number>();
   const worst = '0 closed, 1 half open, 2 open: the worst circuit breaker of all bulkheads';
-  gauge('breaker', 'calendar_breaker_state', worst, (event) => {
-    breakers.set(event.bulkhead, BREAKER[event.state]);
+  gauge('breaker', 'calendar_breaker_state', worst, (observation) => {
+    breakers.set(observation.bulkhead, BREAKER[observation.state]);
     return Math.max(...breakers.values());
   });
   gauge('queue', 'calendar_cms_calls_queued', 'Calls to the CMS that wait for a connection', ({ waiting }) => waiting);
@@ -74,50 +74,57 @@ export function createMetrics(nowMs: () => number = Date.now): Metrics {
   return { observe, contentType: registry.contentType, text: () => registry.metrics() };
 }
 
-type On = <T extends EventType>(type: T, reader: Reader<T>) => void;
+type On = <T extends ObservationType>(type: T, reader: Reader<T>) => void;
 
 function createReaders(): { on: On; observe: Observe } {
-  const readers = new Map<EventType, ((event: never) => void)[]>();
+  const readers = new Map<ObservationType, ((observation: never) => void)[]>();
   return {
     on: (type, reader) => void readers.set(type, [...(readers.get(type) ?? []), reader]),
-    observe(event) {
-      for (const read of readers.get(event.type) ?? []) read(event as never);
+    observe(observation) {
+      for (const read of readers.get(observation.type) ?? []) read(observation as never);
     },
   };
 }
 
 function createInstruments(registry: Registry, on: On) {
   const registers = [registry];
-  const valuesOf = <T extends EventType>(labels: Labels<T>, event: ObservationOf<T>) => {
+  const valuesOf = <T extends ObservationType>(labels: Labels<T>, observation: ObservationOf<T>) => {
     const values: Record<string, string> = {};
-    for (const name in labels) values[name] = labels[name]!(event);
+    for (const name in labels) values[name] = labels[name]!(observation);
     return values;
   };
 
   return {
-    /** `by`: by how much an event raises the counter. */
-    count<T extends EventType>(
+    /** `by`: by how much an observation raises the counter. */
+    count<T extends ObservationType>(
       type: T,
       name: string,
       help: string,
       labels: Labels<T> = {},
-      by: (event: ObservationOf<T>) => number = () => 1,
+      by: (observation: ObservationOf<T>) => number = () => 1,
     ): void {
       const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
-      on(type, (event) => {
-        const increment = by(event);
-        if (increment > 0) counter.inc(valuesOf(labels, event), increment);
+      on(type, (observation) => {
+        const increment = by(observation);
+        if (increment > 0) counter.inc(valuesOf(labels, observation), increment);
       });
     },
     /** A histogram of the durations. */
-    time<T extends TimedEventType>(type: T, name: string, help: string, labels: Labels<T> = {}): void {
+    time<T extends TimedObservationType>(type: T, name: string, help: string, labels: Labels<T> = {}): void {
       const labelNames = Object.keys(labels);
       const histogram = new Histogram({ name, help, labelNames, buckets: BUCKETS_S, registers });
-      on(type, (event) => histogram.observe(valuesOf(labels, event), (event as TimedEvent).durationMs / 1000));
+      on(type, (observation) =>
+        histogram.observe(valuesOf(labels, observation), (observation as TimedObservation).durationMs / 1000),
+      );
     },
-    gauge<T extends EventType>(type: T, name: string, help: string, value: (event: ObservationOf<T>) => number): void {
+    gauge<T extends ObservationType>(
+      type: T,
+      name: string,
+      help: string,
+      value: (observation: ObservationOf<T>) => number,
+    ): void {
       const metric = new Gauge({ name, help, registers });
-      on(type, (event) => metric.set(value(event)));
+      on(type, (observation) => metric.set(value(observation)));
     },
     /** A gauge per state: 1 for the current one. */
     state(type: 'sync-state' | 'cluster-role', name: string, help: string, label: string, states: string[]): void {
@@ -167,9 +174,9 @@ function createRequestTimes(registry: Registry): Reader<'request'> {
     return batch;
   });
 
-  return (event) => {
-    const batch = batchOf(event);
-    batch.seconds[batch.length] = event.durationMs / 1000;
+  return (observation) => {
+    const batch = batchOf(observation);
+    batch.seconds[batch.length] = observation.durationMs / 1000;
     batch.length += 1;
     if (batch.length === BATCH_SIZE) flush(batch);
   };

@@ -2,12 +2,12 @@
 // in those of all peers.
 
 import { CmsUnavailable } from '../errors.ts';
-import type { CalendarRecord, ImageRecord, Kind } from '../model/records.ts';
+import type { CalendarRecord, ImageRecord, KindOrImage } from '../model/records.ts';
 
 export interface ChangeSet {
   upserts?: readonly CalendarRecord[];
   images?: readonly ImageRecord[];
-  deletes?: readonly { kind: Kind | 'image'; ids: readonly number[] }[];
+  deletes?: readonly { kind: KindOrImage; ids: readonly number[] }[];
   /** Entries of the replica's state (`Replica.setState`). */
   state?: Readonly<Record<string, string>>;
 }

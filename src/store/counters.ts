@@ -1,15 +1,14 @@
 // Counters beside the records: events of each link target and status (`event_count`), and of each day
 // (`event_day`).
 
-import { type EventRecord, isTermKind } from '../model/records.ts';
+import { type EventRecord, isTermKind, type KindOrImage } from '../model/records.ts';
 import { secondsBetween, WALL_DAY, wallNumber } from '../time/wall-time.ts';
 import type { Database } from './database.ts';
-import type { Dependency } from './rendered-cache.ts';
 import { LISTED, MAX_REGULAR_SECONDS, TARGET_KIND, type TargetKind } from './schema.ts';
 import { raw, sql } from './sql.ts';
 
 /** Invalidates the rendered records that show this. */
-export type Invalidate = (kind: Dependency, id: number) => void;
+export type Invalidate = (kind: KindOrImage, id: number) => void;
 
 interface LinkChange {
   targetKind: TargetKind;

@@ -2,7 +2,7 @@
 // changes.
 
 import { LRUCache } from 'lru-cache';
-import { type CalendarRecord, isTermRecord, type Kind, type WallTime } from '../model/records.ts';
+import { type CalendarRecord, isTermRecord, type Kind, type KindOrImage, type WallTime } from '../model/records.ts';
 
 export interface RenderedRecord {
   /** UTF-8 JSON. */
@@ -16,16 +16,13 @@ export interface RenderedRecord {
   modifiedUtc: WallTime | undefined;
 }
 
-/** What a rendered record can depend on. Posts share one id space; each kind of term has its own. */
-export type Dependency = Kind | 'image';
-
 export interface RenderedCache {
   get(rendering: string, kind: Kind, id: number, version: number): RenderedRecord | undefined;
   /** The entry that was set last, even if it is outdated. */
   peek(rendering: string, kind: Kind, id: number): RenderedRecord | undefined;
   set(rendering: string, record: CalendarRecord, rendered: RenderedRecord, version: number): void;
   /** Invalidates entries that depend on this and are older than `version`. */
-  invalidate(kind: Dependency, id: number, version: number): void;
+  invalidate(kind: KindOrImage, id: number, version: number): void;
   clear(): void;
 }
 
@@ -48,7 +45,7 @@ const MAX_BUCKETS = 1024;
 const ENTRY_BYTES = 1600;
 
 /** Numbers take an eighth of the memory of strings. */
-const KIND_NUMBER: Record<Dependency, number> = { event: 0, venue: 1, organizer: 2, category: 3, tag: 4, image: 5 };
+const KIND_NUMBER: Record<KindOrImage, number> = { event: 0, venue: 1, organizer: 2, category: 3, tag: 4, image: 5 };
 
 /**
  * The images of venues and organizers are no dependencies of an event: upsert.ts invalidates the venue or
@@ -56,7 +53,7 @@ const KIND_NUMBER: Record<Dependency, number> = { event: 0, venue: 1, organizer:
  */
 function dependenciesOf(record: CalendarRecord): number[] {
   const dependencies = [KIND_NUMBER[record.kind], record.id];
-  const add = (kind: Dependency, id: number) => void dependencies.push(KIND_NUMBER[kind], id);
+  const add = (kind: KindOrImage, id: number) => void dependencies.push(KIND_NUMBER[kind], id);
   if (isTermRecord(record)) return dependencies;
   if (record.image) add('image', record.image);
   if (record.kind !== 'event') return dependencies;

@@ -3,7 +3,16 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { CalendarRecord, ImageRecord, Kind, LinkedKind, PostKind, RecordOf, TermKind } from '../model/records.ts';
+import type {
+  CalendarRecord,
+  ImageRecord,
+  Kind,
+  KindOrImage,
+  LinkedKind,
+  PostKind,
+  RecordOf,
+  TermKind,
+} from '../model/records.ts';
 import { type ChangeJournal, openChangeJournal } from './change-journal.ts';
 import type { ChangeSet } from './change-set.ts';
 import type { Invalidate } from './counters.ts';
@@ -66,7 +75,7 @@ export interface Replica {
   /** Inserts or replaces records and images. If a stored post of another kind has the id, it is replaced. */
   upsert(records: readonly CalendarRecord[], images?: readonly ImageRecord[]): number;
   /** Returns how many were there. The occurrences of a deleted series are deleted with it. Records that link to a deleted record keep the link, as in the CMS. */
-  delete(kind: Kind | 'image', ids: readonly number[]): number;
+  delete(kind: KindOrImage, ids: readonly number[]): number;
   /** Runs `body` in a transaction, all or nothing. Transactions may be nested. `body` must not wait. */
   transaction<T>(body: () => T): T;
 

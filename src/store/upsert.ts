@@ -10,6 +10,7 @@ import {
   isTermKind,
   isTermRecord,
   type Kind,
+  type KindOrImage,
   type LinkedRecord,
   MAX_FILTERED_CHARACTERS,
   occurrenceIdRange,
@@ -32,7 +33,7 @@ export interface ChangeBatch {
   /** True if anything changed. */
   upsert(record: CalendarRecord): boolean;
   upsertImage(image: ImageRecord): boolean;
-  delete(kind: Kind | 'image', id: number): boolean;
+  delete(kind: KindOrImage, id: number): boolean;
   /** True if anything public changed: a term, a published record, or an image of one. */
   changesPublic(): boolean;
   /** By how many the records of each kind became more or fewer. */

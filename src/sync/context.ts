@@ -5,7 +5,7 @@ import type { Cms, Credentials } from '../cms/port.ts';
 import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type Site } from '../model/records.ts';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 import type { Commit } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import type { Replica } from '../store/replica.ts';

@@ -5,7 +5,7 @@ import { ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type PostKind, type Site, seriesIdOf } from '../model/records.ts';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 import { NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import { assertComplete } from './cms-reader.ts';

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cms } from '../../src/cms/port.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
-import type { Observation } from '../../src/observability/events.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 import { recording, replay, withoutNetwork } from '../cms/replay.ts';
 import type { GatewayScenario, ScenarioContext } from '../record/gateway-scenario.ts';
 import type { RecordingContext } from '../record/scenario.ts';

@@ -3,7 +3,7 @@
 
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
-import type { Observation } from '../../src/observability/events.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 import type { Replica } from '../../src/store/replica.ts';
 import type { Sync } from '../../src/sync/sync.ts';
 import { type CmsLink, linkTo } from '../cms/cms-link.ts';

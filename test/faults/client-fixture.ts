@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { type CmsClient, type CmsClientLimits, createCmsClient } from '../../src/cms/client.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
-import type { Observation } from '../../src/observability/events.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type StubCms, startStubCms } from './stub-cms.ts';
 

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createClientAddress, networkOf } from '../../src/http/client-address.ts';
-import type { Observation } from '../../src/observability/events.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 
 const request = (remoteAddress: string, forwarded?: string) =>
   ({

@@ -1,8 +1,8 @@
 // The lines of the log, as JSON and for people; credentials appear in none of them.
 
 import { expect } from 'chai';
-import type { Observation } from '../../src/observability/events.ts';
 import { createLog, type LogOptions, redactCredentials } from '../../src/observability/log.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 
 const REQUEST: Observation = {
   type: 'request',

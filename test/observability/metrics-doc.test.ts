@@ -2,8 +2,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Observation } from '../../src/observability/events.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const DOCUMENT = new URL('docs/operations.md', ROOT);
@@ -11,7 +11,7 @@ const SECTION = /(<!-- metrics -->\n)([\s\S]*?)(<!-- \/metrics -->)/;
 const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8');
 
 /** One of each that has labels: the metrics show labels only with values. */
-const EVENTS: Observation[] = [
+const OBSERVATIONS: Observation[] = [
   { type: 'request', id: '1', method: 'GET', route: 'list /events', status: 200, cache: 'hit', durationMs: 1 },
   { type: 'cms-call', method: 'GET', path: '/', status: 200, durationMs: 1, attempt: 1 },
   { type: 'cms-failed', method: 'GET', path: '/', reason: 'timeout', durationMs: 1, message: '' },
@@ -30,7 +30,7 @@ interface Metric {
 
 async function registered(): Promise<Metric[]> {
   const metrics = createMetrics();
-  EVENTS.forEach(metrics.observe);
+  OBSERVATIONS.forEach(metrics.observe);
   const text = await metrics.text();
   return [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)/gm)].map(([, name = '', help = '', type = '']) => {
     const series = new RegExp(`^${name}(?:_bucket|_count|_sum)?\\{([^}]*)\\}`, 'gm');

@@ -1,8 +1,8 @@
 // What the metrics count and measure, in the Prometheus format.
 
 import { expect } from 'chai';
-import type { Observation } from '../../src/observability/events.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 
 describe('metrics', () => {
   let nowMs = 0;

@@ -7,7 +7,7 @@ import { publicView } from '../../src/cms/wordpress/record-form.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import { type CalendarRecord, type Kind, type PostRecord, WITHHELD } from '../../src/model/records.ts';
-import type { Observation } from '../../src/observability/events.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { collectionsOf } from '../../src/sync/collections.ts';
 import { createSync, type Sync } from '../../src/sync/sync.ts';

@@ -2,11 +2,11 @@
 // records of each collection separately; and numbers from the id map for sites whose ids are texts.
 
 import { CmsUnavailable } from '../../errors.ts';
-import { FIRST_ALLOCATED_ID, type Kind } from '../../model/records.ts';
+import { FIRST_ALLOCATED_ID, type KindOrImage } from '../../model/records.ts';
 import type { IdMap } from '../port.ts';
 
 /** What an id belongs to: a record, an image or an account. */
-export type IdSpace = Kind | 'image' | 'account';
+export type IdSpace = KindOrImage | 'account';
 
 /** A record's id in Payload: a number, or a text such as a UUID. */
 export type PayloadId = number | string;

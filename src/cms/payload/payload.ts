@@ -3,7 +3,7 @@
 import type { Dispatcher } from 'undici';
 import { CmsUnavailable, ConfigError } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
-import type { Observe } from '../../observability/events.ts';
+import type { Observe } from '../../observability/observations.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
 import { type CmsClientLimits, createCmsClient } from '../client.ts';
 import { type Cms, type CollectionSpec, type IdMap, MEDIA } from '../port.ts';

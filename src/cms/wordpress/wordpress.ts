@@ -1,7 +1,7 @@
 // WordPress as a CMS: implements the port by its REST API (wp/v2).
 
 import type { Dispatcher } from 'undici';
-import type { Observe } from '../../observability/events.ts';
+import type { Observe } from '../../observability/observations.ts';
 import { type CmsClientLimits, createCmsClient } from '../client.ts';
 import type { Cms } from '../port.ts';
 import { createCollections } from './collections.ts';

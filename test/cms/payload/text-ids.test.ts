@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { loadConfig } from '../../../src/config.ts';
 import { openCms } from '../../../src/gateway.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
-import type { Observation } from '../../../src/observability/events.ts';
+import type { Observation } from '../../../src/observability/observations.ts';
 import { startFakePayload } from '../../cli/fake-payload.ts';
 
 describe('ids of Payload that are texts', () => {

@@ -1,4 +1,4 @@
-// Everything that can be observed in the gateway, as one union of events. The log and the metrics are its two
+// Everything that can be observed in the gateway, as one union. The log and the metrics are its two
 // readers.
 
 import type { UnavailableReason } from '../errors.ts';
@@ -59,7 +59,7 @@ export function perRequestClass<T>(make: (request: ObservationOf<'request'>) => 
     values.get(request.route)?.get(request.cache)?.get(request.status) ?? add(request);
 }
 
-/** Must not throw. Events must not contain credentials. */
+/** Must not throw. Observations must not contain credentials. */
 export type Observe = (observation: Observation) => void;
 
 export function combineObservers(...observers: readonly Observe[]): Observe {
