@@ -54,8 +54,8 @@ export interface ApplicationOptions {
   sync: Sync;
   observe: Observe;
   nowMs?: () => number;
-  /** Monotonic clocks: of the cached logins, and of the budget of calls to the CMS by anonymous requests. */
-  clocks?: { loginsMs: () => number; unknownMs: () => number } | undefined;
+  /** Monotonic clocks: of the cached logins, and of the attempts at passwords of protected records. */
+  clocks?: { loginsMs: () => number; passwordsMs: () => number } | undefined;
   /** In a cluster: the other gateways, and the rate-limit counters and idempotency keys that all share. */
   peers?: Peers | undefined;
   sharedCounters?: SharedCounters | undefined;
@@ -144,8 +144,8 @@ export function createApplication(options: ApplicationOptions): Application {
       isUnreachable: () => sync.state().state === 'unreachable',
       readNewest: (kind) => cmsRecords.readNewest(kind),
     }),
-    passwordAttempts: createPasswordAttempts(clocks?.unknownMs),
-    imageFetches: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),
+    passwordAttempts: createPasswordAttempts(clocks?.passwordsMs),
+    imageFetcher: createImageFetcher({ options: { blockedOrigins: ownOrigin(publicUrl, config) } }),
     serializer: createSerializer(replica, mapping, site, config.cost),
     cost: config.cost,
     lists: config.lists,

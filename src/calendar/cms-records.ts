@@ -220,11 +220,11 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
         throw error;
       }
       const { id } = attempt.succeeded(Number(cmsRecord.id), () => toRecord(kind, cmsRecord, true));
-      const resent = cms.resentAfterCreate?.(kindMapping, body);
-      if (resent) {
+      const touched = cms.touchAfterCreate?.(kindMapping, body);
+      if (touched) {
         rollback.assertCreated(kind, id);
         readMark = writeThrough.readMark();
-        cmsRecord = await cms.update(kindMapping, id, resent, call);
+        cmsRecord = await cms.update(kindMapping, id, touched, call);
       }
       return store(kind, cmsRecord, { readMark, isWritten: true, call });
     },

@@ -5,7 +5,7 @@ import type { LRUCache } from 'lru-cache';
 import { type Cms, MEDIA } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
-import { KINDS, type Kind, type KindOrImage, type Site } from '../model/records.ts';
+import { KINDS, type Kind, type KindOrImage, recordKey, type Site } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
@@ -97,7 +97,7 @@ export function startCreate(
     );
     const newIds = records.map(({ id }) => Number(id)).filter((id) => id > highestKnownId);
     if (newIds.length === cms.maxPageSize) throw new Error('more new records than one page shows');
-    return newIds.filter((id) => !recentlyCreated.has(`${kind} ${id}`));
+    return newIds.filter((id) => !recentlyCreated.has(recordKey(kind, id)));
   }
 
   return {
@@ -105,7 +105,7 @@ export function startCreate(
     succeeded(id, read) {
       const recordKind = kind as Kind;
       const isKnown =
-        recentlyCreated.has(`${kind} ${id}`) || (id <= highestKnownId && replica.get(recordKind, id) !== undefined);
+        recentlyCreated.has(recordKey(kind, id)) || (id <= highestKnownId && replica.get(recordKind, id) !== undefined);
       // First without the record, so that errors name it even if the response lacks fields.
       rollback.created(kind, id);
       const record = read();

@@ -11,7 +11,7 @@ import { epochToWallMs, parseZone, siteZone, utcZone, wallToUtc, type Zone } fro
 /** The site's zone, for dates without one. */
 export const zoneOf = ({ site }: { site(): Site }): Zone => siteZone(site().timezone);
 
-/** The wall-clock time in a zone. */
+/** The wall time in a zone. */
 const wallAt = (epochMs: number, zone: Zone): WallTime => formatWallTime(epochToWallMs(epochMs, zone));
 
 /**
@@ -121,7 +121,7 @@ function wholeDay(name: string, text: string, { nowMs, zone }: Clock): WallTime 
 }
 
 /**
- * Parses a validated text into wall-clock time in `zone`, to the second. A Unix time and a text that names a
+ * Parses a validated text into the wall time in `zone`, to the second. A Unix time and a text that names a
  * zone are instants; any other text is in `zone` already.
  * @throws ApiError `rest_invalid_param` that names the parameter
  */
@@ -162,7 +162,7 @@ export interface EventTimes {
 }
 
 /**
- * The times of a created or updated event. A text is wall-clock time in the event's zone. A text with an
+ * The times of a created or updated event. A text is a wall time in the event's zone. A text with an
  * offset and a Unix time are instants, converted to that zone. All-day events cover whole days.
  * @param sent an absent value stays as it was
  * @param before the stored event, absent on create
@@ -191,6 +191,6 @@ export function eventTimes(
   return { start, end, timezone, allDay };
 }
 
-/** Converts wall-clock time in the named zone to UTC. An unknown zone counts as the site's. */
+/** Converts a wall time in the named zone to UTC. An unknown zone counts as the site's. */
 export const toUtc = (wall: WallTime, timezone: string, site: Zone): WallTime =>
   wallToUtc(wall, parseZone(timezone) ?? site);

@@ -197,7 +197,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       return { status: 201, body: serializer.event(record, audience, { unlocked: true }) };
     },
     /** The response to a repeated `create` of an event, as far as the actor may see it now. */
-    async created(id: number, request: RequestContext): Promise<ApiResponse> {
+    async readCreated(id: number, request: RequestContext): Promise<ApiResponse> {
       const { record, unlocked } = await readCreated(services, 'event', id, request);
       return { status: 201, body: serializer.event(record, await audienceOf(request), { unlocked }) };
     },

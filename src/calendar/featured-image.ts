@@ -17,7 +17,7 @@ const MAX_URLS = 20;
 export function createRequestImages(
   services: Services,
   request: Pick<RequestContext, 'actor' | 'requestId'>,
-  fetcher: ImageFetcher = services.imageFetches,
+  fetcher: ImageFetcher = services.imageFetcher,
 ): RequestImages {
   /** Ids of checked images, by the sent text. */
   const ids = new Map<string, number>();

@@ -202,7 +202,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       return { status: 201, body: serializer.linked(record, { unlocked: true }) };
     },
     /** The response to a repeated `create` of a record, as far as the actor may see it now. */
-    async created(id: number, request: RequestContext): Promise<ApiResponse> {
+    async readCreated(id: number, request: RequestContext): Promise<ApiResponse> {
       const { record, unlocked } = await readCreated(services, kind, id, request);
       return { status: 201, body: serializer.linked(record, { unlocked }) };
     },

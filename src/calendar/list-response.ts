@@ -9,11 +9,11 @@ import type { Kind, PostKind } from '../model/records.ts';
 import { type PageWindow, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
 import { ANY_STATUS, exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './permissions.ts';
 import {
-  atOnce,
-  inTurns,
   joinRendered,
   joinStaff,
   publicEntries,
+  runInOneTurn,
+  runInTurns,
   type Serialize,
   staffEntries,
 } from './rendered-records.ts';
@@ -110,8 +110,8 @@ export async function listResponse<K extends PostKind>(
   find: () => Promise<FoundPage<K>>,
   baseUrl: string,
 ): Promise<ApiResponse> {
-  const response = await inTurns(services, responseSteps(services, await find(), baseUrl));
-  return response ?? atOnce(responseSteps(services, await find(), baseUrl));
+  const response = await runInTurns(services, responseSteps(services, await find(), baseUrl));
+  return response ?? runInOneTurn(responseSteps(services, await find(), baseUrl));
 }
 
 /** The response to the public may be cached; that to staff is the actor's own. */

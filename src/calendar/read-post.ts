@@ -11,6 +11,7 @@ import {
   type Kind,
   type PostKind,
   type RecordOf,
+  recordKey,
   seriesIdOf,
   type TermKind,
 } from '../model/records.ts';
@@ -103,7 +104,7 @@ async function lookUpPost<K extends PostKind>(
   request: RequestContext,
 ): Promise<RecordOf[K]> {
   const { unknownRecords, replica } = services;
-  if (unknownRecords.isMissing(nameOf(services, kind, id, request))) throw unknownId(kind, id);
+  if (unknownRecords.isMissing(lookUpName(services, kind, id, request))) throw unknownId(kind, id);
   const found = await unknownRecords.lookUp(request.actor, kind, () => fetchPost(services, kind, id, request));
   if (found) return found.result;
   const record = replica.get(kind, id);
@@ -113,11 +114,11 @@ async function lookUpPost<K extends PostKind>(
 }
 
 /**
- * A CMS may say of a record that this caller may not see that there is none. With a service account the replica has
- * it, otherwise the look-up counts for this caller only.
+ * The name under which a look-up is remembered. A CMS may say "not found" of a record that this caller may not see. With a service account
+ * the replica has such a record; without one, the name has the caller's id, so that the look-up counts for this caller only.
  */
-const nameOf = ({ serviceCredentials }: Services, kind: Kind, id: number, { actor }: RequestContext): string =>
-  serviceCredentials === undefined ? `${kind} ${id} ${actor.account?.userId ?? ''}` : `${kind} ${id}`;
+const lookUpName = ({ serviceCredentials }: Services, kind: Kind, id: number, { actor }: RequestContext): string =>
+  serviceCredentials === undefined ? `${recordKey(kind, id)} ${actor.account?.userId ?? ''}` : recordKey(kind, id);
 
 async function fetchPost<K extends PostKind>(
   services: Services,
@@ -136,7 +137,7 @@ async function fetchPost<K extends PostKind>(
       throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
     // The service account sees it: the CMS only hides it from this caller.
     if (services.replica.get(kind, id)) throw notAccessible(kind);
-    if (kind !== 'event') services.unknownRecords.markMissing(nameOf(services, kind, id, request));
+    if (kind !== 'event') services.unknownRecords.markMissing(lookUpName(services, kind, id, request));
     else if (await isOfAnotherType(services, id, request)) throw notAnEvent();
     throw unknownId(kind, id);
   }
@@ -168,7 +169,7 @@ async function isOfAnotherType(services: Services, id: number, request: RequestC
   if (services.replica.getImage(id)) return true;
   if (!services.unknownRecords.mayCall(request.actor, EXISTS_CALLS)) return false;
   if (await services.cms.exists(id, callOptions(request))) return true;
-  services.unknownRecords.markMissing(nameOf(services, 'event', id, request));
+  services.unknownRecords.markMissing(lookUpName(services, 'event', id, request));
   return false;
 }
 
@@ -221,7 +222,7 @@ async function existsInCms(
   request: RequestContext,
 ): Promise<boolean | undefined> {
   const { cmsRecords, mapping, unknownRecords } = services;
-  const name = nameOf(services, kind, id, request);
+  const name = lookUpName(services, kind, id, request);
   // WordPress's routes do not match an id that JavaScript writes with an exponent.
   if (!mapping.kinds[kind] || !Number.isSafeInteger(id) || unknownRecords.isMissing(name)) return false;
   const found = await unknownRecords.lookUp(request.actor, kind, async () => {

@@ -85,12 +85,13 @@ export const singleResponse = ({ bytes, etag, cacheTags, modifiedUtc }: Rendered
 export const findRendered = (services: Services, kind: Kind, id: number, audience: Audience, variant: Variant) =>
   services.replica.getRendered(renderingOf(audience, variant), kind, id);
 
-/** So many records are read at once, fewer if those before were large, and so many bytes rendered before other requests run. */
+/** Records that the first step reads, and the most that a later one reads. */
 const RECORDS_PER_STEP = { first: 5, most: 20 };
+/** Bytes that are rendered before other requests run. */
 const TURN_BYTES = 512 * 1024;
 
-/** How many records the next step reads, after one of so many records and bytes: about half of what a turn may render. */
-const nextStep = (records: number, bytes: number): number =>
+/** How many records the next step reads: about half of what a turn may render, if they are as large as those of this step. */
+const sizeOfNextStep = (records: number, bytes: number): number =>
   Math.max(1, Math.min(RECORDS_PER_STEP.most, Math.floor((records * TURN_BYTES) / 2 / Math.max(1, bytes))));
 
 /** Work in steps, so that other requests can run between them. Each step yields the bytes that it rendered. */
@@ -123,7 +124,7 @@ export function* publicEntries<K extends Kind>(
       entries[i] = entry;
       bytes += entry.bytes.byteLength;
     }
-    step = nextStep(some.length, bytes);
+    step = sizeOfNextStep(some.length, bytes);
     yield bytes;
   }
   return entries.filter((entry) => entry !== undefined);
@@ -148,13 +149,14 @@ export function* staffEntries<K extends Kind>(
     });
     entries.push(...rendered);
     const bytes = rendered.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    step = nextStep(some.length, bytes);
+    step = sizeOfNextStep(some.length, bytes);
     yield bytes;
   }
   return entries;
 }
 
-export function atOnce<T>(steps: Steps<T>): T {
+/** Runs all steps in one turn of the event loop. */
+export function runInOneTurn<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -162,10 +164,10 @@ export function atOnce<T>(steps: Steps<T>): T {
 }
 
 /**
- * In several turns of the event loop if it takes long: 500 large events would stop all other requests for half a second. Undefined if the
- * replica changed meanwhile, so that the entries may not belong to one state.
+ * Runs the steps, and lets other requests run after every `TURN_BYTES`: without a pause, 500 large events would stop all other requests for
+ * half a second. Resolves with undefined if the replica changed meanwhile: then the entries may belong to different states of it.
  */
-export async function inTurns<T>({ replica }: Services, steps: Steps<T>): Promise<T | undefined> {
+export async function runInTurns<T>({ replica }: Services, steps: Steps<T>): Promise<T | undefined> {
   const { version } = replica;
   for (let bytes = 0; ; ) {
     const step = steps.next();

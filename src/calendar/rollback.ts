@@ -14,6 +14,7 @@ import {
   type PostKind,
   type PostRecord,
   type RecordOf,
+  recordKey,
   type TermKind,
   type TermRecord,
 } from '../model/records.ts';
@@ -43,8 +44,6 @@ interface OrphanSearch {
  * respond.
  */
 const WAIT_LIMIT_MS = 3000;
-
-const keyOf = (kind: KindOrImage, id: number) => `${kind} ${id}`;
 
 /** The rollback of one request: each request that writes needs its own. */
 export function createRollback(services: Services, request: RequestContext): Rollback {
@@ -96,7 +95,7 @@ export function createRollback(services: Services, request: RequestContext): Rol
     await withinLimit(poll());
     // By now the CMS may have responded to another request that created one of the candidates.
     const possibleOrphans = candidates.filter(
-      ({ kind, id }) => id === undefined || !recentlyCreated.has(keyOf(kind, id)),
+      ({ kind, id }) => id === undefined || !recentlyCreated.has(recordKey(kind, id)),
     );
     const apiError = toApiError(error);
     if (orphans.length > 0) apiError.data.created = orphans;
@@ -112,11 +111,11 @@ export function createRollback(services: Services, request: RequestContext): Rol
   return {
     created(kind, id, record) {
       usedRecords.markCreated(handle, kind, id);
-      recentlyCreated.set(keyOf(kind, id), true);
-      created.set(keyOf(kind, id), { kind, id, record });
+      recentlyCreated.set(recordKey(kind, id), true);
+      created.set(recordKey(kind, id), { kind, id, record });
     },
     assertCreated(kind, id) {
-      if (created.get(keyOf(kind, id))?.record) return;
+      if (created.get(recordKey(kind, id))?.record) return;
       const message = 'The CMS answered a create with a record that was there before.';
       throw new CmsUnavailable('incomplete', message, { outcomeUnknown: true });
     },
@@ -271,13 +270,13 @@ export function createUsedRecords(): UsedRecords {
 
   return {
     markCreated(request, kind, id) {
-      const key = keyOf(kind, id);
+      const key = recordKey(kind, id);
       if (created.get(key)?.creator === request) return;
       // Another request may have learned the id from the CMS first.
       created.set(key, { creator: request, isShared: isUsedByOthers(request, key) });
     },
     async use(request, kind, id) {
-      const key = keyOf(kind, id);
+      const key = recordKey(kind, id);
       const entry = created.get(key);
       await entry?.removal;
       if (removed.has(key)) return false;
@@ -287,7 +286,7 @@ export function createUsedRecords(): UsedRecords {
       return true;
     },
     async removeUnused(request, kind, id, remove) {
-      const key = keyOf(kind, id);
+      const key = recordKey(kind, id);
       const entry = created.get(key);
       if (entry?.creator !== request || entry.isShared) return false;
       let isCertain = true;

@@ -40,7 +40,7 @@ export interface Services {
   /** Anonymous callers' attempts at passwords of protected records. */
   passwordAttempts: PasswordAttempts;
   /** Fetches images by URL, a bounded number at a time. */
-  imageFetches: ImageFetcher;
+  imageFetcher: ImageFetcher;
   /** The service account. Without one the sync reads only public records. */
   serviceCredentials: Credentials;
   lists: ListSettings;

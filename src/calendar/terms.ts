@@ -18,7 +18,7 @@ import {
   totalPages,
 } from './list-response.ts';
 import { can, permissionsFor, permissionsForWrite, visibilityFor, writableMapping } from './permissions.ts';
-import { atOnce, findRendered, joinRendered, publicEntries, renderRecord } from './rendered-records.ts';
+import { findRendered, joinRendered, publicEntries, renderRecord, runInOneTurn } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
 import { createRollback } from './rollback.ts';
 import type { Audience } from './serializer.ts';
@@ -120,7 +120,7 @@ export function createTerms(services: Services, kind: TermKind) {
       });
       return { status: 200, body: { [collection]: entries, ...rest }, headers };
     }
-    const entries = atOnce(publicEntries<TermKind>(services, kind, ids, audience, serializeEntry));
+    const entries = runInOneTurn(publicEntries<TermKind>(services, kind, ids, audience, serializeEntry));
     const { parts, etag } = joinRendered(collection, entries, rest);
     const cacheTags = [...ids.map((id) => `${kind}-${id}`), collection];
     return { status: 200, body: parts, etag, headers, cacheTags, validUntilMs: modifiedAfter.validUntilMs };
@@ -201,7 +201,7 @@ export function createTerms(services: Services, kind: TermKind) {
       return createdResponse(record, request);
     },
     /** The response to a repeated `create` of a term. */
-    async created(id: number, request: RequestContext): Promise<ApiResponse> {
+    async readCreated(id: number, request: RequestContext): Promise<ApiResponse> {
       writableMapping(services, kind);
       return createdResponse((await services.cmsRecords.readForEditing(kind, id, request)).record, request);
     },

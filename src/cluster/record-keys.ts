@@ -1,13 +1,11 @@
-// Keys of records, as one string each, and the part of a change that a replica does not have yet.
+// The record keys of a change, and the part of a change that a replica does not have yet.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { CalendarRecord, KindOrImage } from '../model/records.ts';
+import { type CalendarRecord, type KindOrImage, recordKey } from '../model/records.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 
-/** `event 12`, or `image 7`. */
-export const keyOf = (kind: string, id: number): string => `${kind} ${id}`;
-
+/** Reads what `recordKey` made. */
 export function parseKey(key: string): { kind: KindOrImage; id: number } {
   const [kind, id] = key.split(' ');
   return { kind: kind as KindOrImage, id: Number(id) };
@@ -16,9 +14,9 @@ export function parseKey(key: string): { kind: KindOrImage; id: number } {
 /** The keys of all records that a change writes or deletes. */
 export function keysOf({ upserts = [], images = [], deletes = [] }: ChangeSet): string[] {
   return [
-    ...upserts.map(({ kind, id }) => keyOf(kind, id)),
-    ...images.map(({ id }) => keyOf('image', id)),
-    ...deletes.flatMap(({ kind, ids }) => ids.map((id) => keyOf(kind, id))),
+    ...upserts.map(({ kind, id }) => recordKey(kind, id)),
+    ...images.map(({ id }) => recordKey('image', id)),
+    ...deletes.flatMap(({ kind, ids }) => ids.map((id) => recordKey(kind, id))),
   ];
 }
 

@@ -1,12 +1,11 @@
 // Stores CMS responses of requests in the replicas of all gateways: skips responses that another change made
 // outdated, and repairs unpublished changes.
 
-import type { KindOrImage } from '../model/records.ts';
+import { type KindOrImage, recordKey } from '../model/records.ts';
 import { type ChangeSet, NotLeaderError } from '../store/change-set.ts';
 import type { WriteThrough } from '../sync/peers.ts';
 import { refetchAndPublish } from './leader.ts';
 import type { ClusterNode } from './node.ts';
-import { keyOf } from './record-keys.ts';
 import { RedisUnavailable } from './redis.ts';
 
 /** The longest wait for the leader to handle a request. */
@@ -33,7 +32,7 @@ export function createWriteThrough(node: ClusterNode, nowMs = () => performance.
   const withoutOutdated = (change: ChangeSet, readMark: number, onOutdated?: (key: string) => void): ChangeSet => ({
     ...change,
     upserts: (change.upserts ?? []).filter(({ kind, id }) => {
-      const key = keyOf(kind, id);
+      const key = recordKey(kind, id);
       const isOutdated = changeLog.changedSince(key, readMark);
       if (isOutdated) onOutdated?.(key);
       return !isOutdated;
@@ -77,7 +76,7 @@ export function createWriteThrough(node: ClusterNode, nowMs = () => performance.
     readMark: changeLog.readMark,
     async storeRead(change, readMark) {
       const unchanged = (kind: KindOrImage, ids: readonly number[]) =>
-        ids.filter((id) => !changeLog.changedSince(keyOf(kind, id), readMark));
+        ids.filter((id) => !changeLog.changedSince(recordKey(kind, id), readMark));
       await changeLog.commit('read', () => ({
         ...withoutOutdated(change, readMark),
         deletes: (change.deletes ?? []).map(({ kind, ids }) => ({ kind, ids: unchanged(kind, ids) })),
@@ -89,7 +88,7 @@ export function createWriteThrough(node: ClusterNode, nowMs = () => performance.
       if (outdated.size > 0) await refetchOrMark(outdated);
     },
     // The replica may be unwritable (a full disk) or closed (the gateway stops).
-    reread: (kind, id) => refetchOrMark(new Set([keyOf(kind, id)])).catch(() => {}),
+    reread: (kind, id) => refetchOrMark(new Set([recordKey(kind, id)])).catch(() => {}),
     repair() {
       const asLeader = node.role.name === 'leader';
       if (running && (running.asLeader || !asLeader)) return running.done;

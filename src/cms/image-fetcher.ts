@@ -6,7 +6,7 @@ import { isIP, isIPv4, type LookupFunction } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { ApiError } from '../errors.ts';
-import { trimCharacters } from '../text/text.ts';
+import { percentDecoded, trimCharacters } from '../text/text.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export interface ReservedImage {
@@ -304,13 +304,7 @@ async function readImage(
 
 /** The last path segment without its extension, in characters that any file system accepts. */
 function filenameOf({ pathname }: URL): string {
-  const segment = pathname.split('/').at(-1) ?? '';
-  let name = segment;
-  try {
-    name = decodeURIComponent(segment);
-  } catch {
-    // A malformed percent-encoding stays as it is.
-  }
+  const name = percentDecoded(pathname.split('/').at(-1) ?? '');
   const clean = trimCharacters(name.replace(/\.\w{1,5}$/, '').replace(/[^\p{L}\p{N}_-]+/gu, '-'), '-_');
   return [...clean].slice(0, MAX_FILENAME_LENGTH).join('') || 'image';
 }

@@ -251,8 +251,11 @@ export interface Cms {
   list(spec: CollectionSpec, request: ListRequest, options?: CallOptions): Promise<CmsPage>;
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
   create(spec: CollectionSpec, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
-  /** The part of a create's body that must follow as an update, for plugins of the CMS that react to updates only. */
-  resentAfterCreate?(spec: CollectionSpec, body: CmsRecord): CmsRecord | undefined;
+  /**
+   * The part of a create's body that the gateway sends again as an update, for plugins of the CMS that react to updates only. Undefined if there
+   * is none.
+   */
+  touchAfterCreate?(spec: CollectionSpec, body: CmsRecord): CmsRecord | undefined;
   update(spec: CollectionSpec, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
   /** Throws `CmsRejected` `no-trash` if the collection has none, and `gone` if the record is in the trash. */
   trash(spec: CollectionSpec, id: number, options: CallOptions): Promise<CmsRecord>;

@@ -3,6 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { Login } from '../cms/port.ts';
 import { networkOf } from './client-address.ts';
 import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts';
 
@@ -13,7 +14,7 @@ import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts
 export type LoginDecision = { ok: true; trusted: boolean } | { ok: false; retryAfterS: number; isIgnored: boolean };
 
 /** Tokens have no user name. */
-export type LoginKind = 'password' | 'token';
+type LoginKind = Login['kind'];
 
 export interface LoginLimit {
   /**

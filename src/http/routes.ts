@@ -161,7 +161,7 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
       key: idempotencyKey,
       params: { query: Object.fromEntries(query), body },
       create: (key, renew) => runOperation(endpointRequest, { ...request, creationKey: { kind, key, renew } }),
-      readCreated: (id) => operations[kind].created(id, request),
+      readCreated: (id) => operations[kind].readCreated(id, request),
     });
   }
 

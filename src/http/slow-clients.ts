@@ -1,7 +1,7 @@
 // Bounds the memory of responses that clients have not received yet: closes the connections of the slowest clients.
 
 import type { ServerResponse } from 'node:http';
-import type { Observe } from '../observability/events.ts';
+import type { Observe } from '../observability/observations.ts';
 
 export interface UnsentResponses {
   /** Call it when the response begins to be sent. */

@@ -16,6 +16,7 @@ import {
   type WallTime,
 } from '../model/records.ts';
 import { searchableText } from '../text/html.ts';
+import { percentDecoded } from '../text/text.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
 import { parseZone, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
@@ -30,7 +31,7 @@ export interface ReaderOptions {
   storedAs: 'posts' | 'terms';
   /** The excerpt is WordPress's own, which WordPress generates from the content if it is blank. */
   usesCoreExcerpt: boolean;
-  /** The companion plugin keeps the UTC date of a draft blank. WordPress alone answers a made-up one. */
+  /** The companion plugin keeps the UTC date of a draft blank. Without it WordPress derives one from the local date. */
   hasTrueDraftDates: boolean;
 }
 
@@ -113,14 +114,14 @@ const toUtc = (wall: WallTime, zones: Zones): WallTime =>
 /**
  * The text that searches look into: the raw texts if the CMS shows them, else the rendered ones, and the
  * searched fields. A protected post is found only by what every caller sees of it, because a search would
- * reveal the rest word by word. That is the title of an event, and the slug of a venue or organizer, whose
- * name is blanked too.
+ * reveal the rest word by word. That is the title of an event, and the slug (which WordPress percent-encodes) of a
+ * venue or organizer, whose name is blanked too.
  */
 function searchTextOf(kind: Kind, values: Record<string, unknown>, cmsRecord: CmsRecord): string {
   if (values.protected === true) {
     return kind === 'event'
       ? protectedTitle(String(values.title ?? ''), cmsRecord)
-      : decodeSlug(String(values.slug ?? ''));
+      : percentDecoded(String(values.slug ?? ''));
   }
   const names = ['title', 'content', 'excerpt'];
   const raw = names.map((name) => valueAt(cmsRecord, [name, 'raw']));
@@ -134,15 +135,6 @@ function searchTextOf(kind: Kind, values: Record<string, unknown>, cmsRecord: Cm
 function protectedTitle(rendered: string, cmsRecord: CmsRecord): string {
   const raw = valueAt(cmsRecord, ['title', 'raw']);
   return typeof raw === 'string' ? raw : searchableText(rendered);
-}
-
-/** WordPress percent-encodes letters beyond ASCII in slugs. */
-function decodeSlug(slug: string): string {
-  try {
-    return decodeURIComponent(slug);
-  } catch {
-    return slug;
-  }
 }
 
 /**

@@ -7,6 +7,8 @@ export type TermKind = 'category' | 'tag';
 export type Kind = PostKind | TermKind;
 /** What the replica stores by id, and what a request can create in the CMS. */
 export type KindOrImage = Kind | 'image';
+/** A record or image as one text: `event 12`, `image 7`. */
+export const recordKey = (kind: KindOrImage, id: number): string => `${kind} ${id}`;
 /** The kinds that an event links to. */
 export type LinkedKind = Exclude<PostKind, 'event'>;
 
@@ -75,7 +77,7 @@ export interface PostFields {
 
 export interface EventFields extends PostFields {
   allDay: boolean;
-  /** The event's own wall-clock time in `timezone`. */
+  /** The event's own wall time in `timezone`. */
   start: WallTime;
   end: WallTime;
   startUtc: WallTime;

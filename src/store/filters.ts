@@ -39,7 +39,7 @@ export interface PageWindow {
   offset: number;
 }
 
-/** A bound on the event's start or end, in the event's own wall-clock time. */
+/** A bound on the event's start or end, in the event's own wall time. */
 export interface DateBound {
   field: 'start' | 'end';
   op: '>=' | '>' | '<=' | '<';

@@ -47,7 +47,7 @@ export function linkBit(targetKind: number, targetId: number): number {
 }
 
 /*
- * Wall-clock times are wall numbers (20270312100000): half the size of text, in the same order.
+ * Wall times are wall numbers (20270312100000): half the size of text, in the same order.
  *
  * `event_link` repeats every column that event lists filter by, and those that the default order compares. So "events of this category in this
  * date range" is one scan of its primary key, and for lists without links one of `event_start`: 70 to 190

@@ -1,4 +1,4 @@
-// Plain texts: trimmed, normalized and folded for searches in linear time, web and postal addresses, and texts for a terminal.
+// Plain texts: trimmed, normalized, decoded and folded for searches in linear time, web and postal addresses, and texts for a terminal.
 
 /**
  * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular
@@ -65,6 +65,15 @@ export function foldForSort(text: string): string {
  */
 export const slugKey = (slug: string): string =>
   encodeURIComponent(slug.toWellFormed().toLowerCase()).toLowerCase().replaceAll('%25', '%');
+
+/** The text without percent-encoding. A text whose encoding is malformed stays as it is. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 /** The address if it is one of the web, otherwise undefined: the CMS may have `javascript:` or a text. */
 export function webAddress(text: unknown): string | undefined {

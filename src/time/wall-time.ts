@@ -60,7 +60,7 @@ export function parseWallTime(text: string): number | undefined {
  */
 export function wallTimeMs(wall: string): number {
   const ms = parseWallTime(wall);
-  if (ms === undefined) throw new RangeError(`no wall-clock time: ${wall}`);
+  if (ms === undefined) throw new RangeError(`no wall time: ${wall}`);
   return ms;
 }
 

@@ -72,7 +72,7 @@ describe('rollback', () => {
 
     it('if the CMS rejects the update with which an adapter repeats a part of the create', async () => {
       const seen: unknown[] = [];
-      fixture.cms.resentAfterCreate = ({ collection }, body) =>
+      fixture.cms.touchAfterCreate = ({ collection }, body) =>
         collection === 'events'
           ? { meta: { start_date: (body.meta as { start_date: string }).start_date } }
           : undefined;

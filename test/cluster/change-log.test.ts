@@ -3,9 +3,9 @@
 import { expect } from 'chai';
 import { type ChangeLog, createChangeLog, type WriteMode } from '../../src/cluster/change-log.ts';
 import { LOG_START, type StoredEntry } from '../../src/cluster/change-log-entry.ts';
-import { keyOf } from '../../src/cluster/record-keys.ts';
 import { openRedis, type Redis } from '../../src/cluster/redis.ts';
 import type { UnpublishedKeys } from '../../src/cluster/unpublished-changes.ts';
+import { recordKey } from '../../src/model/records.ts';
 import type { ChangeJournal, JournalPosition } from '../../src/store/change-journal.ts';
 import { NotLeaderError } from '../../src/store/change-set.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
@@ -209,10 +209,10 @@ describe('change log', function () {
     const [a, b] = three();
     const mark = b.changeLog.readMark();
     await write(a, 'one');
-    expect(b.changeLog.changedSince(keyOf('event', 1), mark)).to.equal(false);
+    expect(b.changeLog.changedSince(recordKey('event', 1), mark)).to.equal(false);
     await b.changeLog.applyPending(b.redis);
-    expect(b.changeLog.changedSince(keyOf('event', 1), mark)).to.equal(true);
-    expect(b.changeLog.changedSince(keyOf('event', 1), b.changeLog.readMark())).to.equal(false);
+    expect(b.changeLog.changedSince(recordKey('event', 1), mark)).to.equal(true);
+    expect(b.changeLog.changedSince(recordKey('event', 1), b.changeLog.readMark())).to.equal(false);
   });
 
   it('restores unpublished changes after a restart', async () => {
@@ -225,7 +225,7 @@ describe('change log', function () {
       writeMode: () => a.mode,
       onApplied: () => {},
     });
-    expect(unpublishedOf(restarted)).to.deep.equal([keyOf('event', 1)]);
+    expect(unpublishedOf(restarted)).to.deep.equal([recordKey('event', 1)]);
     restarted.markPublished(new Map(restarted.unpublished as UnpublishedKeys & Map<string, number>));
     expect(unpublishedOf(restarted)).to.deep.equal([]);
   });
@@ -237,7 +237,7 @@ describe('change log', function () {
     const records = new Map(a.changeLog.unpublished as UnpublishedKeys & Map<string, number>);
     await write(a, 'once more');
     a.changeLog.markPublished(records);
-    expect(unpublishedOf(a.changeLog)).to.deep.equal([keyOf('event', 1)]);
+    expect(unpublishedOf(a.changeLog)).to.deep.equal([recordKey('event', 1)]);
   });
 
   it('keeps unpublished after a snapshot what was stored meanwhile, and what the sender had unpublished', async () => {
@@ -246,8 +246,8 @@ describe('change log', function () {
     await write(a, 'before the snapshot');
     a.changeLog.markUnpublished('unknown');
     await a.changeLog.commit('read', () => ({ upserts: [event(2)] }));
-    a.changeLog.replicaReplaced('1700000000000-3', [keyOf('event', 3)]);
-    expect(unpublishedOf(a.changeLog)).to.deep.equal([keyOf('event', 2), keyOf('event', 3)]);
+    a.changeLog.replicaReplaced('1700000000000-3', [recordKey('event', 3)]);
+    expect(unpublishedOf(a.changeLog)).to.deep.equal([recordKey('event', 2), recordKey('event', 3)]);
   });
 
   it('counts every record as changed after a snapshot', async () => {
@@ -255,8 +255,8 @@ describe('change log', function () {
     await write(a, 'one');
     const mark = a.changeLog.readMark();
     a.changeLog.replicaReplaced('1700000000000-3', []);
-    expect(a.changeLog.changedSince(keyOf('event', 1), mark)).to.equal(true);
-    expect(a.changeLog.changedSince(keyOf('event', 1), a.changeLog.readMark())).to.equal(false);
+    expect(a.changeLog.changedSince(recordKey('event', 1), mark)).to.equal(true);
+    expect(a.changeLog.changedSince(recordKey('event', 1), a.changeLog.readMark())).to.equal(false);
   });
 
   it('knows of local writes when a response is outdated', async () => {
@@ -264,7 +264,7 @@ describe('change log', function () {
     const mark = a.changeLog.readMark();
     a.mode = { type: 'local' };
     await write(a, 'alone');
-    expect(a.changeLog.changedSince(keyOf('event', 1), mark)).to.equal(true);
+    expect(a.changeLog.changedSince(recordKey('event', 1), mark)).to.equal(true);
   });
 
   it('needs another snapshot when too many records were stored meanwhile', async () => {

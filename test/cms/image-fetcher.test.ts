@@ -108,7 +108,7 @@ describe('images by URL', () => {
     try {
       const image = { bytes: new Uint8Array(LARGEST), mimeType: 'image/png', filename: 'a.png' };
       let fetched = 0;
-      gateway.services.imageFetches = createImageFetcher({
+      gateway.services.imageFetcher = createImageFetcher({
         fetchFrom: async () => {
           fetched += 1;
           return image;

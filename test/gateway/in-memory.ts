@@ -168,7 +168,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     observe,
     nowMs,
     peers: cluster,
-    ...(options.isRecorded && { clocks: { loginsMs: () => 1, unknownMs: steppingClock() } }),
+    ...(options.isRecorded && { clocks: { loginsMs: () => 1, passwordsMs: steppingClock() } }),
   });
   const { services, operations, listener } = application;
   try {

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createUnsentResponses } from '../../src/http/slow-clients.ts';
-import type { Observation } from '../../src/observability/events.ts';
+import type { Observation } from '../../src/observability/observations.ts';
 import { createFakeCms, SERVICE } from '../cms/fake-cms.ts';
 import { MOUNT, startGateway } from '../start-gateway.ts';
 import { until } from '../until.ts';

@@ -8,7 +8,7 @@ import type { CancelledEvent } from '../../store/change-journal.ts';
 import { decodeEntities } from '../../text/html.ts';
 import type { Events } from '../events.ts';
 import { assertPageExists, extraRequests } from '../list-response.ts';
-import { atOnce, contentHash, publicEntries } from '../rendered-records.ts';
+import { contentHash, publicEntries, runInOneTurn } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request-context.ts';
 import type { Audience } from '../serializer.ts';
 import type { ListSettings, Services } from '../services.ts';
@@ -57,7 +57,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
       hasChanged: () => replica.version !== replicaVersion,
       entriesOf(ids: number[]): Entry[] {
         if (access.isPublic) {
-          const rendered = atOnce(publicEntries(services, 'event', ids, audience, listPage.serialize));
+          const rendered = runInOneTurn(publicEntries(services, 'event', ids, audience, listPage.serialize));
           for (const record of rendered) for (const tag of record.cacheTags) cacheTags.add(tag);
           return rendered.map(({ etag, bytes }) => ({ etag, read: () => parseEvent(bytes) }));
         }

@@ -1,9 +1,10 @@
 // Translates a list request into Payload's query: conditions, order, fields and page.
 
+import { percentDecoded } from '../../text/text.ts';
 import type { CollectionSpec, Detail, ListRequest, Query } from '../port.ts';
 import type { Features } from './features.ts';
 import type { Ids } from './ids.ts';
-import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, statusFieldOf, UNPUBLISHED_STATUSES } from './records.ts';
+import { DETAIL_FIELDS, idSpaceOf, payloadStatusOf, STATUSES_BY_FIELD, statusFieldOf } from './records.ts';
 
 export interface ListQuery {
   query: Query;
@@ -48,7 +49,8 @@ export function listQuery(
   if (slug !== undefined) {
     const path = spec.paths.get('slug');
     if (path === undefined) return undefined;
-    add({ [`[${path}][equals]`]: decodeSlug(slug) });
+    // The API percent-encodes letters beyond ASCII in slugs, and Payload does not.
+    add({ [`[${path}][equals]`]: percentDecoded(slug) });
   }
   if (author !== undefined) {
     const [path, payloadId] = [spec.paths.get('author'), ids.toPayload('account', author)];
@@ -125,8 +127,8 @@ function addStatuses(
 /** The condition that a record has one of the API's statuses; undefined if none of these can be stored. */
 function statusRules(wanted: readonly string[], field: string | undefined): Query | undefined {
   const payloadStatuses = wanted.flatMap((status) => payloadStatusOf(status) ?? []);
-  const ofSite = field === undefined ? [] : UNPUBLISHED_STATUSES.filter((status) => wanted.includes(status));
-  const isAll = ofSite.length === UNPUBLISHED_STATUSES.length && wanted.includes('draft');
+  const ofSite = field === undefined ? [] : STATUSES_BY_FIELD.filter((status) => wanted.includes(status));
+  const isAll = ofSite.length === STATUSES_BY_FIELD.length && wanted.includes('draft');
   const isPublished = ofSite.length === 0 && !wanted.includes('draft');
   if (field === undefined || isAll || isPublished)
     return payloadStatuses.length > 0 ? { '[_status][in]': payloadStatuses.join(',') } : undefined;
@@ -137,7 +139,7 @@ function statusRules(wanted: readonly string[], field: string | undefined): Quer
     alternatives.push(
       draftsWith({
         [`[or][0][${field}][exists]`]: false,
-        [`[or][1][${field}][not_in]`]: UNPUBLISHED_STATUSES.join(','),
+        [`[or][1][${field}][not_in]`]: STATUSES_BY_FIELD.join(','),
       }),
     );
   return Object.assign({}, ...alternatives.map((rules, n) => below(`[or][${n}]`, rules)));
@@ -170,12 +172,3 @@ export function payloadPage({
 
 /** `2027-01-10 15:00:00` -> `2027-01-10T15:00:01.000Z`: the filter excludes its own second. */
 const nextSecond = (utc: string): string => new Date(Date.parse(`${utc.replace(' ', 'T')}Z`) + 1000).toISOString();
-
-/** The API percent-encodes letters beyond ASCII in slugs. */
-function decodeSlug(slug: string): string {
-  try {
-    return decodeURIComponent(slug);
-  } catch {
-    return slug;
-  }
-}

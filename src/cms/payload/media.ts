@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
+import { percentDecoded } from '../../text/text.ts';
 import type { RestCall, RestCallBody } from '../client.ts';
 import type { Cms, CmsRecord } from '../port.ts';
 import type { Accounts } from './accounts.ts';
@@ -66,7 +67,7 @@ export function createMedia(
     },
 
     async findImage(url, options) {
-      const filename = decodeUri(basename(new URL(url).pathname));
+      const filename = percentDecoded(basename(new URL(url).pathname));
       const query = { 'where[filename][equals]': filename, limit: 1, depth: 0 };
       const [doc] = listOf(await call('GET', media, { query }, options)).docs;
       const image = doc && imageOf(doc);
@@ -97,14 +98,6 @@ function multipart(bytes: Uint8Array, mimeType: string, filename: string): Pick<
   const parts = [Buffer.from(head.join('')), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)];
   const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
   return { bytes: Buffer.concat(parts), headers };
-}
-
-function decodeUri(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 const absoluteUrl = (url: unknown, base: string): string =>

@@ -27,11 +27,11 @@ const REFERENCES: Readonly<Record<string, IdSpace>> = {
 /** Payload's word for each status that it has. */
 const PAYLOAD_STATUSES: Readonly<Record<string, string>> = { publish: 'published', draft: 'draft' };
 
-/** Payload has one word for what is not published. A site may have a field that tells these apart from drafts. */
-export const UNPUBLISHED_STATUSES: readonly string[] = ['pending', 'private'];
+/** Payload stores every unpublished record as a draft. A field of the site may tell these statuses apart from drafts. */
+export const STATUSES_BY_FIELD: readonly string[] = ['pending', 'private'];
 const CORE_STATUS = 'status';
 
-/** The path of that field, if the mapping names one as the status. */
+/** The path of the site's field for the status, if the mapping names one. */
 export function statusFieldOf({ paths }: CollectionSpec): string | undefined {
   const path = paths.get('status');
   return path === CORE_STATUS ? undefined : path;
@@ -43,7 +43,7 @@ export const statusPathOf = (spec: CollectionSpec): string => statusFieldOf(spec
 /** The API's statuses that a collection with drafts can store. */
 export const statusesOf = (spec: CollectionSpec): string[] => [
   ...Object.keys(PAYLOAD_STATUSES),
-  ...(statusFieldOf(spec) === undefined ? [] : UNPUBLISHED_STATUSES),
+  ...(statusFieldOf(spec) === undefined ? [] : STATUSES_BY_FIELD),
 ];
 
 export const idSpaceOf = ({ kind }: CollectionSpec): IdSpace => kind ?? 'image';
@@ -102,7 +102,7 @@ const withoutWrapper = (value: unknown): unknown =>
 function statusOf({ _status, deletedAt }: CmsRecord, ofSite: unknown): string {
   if (typeof deletedAt === 'string') return 'trash';
   if (_status === undefined || _status === null || _status === 'published') return 'publish';
-  return UNPUBLISHED_STATUSES.find((status) => status === ofSite) ?? 'draft';
+  return STATUSES_BY_FIELD.find((status) => status === ofSite) ?? 'draft';
 }
 
 /**

@@ -21,7 +21,7 @@ import { objectOrEmpty, recordOf, recordsOf, writtenRecordOf } from './rest-api.
 type Collections = Pick<
   Cms,
   | ('maxPageSize' | 'builtIn' | 'apiUrl' | 'gatewayId' | 'list' | 'read' | 'create' | 'update' | 'trash' | 'delete')
-  | ('resentAfterCreate' | 'isUnusedTerm' | 'findCreated' | 'exists')
+  | ('touchAfterCreate' | 'isUnusedTerm' | 'findCreated' | 'exists')
 >;
 
 /** The error for a page after the last one; for terms WordPress sends an empty list instead. */
@@ -72,7 +72,7 @@ export function createCollections(call: RestCall): Collections {
       return normalize(spec, writtenRecordOf(await call('POST', routeOf(spec), { json: body }, options)));
     },
 
-    resentAfterCreate(spec, body) {
+    touchAfterCreate(spec, body) {
       const { touchAfterCreate = [] } = settingsOf(spec);
       return touchAfterCreate.length > 0 ? pickPaths(body, touchAfterCreate) : undefined;
     },

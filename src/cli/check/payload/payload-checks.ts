@@ -3,7 +3,7 @@
 
 import { canBeQueried, createFeatures } from '../../../cms/payload/features.ts';
 import { apiKeyLogin } from '../../../cms/payload/payload.ts';
-import { UNPUBLISHED_STATUSES } from '../../../cms/payload/records.ts';
+import { STATUSES_BY_FIELD } from '../../../cms/payload/records.ts';
 import type { Config } from '../../../config.ts';
 import { CmsRejected } from '../../../errors.ts';
 import type { KindMapping, Mapping } from '../../../mapping/mapping.ts';
@@ -160,7 +160,7 @@ async function judgeField(
       );
   const [path = ''] = paths;
   // The adapter puts the status of every record there.
-  if (definition.key === 'status') return ok(`${path}: tells which drafts are ${UNPUBLISHED_STATUSES.join(' or ')}`);
+  if (definition.key === 'status') return ok(`${path}: tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`);
   const target = definition.references && mappedKinds(mapping).find(({ kind }) => kind === definition.references);
   const isUsed = records.some(({ cmsRecord }) => [valueAtPath(cmsRecord, path) ?? []].flat().length > 0);
   // Only the id of a relation can be filtered by. With a value the codec tells whether it fits.

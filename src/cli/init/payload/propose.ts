@@ -1,6 +1,6 @@
 // Proposes a mapping for a Payload site, from the names and values of the fields of its collections.
 
-import { UNPUBLISHED_STATUSES } from '../../../cms/payload/records.ts';
+import { STATUSES_BY_FIELD } from '../../../cms/payload/records.ts';
 import { FIELDS } from '../../../interface/fields.ts';
 import type { FieldSpec, KindSpec, MappingFile } from '../../../mapping/mapping-file.ts';
 import { isObject } from '../../../model/json.ts';
@@ -216,12 +216,12 @@ function statusField(kind: Kind, { base, fields }: ProbedType, site: PayloadSite
   if (!isPostKind(kind) || !site.withDrafts.has(base)) return [];
   const isStatus = ({ path, values }: SourceField) =>
     values.length > 0
-      ? STATUS_NAME.test(normalizedName(path)) && values.every((value) => UNPUBLISHED_STATUSES.includes(String(value)))
+      ? STATUS_NAME.test(normalizedName(path)) && values.every((value) => STATUSES_BY_FIELD.includes(String(value)))
       : WORKFLOW_NAME.test(normalizedName(path));
   const field = fields.find((each) => !used.has(each.path) && isStatus(each));
   if (!field) return [];
   used.add(field.path);
-  const reason = `${nameReason(field)}; it tells which drafts are ${UNPUBLISHED_STATUSES.join(' or ')}`;
+  const reason = `${nameReason(field)}; it tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`;
   return [{ kind, field: 'status', source: field.path, reason }];
 }
 
