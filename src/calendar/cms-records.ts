@@ -1,7 +1,7 @@
 // Reads and writes records in the CMS for the use cases: calls the CMS, maps the response and stores it in
 // the replica.
 
-import type { CmsRecord, ReadRequest } from '../cms/port.ts';
+import type { CallOptions, CmsRecord, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import { type KindMapping, kindMappingOf } from '../mapping/mapping.ts';
@@ -16,10 +16,21 @@ import {
 } from '../model/records.ts';
 import { type CreateDependencies, startCreate } from './create-attempt.ts';
 import { writableMapping } from './permissions.ts';
-import { callOptions, creationKeyOptions, type RequestContext, type Rollback } from './request-context.ts';
+import type { RequestContext, Rollback } from './request-context.ts';
 import { createIngest, type IngestDependencies, type Origin } from './write-through.ts';
 
 type Caller = Pick<RequestContext, 'actor' | 'requestId'>;
+
+/**
+ * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
+ * Accounts and anonymous callers have separate bulkheads, and users or networks take turns in them.
+ */
+export function callOptions({ actor, requestId }: Caller): CallOptions {
+  const { credentials, account, network } = actor;
+  return account
+    ? { credentials, bulkhead: 'callers', fairnessKey: String(account.userId), requestId }
+    : { credentials, bulkhead: 'anonymous', fairnessKey: network, requestId };
+}
 
 /** A record with the CMS record that it was mapped from. */
 export interface CmsResult<K extends Kind> {
@@ -84,6 +95,19 @@ export interface CmsRecords {
     request: Caller,
     rollback: Rollback,
   ): Promise<number>;
+}
+
+/**
+ * Renews the claim. The key goes with the record that the route creates, not with its linked records. Throws
+ * 409.
+ */
+async function creationKeyOptions(
+  { creationKey }: RequestContext,
+  kind: Kind,
+): Promise<Pick<CallOptions, 'creationKey'>> {
+  if (creationKey?.kind !== kind) return {};
+  await creationKey.renew();
+  return { creationKey: creationKey.key };
 }
 
 type Dependencies = CreateDependencies & IngestDependencies;
@@ -208,8 +232,8 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
       const kindMapping = writable(kind);
       const body = await createBody(kind, fields);
       const call = callOptions(request);
-      const { author } = fields as { author?: number };
-      const attempt = startCreate(dependencies, { kind, author, request, rollback });
+      const { author = request.actor.account?.userId } = fields as { author?: number };
+      const attempt = startCreate(dependencies, { kind, author, call, rollback });
       let readMark = writeThrough.readMark();
       let cmsRecord: CmsRecord;
       try {
@@ -263,10 +287,11 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     },
 
     async uploadImage(image, request, rollback) {
-      const attempt = startCreate(dependencies, { kind: 'image', request, rollback });
+      const call = callOptions(request);
+      const attempt = startCreate(dependencies, { kind: 'image', call, rollback });
       const readMark = writeThrough.readMark();
       try {
-        const upload = await cms.upload(image, { ...callOptions(request), creationId: attempt.creationId });
+        const upload = await cms.upload(image, { ...call, creationId: attempt.creationId });
         rollback.created('image', upload.id);
         await writeThrough.storeWritten({ images: [upload] }, readMark);
         return upload.id;

@@ -2,13 +2,13 @@
 
 import { randomBytes } from 'node:crypto';
 import type { LRUCache } from 'lru-cache';
-import { type Cms, MEDIA } from '../cms/port.ts';
+import { type CallOptions, type Cms, MEDIA } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type KindOrImage, recordKey, type Site } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
-import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
+import type { Rollback } from './request-context.ts';
 
 export interface CreateAttempt {
   /** A random id of the call, for the CMS. */
@@ -38,22 +38,19 @@ export interface CreateDependencies {
 
 interface CreateCall {
   kind: KindOrImage;
-  /** The author of the new record, by default the actor. */
+  /** The author of the new record, which every post has: only accounts create. */
   author?: number | undefined;
-  request: Pick<RequestContext, 'actor' | 'requestId'>;
+  /** How the CMS is called for the create. */
+  call: CallOptions;
   rollback: Rollback;
 }
 
 /** Call it before the create. */
-export function startCreate(
-  services: CreateDependencies,
-  { kind, author, request, rollback }: CreateCall,
-): CreateAttempt {
+export function startCreate(services: CreateDependencies, { kind, author, call, rollback }: CreateCall): CreateAttempt {
   const { cms, mapping, recentlyCreated, replica } = services;
   const creationId = randomBytes(16).toString('hex');
   /** The CMS gives a higher id to what the create inserts. */
   const highestKnownId = kind === 'image' ? 0 : replica.maxId(kind);
-  const call = callOptions(request);
 
   /**
    * A record that the CMS names as inserted. If the gateway cannot read or does not map it, it stays and the
@@ -83,7 +80,7 @@ export function startCreate(
     // The replica has only images that records show, so that no id tells which uploads are new.
     if (kind === 'image') throw new Error('new uploads cannot be distinguished from others');
     const kindMapping = mapping.kinds[kind]!;
-    const byAuthor = { statuses: 'any', author: author ?? request.actor.account!.userId } as const;
+    const byAuthor = { statuses: 'any', author: author! } as const;
     const { records } = await cms.list(
       kindMapping,
       {

@@ -4,7 +4,8 @@
 import type { ImageFetcher, ReservedImage } from '../cms/image-fetcher.ts';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
-import { callOptions, type RequestContext, type RequestImages } from './request-context.ts';
+import { callOptions } from './cms-records.ts';
+import type { RequestContext, RequestImages } from './request-context.ts';
 import type { Services } from './services.ts';
 
 /** Image URLs per request. The gateway fetches each from another server, which it must not flood. */

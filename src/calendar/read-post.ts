@@ -16,8 +16,9 @@ import {
   type TermKind,
 } from '../model/records.ts';
 import { mapCmsError, unknownId } from './cms-errors.ts';
+import { callOptions } from './cms-records.ts';
 import { ANY_STATUS, isStaff, mayEdit, permissionsFor, restrictTo, visibilityFor } from './permissions.ts';
-import { callOptions, type RequestContext } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
 
 export interface ReadResult<K extends PostKind> {

@@ -1,6 +1,5 @@
 // The use cases' view of one request, and the response that they return.
 
-import type { CallOptions } from '../cms/port.ts';
 import type { Kind, KindOrImage, WallTime } from '../model/records.ts';
 import type { Actor } from './permissions.ts';
 
@@ -86,28 +85,4 @@ export interface ApiResponse {
   extraRequests?: number;
   /** The replica version that the response shows. The default is the version at the end of the request. */
   replicaVersion?: number;
-}
-
-/**
- * Options of CMS calls for a request. The actor's own credentials let the CMS decide about permissions.
- * Accounts and anonymous callers have separate bulkheads, and users or networks take turns in them.
- */
-export function callOptions({ actor, requestId }: Pick<RequestContext, 'actor' | 'requestId'>): CallOptions {
-  const { credentials, account, network } = actor;
-  return account
-    ? { credentials, bulkhead: 'callers', fairnessKey: String(account.userId), requestId }
-    : { credentials, bulkhead: 'anonymous', fairnessKey: network, requestId };
-}
-
-/**
- * Renews the claim. The key goes with the record that the route creates, not with its linked records. Throws
- * 409.
- */
-export async function creationKeyOptions(
-  { creationKey }: RequestContext,
-  kind: Kind,
-): Promise<Pick<CallOptions, 'creationKey'>> {
-  if (creationKey?.kind !== kind) return {};
-  await creationKey.renew();
-  return { creationKey: creationKey.key };
 }

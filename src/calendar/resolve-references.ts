@@ -11,10 +11,11 @@ import { parseEmbedded } from '../interface/validate.ts';
 import { isPostKind, type Kind, type LinkedKind, type TermKind } from '../model/records.ts';
 import { normalizeUnicode, slugOf } from '../text/text.ts';
 import { mapCmsError } from './cms-errors.ts';
+import { callOptions } from './cms-records.ts';
 import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
 import { mayKnow, postExists, termExists } from './read-post.ts';
-import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
+import type { RequestContext, Rollback } from './request-context.ts';
 import type { SlugResolver } from './resolve-slug.ts';
 import type { Services } from './services.ts';
 

@@ -19,7 +19,8 @@ import {
   type TermRecord,
 } from '../model/records.ts';
 import { mapCmsError, unavailableError } from './cms-errors.ts';
-import { callOptions, type RequestContext, type Rollback } from './request-context.ts';
+import { callOptions } from './cms-records.ts';
+import type { RequestContext, Rollback } from './request-context.ts';
 import type { RequestHandle, Services, UsedRecords } from './services.ts';
 
 /** A record in an error's `data.created`. */

@@ -3,7 +3,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { unavailableError } from '../calendar/cms-errors.ts';
-import { type ApiResponse, callOptions, type RequestContext } from '../calendar/request-context.ts';
+import { callOptions } from '../calendar/cms-records.ts';
+import type { ApiResponse, RequestContext } from '../calendar/request-context.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError, CmsUnavailable } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
