@@ -10,8 +10,7 @@ import type { Commit } from '../store/change-set.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Collection } from './collections.ts';
-import type { WatermarkAge } from './modified-since.ts';
-import type { Cursor } from './paginate.ts';
+import type { Cursor, WatermarkAge } from './paginate.ts';
 import { initialSyncState, type SyncState } from './sync-state.ts';
 
 export interface SyncContext {

@@ -10,7 +10,7 @@ import { PUBLIC_SCOPE, stampOf } from './collections.ts';
 import { STATE_KEYS, type SyncContext } from './context.ts';
 import { areAllMissing } from './deletion-guard.ts';
 import { MODIFIED_RESOLUTION_MS, markDirty } from './dirty-records.ts';
-import { isWatermarkSettled, lookbackUtc, modifiedSince, updateWatermarkAge } from './modified-since.ts';
+import { isWatermarkSettled, lookbackUtc, modifiedSince, updateWatermarkAge } from './paginate.ts';
 
 const IDS_PER_SLICE = 200;
 /** Before more images than this are deleted, the gateway reads some of them one by one. */

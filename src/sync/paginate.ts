@@ -1,7 +1,11 @@
-// Owns reading a whole list of the CMS page by page, without losing a record while the list changes.
+// Owns reading a list of the CMS page by page, without losing a record while the list changes: all of it, or what was modified
+// since a time.
 
 import type { CmsPage, CmsRecord, Detail, ListRequest } from '../cms/port.ts';
-import { idOf, type Scope } from './collections.ts';
+import type { Site } from '../model/records.ts';
+import { formatWallTime } from '../time/wall-time.ts';
+import { offsetMinutes, parseZone, utcToWall, utcZone } from '../time/zones.ts';
+import { idOf, type Scope, stampOf } from './collections.ts';
 
 /** A page, and the read mark of its request: a number that grows with every request and every write. */
 export interface MarkedPage extends CmsPage {
@@ -100,4 +104,100 @@ export async function* paginate<Page extends MarkedPage>(
     yield { ...page, cursor: { position, lastId }, isLast };
     if (isLast) return;
   }
+}
+
+export interface ModifiedSinceOptions {
+  /** The newest known modification, `YYYY-MM-DD HH:MM:SS`; `''` lists all records. */
+  watermarkUtc: string;
+  /**
+   * True if everything that was modified until then, and in that second, is known; see {@link
+   * isWatermarkSettled}.
+   */
+  isSettled: boolean;
+  detail: Detail;
+  pageSize: number;
+  /** The CMS sorts by its wall time. */
+  site: Site;
+}
+
+/**
+ * A CMS such as WordPress stamps a record before it saves it: on a busy site a record may appear after others with a later
+ * stamp. For so long after a modification was first seen, the poller also lists what was modified shortly
+ * before it.
+ */
+const LATE_COMMIT_MS = 30_000;
+/**
+ * Records whose modification lies further ahead are not listed again at every poll: a CMS such as WordPress
+ * gives a new record its publication date as modification. Longer than the hour that clocks show twice.
+ */
+const AHEAD_MS = 2 * 3_600_000;
+const UTC_TEXT = /^[1-9]\d{3}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+
+const utcMs = (utc: string): number => Date.parse(`${utc.replace(' ', 'T')}Z`);
+const subtract = (utc: string, ms: number): string => formatWallTime(utcMs(utc) - ms);
+
+/**
+ * Modifications may still appear from this time on if `watermarkUtc` is the newest that is known; `''` if
+ * none is.
+ */
+export const lookbackUtc = (watermarkUtc: string): string =>
+  UTC_TEXT.test(watermarkUtc) ? subtract(watermarkUtc, LATE_COMMIT_MS) : '';
+
+/** Since when `newestUtc` is known as the newest modification of a list, by the gateway's clock. */
+export interface WatermarkAge {
+  newestUtc: string;
+  sinceMs: number;
+  /** So long that no record can still appear with an older modification. */
+  isSettled: boolean;
+}
+
+/** True if everything that was modified until `watermarkUtc` is known. */
+export const isWatermarkSettled = (age: WatermarkAge | undefined, watermarkUtc: string): boolean =>
+  age?.isSettled === true && age.newestUtc === watermarkUtc;
+
+/** The age of the watermark after a poll at `atMs` that saw everything, of which `newestUtc` is the newest. */
+export function updateWatermarkAge(before: WatermarkAge | undefined, newestUtc: string, atMs: number): WatermarkAge {
+  if (before?.newestUtc !== newestUtc) return { newestUtc, sinceMs: atMs, isSettled: false };
+  return { ...before, isSettled: before.isSettled || atMs >= before.sinceMs + LATE_COMMIT_MS };
+}
+
+/**
+ * Yields the newest modifications first. If they do not reach back to the watermark, everything modified
+ * since then follows in the order of ids: databases order equal times differently for every page (MariaDB
+ * does), so that pages ordered by time would miss some records. Records repeat. The first page's total is
+ * that of the whole collection. Throws what `readPage` throws.
+ *
+ * Modifications far ahead of the CMS's clock are on the first page only: changes of such records are dated
+ * now, and new and deleted ones change the total. A CMS that cannot filter by the modification time lists the
+ * whole collection, which takes longer and is as correct.
+ */
+export async function* modifiedSince(
+  readPage: (request: PageRequest) => Promise<MarkedPage>,
+  { watermarkUtc, isSettled, detail, pageSize, site }: ModifiedSinceOptions,
+): AsyncGenerator<MarkedPage> {
+  const first = await readPage({ order: '-modified', limit: pageSize, detail, offset: 0 });
+  yield first;
+  const oldest = first.records.at(-1);
+  if (!oldest || first.total <= pageSize) return;
+
+  const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
+  if (UTC_TEXT.test(watermarkUtc)) {
+    const zone = parseZone(site.timezone) ?? utcZone;
+    const wall = (utc: string) => (UTC_TEXT.test(utc) ? utcToWall(utc, zone) : '');
+    // In the hour that clocks show twice, a later modification sorts before an earlier one.
+    const nowUtc = formatWallTime(first.cmsTimeMs);
+    const setBackMs = 60_000 * Math.max(0, offsetMinutes(watermarkUtc, zone) - offsetMinutes(nowUtc, zone));
+    const fromUtc = subtract(isSettled ? watermarkUtc : lookbackUtc(watermarkUtc), setBackMs);
+    const [oldestWall, fromWall] = [wall(stampOf(oldest).modifiedUtc), wall(fromUtc)];
+    if (oldestWall < fromWall || (isSettled && setBackMs === 0 && oldestWall === fromWall)) return;
+    // The filter excludes its own second.
+    range.modifiedAfterUtc = isSettled ? fromUtc : subtract(fromUtc, 1000);
+    const aheadUtc = subtract(nowUtc, -AHEAD_MS);
+    if (stampOf(first.records[0]!).modifiedUtc > aheadUtc) range.modifiedBeforeUtc = aheadUtc;
+  }
+  yield* paginate((position) => readPage({ order: 'id', detail, ...range, ...position }), {
+    by: 'offset',
+    concurrency: 1,
+    pageSize,
+  });
 }

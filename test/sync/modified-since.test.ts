@@ -3,8 +3,7 @@
 
 import { expect } from 'chai';
 import { idOf } from '../../src/sync/collections.ts';
-import { modifiedSince } from '../../src/sync/modified-since.ts';
-import type { PageRequest } from '../../src/sync/paginate.ts';
+import { modifiedSince, type PageRequest } from '../../src/sync/paginate.ts';
 import { parseZone, utcToWall, utcZone } from '../../src/time/zones.ts';
 
 const BERLIN = { url: '', name: '', timezone: 'Europe/Berlin' };
