@@ -1,4 +1,5 @@
-// Compiles one field of a mapping to a field accessor, also a date that the CMS stores in several keys.
+// Compiles one field of a mapping to a field accessor, also a date that the CMS stores in several keys, and a custom field, for which the
+// API has no field of its own.
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
@@ -16,7 +17,7 @@ import {
   parseWritablePath,
   type WriteTarget,
 } from './field-accessor.ts';
-import type { DatePartSpec, FieldSpec, LocationSpec } from './mapping-file.ts';
+import type { CustomFieldSpec, DatePartSpec, FieldSpec, LocationSpec } from './mapping-file.ts';
 import { type Path, selectorOf, setAt, valueAt } from './paths.ts';
 
 /** A field of a kind, under its name in the API. */
@@ -187,4 +188,42 @@ function writeEmpty(body: Record<string, unknown>, paths: Path[], clearWith: unk
 function readPart(stored: unknown, format: string): string {
   const text = (readText(stored) ?? '').trim();
   return TWO_DIGIT_FORMATS.has(format) ? text.padStart(2, '0') : text;
+}
+
+/** A value of a site that the API has no field for, which a mapping names under `custom_fields`, as the API presents it. */
+export interface CustomField {
+  /** Its name for people. */
+  label: string;
+  type: 'text' | 'boolean';
+  /** Lists filter by it. */
+  filter: boolean;
+  accessor: FieldAccessor;
+}
+
+export type CustomFields = ReadonlyMap<string, CustomField>;
+
+/** `door_time` -> `Door time`. */
+const labelOf = (name: string): string => {
+  const words = name.replaceAll('_', ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** The field by which codecs know a custom field. */
+export const customFieldType = (name: string, spec: string | CustomFieldSpec): Field & { type: 'text' | 'boolean' } => {
+  const type = (typeof spec === 'object' && spec.type) || 'text';
+  return { key: name, type, empty: type === 'boolean' ? false : '' };
+};
+
+/** @throws MappingFieldError */
+export function compileCustomField(name: string, spec: string | CustomFieldSpec): CustomField {
+  const field = customFieldType(name, spec);
+  const { label = labelOf(name), filter = false } = typeof spec === 'object' ? spec : {};
+  return { label, type: field.type, filter, accessor: compileField(locationOf(spec), field) };
+}
+
+/** Where a custom field is, as a mapping says it of the fields of the API. */
+export function locationOf(spec: string | CustomFieldSpec): string | FieldSpec {
+  if (typeof spec === 'string') return spec;
+  const { label: _label, filter: _filter, type: _type, ...location } = spec;
+  return location;
 }

@@ -4,10 +4,16 @@ import { FIELDS, type Field } from '../interface/fields.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
 import { isTermKind, KINDS, type Kind, TERM_ID_OFFSET } from '../model/records.ts';
 import { parseZone } from '../time/zones.ts';
-import { type CompiledField, compileCoreField, compileField } from './compile-field.ts';
+import {
+  type CompiledField,
+  type CustomField,
+  type CustomFields,
+  compileCoreField,
+  compileCustomField,
+  compileField,
+} from './compile-field.ts';
 import { createReader, createWriter } from './convert-record.ts';
 import { CORE_LOCATIONS, type CoreLocation } from './core-locations.ts';
-import { type CustomField, type CustomFields, compileCustomField } from './custom-fields.ts';
 import { type EmbeddedReader, embeddedAccessor } from './embedded.ts';
 import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';

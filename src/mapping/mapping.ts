@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import { type CmsRecord, type CollectionSpec, plainCollection } from '../cms/port.ts';
 import type { FieldsOf, Kind, RecordOf, Site } from '../model/records.ts';
+import type { CustomFields } from './compile-field.ts';
 import type { WriteContext } from './convert-record.ts';
-import type { CustomFields } from './custom-fields.ts';
 import type { EmbeddedReader } from './embedded.ts';
 import type { LinkField, LinkTables } from './link-fields.ts';
 import type { MappingFile, Upstream } from './mapping-file.ts';

@@ -5,7 +5,7 @@ import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
 import type { MetaType } from './codecs/codec.ts';
 import { selectCodec } from './codecs/registry.ts';
-import { customFieldType, locationOf } from './custom-fields.ts';
+import { customFieldType, locationOf } from './compile-field.ts';
 import type { FieldSpec, KindSpec, LocationSpec } from './mapping-file.ts';
 import { parsePath } from './paths.ts';
 

@@ -2,8 +2,7 @@
 
 import type { CmsRecord } from '../../cms/port.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';
-import { hasUnreadableTime } from '../../mapping/compile-field.ts';
-import { customFieldType, locationOf } from '../../mapping/custom-fields.ts';
+import { customFieldType, hasUnreadableTime, locationOf } from '../../mapping/compile-field.ts';
 import type { KindMapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
