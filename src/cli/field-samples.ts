@@ -1,8 +1,8 @@
 // The paths of a mapping's field, and the values that a record has there.
 
 import type { CmsRecord } from '../cms/port.ts';
+import { parsePath, valueAt } from '../mapping/field-accessor.ts';
 import type { DatePartSpec, FieldSpec, LocationSpec } from '../mapping/mapping-file.ts';
-import { parsePath, valueAt } from '../mapping/paths.ts';
 
 const SHOWN_CHARACTERS = 40;
 

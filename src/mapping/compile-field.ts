@@ -13,12 +13,15 @@ import {
   type FieldAccessor,
   isWritablePath,
   MappingFieldError,
+  type Path,
   parsePathOrThrow,
   parseWritablePath,
+  selectorOf,
+  setAt,
+  valueAt,
   type WriteTarget,
 } from './field-accessor.ts';
 import type { CustomFieldSpec, DatePartSpec, FieldSpec, LocationSpec } from './mapping-file.ts';
-import { type Path, selectorOf, setAt, valueAt } from './paths.ts';
 
 /** A field of a kind, under its name in the API. */
 export interface CompiledField {

@@ -22,9 +22,8 @@ import { parseZone, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
-import type { WriteTarget, Zones } from './field-accessor.ts';
+import { valueAt, type WriteTarget, type Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, linkedIds, storedIds } from './link-fields.ts';
-import { valueAt } from './paths.ts';
 
 export interface ReaderOptions {
   storedAs: 'posts' | 'terms';

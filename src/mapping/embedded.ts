@@ -7,8 +7,7 @@ import { FIELDS } from '../interface/fields.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord, NO_TIME } from '../model/records.ts';
 import { normalizeUnicode } from '../text/text.ts';
 import { readText } from './codecs/text.ts';
-import { type FieldAccessor, MappingFieldError, parsePathOrThrow } from './field-accessor.ts';
-import { selectorOf, valueAt } from './paths.ts';
+import { type FieldAccessor, MappingFieldError, parsePathOrThrow, selectorOf, valueAt } from './field-accessor.ts';
 
 /** Reads the embedded record of an event. Returns `undefined` if the event names none. */
 export type EmbeddedReader = (cmsRecord: CmsRecord) => LinkedRecord | undefined;

@@ -5,9 +5,8 @@ import type { CmsRecord } from '../cms/port.ts';
 import type { LinkedKind } from '../model/records.ts';
 import { readInteger } from './codecs/number.ts';
 import { readText } from './codecs/text.ts';
-import { MappingFieldError, parsePathOrThrow } from './field-accessor.ts';
+import { MappingFieldError, parsePathOrThrow, valueAt } from './field-accessor.ts';
 import type { LinkSpec } from './mapping-file.ts';
-import { valueAt } from './paths.ts';
 
 /**
  * Reading and writing such a field takes a link table, which the caller builds from the listed linked records

@@ -6,8 +6,8 @@ import type { Kind } from '../model/records.ts';
 import type { MetaType } from './codecs/codec.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { customFieldType, locationOf } from './compile-field.ts';
+import { parsePath } from './field-accessor.ts';
 import type { FieldSpec, KindSpec, LocationSpec } from './mapping-file.ts';
-import { parsePath } from './paths.ts';
 
 export interface MetaKey extends MetaType {
   key: string;

@@ -12,8 +12,8 @@ import {
 } from '../../src/calendar/cost.ts';
 import type { CmsRecord } from '../../src/cms/port.ts';
 import { FIELDS } from '../../src/interface/fields.ts';
+import { parsePath, setAt, valueAt } from '../../src/mapping/field-accessor.ts';
 import { type KindMapping, kindMappingOf } from '../../src/mapping/mapping.ts';
-import { parsePath, setAt, valueAt } from '../../src/mapping/paths.ts';
 import { decodeEntities } from '../../src/text/html.ts';
 import { ACF_TYPES, type FieldType, PODS_TYPES } from './field-types.ts';
 import { mappingWith, site } from './samples.ts';

@@ -1,8 +1,7 @@
 // The shape of a codec: how the CMS writes down one value, and everything else the gateway derives from that.
 
 import type { FieldType } from '../../interface/fields.ts';
-import type { FieldAccessor, Zones } from '../field-accessor.ts';
-import type { Path } from '../paths.ts';
+import type { FieldAccessor, Path, Zones } from '../field-accessor.ts';
 
 /** Converts between a field's value and what the CMS stores. */
 export interface Codec {

@@ -1,7 +1,6 @@
 // Codec `currency`: a cost whose currency symbol, and the symbol's position, have paths of their own.
 
-import { parseWritablePath } from '../field-accessor.ts';
-import { selectorOf, setAt, valueAt } from '../paths.ts';
+import { parseWritablePath, selectorOf, setAt, valueAt } from '../field-accessor.ts';
 import type { CodecDefinition } from './codec.ts';
 import { readText } from './text.ts';
 

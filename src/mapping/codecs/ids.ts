@@ -2,8 +2,7 @@
 // writing.
 
 import { isObject } from '../../model/json.ts';
-import { parsePathOrThrow } from '../field-accessor.ts';
-import { type Path, valueAt } from '../paths.ts';
+import { type Path, parsePathOrThrow, valueAt } from '../field-accessor.ts';
 import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
 import { readInteger } from './number.ts';
 

@@ -1,7 +1,6 @@
 // Codec `ticket`: a cost whose CMS says in another key whether the event is free or paid.
 
-import { parseWritablePath } from '../field-accessor.ts';
-import { selectorOf, setAt, valueAt } from '../paths.ts';
+import { parseWritablePath, selectorOf, setAt, valueAt } from '../field-accessor.ts';
 import type { CodecDefinition } from './codec.ts';
 import { readText } from './text.ts';
 
