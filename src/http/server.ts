@@ -121,6 +121,9 @@ type NewestResponses = ReadonlyMap<Socket, ServerResponse | undefined>;
 /**
  * Passes requests to the listener and knows which connections still have a response to send. `server.close()` alone would cut off responses
  * that have ended but not left the socket, and would keep idle keep-alive connections open.
+ *
+ * Pipelined requests take turns: Node alone would pass hundreds on at once, which block the event loop together, and hold all their
+ * responses in memory until the client has received the first.
  */
 function trackConnections(
   server: Server,
@@ -136,10 +139,12 @@ function trackConnections(
   });
   server.on('request', (req, res) => {
     const { socket } = req;
+    const previous = connections.get(socket);
     arrivals += 1;
     connections.set(socket, res);
     if (isClosing) closeAfter(socket, res);
-    listener(req, res);
+    if (!previous || previous.writableFinished) listener(req, res);
+    else previous.once('close', () => setImmediate(() => !socket.destroyed && listener(req, res)));
   });
   function closeAfter(socket: Socket, res: ServerResponse | undefined): void {
     if (!res || res.writableFinished) return void socket.destroySoon();

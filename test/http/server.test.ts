@@ -1,8 +1,9 @@
-// Graceful shutdown: every request gets its full response, and idle keep-alive connections do not delay it.
+// Connections: kept alive, with pipelined requests, and on a graceful shutdown.
 
 import { once } from 'node:events';
-import { Agent, type RequestListener, request as send } from 'node:http';
-import { connect } from 'node:net';
+import { Agent, type RequestListener, type ServerResponse, request as send } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type HttpServer, openServer } from '../../src/http/server.ts';
 import { until } from '../until.ts';
@@ -44,6 +45,48 @@ describe('a kept-alive connection', () => {
       busy.destroy();
       await port.close();
     }
+  });
+});
+
+describe('pipelined requests', () => {
+  let port: HttpServer;
+  let held: ServerResponse[];
+  beforeEach(async () => {
+    held = [];
+    port = await openServer((_request, response) => held.push(response), LIMITS);
+  });
+  afterEach(() => port.close());
+
+  async function pipeline(requests: number): Promise<Socket> {
+    const socket = connect(port.port, '127.0.0.1').on('error', () => {});
+    socket.write(`GET / HTTP/1.1\r\n${HOST}`.repeat(requests));
+    await until(() => held.length > 0, 'the first has arrived');
+    return socket;
+  }
+
+  it('take turns, and are answered in their order', async () => {
+    const socket = await pipeline(3);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    for (const turn of [1, 2, 3]) {
+      await until(() => held.length >= turn, 'its turn');
+      expect(held.length).to.equal(turn);
+      held[turn - 1]!.end(`response ${turn}`);
+    }
+    await until(() => received.includes('response 3'), 'all are answered');
+    expect(received.match(/response \d/g)).to.deep.equal(['response 1', 'response 2', 'response 3']);
+    socket.destroy();
+  });
+
+  it('are dropped when the client disconnects', async () => {
+    const socket = await pipeline(3);
+    const closed = once(held[0]!, 'close');
+    socket.destroy();
+    await closed;
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+    expect(held.length).to.equal(1);
   });
 });
 
