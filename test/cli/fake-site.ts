@@ -173,14 +173,16 @@ export async function startFakeSite(options: FakeOptions): Promise<FakeSite> {
       return [
         200,
         Object.fromEntries(
-          types.map(({ type, base, label, taxonomies: own = [], isForbidden }) => [
-            type,
-            {
-              ...{ slug: type, rest_base: base, name: label, taxonomies: own, rest_namespace: 'wp/v2' },
-              // WordPress shows them to those who may edit posts of the type.
-              ...(isKnown && !isForbidden && { capabilities: Object.fromEntries(TYPE_CAPABILITIES) }),
-            },
-          ]),
+          types
+            // WordPress shows these to those who may edit posts of the type.
+            .filter(({ isForbidden }) => query.get('context') !== 'edit' || (isKnown && !isForbidden))
+            .map(({ type, base, label, taxonomies: own = [] }) => [
+              type,
+              {
+                ...{ slug: type, rest_base: base, name: label, taxonomies: own, rest_namespace: 'wp/v2' },
+                ...(query.get('context') === 'edit' && { capabilities: Object.fromEntries(TYPE_CAPABILITIES) }),
+              },
+            ]),
         ),
       ];
     if (route === 'wp/v2/plugins' && options.plugins && isKnown)

@@ -181,6 +181,51 @@ describe('discovery of a WordPress site', () => {
     expect(await wordpress.account({})).to.deep.equal(account);
   });
 
+  /** The capabilities that the site names of its posts, and `account` as the account's own. */
+  const serveCapabilities = (ofType: unknown, account?: unknown) => {
+    serve('/wp-json/');
+    const usual = cms.respond;
+    cms.respond = (request, response) => {
+      const { url = '', method } = request;
+      if (url.includes('users/me')) sendJson(response, 200, { id: 3, roles: [], capabilities: account });
+      else if (url.includes('v2/types'))
+        sendJson(response, 200, { post: { rest_base: 'posts', capabilities: ofType } });
+      else if (method === 'OPTIONS') sendJson(response, 200, { endpoints: [] });
+      else usual(request, response);
+    };
+  };
+  const NAMES = {
+    ...{ edit_posts: 'edit_gigs', edit_others_posts: 'edit_others_gigs' },
+    ...{ publish_posts: 'publish_gigs', read_private_posts: 'read_private_gigs' },
+  };
+
+  it('believes no answer that lacks the capabilities of an account', async () => {
+    for (const capabilities of [undefined, null, [], ['edit_posts'], 'edit_posts']) {
+      serveCapabilities(NAMES, capabilities);
+      open('/');
+      const error = await wordpress.account({}).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ reason: 'incomplete' });
+      await wordpress.close();
+    }
+  });
+
+  it('believes no answer that lacks some names of capabilities', async () => {
+    const { publish_posts: _, ...part } = NAMES;
+    for (const capabilities of [undefined, null, [], {}, 'edit_gigs', part, { ...NAMES, edit_posts: 7 }]) {
+      serveCapabilities(capabilities);
+      open('/');
+      const error = await wordpress.collectionInfo(POSTS, {}).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(CmsUnavailable).and.to.include({ reason: 'incomplete' });
+      await wordpress.close();
+    }
+    serveCapabilities({ ...NAMES, edit_others_posts: false });
+    open('/');
+    const { permissions } = await wordpress.collectionInfo(POSTS, {});
+    // Without `map_meta_cap` the type has no name for these.
+    expect(permissions).to.include({ edit: 'edit_gigs', editPublished: 'edit_published_posts' });
+    expect(permissions).to.include({ publish: 'publish_gigs', editOthers: 'do_not_allow' });
+  });
+
   it('deletes no post permanently if the trash is disabled', async () => {
     serve('/wp-json/');
     const usual = cms.respond;

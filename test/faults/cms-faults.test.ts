@@ -7,7 +7,7 @@ import { until } from '../until.ts';
 import { type CmsFailure, cmsFailures, type Outcome } from './cms-failures.ts';
 import { authorization, basic, type FakeWordPress, PASSWORD, secretOf, startFakeWordPress } from './fake-wordpress.ts';
 import { type FaultProxy, startFaultProxy, startRequest } from './fault-proxy.ts';
-import { type StubCms, startStubCms } from './stub-cms.ts';
+import { type StubCms, sendJson, startStubCms } from './stub-cms.ts';
 
 const DEADLINE_MS = 800;
 const CONNECTIONS = 8;
@@ -189,6 +189,26 @@ describe('a gateway with a failing CMS', () => {
       expect((await isolated.admin('/ready')).status).to.equal(200);
     } finally {
       await isolated.stop();
+    }
+  });
+
+  it('refuses no write because of one malformed answer about capabilities', async () => {
+    await recover();
+    const config = { sync: { intervalS: 3600 }, upstream: { limits: LIMITS } };
+    const cold = await startGateway({ transport: 'socket', cmsUrl: wordpress.url.href, config });
+    const headers = { authorization: authorization('editor'), 'content-type': 'application/json' };
+    const change = () => cold.request('/events/1', { headers, body: '{"title":"written"}', method: 'POST' });
+    try {
+      wordpress.before = (request, response, valid) => {
+        if (!request.url?.includes('users/me')) return false;
+        sendJson(response, 200, { ...(valid as object), capabilities: [] });
+        return true;
+      };
+      expectOutcome(await change(), 'away');
+      wordpress.before = undefined;
+      expect((await change()).status).to.equal(200);
+    } finally {
+      await cold.stop();
     }
   });
 

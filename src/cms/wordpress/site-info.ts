@@ -33,12 +33,14 @@ export function createSiteInfo(
       );
       if (!Number.isSafeInteger(me.id) || Number(me.id) < 1)
         throw new CmsUnavailable('not-json', 'The CMS did not say whose credentials these are.');
-      const granted = Object.entries(objectOrEmpty(me.capabilities)).filter(([, is]) => is === true);
+      if (!isObject(me.capabilities))
+        throw new CmsUnavailable('incomplete', 'The CMS did not say what this account may do.');
+      const permissions = new Set(Object.entries(me.capabilities).flatMap(([name, is]) => (is === true ? [name] : [])));
       return {
         userId: Number(me.id),
         roles: Array.isArray(me.roles) ? me.roles.map(String) : [],
-        permissions: new Set(granted.map(([name]) => name)),
-        mayUpload: granted.some(([name]) => name === UPLOAD),
+        permissions,
+        mayUpload: permissions.has(UPLOAD),
       };
     },
 
@@ -69,7 +71,7 @@ export function createSiteInfo(
         findPostTypeOrTaxonomy(call, collection, options),
         readCollectionSchema(call, collection, options),
       ]);
-      return { ...schema, permissions: actionPermissions(objectOrEmpty(type?.capabilities)) };
+      return { ...schema, permissions: type && actionPermissions(type.capabilities) };
     },
 
     async hasCollection({ collection }, options) {
@@ -210,15 +212,26 @@ const MAPPED: Readonly<Record<string, string>> = {
   delete_categories: TERMS_DEFAULT,
 };
 
+/** WordPress always names these of a post type, and these of a taxonomy. The others only with `map_meta_cap`. */
+const NAMED_OF_POSTS = ['edit_posts', 'edit_others_posts', 'publish_posts', 'read_private_posts'];
+const NAMED_OF_TERMS = ['manage_terms', 'delete_terms'];
+
+/** WordPress's capability that no account has. */
+const NOBODY = 'do_not_allow';
+
 /**
- * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. Undefined for
- * a caller to whom WordPress shows none: with the general names instead, permission to edit posts would pass
- * for permission to edit events.
+ * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. With the general names in the place
+ * of missing ones, permission to edit posts would pass for permission to edit events, and the other way round.
+ * @throws CmsUnavailable if names are missing or malformed
  */
-function actionPermissions(names: Readonly<Record<string, unknown>>): ActionPermissions | undefined {
-  if (Object.keys(names).length === 0) return undefined;
+function actionPermissions(names: unknown): ActionPermissions {
+  const isNamed = (general: string) =>
+    isObject(names) && (typeof names[general] === 'string' || names[general] === false);
+  if (!isObject(names) || !(NAMED_OF_POSTS.every(isNamed) || NAMED_OF_TERMS.every(isNamed)))
+    throw new CmsUnavailable('incomplete', 'The CMS did not name the capabilities of a collection.');
   const entries = Object.entries(GENERAL_PERMISSIONS).map(([action, general]) => {
-    const name = names[general];
+    // A plugin may register a type with false for what nobody may do.
+    const name = names[general] === false ? NOBODY : names[general];
     const isOfTerms = general.endsWith('_terms');
     return [action, typeof name === 'string' ? (MAPPED[name] ?? name) : isOfTerms ? TERMS_DEFAULT : general];
   });
