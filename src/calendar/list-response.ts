@@ -55,11 +55,10 @@ export async function listAccess(
   const actorVisibility = visibilities[kinds[0]];
   const isStaff = exceedsPublic(actorVisibility);
   const sent = input.values.status as string[] | undefined;
-  const { credentials } = request.actor;
-  const requestId = request.requestId ? { requestId: request.requestId } : {};
+  const { requestId, actor } = request;
   for (const kind of kinds)
     if (exceedsPublic(visibilities[kind]))
-      await sync.fetchStaffRecords({ credentials, visibility: visibilities[kind], ...requestId }, [kind]);
+      await sync.fetchStaffRecords({ credentials: actor.credentials, visibility: visibilities[kind], requestId }, kind);
   const defaultStatus = isStaff ? 'any' : 'publish';
   return {
     visibility: isStaff ? restrictTo(actorVisibility, sent ?? ANY_STATUS) : PUBLIC_VISIBILITY,

@@ -6,7 +6,7 @@ import { type PostKind, WITHHELD } from '../model/records.ts';
 import type { Visibility } from '../store/filters.ts';
 import { isAbsent, readPage } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage, type Scope } from './collections.ts';
-import type { SyncContext } from './context.ts';
+import { collectionOf, type SyncContext } from './context.ts';
 import { isOutdated } from './dirty-records.ts';
 import { ingestRecords } from './ingest.ts';
 import { paginate } from './paginate.ts';
@@ -20,21 +20,16 @@ export interface StaffReader {
 /**
  * Throws `CmsUnavailable` and `CmsRejected`: then the caller's list must not be answered from the replica.
  */
-export async function fetchStaffRecords(
-  context: SyncContext,
-  reader: StaffReader,
-  kinds: readonly PostKind[],
-): Promise<void> {
+export async function fetchStaffRecords(context: SyncContext, reader: StaffReader, kind: PostKind): Promise<void> {
   const { visibility } = reader;
-  for (const collection of context.collections) {
-    if (!collection.isPosts || isAbsent(context, collection) || !kinds.includes(collection.kind as PostKind)) continue;
-    const staffOnly = collection.staffStatuses.filter((status) => status !== WITHHELD);
-    const others = staffOnly.filter((status) => visibility.others.includes(status));
-    const own = staffOnly.filter((status) => visibility.own.includes(status) && !others.includes(status));
-    if (others.length > 0) await fetchStatuses(context, reader, collection, others, undefined);
-    if (own.length > 0 && visibility.userId !== 0)
-      await fetchStatuses(context, reader, collection, own, visibility.userId);
-  }
+  const collection = collectionOf(context, kind);
+  if (!collection?.isPosts || isAbsent(context, collection)) return;
+  const staffOnly = collection.staffStatuses.filter((status) => status !== WITHHELD);
+  const others = staffOnly.filter((status) => visibility.others.includes(status));
+  const own = staffOnly.filter((status) => visibility.own.includes(status) && !others.includes(status));
+  if (others.length > 0) await fetchStatuses(context, reader, collection, others, undefined);
+  if (own.length > 0 && visibility.userId !== 0)
+    await fetchStatuses(context, reader, collection, own, visibility.userId);
 }
 
 async function fetchStatuses(
@@ -51,7 +46,7 @@ async function fetchStatuses(
     credentials,
     bulkhead: 'callers',
     fairnessKey: String(visibility.userId),
-    ...(requestId !== undefined && { requestId }),
+    requestId,
   };
   const listed = new Set<number>();
   let firstReadMark = 0;

@@ -50,11 +50,11 @@ export interface Sync extends Leadership {
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean>;
   /**
-   * Without a service account: fetches the non-public records that this caller may see, so that lists with
+   * Without a service account: fetches the kind's non-public records that this caller may see, so that lists with
    * their visibility are exact. With a service account it does nothing. Throws `CmsUnavailable` and
    * `CmsRejected`.
    */
-  fetchStaffRecords(reader: StaffReader, kinds: readonly PostKind[]): Promise<void>;
+  fetchStaffRecords(reader: StaffReader, kind: PostKind): Promise<void>;
   /**
    * A write of this gateway has just changed the record in the replica: responses to earlier requests are
    * outdated.
@@ -273,9 +273,9 @@ export function createSync(options: SyncOptions): Sync {
         },
       ),
     ),
-    async fetchStaffRecords(reader, kinds) {
+    async fetchStaffRecords(reader, kind) {
       if (serviceCredentials !== undefined || reader.credentials === undefined) return;
-      await withReadMarks((current) => fetchStaffRecords(current, reader, kinds));
+      await withReadMarks((current) => fetchStaffRecords(current, reader, kind));
     },
     recordWrite: (kind, id) => markWritten(context.memory, kind, id, nowMs()),
     async readPublicView(kind, record, call) {

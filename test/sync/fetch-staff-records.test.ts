@@ -32,13 +32,13 @@ describe('private records', () => {
         () => site.cms.createPost('events', { status: 'draft', author: userIdOf('author') }).id,
       );
       const other = site.cms.createPost('events', { status: 'draft' }).id;
-      await site.sync.fetchStaffRecords(author, ['event']);
+      await site.sync.fetchStaffRecords(author, 'event');
       const drafts = () => site.replica.stamps('event', { statuses: ['draft'] }).map(({ id }) => id);
       expect(drafts()).to.deep.equal(mine);
       expect(site.replica.get('event', other)).to.equal(undefined);
       site.cms.erase(mine[0]!);
       site.cms.edit(mine[1]!, { status: 'publish' });
-      await site.sync.fetchStaffRecords(author, ['event']);
+      await site.sync.fetchStaffRecords(author, 'event');
       expect(drafts()).to.deep.equal(mine.slice(2));
       await site.poll();
       expect(site.replica.get('event', mine[1]!)?.status).to.equal('publish');
@@ -49,7 +49,8 @@ describe('private records', () => {
     it("a poll does not count a caller's private records", async () => {
       site = await syncedSite({ service: undefined, pageSize: 100 });
       site.cms.createPost('events', { status: 'draft', author: userIdOf('author') });
-      await site.sync.fetchStaffRecords(author, ['event', 'venue']);
+      await site.sync.fetchStaffRecords(author, 'event');
+      await site.sync.fetchStaffRecords(author, 'venue');
       await site.poll();
       await site.poll();
       site.cms.requests = [];
@@ -61,13 +62,13 @@ describe('private records', () => {
       site = await syncedSite({ service: undefined });
       site.cms.beforeRequest = unavailable;
       let thrown: unknown;
-      await site.sync.fetchStaffRecords(author, ['event']).catch((error) => {
+      await site.sync.fetchStaffRecords(author, 'event').catch((error) => {
         thrown = error;
       });
       expect(thrown).to.be.instanceOf(CmsUnavailable);
       site.cms.beforeRequest = undefined;
       site.cms.requests = [];
-      await site.sync.fetchStaffRecords({ credentials: undefined, visibility: author.visibility }, ['event']);
+      await site.sync.fetchStaffRecords({ credentials: undefined, visibility: author.visibility }, 'event');
       expect(site.cms.requests).to.deep.equal([]);
     });
   });
