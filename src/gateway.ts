@@ -72,7 +72,7 @@ const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => 
     limits,
     idMap,
     specs: Object.values(kinds),
-    ...(source.payload && { site: source.payload }),
+    site: source.payload,
   });
   const close = async () => {
     await payload.close();
@@ -120,7 +120,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   /** Opens the replica and everything built on it; a damaged replica is replaced together with all of that. */
   function openReplicaStack(options: Pick<ReplicaOptions, 'quarantine' | 'minVersion'> = {}) {
     const replica = openReplica({
-      ...(file === undefined ? {} : { file }),
+      file,
       ...options,
       identity: `${site.url} ${mapping.name} ${mappingFingerprint(mapping)} ${serviceCredentials ? 'all' : 'public'}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
@@ -140,7 +140,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
         serviceCredentials,
         intervalMs,
         observe,
-        ...(cluster ? { peers: cluster } : {}),
+        peers: cluster,
       });
       // In a cluster the leader polls and fetches for all gateways.
       const sync = cluster ? { ...localSync, poll: cluster.poll, fetchChanged: cluster.fetchChanged } : localSync;

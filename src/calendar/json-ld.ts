@@ -36,14 +36,14 @@ export function eventJsonLd(event: EventRecord, { venue, organizer, image, cost 
   };
 }
 
-/**
- * A Place without `@context`, alone or in an event. Empty parts of the address are omitted; other empty
- * values are `''`.
- */
 /** As The Events Calendar's `tribe_get_region()`. */
 const regionOf = ({ stateprovince, country, state, province }: VenueRecord): string =>
   stateprovince || (country === 'United States' ? state : province);
 
+/**
+ * A Place without `@context`, alone or in an event. Empty parts of the address are omitted; other empty
+ * values are `''`.
+ */
 export function venueJsonLd(venue: VenueRecord, image?: string): JsonObject {
   const address = {
     streetAddress: escapeHtmlOnce(venue.address),

@@ -65,7 +65,7 @@ export function openPayloadSite(
   const observe = () => undefined;
   const idMap = openIdMap();
   const specs = Object.values(kinds);
-  const cms = createPayload({ url, ...(source.payload && { site: source.payload }), specs, idMap, observe, limits });
+  const cms = createPayload({ url, site: source.payload, specs, idMap, observe, limits });
   const client = createCmsClient({ origin: address, observe, limits });
   const call = createPayloadCall(client, apiPathOf(address));
   return {

@@ -36,7 +36,7 @@ export type { RenderedRecord } from './rendered-cache.ts';
 
 export interface ReplicaOptions {
   /** Missing directories are created. Absent: a temporary database that ends with the process. */
-  file?: string;
+  file?: string | undefined;
   /** Site and mapping. A file of another identity is quarantined. */
   identity: string;
   /** Memory for rendered records, 32 MiB by default. */

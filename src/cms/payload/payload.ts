@@ -14,18 +14,20 @@ import { createMedia } from './media.ts';
 import { PAYLOAD_RECORDS } from './records.ts';
 import { createRestCall, objectOf } from './rest-calls.ts';
 
+interface PayloadSite {
+  name?: string;
+  url?: string;
+  timezone?: string;
+  locale?: string;
+  media?: string;
+  users?: string;
+}
+
 export interface PayloadOptions {
   /** Payload's address, or that of its REST API if that is not at `/api`. */
   url: string | URL;
   /** What Payload does not tell about the site; the keys are those of `payload` in a mapping. */
-  site?: {
-    name?: string;
-    url?: string;
-    timezone?: string;
-    locale?: string;
-    media?: string;
-    users?: string;
-  };
+  site?: PayloadSite | undefined;
   /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
   /** For sites whose ids are texts. Absent: these cannot be served. */
