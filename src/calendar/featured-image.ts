@@ -1,7 +1,7 @@
 // Featured images of a write: the id or URL of an upload on the site, or the URL of an image elsewhere, which
 // the gateway fetches and uploads.
 
-import type { ImageFetcher, ReservedImage } from '../cms/image-fetcher.ts';
+import type { ReservedImage } from '../cms/image-fetcher.ts';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import { callOptions } from './cms-records.ts';
@@ -18,7 +18,6 @@ const MAX_URLS = 20;
 export function createRequestImages(
   services: Services,
   request: Pick<RequestContext, 'actor' | 'requestId'>,
-  fetcher: ImageFetcher = services.imageFetcher,
 ): RequestImages {
   /** Ids of checked images, by the sent text. */
   const ids = new Map<string, number>();
@@ -71,7 +70,7 @@ export function createRequestImages(
         ids.set(text, uploadId);
         return true;
       }
-      const image = await fetcher.fetch(text, request.actor.account.userId);
+      const image = await services.imageFetcher.fetch(text, request.actor.account.userId);
       if (image) fetched.set(text, image);
       return image !== undefined;
     },

@@ -51,7 +51,7 @@ describe('a body with very many items', () => {
 
   it('causes at most twenty fetches of images by URL', async () => {
     const fetched: string[] = [];
-    const fetches: ImageFetcher = {
+    const imageFetcher: ImageFetcher = {
       async fetch(url) {
         fetched.push(url);
         return undefined;
@@ -59,9 +59,8 @@ describe('a body with very many items', () => {
     };
     const account = { userId: 1, roles: [], permissions: new Set<string>(), mayUpload: true };
     const images = createRequestImages(
-      gateway.services,
+      { ...gateway.services, imageFetcher },
       { actor: { credentials: CREDENTIALS.admin, account } },
-      fetches,
     );
     for (let n = 0; n < 50; n += 1) expect(await images.isUsable(`https://images.example/${n}.png`)).to.equal(false);
     expect(fetched).to.have.length(20);

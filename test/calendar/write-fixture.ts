@@ -86,8 +86,8 @@ export function writeFixture() {
       const { cms, gateway } = fixture;
       const actor = { credentials: CREDENTIALS[as], account: await cms.account({ credentials: CREDENTIALS[as] }) };
       const png = { bytes: new Uint8Array(1), mimeType: 'image/png', filename: 'a.png' };
-      const fetcher = createImageFetcher({ fetchFrom: async () => png });
-      const images = createRequestImages(gateway.services, { actor }, fetcher);
+      const imageFetcher = createImageFetcher({ fetchFrom: async () => png });
+      const images = createRequestImages({ ...gateway.services, imageFetcher }, { actor });
       const request: RequestContext = { actor, baseUrl: BASE, images };
       const routePath = operation === 'create' ? path : `${path}/{id}`;
       const route = ROUTES.find((candidate) => candidate.path === routePath)!;
