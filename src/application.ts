@@ -18,7 +18,7 @@ import { createTerms } from './calendar/terms.ts';
 import { createUnknownRecords } from './calendar/unknown-records.ts';
 import { localWriteThrough, tolerantWriteThrough } from './calendar/write-through.ts';
 import { createImageFetcher } from './cms/image-fetcher.ts';
-import { type Cms, type Credentials, MEDIA } from './cms/port.ts';
+import type { Cms, Credentials } from './cms/port.ts';
 import { type Config, publicUrlOf } from './config.ts';
 import { createApp } from './http/app.ts';
 import { createAuthenticator } from './http/auth.ts';
@@ -39,6 +39,7 @@ import type { ChangeSet } from './store/change-set.ts';
 import { PUBLIC_VISIBILITY } from './store/filters.ts';
 import type { IdempotencyStore } from './store/idempotency-keys.ts';
 import type { Replica } from './store/replica.ts';
+import { changedRecords } from './sync/fetch-changed.ts';
 import type { Peers } from './sync/peers.ts';
 import type { Sync } from './sync/sync.ts';
 import { formatWallTime } from './time/wall-time.ts';
@@ -103,11 +104,7 @@ export function createApplication(options: ApplicationOptions): Application {
   /** Fetches the changed records now, or in the next poll that can store them. */
   const rereadLater = ({ upserts = [], deletes = [] }: ChangeSet): void => {
     const keys = [...upserts, ...deletes.flatMap(({ kind, ids }) => ids.map((id) => ({ kind, id })))];
-    const records = keys.flatMap(({ kind, id }) => {
-      const collection = kind === 'image' ? MEDIA.collection : mapping.kinds[kind]?.collection;
-      return collection === undefined ? [] : [{ collection, id }];
-    });
-    void sync.fetchChanged(records);
+    void sync.fetchChanged(changedRecords(mapping, keys));
   };
   const writeThrough = tolerantWriteThrough(
     peers?.writeThrough ?? localWriteThrough(replica, sync, mapping),

@@ -2,10 +2,9 @@
 // replica.
 
 import { LRUCache } from 'lru-cache';
-import { MEDIA } from '../cms/port.ts';
-import type { KindOrImage } from '../model/records.ts';
+import { changedRecords } from '../sync/fetch-changed.ts';
 import type { ClusterNode } from './node.ts';
-import { parseKey } from './record-keys.ts';
+import { exists, parseKey } from './record-keys.ts';
 import type { RpcRequest } from './rpc.ts';
 import { sendSnapshot } from './snapshot.ts';
 import { isFullyPublished } from './unpublished-changes.ts';
@@ -19,18 +18,14 @@ export async function refetchAndPublish(
   keys: readonly string[],
 ): Promise<boolean> {
   const records = keys.map(parseKey);
-  const collectionOf = (kind: KindOrImage) =>
-    kind === 'image' ? MEDIA.collection : (mapping.kinds[kind]?.collection ?? '');
-  const isFetched = await sync?.fetchChanged(records.map(({ kind, id }) => ({ collection: collectionOf(kind), id })));
+  const isFetched = await sync?.fetchChanged(changedRecords(mapping, records));
   if (!isFetched) return false;
-  const exists = (kind: KindOrImage, id: number) =>
-    (kind === 'image' ? replica.getImage(id) : replica.get(kind, id)) !== undefined;
   await changeLog.commit(
     'poll',
     () => ({
       upserts: records.flatMap(({ kind, id }) => (kind === 'image' ? [] : (replica.get(kind, id) ?? []))),
       images: records.flatMap(({ kind, id }) => (kind === 'image' ? (replica.getImage(id) ?? []) : [])),
-      deletes: records.flatMap(({ kind, id }) => (exists(kind, id) ? [] : [{ kind, ids: [id] }])),
+      deletes: records.flatMap(({ kind, id }) => (exists(replica, kind, id) ? [] : [{ kind, ids: [id] }])),
     }),
     { republish: true },
   );

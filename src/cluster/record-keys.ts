@@ -20,6 +20,10 @@ export function keysOf({ upserts = [], images = [], deletes = [] }: ChangeSet): 
   ];
 }
 
+/** True if the replica has the record or image. */
+export const exists = (replica: Replica, kind: KindOrImage, id: number): boolean =>
+  (kind === 'image' ? replica.getImage(id) : replica.get(kind, id)) !== undefined;
+
 /** The part of a change that would change the replica. */
 export function changesOf(replica: Replica, change: ChangeSet): ChangeSet {
   const { upserts = [], images = [], deletes = [], state = {} } = change;
@@ -27,9 +31,7 @@ export function changesOf(replica: Replica, change: ChangeSet): ChangeSet {
   const stored = (value: object): unknown => JSON.parse(JSON.stringify(value));
   const isNew = (record: CalendarRecord) =>
     !isDeepStrictEqual(replica.get(record.kind, record.id), stored(record) as never);
-  const exists = (kind: KindOrImage, id: number) =>
-    (kind === 'image' ? replica.getImage(id) : replica.get(kind, id)) !== undefined;
-  const existing = deletes.map(({ kind, ids }) => ({ kind, ids: ids.filter((id) => exists(kind, id)) }));
+  const existing = deletes.map(({ kind, ids }) => ({ kind, ids: ids.filter((id) => exists(replica, kind, id)) }));
   return {
     upserts: upserts.filter(isNew),
     images: images.filter((image) => !isDeepStrictEqual(replica.getImage(image.id), stored(image))),

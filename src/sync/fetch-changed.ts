@@ -2,7 +2,8 @@
 // them, one batch at a time.
 
 import { MEDIA } from '../cms/port.ts';
-import { seriesIdOf } from '../model/records.ts';
+import type { Mapping } from '../mapping/mapping.ts';
+import { type KindOrImage, seriesIdOf } from '../model/records.ts';
 import type { SyncContext } from './context.ts';
 import { markDirty, markWritten } from './dirty-records.ts';
 import { fetchDirty } from './ingest.ts';
@@ -14,6 +15,16 @@ export interface ChangedRecord {
   collection: string;
   id: number;
 }
+
+/** Records by their kinds, under the names of their collections. A kind that the mapping lacks is left out. */
+export const changedRecords = (
+  { kinds }: Mapping,
+  records: readonly { kind: KindOrImage; id: number }[],
+): ChangedRecord[] =>
+  records.flatMap(({ kind, id }) => {
+    const collection = kind === 'image' ? MEDIA.collection : kinds[kind]?.collection;
+    return collection === undefined ? [] : { collection, id };
+  });
 
 /**
  * Fetches or deletes the records, an occurrence with its series. Unknown collections are ignored. Throws what the CMS throws: then the next
