@@ -1,6 +1,7 @@
 // The `plugin` command: assembles the companion plugin, one PHP file that prepares a WordPress site for a mapping.
 //
-// The parts are the .php files of this folder; `hooks/` has one for each event plugin that needs more than keys. This file adds the mapping's types, taxonomies and meta keys as PHP constants.
+// The parts are the .php files of this folder; `hooks/` has one for each event plugin whose mapping needs code of its own. This file adds the
+// mapping's types, taxonomies and meta keys as PHP constants.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
@@ -164,8 +165,8 @@ function metaOf(kind: Kind, spec: KindSpec, events: KindSpec): Record<string, Ph
         type: meta.type,
         default: meta.default as PhpValue,
         hint: hintOf(meta),
-        ...(meta.multiple ? { rows: true } : {}),
-        ...(meta.absentWhenFalse ? { absent: true } : {}),
+        ...(meta.multiple ? { multiple: true } : {}),
+        ...(meta.absentWhenFalse ? { absent_when_false: true } : {}),
         ...(meta.writable ? {} : { readonly: true }),
       },
     ]),

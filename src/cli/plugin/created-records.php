@@ -9,6 +9,7 @@ namespace CalendarGateway\Site;
 
 \define(__NAMESPACE__ . '\\KEY_META', '_calendar_gateway_key');
 
+/** The records that this request created. Adds one, if given. */
 function created_records($type = null, $collection = '', $id = 0) {
     static $created = [];
     if ($type !== null) {
@@ -17,19 +18,14 @@ function created_records($type = null, $collection = '', $id = 0) {
     return \array_values($created);
 }
 
-function is_rest() {
-    return \defined('REST_REQUEST') && REST_REQUEST;
-}
-
-// The gateway's key, if this request creates a record in this collection.
+/** The gateway's key of the create, if this request creates a record in this collection; otherwise ''. */
 function creation_key($collection) {
     $key = isset($_SERVER['HTTP_X_CALENDAR_KEY']) ? (string) $_SERVER['HTTP_X_CALENDAR_KEY'] : '';
-    $route = isset($GLOBALS['wp']->query_vars['rest_route']) ? (string) $GLOBALS['wp']->query_vars['rest_route'] : '';
-    $own = \trim($route, '/') === "wp/v2/$collection";
-    return $own && \preg_match('/^[a-f0-9]{64}$/D', $key) ? $key : '';
+    $is_create = \trim(requested_route(), '/') === "wp/v2/$collection";
+    return $is_create && \preg_match('/^[a-f0-9]{64}$/D', $key) ? $key : '';
 }
 
-// The gateway's id of this call. By it the gateway recognizes a response to another call.
+/** The gateway's id of this call, which the response repeats: by it the gateway recognizes the response to another call. */
 function creation_id() {
     $id = isset($_SERVER['HTTP_X_CALENDAR_CREATE']) ? (string) $_SERVER['HTTP_X_CALENDAR_CREATE'] : '';
     return \preg_match('/^[a-f0-9]{32}$/D', $id) ? $id : '';
@@ -63,7 +59,7 @@ function creation_id() {
     }
 }, 1);
 
-// Not deleted or in the trash: the code that rejected the request may have removed the record itself.
+/** False for a record that was deleted or is in the trash: the code that rejected the request may have removed the record itself. */
 function still_exists($record) {
     if ($record['type'] === 'term') {
         return \get_term($record['id']) instanceof \WP_Term;
@@ -76,19 +72,22 @@ function may_edit($record) {
     return \current_user_can($record['type'] === 'term' ? 'edit_term' : 'edit_post', $record['id']);
 }
 
-// An author may no longer edit a draft that an editor published, but may still see it.
+/** An author may see a record that they may no longer edit, such as a draft that an editor published. */
 function is_author($record) {
     return $record['type'] === 'post' && (int) \get_post_field('post_author', $record['id']) === \get_current_user_id();
 }
 
-// Ids with this key, the oldest first: later ones are copies of the record. Reads the table itself, because plugins filter the queries
-// of WordPress by language, date or role, and the gateway would create a record again that it does not find.
+/**
+ * Ids with this key, the oldest first: later ones are copies of the record. Reads the table itself, because plugins filter the queries of
+ * WordPress by language, date or role, and the gateway creates a record again if it does not find it.
+ */
 function ids_with_key($table, $column, $key) {
     global $wpdb;
     $sql = "SELECT $column FROM {$wpdb->$table} WHERE meta_key = %s AND meta_value = %s ORDER BY $column LIMIT 10";
     return \array_map('intval', $wpdb->get_col($wpdb->prepare($sql, KEY_META, $key)));
 }
 
+/** The records as the gateway reads them: collection and id. */
 function references($records) {
     return \array_map(function ($record) {
         return ['collection' => $record['collection'], 'id' => $record['id']];
@@ -109,7 +108,7 @@ function references($records) {
     $remaining = \array_filter(created_records(), __NAMESPACE__ . '\\still_exists');
     $data = isset($body['data']) && \is_array($body['data']) ? $body['data'] : [];
     unset($data['calendar_created'], $data['calendar_create']);
-    // An incomplete list would claim that no other record remains.
+    // The list is complete or absent: the gateway takes it for all records that remain.
     if (\count(\array_filter($remaining, __NAMESPACE__ . '\\may_edit')) === \count($remaining)) {
         $data += ['calendar_created' => references($remaining), 'calendar_create' => creation_id()];
     }

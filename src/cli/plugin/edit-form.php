@@ -14,7 +14,7 @@ function show_form($post) {
     \wp_nonce_field('calendar_gateway', 'calendar_gateway_nonce');
     echo '<table class="form-table" role="presentation">';
     foreach (TYPES[$post->post_type]['meta'] as $key => $definition) {
-        $value = \get_post_meta($post->ID, $key, empty($definition['rows']));
+        $value = \get_post_meta($post->ID, $key, empty($definition['multiple']));
         $name = \esc_attr("calendar_gateway[$key]");
         $label = \esc_html(\ucfirst(\str_replace('_', ' ', \trim($key, '_'))));
         echo "<tr><th scope='row'><label for='$name'>$label</label></th><td>";
@@ -44,7 +44,7 @@ function show_form($post) {
         $text = \is_string($fields[$key] ?? null) ? \trim($fields[$key]) : '';
         if ($definition['type'] === 'boolean') {
             $value = $text === '1';
-        } elseif ($definition['type'] === 'array' || !empty($definition['rows'])) {
+        } elseif ($definition['type'] === 'array' || !empty($definition['multiple'])) {
             $value = \array_values(\array_filter(\array_map('intval', \explode(',', $text))));
         } elseif ($definition['type'] === 'integer') {
             $value = (int) $text;
@@ -55,7 +55,7 @@ function show_form($post) {
         }
         if ($definition['type'] === 'number' && $text === '') {
             \delete_post_meta($id, $key);
-        } elseif (!empty($definition['rows'])) {
+        } elseif (!empty($definition['multiple'])) {
             \delete_post_meta($id, $key);
             foreach ($value as $item) {
                 \add_post_meta($id, $key, $item);

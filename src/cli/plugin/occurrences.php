@@ -1,13 +1,13 @@
 <?php
 // Adds its occurrences to the record of an event, for requests that ask for them by the parameter calendar_occurrences.
 //
-// Calls occurrences_of(), which the part of the event plugin defines.
+// Calls occurrences_of(), which the file of the event plugin in hooks/ defines.
 
 namespace CalendarGateway\Site;
 
-// Of one series: those that are nearest to today.
+// The most occurrences of one series. The nearest to today are sent.
 \define(__NAMESPACE__ . '\\MAX_OCCURRENCES', 1000);
-// Before today, and after it. A mapping may name no more.
+// The most days before today, and after today, that a request may ask for. A mapping may name no more.
 \define(__NAMESPACE__ . '\\MAX_OCCURRENCE_DAYS', 3660);
 
 /** The rows of a query. Throws if it fails: without its occurrences, a series would look as if it had none. */
@@ -20,7 +20,7 @@ function rows_of($query) {
     return $rows;
 }
 
-/** The days before and after today that the request asks for; null for any other value than two such numbers. */
+/** The days before today [1] and after today [2] that the request asks for; null unless its parameter is two such numbers. */
 function requested_days() {
     $value = $_GET['calendar_occurrences'] ?? null;
     $is_valid = \is_string($value) && \preg_match('/^(\d{1,4}),(\d{1,4})$/D', $value, $days)
@@ -28,7 +28,7 @@ function requested_days() {
     return $is_valid ? $days : null;
 }
 
-// Another value is an error, as WordPress's own parameters are. Anybody may send it.
+// Any other value of the parameter is an error 400, as for WordPress's own parameters.
 \add_filter('rest_pre_dispatch', function ($result, $server, $request) {
     if ($result !== null || !isset($_GET['calendar_occurrences']) || requested_days()) {
         return $result;
@@ -45,7 +45,6 @@ function requested_days() {
     return $result;
 }, 10, 3);
 
-// A request without the parameter gets the same record as without this file.
 \add_action('rest_api_init', function () {
     $days = requested_days();
     if (!$days) {

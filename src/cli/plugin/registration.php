@@ -70,7 +70,7 @@ function collection_of_taxonomy($taxonomy) {
     }
 }, 5);
 
-// Late: plugins have registered their own types and keys by now.
+// Priority 99: plugins have registered their own types and keys by then.
 \add_action('init', function () {
     $own = [];
     foreach (TAXONOMIES as $taxonomy => $definition) {
@@ -174,7 +174,7 @@ function register_keys($object, $subtype, $keys) {
             continue;
         }
         $more = [];
-        if (empty($definition['rows'])) {
+        if (empty($definition['multiple'])) {
             $more['default'] = $definition['type'] === 'object' ? (object) [] : $definition['default'];
         }
         \register_meta($object, $key, $more + key_args($object, $subtype, $definition));
@@ -182,7 +182,8 @@ function register_keys($object, $subtype, $keys) {
             $numbers[$key] = [];
         }
     }
-    // WordPress refuses to remove a value that is no number, such as a blank text of an import.
+    // A number that is not set is null in responses (see key_args). WordPress refuses a request that sends this null back if the row has a text
+    // that is no number, such as a blank one of an import.
     ignore_unchanged($object, $subtype, $numbers);
 }
 
@@ -197,7 +198,7 @@ function open_keys($object, $subtype, $keys) {
             continue;
         }
         if ($definition['type'] === 'array' && has_plain_rows($object, $key)) {
-            $definition = ['type' => 'integer', 'default' => 0, 'rows' => true] + $definition;
+            $definition = ['type' => 'integer', 'default' => 0, 'multiple' => true] + $definition;
         }
         \register_meta($object, $key, key_args($object, $subtype, $definition));
         $opened[$key] = $definition;
@@ -205,7 +206,7 @@ function open_keys($object, $subtype, $keys) {
     ignore_unchanged($object, $subtype, $opened);
 }
 
-/** Makes REST requests leave keys alone that they send back unchanged. */
+/** Drops keys that a REST request sends back unchanged, so that WordPress does not write them. */
 function ignore_unchanged($object, $subtype, $keys) {
     if ($keys) {
         \add_filter("rest_pre_insert_$subtype", function ($prepared, $request) use ($object, $subtype, $keys) {
@@ -227,7 +228,7 @@ function key_args($object, $subtype, $definition) {
     }
     $rest = ['schema' => $schema];
     if ($definition['type'] === 'number') {
-        // WordPress shows 0 for a number that is not set: its default. What is stored is a text.
+        // WordPress shows its default, the number 0, for a key that is not set. A stored 0 is the text "0".
         $rest['prepare_callback'] = function ($value, ...$more) {
             return $value === 0 || $value === '' ? null : \WP_REST_Meta_Fields::prepare_value($value, ...$more);
         };
@@ -235,7 +236,7 @@ function key_args($object, $subtype, $definition) {
     return [
         'object_subtype' => $subtype,
         'type' => $definition['type'],
-        'single' => empty($definition['rows']),
+        'single' => empty($definition['multiple']),
         'show_in_rest' => $rest,
         'auth_callback' => function ($allowed, $name, $id, $user) use ($object) {
             return \user_can($user, $object === 'term' ? 'edit_term' : 'edit_post', $id);
@@ -263,7 +264,7 @@ function changed_meta($request, $object, $subtype, $keys) {
         if (!\array_key_exists($key, $meta)) {
             continue;
         }
-        if (!empty($definition['absent']) && \in_array($meta[$key], ['', false], true)) {
+        if (!empty($definition['absent_when_false']) && \in_array($meta[$key], ['', false], true)) {
             $meta[$key] = null;
         }
         if (!empty($definition['readonly']) || \wp_json_encode($meta[$key]) === \wp_json_encode($stored[$key] ?? null)) {

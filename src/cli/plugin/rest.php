@@ -1,5 +1,6 @@
 <?php
-// Adapts the REST API to the gateway: excerpts as authors wrote them, 401 for wrong credentials, slugs for drafts of venues.
+// Adapts the REST API to the gateway: excerpts as authors wrote them, 401 for wrong credentials, and slugs for venues and organizers that are
+// not published.
 
 namespace CalendarGateway\Site;
 
@@ -20,8 +21,17 @@ namespace CalendarGateway\Site;
 }, 11, 2);
 
 function keeps_written_excerpt($post) {
-    return $post && isset(TYPES[$post->post_type]) && \defined('REST_REQUEST') && \REST_REQUEST
+    return $post && isset(TYPES[$post->post_type]) && is_rest()
         && (empty(TYPES[$post->post_type]['existing']) || is_gateway_request());
+}
+
+function is_rest() {
+    return \defined('REST_REQUEST') && \REST_REQUEST;
+}
+
+/** The route of this REST request, such as "/wp/v2/events/7"; '' for any other request. */
+function requested_route() {
+    return (string) ($GLOBALS['wp']->query_vars['rest_route'] ?? '');
 }
 
 /** Whether the gateway sent this request, by its User-Agent. Grants no rights. */
@@ -38,7 +48,8 @@ function is_gateway_request() {
     return $result;
 }, 5);
 
-// Gives drafts of venues and organizers a slug. WordPress takes that of a pending post of a user who may not publish it: so it stays.
+// Gives a venue or organizer a slug while it is a draft or pending, as The Events Calendar does. A pending one of a user who may not publish
+// gets none: WordPress removes the slug of such a post.
 \add_filter('wp_insert_post_data', function ($data, $given) {
     $definition = TYPES[$data['post_type']] ?? null;
     $type = \get_post_type_object($data['post_type']);

@@ -1,10 +1,11 @@
 <?php
-// Keeps drafts without a publication date undated: WordPress would send, and store, a UTC date that no user entered.
+// Keeps drafts without a publication date undated.
+//
+// A draft has no UTC publication date until it is published or a user enters one. WordPress derives one from the local date in responses, and
+// stores it if a request has only the local date. This part marks such drafts, and sends null instead.
 
 namespace CalendarGateway\Site;
 
-// A draft has no UTC publication date until it is published or a user enters one. WordPress derives one from the local date in
-// responses, and stores it if a request has only the local date. This part marks such drafts, and sends null for both.
 \define(__NAMESPACE__ . '\\UNDATED', '_calendar_gateway_undated');
 
 foreach (TYPES as $type => $definition) {

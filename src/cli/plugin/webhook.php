@@ -25,8 +25,8 @@ function post_changed($id) {
     }
 }
 
-// Some plugins count the visits of a page in its meta: what a visitor's request writes there is not an edit. Before "init" no code may
-// ask for the user: WordPress would decide it too early.
+// Some plugins count the visits of a page in its meta: what the request of a visitor writes there is no edit. Before "init" this reports every
+// change of meta: a call of is_user_logged_in() at that time would fix the user before plugins can log one in.
 function post_meta_changed($row, $id) {
     if (!\did_action('init') || \is_user_logged_in() || \wp_doing_cron() || \PHP_SAPI === 'cli') {
         post_changed($id);
@@ -66,7 +66,7 @@ foreach (['created_term', 'edited_term', 'delete_term'] as $hook) {
     }
 }, 10, 3);
 
-// Last, and after the response if PHP can do that: saving does not wait for the gateway.
+// Runs after all other code, and after the response if PHP can do that: a user who saves does not wait for the gateway.
 \add_action('shutdown', function () {
     $chunks = \array_chunk(changed_records(), 500);
     if (!$chunks || \get_transient(PAUSED)) {

@@ -1,7 +1,7 @@
 <?php
 // Reads the recurrences that Events Manager keeps in tables of its own, and hides cancelled events if the plugin does.
 //
-// Repeating events are posts of their own instead.
+// The plugin also has "repeating" events. They need nothing: each of their repetitions is a post of its own.
 
 namespace CalendarGateway\Site;
 

@@ -3,13 +3,13 @@
 
 namespace CalendarGateway\Site;
 
-// With a classic theme and its block editor off, The Events Calendar neither shows its keys in wp/v2 nor computes what its calendar reads
-// (UTC dates, rows of its tables): an event that is saved there would not be in the calendar. These are its own keys and its own code for
-// wp/v2, for this route alone: its screens and its own REST API save as before. Before 98, when this file opens the keys that are left.
+// With a classic theme and its block editor off, The Events Calendar does not show its keys in wp/v2. Nor does it compute what its calendar
+// reads (UTC dates, rows of its tables): an event that is saved in wp/v2 would not be in the calendar. This registers the plugin's own keys and
+// code for wp/v2 on these routes only, so that its screens and its own REST API save as before. Priority 97: registration.php opens the
+// remaining keys at 98.
 \add_action('rest_api_init', function () {
-    $route = isset($GLOBALS['wp']->query_vars['rest_route']) ? (string) $GLOBALS['wp']->query_vars['rest_route'] : '';
     $bases = \implode('|', \array_map('preg_quote', \array_column(TYPES, 'base')));
-    if (\preg_match("#^/wp/v2/($bases)(/|\$)#", $route) && \class_exists('Tribe__Events__Editor__Meta')
+    if (\preg_match("#^/wp/v2/($bases)(/|\$)#", requested_route()) && \class_exists('Tribe__Events__Editor__Meta')
         && !\registered_meta_key_exists('post', '_EventStartDate')) {
         $meta = new \Tribe__Events__Editor__Meta();
         $meta->register();
@@ -23,7 +23,8 @@ namespace CalendarGateway\Site;
     }
 }, 97);
 
-// Its code for wp/v2 overwrites the cost with every save, in the form that its pages show: "Free" for 0. A save without a cost keeps the cost.
+// The plugin's code for wp/v2 overwrites the cost with every save, in the form that its pages show: "Free" for 0. With this, a save without a
+// cost keeps the cost.
 function keep_cost($meta) {
     \add_filter('rest_pre_insert_tribe_events', function ($prepared, $request) use ($meta) {
         if (!isset($request['meta']['_EventCost'])) {
@@ -33,14 +34,15 @@ function keep_cost($meta) {
     }, 10, 2);
 }
 
-// The code for wp/v2 takes the id from the request, and a create has none yet: without it the event is in no list until its next update.
+// The plugin's code for wp/v2 takes the id from the request, which has none in a create: the event would be in no list until its next update.
 \add_action('rest_after_insert_tribe_events', function ($post, $request, $is_new) {
     if ($is_new && is_gateway_request()) {
         $request->set_param('id', $post->ID);
     }
 }, 5, 3);
 
-// What the code for wp/v2 leaves as it was: the duration and the abbreviation of the zone. Before 100, when the tables get their rows.
+// Updates what the plugin's code for wp/v2 does not: the duration and the abbreviation of the zone. Priority 20: the plugin writes the rows of
+// its tables at 100.
 \add_action('rest_after_insert_tribe_events', function ($post, $request) {
     $values = \array_map(function ($key) use ($post) {
         return (string) \get_post_meta($post->ID, $key, true);
@@ -53,7 +55,7 @@ function keep_cost($meta) {
     \update_post_meta($post->ID, '_EventTimezoneAbbr', \Tribe__Timezones::abbr($start, $zone));
 }, 20, 2);
 
-// Lists of wp/v2 hold upcoming events only.
+// The plugin limits lists of wp/v2 to upcoming events.
 \add_filter('rest_tribe_events_query', function ($query) {
     if (is_gateway_request()) {
         $query['tribe_suppress_query_filters'] = true;
@@ -61,7 +63,7 @@ function keep_cost($meta) {
     return $query;
 });
 
-// A map without a row is shown; wp/v2 says false.
+// The plugin shows a map if the key is not set. wp/v2 says false then.
 foreach (['tribe_events' => '_Event', 'tribe_venue' => '_Venue'] as $type => $prefix) {
     \add_filter("rest_prepare_$type", function ($response, $post) use ($prefix) {
         foreach (["{$prefix}ShowMap", "{$prefix}ShowMapLink"] as $key) {
