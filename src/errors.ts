@@ -51,7 +51,7 @@ export type RejectionKind =
   /** `fields` belong to another record: to `existingId`, if the CMS names it. */
   | 'conflict'
   /** The record is in the trash already. */
-  | 'gone'
+  | 'in-trash'
   /** The collection has no trash. */
   | 'no-trash'
   /** Anything else. */
@@ -106,7 +106,7 @@ const USUAL_STATUS: Readonly<Record<RejectionKind, number>> = {
   'no-collection': 404,
   invalid: 400,
   conflict: 400,
-  gone: 410,
+  'in-trash': 410,
   'no-trash': 501,
   failed: 500,
 };

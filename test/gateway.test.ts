@@ -25,10 +25,10 @@ describe('a gateway with a replica file', () => {
   }
 
   it('quarantines the file if the mapping changed under the same name', async () => {
-    const shipped = readFileSync('mappings/wordpress-meta.json', 'utf8');
+    const bundled = readFileSync('mappings/wordpress-meta.json', 'utf8');
     const mapping = join(dir, 'mine.json');
     const write = (title: string) => {
-      const changed = JSON.parse(shipped) as { event: { fields: Record<string, unknown> } };
+      const changed = JSON.parse(bundled) as { event: { fields: Record<string, unknown> } };
       changed.event.fields.title = title;
       writeFileSync(mapping, JSON.stringify(changed));
     };

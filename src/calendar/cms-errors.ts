@@ -41,7 +41,7 @@ export function mapCmsError(error: unknown, context: ErrorContext): unknown {
       return unknownId(kind, id ?? 0);
     case 'no-collection':
       return missingCollection(error);
-    case 'gone':
+    case 'in-trash':
       return isPostKind(kind) ? alreadyTrashed(kind) : genericError(error);
     case 'hidden':
     case 'forbidden':

@@ -26,7 +26,7 @@ const RECORDS_PER_BATCH = 25;
 /** The sender waits while more parts are in Redis. */
 const MAX_WAITING_PARTS = 16;
 const FULL_PAUSE_MS = 20;
-/** Sender and receiver give up when the other side is silent for so long. */
+/** Sender and receiver give up when the other side is silent for this long. */
 const SILENCE_MS = 10_000;
 const POP_MS = 1000;
 /** Of one part: two pages of records of the largest size that the CMS client accepts. */

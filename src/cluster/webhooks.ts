@@ -24,7 +24,7 @@ const MAX_RECORDS = 1000;
 
 export function createWebhooks(node: ClusterNode, nowMs = () => performance.now()): Webhooks {
   const collections = new Set([MEDIA.collection, ...Object.values(node.mapping.kinds).map((kind) => kind?.collection)]);
-  /** By collection and id, and how often they were sent. */
+  /** Changes that must be sent again, by collection and id; `sends`: how often each was sent. */
   const missed = new Map<string, { change: ChangedRecord; sends: number }>();
   let sentMs = Number.NEGATIVE_INFINITY;
 
@@ -34,7 +34,10 @@ export function createWebhooks(node: ClusterNode, nowMs = () => performance.now(
     if (hasRoom && sends < MAX_SENDS && collections.has(change.collection)) missed.set(key, { change, sends });
   }
 
-  /** `isKept`: what this gateway could not fetch, its next poll fetches. The role may change while the leader is asked. */
+  /**
+   * `isFetched`: the replicas have the records. `isKept`: they have them, or the next poll of this gateway fetches them. Otherwise the changes must
+   * be sent again.
+   */
   async function send(changes: readonly ChangedRecord[]): Promise<{ isFetched: boolean; isKept: boolean }> {
     if (node.mayPoll() && node.sync) return { isFetched: await node.sync.fetchChanged(changes), isKept: true };
     if (node.rpc) sentMs = nowMs();

@@ -232,7 +232,7 @@ function parseAllowedUrl(
   return isAllowedAddress(host) ? url : undefined;
 }
 
-/** Milliseconds for one answer of a DNS server, and how often each is asked. */
+/** The longest wait for the answer of a DNS server in milliseconds, and how often each server is queried. */
 const DNS = { timeout: 2000, tries: 2 };
 
 /**

@@ -257,7 +257,7 @@ export interface Cms {
    */
   touchAfterCreate?(spec: CollectionSpec, body: CmsRecord): CmsRecord | undefined;
   update(spec: CollectionSpec, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
-  /** Throws `CmsRejected` `no-trash` if the collection has none, and `gone` if the record is in the trash. */
+  /** Throws `CmsRejected` `no-trash` if the collection has none, and `in-trash` if the record is there already. */
   trash(spec: CollectionSpec, id: number, options: CallOptions): Promise<CmsRecord>;
   /** Deletes the record permanently. */
   delete(spec: CollectionSpec, id: number, options: CallOptions): Promise<void>;

@@ -21,8 +21,9 @@ const REJECTED_CACHED_MS = 5000;
 const MAX_CACHED = 10_000;
 /** The e-mail address of an account changes rarely. */
 const EMAIL_CACHED_MS = 10 * 60_000;
-/** Unknown tokens of one network that the CMS checks at a time, and that wait: others' logins need the rest of the queue to the CMS. */
+/** Unknown tokens of one network that the CMS checks at a time. */
 const TOKENS_AT_ONCE = 4;
+/** Unknown tokens of one network that wait for their turn: the rest of the queue to the CMS is for the logins of others. */
 const MAX_WAITING_TOKENS = 200;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
@@ -118,8 +119,8 @@ export function createAuthenticator({
   const turns = new LRUCache<string, BulkheadPolicy>({ max: MAX_CACHED });
   let purgedMs = 0;
 
-  /** The name by which failures count: an account has a user name and an e-mail address. */
-  async function limitedName(user: string, fairnessKey: string): Promise<string> {
+  /** The name under which failures count: the user name, also for a login by the account's e-mail address. */
+  async function countedName(user: string, fairnessKey: string): Promise<string> {
     const email = user.trim().toLowerCase();
     const known = userNamesByEmail.get(email);
     if (known !== undefined) return known;
@@ -148,10 +149,13 @@ export function createAuthenticator({
     }
   }
 
-  const check = ({ address, name, login }: Attempt) => logins.check(address, name, login.kind);
+  const decide = ({ address, name, login }: Attempt) => logins.check(address, name, login.kind);
 
-  /** Tells the login limit a result. */
-  async function count({ hash, address, user, name, login }: Attempt, result: Promise<AuthResult>): Promise<void> {
+  /** Reports a result to the login limit. */
+  async function reportResult(
+    { hash, address, user, name, login }: Attempt,
+    result: Promise<AuthResult>,
+  ): Promise<void> {
     let auth: AuthResult;
     try {
       auth = await result;
@@ -162,11 +166,17 @@ export function createAuthenticator({
     if ('account' in auth && auth.account) return logins.succeeded(address, name, login.kind);
     if ('account' in auth) return logins.ignored(address, name);
     results.set(hash, result, { ttl: REJECTED_CACHED_MS });
-    return logins.failed(address, await limitedName(user, networkOf(address)), login.kind);
+    return logins.failed(address, await countedName(user, networkOf(address)), login.kind);
   }
 
-  /** Asks the CMS, if the login limit allows it. `counted` resolves once the limit knows the result, and never rejects. */
-  function ask(attempt: Attempt, decision: LoginDecision): { result: Promise<AuthResult>; counted: Promise<void> } {
+  /**
+   * Checks the credentials with the CMS. Throws 429 if the login limit does not allow that; a read with an ignored token is anonymous instead.
+   * `counted` resolves once the limit knows the result, and never rejects.
+   */
+  function checkWithCms(
+    attempt: Attempt,
+    decision: LoginDecision,
+  ): { result: Promise<AuthResult>; counted: Promise<void> } {
     const { hash, authorization, address, isRead } = attempt;
     if (!decision.ok) {
       if (!decision.isIgnored || !isRead) throw tooManyLogins(decision.retryAfterS);
@@ -177,11 +187,11 @@ export function createAuthenticator({
     const result = fetchAccount(authorization, decision.trusted ? 'callers' : 'logins', networkOf(address));
     results.set(hash, result);
     // A failing counter must not end the process.
-    return { result, counted: count(attempt, result).catch(() => {}) };
+    return { result, counted: reportResult(attempt, result).catch(() => {}) };
   }
 
-  /** A few unknown tokens of a network at a time: the next one is asked about only if the limit still allows it. */
-  async function askInTurn(attempt: Attempt): Promise<AuthResult> {
+  /** Checks a few unknown tokens of a network at a time, so that the login limit counts each before the next one is checked. */
+  async function checkInTurn(attempt: Attempt): Promise<AuthResult> {
     const network = networkOf(attempt.address);
     const turn = turns.get(network) ?? bulkhead(TOKENS_AT_ONCE, MAX_WAITING_TOKENS);
     turns.set(network, turn);
@@ -189,7 +199,7 @@ export function createAuthenticator({
       return await turn.execute(async () => {
         const known = results.get(attempt.hash);
         if (known) return known;
-        const { result, counted } = ask(attempt, await check(attempt));
+        const { result, counted } = checkWithCms(attempt, await decide(attempt));
         await counted;
         return result;
       });
@@ -207,13 +217,13 @@ export function createAuthenticator({
       if (!result) {
         // Tokens have no name: wrong ones count for their address.
         const user = login.kind === 'token' ? hash : login.user;
-        // The CMS might parse these as another account's: they must not reach it uncounted.
+        // The CMS might read another user name from these: they would reach it uncounted.
         if (user === undefined || accountKey(user) === undefined) throw invalidCredentials(UNREADABLE);
         const name = userNamesByEmail.get(user.trim().toLowerCase()) ?? user;
         const attempt = { hash, authorization, login, user, name, address, isRead };
-        const decision = await check(attempt);
+        const decision = await decide(attempt);
         const takesTurns = login.kind === 'token' && decision.ok && !decision.trusted;
-        result = takesTurns ? askInTurn(attempt) : ask(attempt, decision).result;
+        result = takesTurns ? checkInTurn(attempt) : checkWithCms(attempt, decision).result;
       }
       const auth = await result;
       if ('error' in auth) throw auth.error;

@@ -113,8 +113,8 @@ const { 'Content-Type': JSON_TYPE, ...otherHeaders } = COMMON_HEADERS;
 const HEADERS = Object.entries(otherHeaders).flat();
 
 /**
- * Returns a function that turns a use case's response to an anonymous caller into a cached one. Its result is undefined if the response
- * is not for everybody, or not for another request.
+ * Returns a function that turns a use case's response to an anonymous caller into a cached one. Its result is undefined for an error, and for
+ * a response that must not be reused (without `validUntilMs`).
  */
 export function createCacheableResponses(services: Services, freshness: Freshness) {
   const cacheControl = publicCacheControl(freshness);

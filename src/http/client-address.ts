@@ -13,20 +13,20 @@ export type ClientAddress = (req: IncomingMessage) => string;
 /** Stands for every entry of X-Forwarded-For that is not an IP address: such clients count as one. */
 const UNKNOWN = 'unknown';
 
-/** A dual-stack socket reports 10.0.0.1 as `::ffff:10.0.0.1`. */
-const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+/** A dual-stack socket reports 10.0.0.1 as the IPv4-mapped address `::ffff:10.0.0.1`. */
+const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
-const peerOf = ({ socket }: IncomingMessage): string => withoutMapping(socket.remoteAddress ?? '');
+const peerOf = ({ socket }: IncomingMessage): string => unmapped(socket.remoteAddress ?? '');
 
 /** Parses an entry of X-Forwarded-For. Some proxies add the port, with which every connection would count as another client. */
 function parseForwarded(entry: string): string {
   const address = entry
     .replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1')
     .replace(/^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/, '$1');
-  return isIP(address) === 0 ? UNKNOWN : withoutMapping(address);
+  return isIP(address) === 0 ? UNKNOWN : unmapped(address);
 }
 
-/** A check costs a microsecond. A port that so many public addresses reach with the header is not behind a proxy. */
+/** Requests that are checked for an untrusted proxy, since a check costs a microsecond: after this many the port is not behind a proxy. */
 const MAX_PROXY_CHECKS = 1000;
 
 /**
@@ -61,7 +61,7 @@ export function createClientAddress(trusted: boolean | readonly string[], observ
   }
   const isProxy = trusted === true ? () => true : proxyAddr.compile([...trusted]);
   const isTrusted = (entry: string, hop: number): boolean =>
-    hop === 0 ? isProxy(withoutMapping(entry), hop) : trusted !== true && isProxy(parseForwarded(entry), hop);
+    hop === 0 ? isProxy(unmapped(entry), hop) : trusted !== true && isProxy(parseForwarded(entry), hop);
   return (req) => {
     const forwarded = req.headers['x-forwarded-for'];
     const peer = peerOf(req);

@@ -28,7 +28,7 @@ export interface RateLimit {
 }
 
 const MINUTE_S = 60;
-/** Of a public response that is built for the request: twice a list of 50 ordinary events. */
+/** Bytes of a public response that count as one request if it is built for this one: twice a list of 50 ordinary events. */
 const BYTES_PER_REQUEST = 512 * 1024;
 /** Beyond this many networks, the least recently used are forgotten. */
 const MAX_NETWORKS = 100_000;

@@ -157,7 +157,7 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     const number = headNumber() + 1;
     const [known] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
     const [log_ms, log_sequence] = partsOf(offset);
-    // A change outside the log, after a cluster was given up: by offset nobody would find it.
+    // This gateway was in a cluster before and is alone now: the change has no offset, by which a position of another gateway could find it.
     if (offset === NO_LOG && meta('journal_start') !== undefined) setMeta('journal_start', undefined);
     if (known) db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
     const created = change === 'created' ? number : (known?.created ?? 0);

@@ -25,7 +25,7 @@ export type Commit = (build: () => ChangeSet) => Promise<number>;
  */
 export class NotLeaderError extends CmsUnavailable {
   constructor() {
-    super('busy', 'another gateway asks the CMS now', { retryAfterS: 1 });
+    super('busy', 'another gateway polls the CMS now', { retryAfterS: 1 });
     this.name = 'NotLeaderError';
   }
 }

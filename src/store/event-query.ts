@@ -122,7 +122,7 @@ function exceedsTextLimit(db: Database, { scans }: ScanPlan): boolean {
 const orderBy = ({ order, descending }: EventFilter): Sql =>
   raw(EVENT_ORDER_COLUMNS[order].map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', '));
 
-/** Finding and sorting an event takes as long as reading at least so many rows of an index in order. */
+/** Finding and sorting an event takes at least as long as reading this many rows of an index in order. */
 const ROWS_PER_SORTED_EVENT = 5;
 
 /** A page in the order of a column that only `event` has. Reads the index of that order, or else sorts the whole list. */

@@ -139,8 +139,8 @@ export interface KindMemory {
   tooLarge: Map<number, RecordStamp>;
 
   /**
-   * By how much the CMS's total exceeds its list for good; with `dedupe` the total itself. Undefined before
-   * the first reconciliation.
+   * How many more records the CMS's total has than its list: records that the CMS counts and never lists. With
+   * `dedupe`: the total itself. Undefined before the first reconciliation.
    */
   usualExcess: number | undefined;
   /** Long lists of terms are read a few pages at each poll. */

@@ -12,7 +12,7 @@ import { countRecords } from './replica-records.ts';
 const FEW_DELETIONS = 10;
 const MAX_FRACTION = 1 / 3;
 const RECENT_MS = 60_000;
-/** A mass deletion is confirmed after so many reviews over so long a time. */
+/** Reviews, and the time from the suspension, that confirm a mass deletion. */
 const MIN_REVIEWS = 3;
 const MIN_WAIT_MS = 5 * 60_000;
 const REVIEW_INTERVAL_MS = 100_000;
@@ -53,7 +53,7 @@ export async function approveDeletions(
   return confirmed;
 }
 
-/** True if so many missing records would have to wait. During the initial sync nothing waits. */
+/** True if the deletion of this many missing records must be confirmed. During the initial sync none must. */
 export function isMassDeletion(context: SyncContext, collection: Collection, missing: number): boolean {
   if (!isComplete(context.replica)) return false;
   const recent = countRecentDeletions(context, collection.kind);
@@ -106,7 +106,7 @@ export async function reviewSuspended(context: SyncContext, collection: Collecti
   if (existing !== undefined) {
     suspended.sinceMs = nowMs();
     suspended.reviews = 0;
-    suspended.reason = `record ${existing} exists when the gateway asks for it by id`;
+    suspended.reason = `record ${existing} exists when the gateway reads it by id`;
     return [];
   }
   suspended.reviews += 1;

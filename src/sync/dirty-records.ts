@@ -15,7 +15,7 @@ export function markDirty({ kinds }: SyncMemory, kind: Kind, ids: Iterable<numbe
   for (const id of ids) kinds[kind].dirty.add(id);
 }
 
-/** Takes the dirty records: they are dirty no more. */
+/** Returns the dirty records of the kind, and forgets that they are dirty. */
 export function takeDirty({ kinds }: SyncMemory, kind: Kind): number[] {
   const { dirty } = kinds[kind];
   const ids = [...dirty];
@@ -24,8 +24,8 @@ export function takeDirty({ kinds }: SyncMemory, kind: Kind): number[] {
 }
 
 /**
- * Takes the dirty records, and adds those whose `modified` second may not be over. Call `putBack` if reading
- * them failed.
+ * Returns the records to re-read, and forgets that they are dirty: the dirty ones, and those whose `modified` second may not be over. Call
+ * `putBack` if reading them failed.
  */
 export function takeRereads(memory: SyncMemory, kind: Kind): { ids: number[]; putBack(): void } {
   const dirty = takeDirty(memory, kind);

@@ -16,8 +16,8 @@ import { readPublicViews } from './read-public-view.ts';
 import { stampsById } from './replica-records.ts';
 
 /**
- * A response by id that is older than the replica's record is accepted after so many equal responses over so
- * long a time.
+ * A response by id that is older than the replica's record is accepted after this many equal responses, of which
+ * the first is at least this old.
  */
 const STALE_RESPONSE = { responses: 3, ms: 5 * 60_000 };
 /** Of records whose modification time WordPress may compute. */

@@ -122,7 +122,7 @@ export interface ModifiedSinceOptions {
 
 /**
  * A CMS such as WordPress stamps a record before it saves it: on a busy site a record may appear after others with a later
- * stamp. For so long after a modification was first seen, the poller also lists what was modified shortly
+ * stamp. For this long after the poller first saw a modification, it also lists what was modified shortly
  * before it.
  */
 const LATE_COMMIT_MS = 30_000;

@@ -5,7 +5,7 @@ import type { ChangeSet, Commit } from '../store/change-set.ts';
 import type { ChangedRecord } from './fetch-changed.ts';
 import type { SyncState } from './sync-state.ts';
 
-/** What the core asks of the other gateways of the cluster. */
+/** What the core needs of the other gateways of the cluster. */
 export interface Peers {
   /** Commits what a poll found, in the replicas of all gateways. */
   commit: Commit;
@@ -42,7 +42,7 @@ export interface WriteThrough {
 export interface Leadership {
   /** This gateway polls from now on, as after a restart. It re-reads the `dirty` records. */
   becomeLeader(dirty: readonly RecordKey[]): void;
-  /** Takes the dirty records, which this gateway did not re-read while it polled, for the one that polls now. */
+  /** Returns the dirty records that this gateway did not re-read while it polled, and forgets them: the gateway that polls now re-reads them. */
   takeDirty(): ChangedRecord[];
   /** Asks `Peers.isLeader` again. */
   recheckLeadership(): void;

@@ -22,9 +22,9 @@ import { differs, stampsById } from './replica-records.ts';
  */
 const TERM_PAGES_PER_POLL = 5;
 
-/** A scheduled record whose date has come is fetched at every poll for so long; later, records take turns. */
+/** A scheduled record is fetched at every poll for this long after its date. Later, a poll fetches some of these records in turn. */
 const RECENTLY_DUE_MS = 10 * 60_000;
-/** Records that the CMS should have published long ago: one request per poll. */
+/** Scheduled records that one poll fetches of those that the CMS should have published long ago. */
 const OVERDUE_PER_POLL = 100;
 
 /**

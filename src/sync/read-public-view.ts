@@ -11,7 +11,7 @@ import { type PublicViewMode, STATE_KEYS } from './context.ts';
 import { markDirty } from './dirty-records.ts';
 import { stampsById } from './replica-records.ts';
 
-/** A site that was public must refuse anonymous readers for so long before the gateway changes the mode. */
+/** The gateway changes the mode of a site that was public after the site has refused anonymous readers for this long. */
 const REFUSAL_GRACE_MS = 10 * 60_000;
 /** The longest that a write waits for the public view of the record. */
 const WRITE_TIMEOUT_MS = 5_000;

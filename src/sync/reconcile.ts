@@ -13,7 +13,7 @@ import { type PageRequest, paginate } from './paginate.ts';
 import { allStamps, countRecords, findDiffering } from './replica-records.ts';
 
 const MAX_ATTEMPTS = 3;
-/** Up to so many deletions are searched for one by one; for more the whole list of ids is read. */
+/** Up to this many deletions are searched for one by one. For more, the whole list of ids is read. */
 const MAX_SEARCHED_DELETIONS = 10;
 
 /** Brings the replica's records of a collection in line with the CMS's list. Throws what the CMS throws. */

@@ -102,7 +102,7 @@ export interface SyncOptions {
 }
 
 const RESYNC_INTERVAL_MS = 10 * 60_000;
-/** Changes may stay unseen for so many intervals before the replica is stale. */
+/** The replica is stale after this many intervals without a complete poll. */
 const MAX_INTERVALS_BEHIND = 3;
 /**
  * The time of the last successful poll is saved this often: a site without changes costs hardly any disk

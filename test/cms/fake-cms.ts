@@ -285,7 +285,7 @@ export function createFakeCms(
       const record = recordOf(spec, nativeId(spec, id));
       if (!('terms' in record)) return refuse('no-trash', 501, 'rest_trash_not_supported');
       cms.deletes.push({ base, id: record.id, force: false });
-      if (record.status === 'trash') refuse('gone', 410, 'rest_already_trashed');
+      if (record.status === 'trash') refuse('in-trash', 410, 'rest_already_trashed');
       const write: WriteCall = { method: 'remove', base };
       cms.writes.push(write);
       await cms.onWrite?.(write, false, {});

@@ -268,7 +268,7 @@ export const PROMISES: readonly Promised[] = [
         expect(await of('any')).to.deep.equal([]);
         expect((await of('all')).map(({ status }) => status)).to.deep.equal(['trash']);
         expect((await list({ ids: [ids[0]!] })).records).to.deep.equal([]);
-        await expectRejected(trash(), 'gone');
+        await expectRejected(trash(), 'in-trash');
       }
     },
   },

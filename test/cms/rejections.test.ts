@@ -25,7 +25,7 @@ describe('a rejection by WordPress', () => {
     [403, 'rest_cannot_edit', 'forbidden'],
     [401, 'incorrect_password', 'unauthenticated'],
     [401, 'rest_not_logged_in', 'unauthenticated'],
-    [410, 'rest_already_trashed', 'gone'],
+    [410, 'rest_already_trashed', 'in-trash'],
     [501, 'rest_trash_not_supported', 'no-trash'],
     [400, 'my_rule', 'invalid'],
     [500, 'db_insert_error', 'failed'],

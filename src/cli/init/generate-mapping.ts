@@ -10,7 +10,7 @@ import { proposeLinked, proposeTaxonomy } from './propose-linked.ts';
 
 /** What the operator decided by options or in answers. */
 export interface Decisions extends DateDecisions {
-  /** Name of a shipped mapping. */
+  /** Name of a bundled mapping. */
   mapping?: string | undefined;
   /** Of the calendar, for a CMS that does not know it. */
   name?: string | undefined;

@@ -1,4 +1,4 @@
-// Recognizes the site of a shipped mapping by its collections, its fields and its plugin, and fits the mapping to the site.
+// Recognizes the site of a bundled mapping by its collections, its fields and its plugin, and fits the mapping to the site.
 
 import type { Query } from '../../cms/port.ts';
 import { settingsOf } from '../../cms/wordpress/record-form.ts';
@@ -37,7 +37,7 @@ const GENERIC_COLLECTIONS = new Set([
   'event_categories',
 ]);
 
-/** The shipped mappings that fit the site: readable ones first, then those of which the site has more. */
+/** The bundled mappings that fit the site: readable ones first, then those of which the site has more. */
 export function matchPresets(site: ProbedSite): PresetMatch[] {
   return mappingNames('wordpress')
     .flatMap((name) => matchPreset(name, site) ?? [])
@@ -84,7 +84,7 @@ function isFolder(folder: string, pattern: string): boolean {
   return wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted;
 }
 
-/** List parameters of the shipped mappings by collection: some plugins hide records from lists without them. */
+/** List parameters of the bundled mappings by collection: some plugins hide records from lists without them. */
 export function presetListParams(): Record<string, Query> {
   const kinds = mappingNames('wordpress').flatMap((name) => Object.values(loadMapping(name).kinds));
   return Object.fromEntries(

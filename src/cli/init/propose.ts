@@ -1,4 +1,4 @@
-// Proposes a mapping for a site, with a reason for each field: a shipped mapping that fits, or one generated from the records.
+// Proposes a mapping for a site, with a reason for each field: a bundled mapping that fits, or one generated from the records.
 
 import { ConfigError } from '../../errors.ts';
 import type { MappingFile } from '../../mapping/mapping-file.ts';
@@ -23,7 +23,7 @@ export type Question = keyof DateDecisions | 'eventType';
 
 export interface Proposal {
   origin: 'preset' | 'generated' | 'own-types';
-  /** Name of the shipped mapping if it is used unchanged. */
+  /** Name of the bundled mapping if it is used unchanged. */
   preset: string | undefined;
   title: string;
   reason: string;

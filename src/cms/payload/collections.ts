@@ -155,7 +155,7 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
         if (!(error instanceof CmsRejected) || error.kind !== 'not-found') throw error;
         // Payload finds no trashed record unless it is asked for one.
         const { status } = await collections.read(spec, id, { view: 'editor' }, callOptions);
-        throw status === 'trash' ? new CmsRejected('gone', 'The record is in the trash.') : error;
+        throw status === 'trash' ? new CmsRejected('in-trash', 'The record is in the trash.') : error;
       }
     },
 
@@ -213,8 +213,8 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
   }
 
   /**
-   * Somebody may have saved changes of a published record as a draft in the admin panel. Payload takes these for the
-   * record that an update changes: it would publish them, or unpublish the record.
+   * Throws if an editor has saved changes of a published record as a draft in the admin panel. An update would be
+   * applied to these changes: Payload would publish them, or unpublish the record.
    */
   async function assertNoPendingDraft(spec: CollectionSpec, id: number, callOptions: CallOptions): Promise<void> {
     if (!(await featuresOf(spec, callOptions)).drafts) return;

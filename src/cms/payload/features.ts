@@ -12,7 +12,7 @@ export interface Features {
 
 export const NO_FEATURES: Features = { drafts: false, trash: false };
 
-/** Asks once per collection and process, because a site restarts to switch them: Payload refuses (`QueryError`) to filter by the field of a feature that it lacks. */
+/** Reads them once per collection and process, because a site restarts to switch them. Payload refuses (`QueryError`) to filter by the field of a feature that it lacks. */
 export function createFeatures(call: RestCall, slugOf: (spec: CollectionSpec) => string) {
   const known = new Map<string, Features>();
   return async (spec: CollectionSpec, options: CallOptions): Promise<Features> => {

@@ -25,7 +25,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   incorrect_password: { kind: 'unauthenticated' },
   invalid_username: { kind: 'unauthenticated', fields: ['username'] },
   invalid_email: { kind: 'unauthenticated', fields: ['email'] },
-  rest_already_trashed: { kind: 'gone' },
+  rest_already_trashed: { kind: 'in-trash' },
   rest_trash_not_supported: { kind: 'no-trash' },
   rest_invalid_author: { kind: 'invalid', fields: ['author'] },
   rest_invalid_featured_media: { kind: 'invalid', fields: ['featured_media'] },

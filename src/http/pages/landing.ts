@@ -216,7 +216,7 @@ function listRange({ day, month }: LandingQuery, today: string): DayRange {
   return { first: `${month}-01`, last: addDays(`${shiftMonth(month, 1)}-01`, -1) };
 }
 
-/** A category has a colour by its place among all; one without a place none. */
+/** The CSS class with the colour of an event: that of its first category, which has one if it is among the options of the filter. */
 function colorsOf({ categories }: FilterOptions): (event: PublicEvent) => string {
   const places = new Map(categories.map(({ id }, place) => [id, place % COLORS]));
   return ({ categories: [first] }) => `k${places.get(String(first?.id)) ?? ''}`;

@@ -26,7 +26,7 @@ export function eventList(view: ListView): Html {
   });
   const heading = (day: string) =>
     day === 'running' ? (range.first === today ? 'Now' : 'Already running') : dates.relativeDay(day, today);
-  // An event that ended in the night before still overlaps the first day, but is no news.
+  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page does not show it.
   days.delete('over');
   if (days.size === 0) return html`<p class="empty">No events${query.filters.search !== undefined && ' found'}.</p>`;
   return html`${[...days].map(

@@ -6,7 +6,7 @@ import { ConfigError } from '../../errors.ts';
 const DEFAULT_ACCENT = '#4338ca';
 const DEFAULT_ACCENT_DARK = '#a5b4fc';
 /** What `page.css` has behind the accent colour. */
-const GROUND = '#f6f7fb';
+const BACKGROUND = '#f6f7fb';
 const GROUND_DARK = '#111827';
 /** WCAG 2.2, 1.4.3, for text of normal size. */
 const MIN_CONTRAST = 4.5;
@@ -44,17 +44,17 @@ function lightened(color: string): string {
  * @throws ConfigError for a colour in which text would be hard to read
  */
 export function themeCss({ accent, accentDark }: Pick<Config['pages'], 'accent' | 'accentDark'>): string {
-  assertLegible('pages.accent', accent, GROUND);
+  assertLegible('pages.accent', accent, BACKGROUND);
   assertLegible('pages.accentDark', accentDark, GROUND_DARK);
   const derived = accent === undefined ? DEFAULT_ACCENT_DARK : lightened(accent);
   return `:root {\n  --accent: light-dark(${accent ?? DEFAULT_ACCENT}, ${accentDark ?? derived});\n}\n`;
 }
 
-function assertLegible(key: string, color: string | undefined, ground: string): void {
-  if (color === undefined || contrast(color, ground) >= MIN_CONTRAST) return;
+function assertLegible(key: string, color: string | undefined, background: string): void {
+  if (color === undefined || contrast(color, background) >= MIN_CONTRAST) return;
   throw new ConfigError(
     key,
-    `has a contrast of ${contrast(color, ground).toFixed(1)} to the page's ${ground}`,
-    `Links and buttons have this colour: choose a ${ground === GROUND ? 'darker' : 'lighter'} one, with at least ${MIN_CONTRAST}.`,
+    `has a contrast of ${contrast(color, background).toFixed(1)} to the page's ${background}`,
+    `Links and buttons have this colour: choose a ${background === BACKGROUND ? 'darker' : 'lighter'} one, with at least ${MIN_CONTRAST}.`,
   );
 }

@@ -33,8 +33,8 @@ const FORMATS: Readonly<Record<string, number>> = {
 };
 const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'textarea', 'title']);
 const TEXT_BLOCKS = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre']);
-/** They separate paragraphs. */
-const BREAKING = new Set(
+/** Elements whose tags separate paragraphs. */
+const SEPARATING = new Set(
   'address article aside dd div dl dt figcaption figure footer form header main section table tbody td tfoot th thead tr'.split(
     ' ',
   ),
@@ -67,7 +67,7 @@ export function htmlToLexical(html: string): object | null {
       else if (name === 'ul' || name === 'ol') openList(name);
       else if (name === 'li') openItem();
       else if (TEXT_BLOCKS.has(name)) openTextBlock(name);
-      else if (BREAKING.has(name)) closeBlock();
+      else if (SEPARATING.has(name)) closeBlock();
       else if (name === 'br')
         (block ?? openBlock(element('paragraph'))).children.push({ type: 'linebreak', version: 1 });
       else if (name === 'hr') addRule();
@@ -82,7 +82,7 @@ export function htmlToLexical(html: string): object | null {
       openElements -= 1;
       if (WITHOUT_TEXT.has(name)) silentDepth -= 1;
       else if (name === 'ul' || name === 'ol') closeList();
-      else if (name === 'li' || TEXT_BLOCKS.has(name) || BREAKING.has(name)) closeTextBlock(name);
+      else if (name === 'li' || TEXT_BLOCKS.has(name) || SEPARATING.has(name)) closeTextBlock(name);
       else if (name === 'a') link = undefined;
       else if (FORMATS[name]) countFormat(name, -1);
       if (name === 'pre') preDepth -= 1;

@@ -306,7 +306,7 @@ describe('a preset', () => {
   };
   const registered = (keys: string) => Object.fromEntries(keys.split(' ').map((key) => [key, 'string']));
 
-  it('of each shipped mapping is recognized by its collections and keys', () => {
+  it('of each bundled mapping is recognized by its collections and keys', () => {
     for (const name of mappingNames('wordpress')) {
       const source = loadMapping(name).source;
       const types: ProbedType[] = [];

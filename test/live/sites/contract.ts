@@ -1,4 +1,4 @@
-// `npm run test:sites [MAPPING ...]`: each shipped mapping in front of a real WordPress with the post types and data of its plugin.
+// `npm run test:sites [MAPPING ...]`: each bundled mapping in front of a real WordPress with the post types and data of its plugin.
 
 import { basename } from 'node:path';
 import { mappingNames } from '../../../src/mapping/load.ts';
@@ -61,7 +61,7 @@ const names = [...new Set(runs.map(({ mapping }) => basename(mapping, '.json')))
 const selected = scriptWords(
   `npm run test:sites [-- MAPPING...]
 
-Runs the contract of a site for each shipped mapping (or those that are named), in front of a new WordPress with the post types and data of its
+Runs the contract of a site for each bundled mapping (or those that are named), in front of a new WordPress with the post types and data of its
 plugin. The first run downloads WordPress (64 MB).
 
 ${names.join('\n')}`,

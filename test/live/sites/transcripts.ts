@@ -133,7 +133,7 @@ const names = [...mappingNames('wordpress'), DOCUMENTED_MAPPING];
 const wanted = scriptWords(
   `npm run transcripts [-- MAPPING...]
 
-Runs init and check in front of a new WordPress for each shipped mapping (or those that are named), and writes the terminal output to
+Runs init and check in front of a new WordPress for each bundled mapping (or those that are named), and writes the terminal output to
 docs/transcripts/. Takes about four minutes for all.
 
 ${names.join('\n')}`,

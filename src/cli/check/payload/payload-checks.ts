@@ -129,7 +129,7 @@ function judgeFeatures({ kind }: KindMapping<Kind>, { drafts, trash }: { drafts:
   return ok('drafts, and a trash');
 }
 
-/** Ids that are texts get numbers, which somebody has to remember. */
+/** Ids that are texts get numbers, which the gateway keeps in its data directory. */
 function judgeIds(
   areTexts: boolean,
   { redisUrl, dataDir }: { redisUrl: string | undefined; dataDir: string | undefined },
