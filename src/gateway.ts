@@ -43,9 +43,9 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
 }
 
 /**
- * Opens the CMS that the mapping names. `serviceCredentials`: those of the service account; undefined without one.
- * `idMapId`: a replica with the numbers of another id map must not be used.
- * @param idMapFile of the numbers of a CMS whose ids are texts; absent: they are forgotten when the process ends
+ * Opens the CMS that the mapping names. The result has the credentials of the service account (undefined without one), and the id of the id
+ * map: a replica that was filled with the numbers of another id map must not be used.
+ * @param idMapFile the file of the id map, for a CMS whose ids are texts; absent: the numbers are forgotten when the process ends
  * @throws ConfigError if the file cannot be used
  */
 export const openCms: OpenCms = (config, mapping, ...rest) => CMS_OPENERS[mapping.upstream](config, mapping, ...rest);
@@ -64,8 +64,8 @@ const openWordPress: OpenCms = (config, _mapping, observe) => {
 
 const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => {
   const { url, limits, user, password = '' } = config.upstream;
-  // Gateways with a common Redis would give a record different numbers.
-  const idMap = config.redisUrl === undefined ? openIdMap(idMapFile, warnOfLoss(idMapFile, observe)) : undefined;
+  // No id map in a cluster: each gateway would give a record another number.
+  const idMap = config.redisUrl === undefined ? openIdMap(idMapFile, warnOfLostIds(idMapFile, observe)) : undefined;
   const payload = createPayload({
     url,
     observe,
@@ -85,7 +85,7 @@ const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => 
 const CMS_OPENERS: Readonly<Record<Upstream, OpenCms>> = { wordpress: openWordPress, payload: openPayload };
 
 /** Warns if the numbers of records will be forgotten. */
-const warnOfLoss = (file: string | undefined, observe: Observe) => () => {
+const warnOfLostIds = (file: string | undefined, observe: Observe) => () => {
   const message =
     'The ids of this site are texts. Without a data directory (CALENDAR_DATA_DIR) every record gets another id at the next start.';
   if (file === undefined) observe({ type: 'message', level: 'warn', message });
@@ -105,14 +105,14 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     if (observation.state === 'closed') openBreakers.delete(observation.bulkhead);
     else openBreakers.add(observation.bulkhead);
   });
-  const { upstream: site, limits, listen } = config;
+  const { upstream, limits, listen } = config;
   const mapping = loadMapping(config.mapping);
   const file = config.dataDir === undefined ? undefined : join(config.dataDir, 'calendar.sqlite');
   const { cms, serviceCredentials, idMapId = '' } = openCms(config, mapping, observe, file && `${file}.ids`);
   const intervalMs = config.sync.intervalS * 1000;
-  const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: site.url };
-  /** All gateways of the site have it: it keys the hashes by which they count failed logins in Redis together. */
-  const sharedSecret = site.password ?? config.webhook.secret ?? '';
+  const shared = config.redisUrl === undefined ? undefined : { url: config.redisUrl, siteUrl: upstream.url };
+  /** The key of the hashes under which the gateways of a cluster count failed logins in Redis. All of them have it. */
+  const sharedSecret = upstream.password ?? config.webhook.secret ?? '';
   const failure = Promise.withResolvers<unknown>();
   let sharedCounters: ReturnType<ClusterModule['openRedisRateLimit']> | undefined;
   let idempotencyKeys: ReturnType<ClusterModule['openRedisIdempotencyStore']> | undefined;
@@ -122,12 +122,12 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     const replica = openReplica({
       file,
       ...options,
-      identity: `${site.url} ${mapping.name} ${mappingFingerprint(mapping)} ${serviceCredentials ? 'all' : 'public'}${idMapId}`,
+      identity: `${upstream.url} ${mapping.name} ${mappingFingerprint(mapping)} ${serviceCredentials ? 'all' : 'public'}${idMapId}`,
       renderedBytes: config.cache.recordBytes,
       onDamage: (reason) => setImmediate(() => replaceReplica(reason)),
     });
     try {
-      reportOpening(replica);
+      reportFileChanges(replica);
       sharedCounters ??= shared && clusterModule?.openRedisRateLimit({ ...shared, secret: sharedSecret });
       idempotencyKeys ??= shared && clusterModule?.openRedisIdempotencyStore(shared);
       const cluster =
@@ -163,7 +163,8 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
     }
   }
 
-  function reportOpening({ quarantined, restrictedPaths }: Replica): void {
+  /** Reports that opening the replica renamed its file, or changed who may read it. */
+  function reportFileChanges({ quarantined, restrictedPaths }: Replica): void {
     if (quarantined !== undefined && file !== undefined)
       observe({ type: 'replica-quarantined', file: `${file}.quarantined`, reason: quarantined });
     if (restrictedPaths.length > 0)
@@ -188,7 +189,7 @@ export function createGateway(config: Config, log: Observe, clusterModule?: Clus
   /** Requests that wait for the new replica; undefined unless the replica is being replaced. */
   let pendingRequests: (() => void)[] | undefined;
   let replacing: Promise<void> | undefined;
-  /** Why the new replica is damaged as well, if that shows before it is in use. */
+  /** Why the new replica is damaged too, if the gateway notices that before requests use it. */
   let damagedAgain: string | undefined;
   let stopping: Promise<void> | undefined;
 

@@ -26,7 +26,7 @@ function checkNode(): void {
 async function run([name = 'help', ...args]: string[]): Promise<number> {
   checkNode();
   const isHelp = args.includes('--help') || args.includes('-h');
-  // `init` opens a replica too, for its preview, and `check` opens the map of ids.
+  // `init` opens a replica too, for its preview, and `check` opens the id map.
   if (['serve', 'init', 'check'].includes(name) && !isHelp) restartWithFlags();
   if (['--version', '-v', 'version'].includes(name)) {
     process.stdout.write(`${VERSION}\n`);

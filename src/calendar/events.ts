@@ -227,7 +227,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       });
       return { status: 200, body: serializer.event(record, audience, { unlocked: true }) };
     },
-    async remove(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
+    async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
       const record = await readEditable(services, 'event', id, request);
       const audience = await audienceOf(request);
       const rollback = createRollback(services, request);

@@ -229,7 +229,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       });
       return { status: 200, body: serializer.linked(record, { unlocked: true }) };
     },
-    async remove(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
+    async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
       const record = await readEditable(services, kind, id, request);
       const rollback = createRollback(services, request);
       const trashed = await rollback.run(() => trashPost(services, kind, record, request));

@@ -80,8 +80,8 @@ export function restrictTo(visibility: Visibility, statuses: readonly string[]):
 }
 
 /**
- * Whether the CMS lets the actor change the record. `edit_posts` covers their own unpublished records;
- * published records and those of others need further permissions.
+ * Whether the CMS lets the actor change the record. The permission for `edit` covers their own unpublished
+ * records; published records and those of others need further permissions.
  */
 export function mayEdit(
   actor: Actor,

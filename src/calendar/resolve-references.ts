@@ -69,7 +69,7 @@ export async function resolveTerms(
       for (const term of terms) {
         if (typeof term === 'number') ids.add(term);
         else {
-          // The same name twice, in two spellings.
+          // An earlier item may have created the term, under another spelling of its name.
           const id = await usableTerm(services, kind, term, rollback);
           ids.add(id ?? (await createTerm(services, kind, term, request, rollback)));
         }
@@ -153,13 +153,13 @@ export async function resolveLinked(
     }
     await nextTurn();
     const input = parseEmbedded(kind, data);
-    const create = await orLinkedError(kind, () => linkedRecords[kind].prepare(input, request, rollback));
+    const create = await withLinkedErrors(kind, () => linkedRecords[kind].prepare(input, request, rollback));
     names.push(String(input.fields.title));
-    steps.push(async () => (await orLinkedError(kind, create)).id);
+    steps.push(async () => (await withLinkedErrors(kind, create)).id);
   }
   return {
     existing: [...new Set(existing)],
-    newCount: leastNew(services, kind, existing, names),
+    newCount: minimumNew(services, kind, existing, names),
     async create() {
       const ids = new Set<number>();
       for (const step of steps) ids.add(await step());
@@ -168,15 +168,20 @@ export async function resolveLinked(
   };
 }
 
-/** How many new records these names mean at least. Data with the name of an existing record may be that record. */
-function leastNew(services: Services, kind: LinkedKind, existing: readonly number[], names: readonly string[]): number {
+/** The number of records that will be created at least. Data with the name of an existing record may mean that record. */
+function minimumNew(
+  services: Services,
+  kind: LinkedKind,
+  existing: readonly number[],
+  names: readonly string[],
+): number {
   const titles = existing.map((id) => services.replica.get(kind, id)?.title);
   if (titles.includes(undefined)) return 0;
   const known = new Set(titles.map((title) => nameKey(title!)));
   return new Set(names.map(nameKey).filter((name) => !known.has(name))).size;
 }
 
-async function orLinkedError<T>(kind: LinkedKind, step: () => Promise<T>): Promise<T> {
+async function withLinkedErrors<T>(kind: LinkedKind, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {

@@ -1,4 +1,4 @@
-// Resolves a slug in a path to an id, through an LRU cache, the replica and at last the CMS.
+// Resolves a slug in a path to an id, through an LRU cache, then the replica, then the CMS.
 
 import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';

@@ -35,9 +35,9 @@ export interface Services {
   /** The currency of costs without one. */
   cost: CostSettings | undefined;
   permissions: PermissionCache;
-  /** Calls to the CMS for records that the replica lacks. */
+  /** Limits the calls to the CMS for records that the replica lacks. */
   unknownRecords: UnknownRecords;
-  /** Anonymous callers' attempts at passwords of protected records. */
+  /** Limits the attempts of anonymous callers at passwords of protected records. */
   passwordAttempts: PasswordAttempts;
   /** Fetches images by URL, a bounded number at a time. */
   imageFetcher: ImageFetcher;

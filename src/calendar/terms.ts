@@ -217,7 +217,7 @@ export function createTerms(services: Services, kind: TermKind) {
       return { status: 200, body: serializeSingle(record, audienceOf(request)) };
     },
     /** Deletes the term permanently. As in the CMS, its children move up to its parent. */
-    async remove(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
+    async delete(id: number, _input: Input, request: RequestContext): Promise<ApiResponse> {
       await assertMayManage(request);
       const record = replica.get(kind, id);
       if (!record) throw invalidParam('id');

@@ -190,7 +190,7 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
     if (WRITE_OPERATIONS.has(operation) && request.actor.account) services.replica.assertWritable();
     if (operation === 'list' || operation === 'create') return useCases[operation](input, request);
     const id = await idOf(route, input, request);
-    return useCases[operation === 'delete' ? 'remove' : operation](id, input, request) as Promise<ApiResponse>;
+    return useCases[operation](id, input, request) as Promise<ApiResponse>;
   }
 
   /** The id that the path names. The Events Calendar treats an unknown slug in an update as id 0. */

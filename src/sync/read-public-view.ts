@@ -6,8 +6,7 @@ import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import { type PostKind, WITHHELD } from '../model/records.ts';
 import { asTooLarge, isTooLarge, isTooLargeError, readByIds, readPage, readRecord } from './cms-reader.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, stampOf } from './collections.ts';
-import type { SyncContext } from './context.ts';
-import { type PublicViewMode, STATE_KEYS } from './context.ts';
+import { type PublicViewMode, STATE_KEYS, type SyncContext } from './context.ts';
 import { markDirty } from './dirty-records.ts';
 import { stampsById } from './replica-records.ts';
 
