@@ -28,7 +28,7 @@ export async function catchUp(node: ClusterNode, redis: Redis): Promise<void> {
     const request = () => rpc.notify({ type: 'snapshot', list });
     const { reportInvalid } = node;
     const received = await receiveSnapshot(redis, list, { replica, request, isCancelled, reportInvalid });
-    // A gateway that bootstraps by now has changes of its own, which no log names.
+    // If the gateway bootstraps by now, its replica has changes that no log has.
     if (!received || node.role.name !== 'joining') return;
     changeLog.replicaReplaced(received.offset, received.unpublished);
   } finally {
@@ -36,7 +36,7 @@ export async function catchUp(node: ClusterNode, redis: Redis): Promise<void> {
   }
   node.sync?.reloadState();
   followSnapshot(node);
-  // Meanwhile requests stored too many records to remember each: the next attempt has fewer.
+  // Requests have stored more records meanwhile than the list of unpublished changes holds. The next attempt starts a new list.
   if (changeLog.unpublished === 'unknown') return;
   if (!(await changeLog.applyPending(redis))) return;
   // Entries that came while the snapshot was sent changed nothing here, because the snapshot has their changes.

@@ -128,7 +128,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
       replica.setState(OFFSET_KEY, entry.id);
       replica.journal.setOffset(entry.id);
       replica.apply(entry.change);
-      // What this replica had before is new to readers of the others.
+      // This replica may have stored the change before the log had it: the journal notes it once more, at this offset.
       for (const { kind, id } of keysOf(entry.change).map(parseKey))
         if (kind !== 'image') replica.journal.renote(kind, id);
     });
@@ -146,7 +146,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
 
   async function applyEntries(entries: readonly StoredEntry[], force = false): Promise<boolean> {
     for (const entry of entries) {
-      // Read twice, or an own entry that `append` has applied.
+      // The entry was read twice, or `append` has applied it.
       if (compareIds(entry.id, cursorNow()) <= 0) continue;
       if (entry.malformed) {
         skip(entry, entry.malformed);

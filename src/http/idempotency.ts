@@ -58,22 +58,26 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
   };
 
   /** Runs the create under a claimed key, and stores its result. */
-  async function run(name: string, claimed: IdempotencyEntry, { kind, create }: CreateRequest): Promise<ApiResponse> {
-    running.add(name);
+  async function run(
+    creationKey: string,
+    claimed: IdempotencyEntry,
+    { kind, create }: CreateRequest,
+  ): Promise<ApiResponse> {
+    running.add(creationKey);
     let entry = claimed;
     let isLost = false;
     // The steps before the create may take so long that another gateway assumes this one has crashed, and takes the key over.
     async function renew(): Promise<void> {
       const renewed: IdempotencyEntry = { ...entry, startedMs: services.nowMs() };
-      isLost = !(await keys.compareAndSet(name, entry, renewed));
+      isLost = !(await keys.compareAndSet(creationKey, entry, renewed));
       if (isLost) throw createInProgress();
       entry = renewed;
     }
     // If the store fails, the create counts as running, and later as unknown: a retry creates no second record.
     const store = (result: Partial<IdempotencyEntry>) =>
-      keys.set(name, { ...entry, ...result }).catch((error: unknown) => warn('cannot store a response', error));
+      keys.set(creationKey, { ...entry, ...result }).catch((error: unknown) => warn('cannot store a response', error));
     try {
-      const response = await create(name, renew);
+      const response = await create(creationKey, renew);
       await store({ state: 'done', id: (response.body as { id: number }).id });
       return response;
     } catch (error) {
@@ -82,32 +86,36 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       if (response.body.code === 'calendar_outcome_unknown') await store({ state: 'unknown', response });
       else if (isFinal(response, kind)) await store({ state: 'done', response });
       else
-        await keys.delete(name).catch((failure: unknown) => {
-          unreleased.set(name, JSON.stringify(entry));
+        await keys.delete(creationKey).catch((failure: unknown) => {
+          unreleased.set(creationKey, JSON.stringify(entry));
           warn('cannot release a key', failure);
         });
       throw error;
     } finally {
-      running.delete(name);
+      running.delete(creationKey);
     }
   }
 
   /** Resolves a create with an unknown outcome: the companion plugin knows what was created with the key. */
-  async function resolveUnknown(name: string, entry: IdempotencyEntry, create: CreateRequest): Promise<ApiResponse> {
+  async function resolveUnknown(
+    creationKey: string,
+    entry: IdempotencyEntry,
+    create: CreateRequest,
+  ): Promise<ApiResponse> {
     const { kind, request, readCreated } = create;
-    const records = await services.cms.findCreated(name, callOptions({ actor: request.actor }));
+    const records = await services.cms.findCreated(creationKey, callOptions({ actor: request.actor }));
     const created = records?.find(({ collection }) => collection === services.mapping.kinds[kind]?.collection);
     if (created) {
       const id = services.cms.gatewayId(collectionSpec(services.mapping, created.collection), created.id);
       const response = await readCreated(id);
       const { response: _unknown, ...rest } = entry;
-      await keys.compareAndSet(name, entry, { ...rest, state: 'done', id });
+      await keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
       return replayed(response);
     }
     if (records && services.nowMs() - entry.startedMs > MAX_CREATE_MS) {
       const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs: services.nowMs(), holder: newHolder() };
       delete claim.response;
-      if (await keys.compareAndSet(name, entry, claim)) return run(name, claim, create);
+      if (await keys.compareAndSet(creationKey, entry, claim)) return run(creationKey, claim, create);
       throw createInProgress();
     }
     if (entry.response) return replayed(entry.response);
@@ -120,32 +128,32 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     const { key, kind, params, request, readCreated } = create;
     if (!KEY.test(key)) throw invalidParam(IDEMPOTENCY_KEY_HEADER, 'must be 1 to 255 visible ASCII characters.');
     const user = String(request.actor.account?.userId);
-    const name = hashOf('key', user, kind, key);
+    const creationKey = hashOf('key', user, kind, key);
     const claim: IdempotencyEntry = {
       fingerprint: hashOf(canonicalJson(params)),
       state: 'running',
       startedMs: services.nowMs(),
       holder: newHolder(),
     };
-    const known = await keys.claim(hashOf('user', user), name, claim).catch((error: unknown) => {
-      if (!unreleased.has(name)) unreleased.set(name, JSON.stringify(claim));
+    const known = await keys.claim(hashOf('user', user), creationKey, claim).catch((error: unknown) => {
+      if (!unreleased.has(creationKey)) unreleased.set(creationKey, JSON.stringify(claim));
       throw error;
     });
-    if (!known) return run(name, claim, create);
+    if (!known) return run(creationKey, claim, create);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
     if (known.state === 'done') return replayed(known.response ?? (await readCreated(known.id!)));
-    if (unreleased.get(name) === JSON.stringify(known)) {
-      const hasClaimed = await keys.compareAndSet(name, known, claim);
-      unreleased.delete(name);
+    if (unreleased.get(creationKey) === JSON.stringify(known)) {
+      const hasClaimed = await keys.compareAndSet(creationKey, known, claim);
+      unreleased.delete(creationKey);
       if (!hasClaimed) throw createInProgress();
-      return run(name, claim, create);
+      return run(creationKey, claim, create);
     }
     const mayRunElsewhere =
       !known.holder.startsWith(instanceId) &&
       services.nowMs() - known.startedMs <= MAX_CREATE_MS &&
       services.peers !== undefined;
-    if (running.has(name) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
-    return resolveUnknown(name, known, create);
+    if (running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
+    return resolveUnknown(creationKey, known, create);
   };
 }
 

@@ -20,7 +20,7 @@ import { stampsById } from './replica-records.ts';
  * the first is at least this old.
  */
 const STALE_RESPONSE = { responses: 3, ms: 5 * 60_000 };
-/** Of records whose modification time WordPress may compute. */
+/** Statuses of records whose modification time WordPress may compute. */
 const DRAFTS: ReadonlySet<string> = new Set(['draft', 'pending']);
 
 /** The batch size adapts so that one batch blocks the event loop for about this long. */
@@ -53,7 +53,7 @@ export async function ingestPublicRecords(
 ): Promise<void> {
   const { replica, memory } = context;
   const { kind } = collection;
-  await leaveOut(context, collection, publicRecords.filter(isTooLarge), readMark);
+  await leaveOutTooLarge(context, collection, publicRecords.filter(isTooLarge), readMark);
   const readable = publicRecords.filter((record) => !isTooLarge(record));
   for (let from = 0; from < readable.length; ) {
     const startedMs = performance.now();
@@ -131,8 +131,8 @@ function isAcceptable(
   const { modified, modifiedUtc, status } = record as PostRecord;
   if (held !== undefined && held.modifiedUtc > modifiedUtc) {
     const heldRecord = context.replica.get(kind, id) as PostRecord | undefined;
-    // WordPress computes the UTC time of a draft that was never changed from its wall time, in the site's zone of
-    // now. Any other older response lacks a write that the replica has.
+    // A draft that was never changed has no modification time in UTC: WordPress computes it from the wall time in the
+    // site's present zone, so that it may become earlier. Any other older response lacks a write that the replica has.
     const isComputed =
       DRAFTS.has(status) && modified !== '' && heldRecord?.status === status && heldRecord.modified === modified;
     if (!isComputed && !(byId && isStaleConfirmed(context, kind, id, held.modifiedUtc, modifiedUtc))) return false;
@@ -243,7 +243,7 @@ export async function fetchRecords(
  * Removes records that are too large to be read: what the replica has of them is outdated, and may no longer
  * be public.
  */
-async function leaveOut(
+async function leaveOutTooLarge(
   context: SyncContext,
   collection: Collection,
   records: readonly CmsRecord[],
@@ -303,8 +303,8 @@ async function deleteRecords(
 }
 
 /**
- * Those that the replica still has and that were not written since. The CMS removes a deleted term from its
- * events without touching `modified`, so the events become dirty.
+ * The ids whose records the replica still has and that were not written since. The CMS removes a deleted term from
+ * its events without touching `modified`, so this makes these events dirty.
  */
 function deletableIds(
   context: SyncContext,
