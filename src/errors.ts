@@ -172,6 +172,17 @@ export class CmsRedirected extends CmsUnavailable {
   }
 }
 
+/**
+ * Another gateway is the leader now: this one must not write any more what it read from the CMS. The CMS did
+ * not fail.
+ */
+export class NotLeaderError extends CmsUnavailable {
+  constructor() {
+    super('busy', 'another gateway polls the CMS now', { retryAfterS: 1 });
+    this.name = 'NotLeaderError';
+  }
+}
+
 /** A mistake in the operator's configuration: its location, the reason and the remedy. Ends the process with exit code 2. */
 export class ConfigError extends Error {
   readonly location: string;

@@ -3,8 +3,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { ReplicaError } from '../errors.ts';
-import { type ChangeSet, NotLeaderError } from '../store/change-set.ts';
+import { NotLeaderError, ReplicaError } from '../errors.ts';
+import type { ChangeSet } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import {
   compareIds,

@@ -2,10 +2,10 @@
 // may be written.
 
 import { randomUUID } from 'node:crypto';
+import { NotLeaderError } from '../errors.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { Kind } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
-import { NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { SyncState } from '../sync/sync-state.ts';

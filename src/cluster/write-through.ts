@@ -1,8 +1,9 @@
 // Stores CMS responses of requests in the replicas of all gateways: skips responses that another change made
 // outdated, and repairs unpublished changes.
 
+import { NotLeaderError } from '../errors.ts';
 import { type KindOrImage, recordKey } from '../model/records.ts';
-import { type ChangeSet, NotLeaderError } from '../store/change-set.ts';
+import type { ChangeSet } from '../store/change-set.ts';
 import type { WriteThrough } from '../sync/peers.ts';
 import { refetchAndPublish } from './leader.ts';
 import type { ClusterNode } from './node.ts';

@@ -1,7 +1,6 @@
 // One change of the replica as a value: what the sync or a write of the gateway stores, in this replica and
 // in those of all peers.
 
-import { CmsUnavailable } from '../errors.ts';
 import type { CalendarRecord, ImageRecord, KindOrImage } from '../model/records.ts';
 
 export interface ChangeSet {
@@ -18,14 +17,3 @@ export interface ChangeSet {
  * records once the change is in this replica. Rejects with `NotLeaderError`.
  */
 export type Commit = (build: () => ChangeSet) => Promise<number>;
-
-/**
- * Another gateway is the leader now: this one must not write any more what it read from the CMS. The CMS did
- * not fail.
- */
-export class NotLeaderError extends CmsUnavailable {
-  constructor() {
-    super('busy', 'another gateway polls the CMS now', { retryAfterS: 1 });
-    this.name = 'NotLeaderError';
-  }
-}

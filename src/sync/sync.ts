@@ -1,12 +1,11 @@
 // Keeps the replica current: runs the state machine's loop of polls. docs/internals/sync.md says what holds.
 
 import type { CallOptions, Cms, CmsRecord, Credentials } from '../cms/port.ts';
-import { ReplicaError } from '../errors.ts';
+import { NotLeaderError, ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import { KINDS, type Kind, type PostKind, type Site, seriesIdOf } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
-import { NotLeaderError } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import { assertComplete } from './cms-reader.ts';
 import { collectionsOf, idOf } from './collections.ts';

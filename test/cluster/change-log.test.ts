@@ -5,9 +5,9 @@ import { type ChangeLog, createChangeLog, type WriteMode } from '../../src/clust
 import { LOG_START, type StoredEntry } from '../../src/cluster/change-log-entry.ts';
 import { openRedis, type Redis } from '../../src/cluster/redis.ts';
 import type { UnpublishedKeys } from '../../src/cluster/unpublished-changes.ts';
+import { NotLeaderError } from '../../src/errors.ts';
 import { recordKey } from '../../src/model/records.ts';
 import type { ChangeJournal, JournalPosition } from '../../src/store/change-journal.ts';
-import { NotLeaderError } from '../../src/store/change-set.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { event } from '../store/sample-records.ts';
 import { type RedisServer, useRedisServer, withRedisClient } from './redis-server.ts';

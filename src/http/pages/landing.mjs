@@ -48,7 +48,7 @@ function replaceEvents(next) {
   sent = next.outerHTML;
   const focused = current.contains(document.activeElement) && placeOf(document.activeElement, document.activeElement);
   current.replaceWith(next);
-  applyView(document.documentElement.dataset.asked);
+  applyView(document.documentElement.dataset.requested);
   if (focused) focusAgain(focused);
 }
 
@@ -133,7 +133,7 @@ function isOwnLink({ origin, pathname, hash, download }) {
 }
 
 if (eventsOf(document)) {
-  applyView(document.documentElement.dataset.asked);
+  applyView(document.documentElement.dataset.requested);
   document.addEventListener('click', (event) => {
     const link = event.target.closest('#events a, #event a');
     if (!link || !isOwnLink(link) || event.button !== 0) return;

@@ -2,11 +2,11 @@
 
 const narrow = matchMedia('(width < 40rem)');
 
-/** @param asked `month`, `list`, or nothing: then the width of the screen decides */
-globalThis.applyView = (asked = '') => {
+/** @param requested `month` or `list`; without it the width of the screen decides */
+globalThis.applyView = (requested = '') => {
   const { dataset } = document.documentElement;
-  dataset.asked = asked;
-  dataset.view = asked || (narrow.matches ? 'list' : 'month');
+  dataset.requested = requested;
+  dataset.view = requested || (narrow.matches ? 'list' : 'month');
   for (const link of document.querySelectorAll('.views a')) {
     if (link.id === `view-${dataset.view}`) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
@@ -14,4 +14,4 @@ globalThis.applyView = (asked = '') => {
 };
 
 applyView(document.documentElement.dataset.view);
-narrow.addEventListener('change', () => applyView(document.documentElement.dataset.asked));
+narrow.addEventListener('change', () => applyView(document.documentElement.dataset.requested));
