@@ -10,9 +10,9 @@ export interface UnsentResponses {
 
 /** Bytes of all unsent bodies; one that several responses share counts once. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** The limit of connections bounds what smaller bodies take. */
+/** Smaller bodies are not counted: the limit of connections bounds what they take. */
 const MIN_BODY_BYTES = 16 * 1024;
-/** The next check, after so many further bytes. */
+/** Bytes of added bodies after which the next check is due. */
 const CHECK_BYTES = 8 * 1024 * 1024;
 const WARN_INTERVAL_MS = 60_000;
 
