@@ -1,8 +1,9 @@
 // `npm run build:client`: generates the types of the API from its OpenAPI document and compiles the client to `dist/client/`.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { DEFAULTS } from '../src/config-schema.ts';
 import { openApi } from '../src/interface/openapi.ts';
 import { NAMESPACE } from '../src/interface/routes.ts';
 
@@ -14,11 +15,10 @@ const types = join(HERE, 'api.ts');
 const run = (command: string, args: string[], cwd: string) =>
   execFileSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
 
-const { lists } = JSON.parse(readFileSync(join(ROOT, 'config/default.json'), 'utf8')) as { lists: { perPage: number } };
 const context = {
   title: 'Calendar',
   description: 'Events, venues, organizers, categories and tags.',
-  perPage: lists.perPage,
+  perPage: DEFAULTS.lists.perPage,
 };
 writeFileSync(document, JSON.stringify(openApi({ ...context, serverUrl: `/${NAMESPACE}`, complete: true })));
 

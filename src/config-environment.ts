@@ -1,7 +1,7 @@
 // The environment variables of the configuration: one for each key of the schema, and for a secret also one that names a file.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import schema from './config.schema.json' with { type: 'json' };
+import { CONFIG_SCHEMA } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
 
 /** One key of the configuration. */
@@ -26,9 +26,9 @@ export interface Assignment {
 type Environment = Readonly<Record<string, string | undefined>>;
 interface Rule {
   description?: string;
-  type?: string | string[];
+  type?: string | readonly string[];
   writeOnly?: boolean;
-  properties?: Record<string, Rule>;
+  properties?: Readonly<Record<string, Rule>>;
 }
 
 const PREFIX = 'CALENDAR_';
@@ -40,7 +40,7 @@ const MAX_SECRET_BYTES = 4096;
 const MAX_WARNED_NAMES = 10;
 
 /** All keys, in the order of the schema. */
-export const SETTINGS: readonly Setting[] = settingsBelow(schema as Rule, '').filter(({ key }) => key !== '$schema');
+export const SETTINGS: readonly Setting[] = settingsBelow(CONFIG_SCHEMA, '');
 const BY_VARIABLE = new Map(SETTINGS.map((setting) => [setting.variable, setting]));
 const BY_FILE_VARIABLE = new Map(SETTINGS.map((setting) => [setting.fileVariable, setting]));
 

@@ -1,71 +1,22 @@
-// The configuration: config/default.json, overridden by the operator's file, overridden by the environment; validated and frozen.
+// The configuration: the defaults, overridden by the operator's file, overridden by the environment; validated and frozen.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { Ajv, type ErrorObject } from 'ajv';
-import schema from './config.schema.json' with { type: 'json' };
 import { CONFIG_FILE_VARIABLE, readEnvironment } from './config-environment.ts';
+import { CONFIG_SCHEMA, type Config, DEFAULTS } from './config-schema.ts';
 import { ConfigError, unreadableFile } from './errors.ts';
 import { isObject, type JsonObject } from './model/json.ts';
 import { trimCharactersEnd } from './text/text.ts';
 
-/** `config.schema.json` documents each key. */
-export interface Config {
-  upstream: { url: string; user?: string; password?: string; limits: Record<string, number> };
-  mapping: string;
-  listen: { host: string; port: number; adminHost: string; adminPort: number; trustProxies: boolean | string[] };
-  publicUrl?: string;
-  mounts: string[];
-  dataDir?: string;
-  sync: { intervalS: number };
-  lists: { perPage: number; maxPerPage: number };
-  cache: { maxAgeS: number; staleWhileRevalidateS: number; responseBytes: number; recordBytes: number };
-  limits: {
-    bodyBytes: number;
-    headerBytes: number;
-    urlBytes: number;
-    jsonDepth: number;
-    idsPerParameter: number;
-    requestsPerMinute: number;
-    failedLoginsPerAddress: number;
-    failedLoginsPerUser: number;
-    failedLoginWindowS: number;
-    headersTimeoutMs: number;
-    requestTimeoutMs: number;
-    keepAliveTimeoutMs: number;
-    stallTimeoutMs: number;
-    sockets: number;
-    bodiesAtOnce: number;
-    overloadMs: number;
-    drainMs: number;
-  };
-  cost: { symbol: string; position: 'prefix' | 'postfix' };
-  pages: {
-    landing: boolean;
-    documentation: boolean;
-    name?: string;
-    logo?: string;
-    accent?: string;
-    accentDark?: string;
-    imageOrigins: string[];
-    locale: string;
-  };
-  webhook: { secret?: string };
-  redisUrl?: string;
-  log: { level: string; requests: boolean; pretty?: boolean };
-}
-
 /** Always served, beside the configured mounts. */
 const MOUNT = '/calendar/events/v1';
-
-/** Relative to the sources and to the compiled package. */
-const DEFAULTS = ['../config/default.json', '../../config/default.json'].map((path) => new URL(path, import.meta.url));
 
 const ajv = new Ajv({ verbose: true, allowUnionTypes: true });
 ajv.addFormat('web-address', (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
 ajv.addFormat('network', isNetwork);
-const validate = ajv.compile(schema);
+const validate = ajv.compile(CONFIG_SCHEMA);
 
 /** True for an IP address or a network in CIDR notation: `192.0.2.1`, `2001:db8::/32`. */
 function isNetwork(text: string): boolean {
@@ -93,20 +44,18 @@ export function loadConfig({
   env: Record<string, string | undefined>;
   warn?: (message: string) => void;
 }): Config {
-  const config = readLayer(DEFAULTS.find((url) => existsSync(url)) ?? DEFAULTS[0]!, 'config/default.json');
+  const config = structuredClone<JsonObject>(DEFAULTS);
   mergePlatformPort(config, env.PORT);
   const path = file ?? (env[CONFIG_FILE_VARIABLE] || undefined);
-  if (path !== undefined) merge(config, resolvePaths(readLayer(path, path), dirname(path)));
+  if (path !== undefined) merge(config, resolvePaths(readLayer(path), dirname(path)));
   for (const { variable, key, value } of readEnvironment(env, warn)) {
     const layer = nested(key, value);
     check(layer, () => variable);
     merge(config, layer);
   }
-  delete config.$schema;
   const validated = config as JsonObject & Config;
-  validated.mounts = [...new Set([MOUNT, ...validated.mounts])];
   checkDependencies(validated);
-  return deepFreeze(validated);
+  return deepFreeze({ ...validated, mounts: [...new Set([MOUNT, ...validated.mounts])] });
 }
 
 /** Platforms such as Heroku, Render and Cloud Run tell the port in PORT. Elsewhere the variable may be anything. */
@@ -136,16 +85,18 @@ export function basicCredentialsOf({ upstream }: Config): string | undefined {
 export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
   trimCharactersEnd(publicUrl ?? `http://localhost:${listen.port}`, '/');
 
-/** Reads and validates one file; errors name that file. */
-function readLayer(path: string | URL, name: string): JsonObject {
+/** Reads and validates the operator's file; errors name it. */
+function readLayer(path: string): JsonObject {
   let json: unknown;
   try {
     json = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw unreadableFile(name, error);
+    throw unreadableFile(path, error);
   }
-  if (!isObject(json)) throw new ConfigError(name, 'is not a JSON object', 'See config/example.json.');
-  check(json, (key) => (key === '' ? name : `${name}, ${key}`));
+  if (!isObject(json)) throw new ConfigError(path, 'is not a JSON object', 'See config/example.json.');
+  // Editors find the schema by this key.
+  delete json.$schema;
+  check(json, (key) => (key === '' ? path : `${path}, ${key}`));
   return json;
 }
 

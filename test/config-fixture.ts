@@ -2,15 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import schema from '../src/config.schema.json' with { type: 'json' };
 import { loadConfig } from '../src/config.ts';
+import { CONFIG_SCHEMA } from '../src/config-schema.ts';
 import { ConfigError } from '../src/errors.ts';
 
 type Rule = {
   description?: string;
-  type?: string | string[];
-  properties?: Record<string, Rule>;
-  enum?: unknown[];
+  type?: string | readonly string[];
+  properties?: Readonly<Record<string, Rule>>;
+  default?: unknown;
+  enum?: readonly unknown[];
   minLength?: number;
   /** A credential. */
   writeOnly?: boolean;
@@ -23,7 +24,7 @@ function leaves(rule: Rule, path: string[] = []): [string, Rule][] {
   return Object.entries(rule.properties).flatMap(([key, below]) => leaves(below, [...path, key]));
 }
 /** Every setting with its schema. */
-export const keys = leaves(schema as Rule).filter(([key]) => key !== '$schema');
+export const keys = leaves(CONFIG_SCHEMA);
 
 export const SITE = { CALENDAR_UPSTREAM_URL: 'https://site.test' };
 

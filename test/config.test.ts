@@ -55,7 +55,7 @@ describe('configuration', () => {
 
   it('lets the file override the defaults, and the environment the file', () => {
     const site = file({
-      $schema: 'config.schema.json',
+      $schema: 'schema.json',
       listen: { port: 4000, adminPort: 4001 },
       lists: { maxPerPage: 100 },
       mounts: ['/wp-json/tribe/events/v1'],
@@ -230,7 +230,7 @@ describe('configuration', () => {
     }).to.throw(TypeError);
     expect(() => config.mounts.push('/x')).to.throw(TypeError);
     expect(() => {
-      config.limits.sockets = 1;
+      (config.limits as { sockets: number }).sockets = 1;
     }).to.throw(TypeError);
   });
 

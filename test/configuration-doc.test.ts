@@ -1,17 +1,18 @@
-// docs/configuration.md lists every setting as the schema and the defaults have it.
+// docs/configuration.md and config/schema.json, which editors read, list every setting as src/config-schema.ts has it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import defaults from '../config/default.json' with { type: 'json' };
 import { SETTINGS } from '../src/config-environment.ts';
+import { CONFIG_SCHEMA, DEFAULTS } from '../src/config-schema.ts';
 
 const FILE = new URL('../docs/configuration.md', import.meta.url);
+const SCHEMA_FILE = new URL('../config/schema.json', import.meta.url);
 const SECTION = /(<!-- settings -->\n)([\s\S]*?)(<!-- \/settings -->)/;
 
 function defaultOf(key: string): string {
   const value = key
     .split('.')
-    .reduce<unknown>((object, name) => (object as Record<string, unknown> | undefined)?.[name], defaults);
+    .reduce<unknown>((object, name) => (object as Record<string, unknown> | undefined)?.[name], DEFAULTS);
   return value === undefined || (Array.isArray(value) && value.length === 0) ? '' : `\`${JSON.stringify(value)}\``;
 }
 
@@ -30,5 +31,20 @@ describe('docs/configuration.md', () => {
         text.replace(SECTION, (_section, begin: string, _table, end: string) => begin + expected + end),
       );
     else expect(SECTION.exec(text)?.[2]).to.equal(expected);
+  });
+});
+
+describe('config/schema.json', () => {
+  it('is the schema of a configuration file (npm run docs updates it)', () => {
+    const { properties, ...schema } = CONFIG_SCHEMA;
+    const $schema = { type: 'string', description: 'Where editors find this schema.' };
+    const expected = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      title: 'Configuration of the calendar gateway',
+      ...schema,
+      properties: { $schema, ...properties },
+    };
+    if (process.env.WRITE_DOCS) writeFileSync(SCHEMA_FILE, `${JSON.stringify(expected, undefined, 2)}\n`);
+    else expect(JSON.parse(readFileSync(SCHEMA_FILE, 'utf8'))).to.deep.equal(expected);
   });
 });

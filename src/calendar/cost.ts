@@ -1,6 +1,7 @@
 // Costs of events: normalizes what a client sends, encodes it for the CMS, and serializes it as The Events
 // Calendar does.
 
+import { type Config, DEFAULTS } from '../config-schema.ts';
 import { escapeHtmlOnce } from '../text/html.ts';
 import { slugOf } from '../text/text.ts';
 
@@ -13,10 +14,9 @@ export type CostFields = {
   cost_details: { currency_symbol: string; currency_code: string; currency_position: string; values: string[] };
 };
 
-/** The site's currency symbol and its position, for costs without one. */
-export type CostSettings = { symbol: string; position: 'prefix' | 'postfix' };
+/** The currency of costs without one. */
+export type CostSettings = Config['cost'];
 
-const DEFAULT_SETTINGS: CostSettings = { symbol: '$', position: 'prefix' };
 const RANGE = ' – ';
 /** An amount of zero. */
 const FREE = 'Free';
@@ -85,7 +85,7 @@ export function decodeCost(text: string): Cost {
  * The number of a cost that responses show as that number: one amount with the site's own symbol or none, or `Free` for 0.
  * Returns any other cost as it is, which a CMS that stores numbers cannot hold.
  */
-export function numericCost(cost: Cost, { symbol }: CostSettings = DEFAULT_SETTINGS): Cost {
+export function numericCost(cost: Cost, { symbol }: CostSettings = DEFAULTS.cost): Cost {
   if (typeof cost !== 'string') return cost;
   if (cost.toLowerCase() === FREE.toLowerCase()) return '0';
   const [part, ...more] = splitCost(cost.replace(symbol, '')).map(parsePart);
@@ -109,7 +109,7 @@ function parseList(text: string): string[] | undefined {
  * amounts share, its position, and the distinct values, lowest first. Unlike in The Events Calendar, a
  * thousands separator is part of its number, a zero is `Free` and a leading minus is a sign.
  */
-export function serializeCost(stored: Cost, settings: CostSettings = DEFAULT_SETTINGS): CostFields {
+export function serializeCost(stored: Cost, settings: CostSettings = DEFAULTS.cost): CostFields {
   const parts = splitCost(stored).map(parsePart);
   const amounts = distinct(parts.flatMap((part) => part.amounts));
   // Of one text with an amount, the parts without one are only words: `Free for members, 10 for others`.

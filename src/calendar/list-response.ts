@@ -1,6 +1,7 @@
 // What lists share: the statuses that the actor may list, the requested page, the links to this page, the next
 // and the previous one, and the response.
 
+import type { Config } from '../config-schema.ts';
 import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
@@ -19,7 +20,7 @@ import {
 } from './rendered-records.ts';
 import type { ApiResponse, RequestContext } from './request-context.ts';
 import type { Audience } from './serializer.ts';
-import type { ListSettings, Services } from './services.ts';
+import type { Services } from './services.ts';
 
 export interface ListAccess {
   /** The requested statuses, as far as the actor may see them. */
@@ -155,7 +156,10 @@ export interface RequestedPage extends PageWindow {
 }
 
 /** The requested page, which may be after the last one. The page size is at most `maxPerPage`. */
-export function requestedPage(values: Record<string, unknown>, { perPage, maxPerPage }: ListSettings): RequestedPage {
+export function requestedPage(
+  values: Record<string, unknown>,
+  { perPage, maxPerPage }: Config['lists'],
+): RequestedPage {
   const page = Number(values.page ?? 1);
   const size = Math.min(Number(values.per_page ?? perPage), maxPerPage);
   // SQLite requires an integer. All pages this far after the last one are equally empty.

@@ -3,6 +3,7 @@
 import type { LRUCache } from 'lru-cache';
 import type { ImageFetcher } from '../cms/image-fetcher.ts';
 import type { Cms, Credentials } from '../cms/port.ts';
+import type { Config } from '../config-schema.ts';
 import type { Mapping } from '../mapping/mapping.ts';
 import type { KindOrImage, Site } from '../model/records.ts';
 import type { Observe } from '../observability/observations.ts';
@@ -10,17 +11,10 @@ import type { Replica } from '../store/replica.ts';
 import type { Peers } from '../sync/peers.ts';
 import type { Sync } from '../sync/sync.ts';
 import type { CmsRecords } from './cms-records.ts';
-import type { CostSettings } from './cost.ts';
 import type { PasswordAttempts } from './password-attempts.ts';
 import type { PermissionCache } from './permissions.ts';
 import type { Serializer } from './serializer.ts';
 import type { UnknownRecords } from './unknown-records.ts';
-
-export interface ListSettings {
-  /** The default page size. */
-  perPage: number;
-  maxPerPage: number;
-}
 
 export interface Services {
   replica: Replica;
@@ -33,7 +27,7 @@ export interface Services {
   sync: Sync;
   serializer: Serializer;
   /** The currency of costs without one. */
-  cost: CostSettings | undefined;
+  cost: Config['cost'] | undefined;
   permissions: PermissionCache;
   /** Limits the calls to the CMS for records that the replica lacks. */
   unknownRecords: UnknownRecords;
@@ -43,7 +37,7 @@ export interface Services {
   imageFetcher: ImageFetcher;
   /** The service account. Without one the sync reads only public records. */
   serviceCredentials: Credentials;
-  lists: ListSettings;
+  lists: Config['lists'];
   site(): Site;
   nowMs(): number;
   observe: Observe;

@@ -72,8 +72,8 @@ export const commands: Record<string, Command> = {
 
 Verifies that the site, the service account and the mapping fit together: clock, time zone, what the account may do, lists that repeat
 or omit records, each field of the mapping in a few records, webhooks; of WordPress, keys that it would silently drop; of Payload,
-drafts, trash, images and ids. It reads the same configuration as serve: config/default.json, FILE, then the environment
-(CALENDAR_UPSTREAM_URL ...; see serve --help).
+drafts, trash, images and ids. It reads the same configuration as serve: FILE, then the environment (CALENDAR_UPSTREAM_URL
+...; see serve --help).
 
   --write   also create a draft of each kind, write each field, read it back, clear it, and delete the draft for good
   --json    machine-readable: {"ok": ..., "counts": ..., "rows": [{"area", "name", "state", "message", "advice"}]}
@@ -93,8 +93,8 @@ configuration, or a site that does not answer.
     summary: 'serve the calendar API',
     help: `calendar-gateway serve [--config FILE]
 
-Serves calendar/events/v1 in front of the site in the configuration. Settings come from config/default.json, then from FILE (or
-CALENDAR_CONFIG), then from the environment; the last one wins. Every setting has a variable: docs/configuration.md lists them all.
+Serves calendar/events/v1 in front of the site in the configuration. Settings come from FILE (or CALENDAR_CONFIG) and
+from the environment, which wins; the others have defaults. Every setting has a variable: docs/configuration.md lists them all.
 
 ${settingsHelp()}
 

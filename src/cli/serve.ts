@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { NoRestApi } from '../cms/wordpress/no-rest-api.ts';
-import { type Config, loadConfig } from '../config.ts';
+import { loadConfig } from '../config.ts';
+import type { Config } from '../config-schema.ts';
 import { CmsUnavailable, type ConfigError } from '../errors.ts';
 import { type Gateway, openCms, openGateway } from '../gateway.ts';
 import { loadMapping } from '../mapping/load.ts';

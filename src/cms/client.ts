@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
+import { type Config, DEFAULTS } from '../config-schema.ts';
 import { CmsUnavailable } from '../errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import { createBulkheads } from './bulkhead.ts';
@@ -9,37 +10,8 @@ import { createCircuitBreaker, createRetryBudget } from './circuit-breaker.ts';
 import { type CmsResponse, type HttpRequest, parseResponse, redirectError, sendRequest } from './http-exchange.ts';
 import type { BulkheadName, CallOptions, CmsRecord, Query } from './port.ts';
 
-export interface CmsClientLimits {
-  /** Concurrent calls. */
-  connections: number;
-  /** Calls that may wait for a connection. */
-  queue: number;
-  connectTimeoutMs: number;
-  /** From sending the request to receiving the response's headers. */
-  headersTimeoutMs: number;
-  /** For the whole call: queueing, retries, body. */
-  deadlineMs: number;
-  /** Of a response's body, both compressed and decompressed. */
-  maxBytes: number;
-  /** Of one GET or HEAD, if the retry budget allows. */
-  retries: number;
-  /** Before the first retry; doubles. */
-  retryDelayMs: number;
-  /** Until an open circuit breaker lets one call through. */
-  halfOpenAfterMs: number;
-}
-
-const DEFAULT_LIMITS: Readonly<CmsClientLimits> = {
-  connections: 8,
-  queue: 100,
-  connectTimeoutMs: 2_000,
-  headersTimeoutMs: 10_000,
-  deadlineMs: 15_000,
-  maxBytes: 5 * 1024 * 1024,
-  retries: 2,
-  retryDelayMs: 100,
-  halfOpenAfterMs: 5_000,
-};
+/** Limits and timeouts of calls: the settings below `upstream.limits`. */
+export type CmsClientLimits = Config['upstream']['limits'];
 
 export interface CmsClientOptions {
   /** Only scheme, host and port are used. */
@@ -102,7 +74,7 @@ const MAX_REDIRECTS = 3;
 
 /** Creates a client for one origin. The first call opens the first connection. */
 export function createCmsClient({ origin, observe, limits: overrides, dispatcher }: CmsClientOptions): CmsClient {
-  const limits = { ...DEFAULT_LIMITS, ...overrides };
+  const limits = { ...DEFAULTS.upstream.limits, ...overrides };
   const pool =
     dispatcher ??
     new Pool(origin.origin, {

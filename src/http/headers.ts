@@ -1,6 +1,7 @@
 // Headers of API responses: those of every response, CORS, and caching.
 
 import type { Services } from '../calendar/services.ts';
+import type { Config } from '../config-schema.ts';
 
 /** Sent with every response of the API. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
@@ -27,10 +28,7 @@ export const corsHeaders = (origin: string): Record<string, string> => ({
 /** How long a browser may reuse the answer to a preflight request: two hours, the longest that Chromium keeps one. */
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = { 'Access-Control-Max-Age': '7200' };
 
-export interface Freshness {
-  maxAgeS: number;
-  staleWhileRevalidateS: number;
-}
+export type Freshness = Pick<Config['cache'], 'maxAgeS' | 'staleWhileRevalidateS'>;
 
 /** `Cache-Control` of a public response (RFC 9111, 5.2.2; RFC 5861, 3). */
 export const publicCacheControl = ({ maxAgeS, staleWhileRevalidateS }: Freshness): string =>

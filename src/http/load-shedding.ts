@@ -1,14 +1,11 @@
 // Load shedding: rejects requests with 503 before any work is done, if accepting them would make all others wait.
 
 import type { IncomingMessage } from 'node:http';
+import type { Config } from '../config-schema.ts';
 import { ApiError } from '../errors.ts';
 import type { Middleware } from './state.ts';
 
-export interface LoadSheddingOptions {
-  /** Milliseconds of uninterrupted work after which further requests are rejected. */
-  overloadMs: number;
-  /** Concurrent requests with a body: each may take as much memory as a body may have. */
-  bodiesAtOnce: number;
+export interface LoadSheddingOptions extends Pick<Config['limits'], 'overloadMs' | 'bodiesAtOnce'> {
   clockMs?: () => number;
 }
 

@@ -4,6 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Login } from '../cms/port.ts';
+import type { Config } from '../config-schema.ts';
 import { networkOf } from './client-address.ts';
 import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts';
 
@@ -30,14 +31,12 @@ export interface LoginLimit {
   inconclusive(address: string, user: string, kind?: LoginKind): Promise<void>;
 }
 
-export interface LoginLimitOptions {
-  /** Failures within the window from one address (an IPv6 /64; four times as many from its /56, 16 times from its /48) and of one user. */
-  failedLoginsPerAddress: number;
-  failedLoginsPerUser: number;
-  failedLoginWindowS: number;
-}
+type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
 
-/** A home connection or a rented server has whole networks of IPv6 addresses: failures of these count as well. */
+/**
+ * A home connection or a rented server has whole networks of IPv6 addresses: failures of these count as well. An address is an IPv6
+ * /64, its network the /56, and its site the /48.
+ */
 const NETWORK_WIDTHS = [
   { name: 'address', factor: 1 },
   { name: 'network', factor: 4 },
@@ -61,7 +60,7 @@ const MAX_ATTEMPT_MS = 20_000;
  * guesses from elsewhere and a neighbour's failures do not lock them out, and their success does not reset the counters of others. All
  * spellings of a user name share a counter, under a keyed hash.
  */
-export function createLoginLimit(options: LoginLimitOptions, shared?: SharedCounters): LoginLimit {
+export function createLoginLimit(options: FailureLimits, shared?: SharedCounters): LoginLimit {
   const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS: duration } = options;
   const key = shared?.key ?? randomBytes(32);
   const counter = (name: string, points: number): Counter =>

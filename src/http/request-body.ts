@@ -3,15 +3,11 @@
 import { MIMEType } from 'node:util';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
+import type { Config } from '../config-schema.ts';
 import { ApiError } from '../errors.ts';
 import { MAX_BODY_VALUES, MAX_PARAMETERS, MAX_PART_HEADER_BYTES, READ_BODY_BYTES } from '../interface/limits.ts';
 import { INHERITED_NAMES, isObject } from '../model/json.ts';
 import { assertCustomField, parseQuery, READ_METHODS, tooLarge } from './request-target.ts';
-
-export interface BodyLimits {
-  bodyBytes: number;
-  jsonDepth: number;
-}
 
 /** PHP's codes and messages for errors of `json_decode`. */
 const JSON_ERRORS = {
@@ -41,7 +37,7 @@ const FORM = 'application/x-www-form-urlencoded';
  * Returns a function that reads the parameters in the body of a request: none if the body is not JSON, form or multipart, or is JSON but
  * not an object. It throws 400 `rest_invalid_json` and 413.
  */
-export function createBodyReader({ bodyBytes, jsonDepth }: BodyLimits) {
+export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>) {
   const textOf = (limit: number) =>
     bodyParser({
       enableTypes: ['text'],

@@ -12,6 +12,7 @@ import { createReferenceChecks } from '../calendar/resolve-references.ts';
 import type { SlugResolver } from '../calendar/resolve-slug.ts';
 import type { Services } from '../calendar/services.ts';
 import type { Terms } from '../calendar/terms.ts';
+import type { Config } from '../config-schema.ts';
 import { invalidParams, noRoute, unknownNamespace } from '../interface/errors.ts';
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
 import { openApi } from '../interface/openapi.ts';
@@ -24,7 +25,7 @@ import type { Kind, PostKind } from '../model/records.ts';
 import { toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
 import type { CreateOnce } from './idempotency.ts';
-import { type BodyLimits, createBodyReader } from './request-body.ts';
+import { createBodyReader } from './request-body.ts';
 import { combineRepeated } from './request-target.ts';
 import { type Middleware, newState, type State } from './state.ts';
 
@@ -43,7 +44,7 @@ export interface RouteOptions {
   operations: Operations;
   slugs: SlugResolver;
   createOnce: CreateOnce;
-  limits: BodyLimits & { idsPerParameter: number };
+  limits: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth' | 'idsPerParameter'>;
 }
 
 /** A request for an endpoint, with everything that the client sent. */

@@ -4,24 +4,24 @@ import { once } from 'node:events';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
 
 /** An `import` of `node:http` reads all of its exports and so loads Node's own `fetch`: 6 MB that a gateway never uses. */
 const { createServer } = process.getBuiltinModule('node:http');
 
-export interface ServerOptions {
+type ServerLimits =
+  | 'headerBytes'
+  | 'headersTimeoutMs'
+  | 'requestTimeoutMs'
+  | 'keepAliveTimeoutMs'
+  | 'stallTimeoutMs'
+  | 'sockets'
+  | 'drainMs';
+
+export interface ServerOptions extends Pick<Config['limits'], ServerLimits> {
   host: string;
   port: number;
-  headerBytes: number;
-  headersTimeoutMs: number;
-  requestTimeoutMs: number;
-  keepAliveTimeoutMs: number;
-  /** Closes a connection on which no byte moves for this long during a request. */
-  stallTimeoutMs: number;
-  /** Maximum of open connections; further ones are closed. */
-  sockets: number;
-  /** Longest wait for requests in flight on shutdown. */
-  drainMs: number;
   /** The environment variables that set host and port, for error messages. */
   setting?: { host: string; port: string };
 }

@@ -3,10 +3,10 @@
 import { type Mutant, mutantsOf } from './mutant.ts';
 
 export const CLI_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf('config/default.json', 'test/config.test.ts', {
+  ...mutantsOf('src/config-schema.ts', 'test/config.test.ts', {
     'the admin port is on loopback': {
-      code: '"adminHost": "127.0.0.1"',
-      replacement: '"adminHost": "0.0.0.0"',
+      code: "default: '127.0.0.1'",
+      replacement: "default: '0.0.0.0'",
       title: 'the documented defaults',
     },
   }),

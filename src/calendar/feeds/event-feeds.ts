@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import type { Config } from '../../config-schema.ts';
 import { eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
 import type { CancelledEvent } from '../../store/change-journal.ts';
@@ -11,13 +12,13 @@ import { assertPageExists, extraRequests } from '../list-response.ts';
 import { contentHash, publicEntries, runInOneTurn } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request-context.ts';
 import type { Audience } from '../serializer.ts';
-import type { ListSettings, Services } from '../services.ts';
+import type { Services } from '../services.ts';
 import { atomEntry, atomText } from './atom.ts';
 import { type CalendarEvent, calendarEvent, calendarFile, type FeedEvent } from './icalendar.ts';
 
 /** A calendar app shows one file, and follows no links to further pages. */
-const CALENDAR_LISTS: ListSettings = { perPage: 1000, maxPerPage: 1000 };
-const ATOM_LISTS: ListSettings = { perPage: 50, maxPerPage: 200 };
+const CALENDAR_LISTS: Config['lists'] = { perPage: 1000, maxPerPage: 1000 };
+const ATOM_LISTS: Config['lists'] = { perPage: 50, maxPerPage: 200 };
 
 /** Events of a feed that cost about as much as one request, if they were not written before. */
 const EVENTS_PER_REQUEST = 20;
@@ -82,7 +83,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   async function writeList<T>(
     input: Input,
     request: RequestContext,
-    lists: ListSettings,
+    lists: Config['lists'],
     write: (entry: Entry) => T,
   ): Promise<{ items: T[]; caching: Partial<ApiResponse> }> {
     let found = await events.find(input, request, lists);

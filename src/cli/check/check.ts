@@ -1,6 +1,7 @@
 // The `check` command: runs the checks of a configuration, its mapping and its site, and prints their findings.
 
-import { type Config, loadConfig } from '../../config.ts';
+import { loadConfig } from '../../config.ts';
+import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { Upstream } from '../../mapping/mapping-file.ts';

@@ -1,7 +1,7 @@
 // What a check is, what it works with, and the findings that it returns.
 
 import type { Account, ActionPermissions, CollectionInfo } from '../../cms/port.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config-schema.ts';
 import type { Field } from '../../interface/fields.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';

@@ -1,7 +1,7 @@
 // The landing page: renders it for a query, and keeps rendered pages until a public record or the day changes.
 
 import { LRUCache } from 'lru-cache';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config-schema.ts';
 import { ApiError } from '../../errors.ts';
 import type { Site } from '../../model/records.ts';
 import { webAddress } from '../../text/text.ts';

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config-schema.ts';
 import { NAMESPACE } from '../../interface/routes.ts';
 import type { Site } from '../../model/records.ts';
 import { decodeEntities } from '../../text/html.ts';

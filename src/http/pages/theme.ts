@@ -1,6 +1,6 @@
 // The accent colour of the pages: an operator's own, checked for legibility, or the default.
 
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config-schema.ts';
 import { ConfigError } from '../../errors.ts';
 
 const DEFAULT_ACCENT = '#4338ca';

@@ -4,7 +4,7 @@
 import { canBeQueried, createFeatures } from '../../../cms/payload/features.ts';
 import { apiKeyLogin } from '../../../cms/payload/payload.ts';
 import { STATUSES_BY_FIELD } from '../../../cms/payload/records.ts';
-import type { Config } from '../../../config.ts';
+import type { Config } from '../../../config-schema.ts';
 import { CmsRejected } from '../../../errors.ts';
 import type { KindMapping, Mapping } from '../../../mapping/mapping.ts';
 import { isObject } from '../../../model/json.ts';

@@ -1,7 +1,8 @@
 // What `check` does for WordPress only: its schema, its capabilities, its plugins and their hidden past events.
 
 import { GENERAL_PERMISSIONS } from '../../../cms/wordpress/site-info.ts';
-import { basicCredentialsOf, type Config } from '../../../config.ts';
+import { basicCredentialsOf } from '../../../config.ts';
+import type { Config } from '../../../config-schema.ts';
 import type { KindMapping } from '../../../mapping/mapping.ts';
 import type { EventRecord, Kind } from '../../../model/records.ts';
 import { formatWallTime } from '../../../time/wall-time.ts';
