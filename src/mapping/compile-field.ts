@@ -75,14 +75,14 @@ export function compileCoreField(field: Field, { read, write, as }: CoreLocation
 }
 
 function readOnly({ read, selectedPaths, location }: FieldAccessor): FieldAccessor {
-  return { read, selectedPaths, location, needsZone: false, needsCurrent: false };
+  return { read, selectedPaths, location };
 }
 
 function fixedAccessor(value: string | number | boolean, { type }: Field): FieldAccessor {
   if (type === 'ids') throw new MappingFieldError('/value', 'a list of ids cannot be fixed');
   const expected = type === 'coordinate' ? 'number' : type === 'boolean' || type === 'number' ? type : 'string';
   if (typeof value !== expected) throw new MappingFieldError('/value', `must be a ${expected}`);
-  return { read: () => value, selectedPaths: [], location: 'fixed', needsZone: false, needsCurrent: false };
+  return { read: () => value, selectedPaths: [], location: 'fixed' };
 }
 
 function compileLocation(spec: string | LocationSpec, field: Field, pointer: string, writeOnly = false): FieldAccessor {
@@ -173,7 +173,6 @@ function datePartsAccessor(parts: DatePartSpec[], clock: Clock, pointer: string,
     selectedPaths: paths.map(selectorOf),
     location: parts.map((part) => part.at).join(', '),
     needsZone: clock !== 'event',
-    needsCurrent: false,
   };
 }
 

@@ -57,8 +57,6 @@ export function embeddedAccessor(
     },
     selectedPaths: fields.map(({ path }) => selectorOf(path)),
     location: 'inside the event',
-    needsZone: false,
-    needsCurrent: false,
   };
   return { accessor, reader };
 }

@@ -85,9 +85,9 @@ export interface FieldAccessor {
   /** Where the field is written, for messages to operators. */
   location: string;
   /** The stored form depends on the event's time zone, so writing needs to know the zone. */
-  needsZone: boolean;
+  needsZone?: boolean;
   /** Writing changes a part of a stored text, so it needs the CMS record before the write. */
-  needsCurrent: boolean;
+  needsCurrent?: boolean;
   /** The CMS stores a number for the text of the field. */
   isNumeric?: boolean;
 }

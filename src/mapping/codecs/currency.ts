@@ -54,8 +54,6 @@ export const currency: CodecDefinition<CurrencyOptions> = {
       },
       selectedPaths: [path, symbolPath, positionPath].map(selectorOf),
       location: [path.join('.'), symbol, position].join(', '),
-      needsZone: false,
-      needsCurrent: false,
     };
   },
 };

@@ -46,8 +46,6 @@ export const ticket: CodecDefinition<TicketOptions> = {
       },
       selectedPaths: [path, optionPath].map(selectorOf),
       location: [path.join('.'), option].join(', '),
-      needsZone: false,
-      needsCurrent: false,
     };
   },
 };
