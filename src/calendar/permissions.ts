@@ -135,7 +135,7 @@ export function createPermissionCache(cms: Cms, mapping: Mapping, serviceCredent
     max: MAX_FAILURES,
     ttl: FAILURE_TTL_MS,
   });
-  /** By account and collection: concurrent requests share one look-up (single-flight). */
+  /** By account and collection: concurrent requests share one lookup (single-flight). */
   const pending = new Map<string, Promise<Lookup>>();
 
   async function fetchPermissions(spec: CollectionSpec, actor: Actor): Promise<Lookup> {
@@ -222,7 +222,7 @@ export async function visibilityFor(services: Permissions, kind: PostKind, actor
 /** The actor's visibility of every kind, by the permissions of its collection. */
 export async function visibilitiesFor(services: Permissions, { actor }: { actor: Actor }): Promise<Visibilities> {
   if (!actor.account) return PUBLIC_VISIBILITIES;
-  // The first look-up alone: if the CMS is unavailable, the other two then do not call it.
+  // The first lookup alone: if the CMS is unavailable, the other two then do not call it.
   const event = await visibilityFor(services, 'event', actor);
   const [venue, organizer] = await Promise.all([
     visibilityFor(services, 'venue', actor),

@@ -115,8 +115,8 @@ async function lookUpPost<K extends PostKind>(
 }
 
 /**
- * The name under which a look-up is remembered. A CMS may say "not found" of a record that this caller may not see. With a service account
- * the replica has such a record; without one, the name has the caller's id, so that the look-up counts for this caller only.
+ * The name under which a lookup is remembered. A CMS may say "not found" of a record that this caller may not see. With a service account
+ * the replica has such a record; without one, the name has the caller's id, so that the lookup counts for this caller only.
  */
 const lookUpName = ({ serviceCredentials }: Services, kind: Kind, id: number, { actor }: RequestContext): string =>
   serviceCredentials === undefined ? `${recordKey(kind, id)} ${actor.account?.userId ?? ''}` : recordKey(kind, id);

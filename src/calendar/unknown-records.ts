@@ -20,7 +20,7 @@ export interface UnknownRecords {
    * @throws CmsUnavailable; and what `fetch` throws
    */
   lookUp<T>(actor: Actor, kind: Kind | undefined, fetch: () => Promise<T>): Promise<{ result: T } | undefined>;
-  /** Whether the actor may cause this many further calls within a look-up. */
+  /** Whether the actor may cause this many further calls within a lookup. */
   mayCall(actor: Actor, calls: number): boolean;
 }
 
@@ -46,7 +46,7 @@ const MISSING_BYTES = 1024 * 1024;
 const ENTRY_BYTES = 100;
 
 /**
- * A look-up by id can tell a hidden record, a record of another type and a missing one apart. Once callers
+ * A lookup by id can tell a hidden record, a record of another type and a missing one apart. Once callers
  * have used up the burst, it reads the newest records of one kind per second instead, and all anonymous
  * callers get responses from the replica.
  */

@@ -72,7 +72,7 @@ const hasReplica = ({ dataDir }: Config): boolean =>
 /**
  * Reads the site's description and the service account once, so that a mistake in the configuration ends the start. An unreachable site
  * does not: it may start at the same time, or be under maintenance, and the sync tries again.
- * @throws ConfigError if the site is none of the mapping's CMS, or rejects the service account
+ * @throws ConfigError if the site does not run the mapping's CMS, or rejects the service account
  */
 async function checkSite(config: Config, log: Observe): Promise<void> {
   const mapping = loadMapping(config.mapping);

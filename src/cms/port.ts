@@ -227,7 +227,7 @@ export interface Cms {
   readonly builtIn?: CollectionSpec | undefined;
   readonly recordForm: RecordForm;
   site(options?: CallOptions): Promise<Site>;
-  /** Undefined for a header that is no credentials of any scheme: its sender is anonymous. */
+  /** Undefined for a header without credentials of any scheme: its sender is anonymous. */
   readLogin(authorization: string): Login | undefined;
   /**
    * The account of the credentials. Throws `CmsRejected` `unauthenticated` if they are wrong, and `unknown-scheme` if
@@ -246,7 +246,7 @@ export interface Cms {
   hasCollection(spec: CollectionSpec, options?: CallOptions): Promise<boolean>;
   /** The address of a collection, or of one of its records, in the CMS's own API. */
   apiUrl(site: Site, spec: CollectionSpec, id?: number): string;
-  /** The gateway's id of a record that the CMS names by its own id, as in a webhook. 0 if that is no id of this CMS. */
+  /** The gateway's id of a record that the CMS names by its own id, as in a webhook. 0 if this CMS has no such ids. */
   gatewayId(spec: CollectionSpec, cmsId: number | string): number;
   list(spec: CollectionSpec, request: ListRequest, options?: CallOptions): Promise<CmsPage>;
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;

@@ -101,7 +101,7 @@ export function parseAcceptEncoding(acceptEncoding: string): Preference {
 export function isFresh(headers: IncomingHttpHeaders, { validators }: CachedResponse): boolean {
   const { 'if-none-match': etags, 'if-modified-since': since } = headers;
   if (etags !== undefined) {
-    // What nearly all clients send; parsing it as a list would take as long as the rest of the look-up.
+    // What nearly all clients send; parsing it as a list would take as long as the rest of the lookup.
     if (etags === validators.etag) return true;
     return etags.length <= MAX_HEADER_CHARACTERS.ifNoneMatch && fresh({ 'if-none-match': etags }, validators);
   }

@@ -238,7 +238,7 @@ export function parseNumber(value: unknown): number | undefined {
   return typeof value === 'string' && NUMERIC.test(value) ? Number(value) : undefined;
 }
 
-/** The original refuses what is no integer of PHP. */
+/** The original refuses a number that is not an integer of PHP. */
 const PHP_INT_END = 2 ** 63;
 
 /** An integer of at least 1 in any numeric spelling. */

@@ -176,7 +176,7 @@ function datePartsAccessor(parts: DatePartSpec[], clock: Clock, pointer: string,
   };
 }
 
-/** Whether every part has a text, and together they are no date: then the time of day is not read, and the event is at midnight. */
+/** Whether every part has a text, and these texts together do not make a date. The gateway then reads the date alone. */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
   const format = parseDateFormat(parts.map((part) => part.format).join('\n'));
   const texts = parts.map(({ at, format }) => readPart(valueAt(cmsRecord, parseWritablePath(at, '')), format));

@@ -97,8 +97,8 @@ export function completeEvent(event: EventRecord, site: Site): void {
 }
 
 /**
- * Leaves out coordinates that are none. Plugins store zeros for a venue without coordinates; the original shows none of
- * zeros either.
+ * Leaves out coordinates that do not name a place. Plugins store zeros for a venue without coordinates, which the original
+ * does not show either.
  */
 function completeVenue(venue: VenueRecord): void {
   const { latitude, longitude } = venue;

@@ -52,7 +52,7 @@ interface Link {
   targetId: number;
 }
 
-/** Parsed records are compared: a different order of keys is no change. */
+/** Compares parsed records, so that another order of keys does not count as a change. */
 function isSameRecord(db: Database, stored: string, json: string): boolean {
   return stored === json || isDeepStrictEqual(db.parse(stored), JSON.parse(json));
 }

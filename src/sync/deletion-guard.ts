@@ -134,7 +134,7 @@ export function suspensionReason(context: SyncContext): string | undefined {
 }
 
 /**
- * True if the CMS itself says that this account has no such record: a list that leaves it out is no proof.
+ * True if the CMS itself says that this account has no such record: a list that leaves it out does not prove that.
  */
 async function isMissing(context: SyncContext, target: RecordTarget, id: number): Promise<boolean> {
   try {

@@ -71,7 +71,7 @@ describe('a response to a read that is older than the replica', () => {
   });
 });
 
-describe('a look-up whose route the CMS lacks', () => {
+describe('a lookup whose route the CMS lacks', () => {
   const withoutRoutes = async (path: string, request: object) => {
     const cms = createFakeCms(() => Date.UTC(2027, 0, 1));
     const gateway = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS });

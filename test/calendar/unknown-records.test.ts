@@ -36,7 +36,7 @@ describe('a record that the replica lacks', () => {
     });
   });
 
-  /** How many of these concurrent look-ups call the CMS. */
+  /** How many of these concurrent lookups call the CMS. */
   async function flood(times: number, kind: Kind = 'event'): Promise<number> {
     let calls = 0;
     const fetch = async () => {

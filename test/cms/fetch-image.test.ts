@@ -217,7 +217,7 @@ describe('image by URL', () => {
     expect(requests.length).to.equal(1);
   });
 
-  it('asks the DNS servers itself, so that names without an answer keep no look-up of the system waiting', async () => {
+  it('asks the DNS servers itself, so that names without an answer keep no lookup of the system waiting', async () => {
     const asked: string[] = [];
     const dns = createSocket('udp4');
     dns.on('message', (query, { port: from }) => {

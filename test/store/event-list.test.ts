@@ -160,7 +160,7 @@ describe('the event list', () => {
           .map(({ detail }) => detail)
           .join('\n');
       };
-      // A look-up of each event in the links of each target has all columns of their key.
+      // A lookup of each event in the links of each target has all columns of their key.
       expect(planOf(ids.slice(0, 3))).to.match(/SEARCH l .* AND id=\?\)/);
       expect(planOf(ids)).to.not.match(/SEARCH l .* AND id=\?\)/);
       db.close();

@@ -16,7 +16,7 @@ const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'i
 /** Where WordPress and Payload store the status: a custom field there could publish the draft. */
 const STATUS = /^_?status$/;
 
-/** Written in one call: plugins compare start and end, and one coordinate alone is none. */
+/** Written in one call: plugins compare start and end, and one coordinate alone does not name a place. */
 export const DRAFT_TIMES: Values = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
 const TOGETHER: Readonly<Partial<Record<Kind, Values>>> = {
   event: DRAFT_TIMES,

@@ -14,7 +14,7 @@ export type PayloadId = number | string;
 export interface Ids {
   /** True if the site's ids are texts, as far as is known. Their order says nothing about the time of the create. */
   areTexts(): boolean;
-  /** Undefined for a value that is no id. */
+  /** Undefined for a value that is not an id. */
   toGateway(space: IdSpace, payloadId: unknown): number | undefined;
   /** Undefined for an id that no record of Payload has: Payload answers such ids with 500. */
   toPayload(space: IdSpace, id: number): PayloadId | undefined;

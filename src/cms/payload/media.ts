@@ -28,7 +28,7 @@ export function createMedia(
   call: RestCall,
   { ids, media, siteUrl, asVisitor }: MediaOptions,
 ): Pick<Cms, 'images' | 'findImage' | 'upload'> {
-  /** Undefined for an upload that is no image. */
+  /** Undefined for an upload that is not an image. */
   function imageOf(doc: CmsRecord): ImageRecord | undefined {
     const id = ids.toGateway('image', doc.id);
     if (id === undefined || !text(doc.mimeType).startsWith('image/')) return undefined;

@@ -98,7 +98,7 @@ const withoutWrapper = (value: unknown): unknown =>
     ? value.slice(WRAPPER[0].length, -WRAPPER[1].length)
     : value;
 
-/** A collection without drafts has no `_status`. A word that is none of Payload's own is not public. */
+/** A collection without drafts has no `_status`. A record with a status that Payload does not have is not public. */
 function statusOf({ _status, deletedAt }: CmsRecord, ofSite: unknown): string {
   if (typeof deletedAt === 'string') return 'trash';
   if (_status === undefined || _status === null || _status === 'published') return 'publish';

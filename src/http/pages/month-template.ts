@@ -87,7 +87,7 @@ function barsOf(days: string[], events: PublicEvent[]): Bar[] {
     .sort((a, b) => a.from - b.from || b.to - a.to);
 }
 
-/** Puts each bar into the first lane that is free. `hidden` counts by day those for which there is none. */
+/** Puts each bar into the first lane that is free. `hidden` counts, for each day, the bars without a free lane. */
 function placed(bars: Bar[]): { lanes: Bar[][]; hidden: number[] } {
   const lanes: Bar[][] = Array.from({ length: LANES }, () => []);
   const hidden = Array<number>(7).fill(0);

@@ -7,7 +7,7 @@ import { eventZone } from './datetime.ts';
 
 interface UnixOptions {
   /**
-   * The seconds are no instant: a clock in UTC would show the event's own wall time at that moment. Some
+   * The seconds do not count to the instant: read as UTC, they give the event's own wall time. Some
    * plugins store this.
    */
   wallClockAsUtc?: boolean;

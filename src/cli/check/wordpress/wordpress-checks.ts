@@ -143,7 +143,7 @@ async function judgeChange(
   return fail(message, advise('register-keys', pluginOptions, metaKeysOf(writableFields), unknown));
 }
 
-/** With fewer events it is no surprise that none is over. */
+/** With fewer events, all of them may well be in the future. */
 const MIN_EVENTS = 10;
 
 const LIST_CHECKS: readonly Check[] = [

@@ -3,7 +3,7 @@
 
 namespace CalendarGateway\Site;
 
-// The plugin lists one row for each occurrence, and by default none of past events.
+// The plugin lists one row for each occurrence, and by default leaves out past events.
 \add_filter('rest_event_query', function ($args) {
     if (is_gateway_request()) {
         $args['showpastevents'] = true;
@@ -17,7 +17,7 @@ function group_by_post($groups, $query) {
     return \in_array('event', (array) $query->get('post_type'), true) ? "{$wpdb->posts}.ID" : $groups;
 }
 
-/** The occurrences that start on these days; null if the event is no series. */
+/** The occurrences that start on these days; null if the event is not a series. */
 function occurrences_of($id, $from, $to, $today) {
     global $wpdb;
     $schedule = \get_post_meta($id, '_eventorganiser_event_schedule', true);

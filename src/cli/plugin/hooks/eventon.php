@@ -3,7 +3,7 @@
 
 namespace CalendarGateway\Site;
 
-/** The occurrences that start on these days; null if the event is no series. */
+/** The occurrences that start on these days; null if the event is not a series. */
 function occurrences_of($id, $from, $to, $today) {
     $repeats = \get_post_meta($id, 'repeat_intervals', true);
     // With one repeat the plugin shows the event's own dates.

@@ -10,7 +10,7 @@ function hides_cancelled() {
     return \get_option('dbem_event_status_enabled') && !\get_option('dbem_events_include_status_cancelled');
 }
 
-/** The occurrences that start on these days; null if the event is no series. */
+/** The occurrences that start on these days; null if the event is not a series. */
 function occurrences_of($id, $from, $to, $today) {
     global $wpdb;
     $events = "{$wpdb->prefix}em_events";

@@ -3,7 +3,7 @@
 
 namespace CalendarGateway\Site;
 
-/** The occurrences that start on these days; null if the event is no series. */
+/** The occurrences that start on these days; null if the event is not a series. */
 function occurrences_of($id, $from, $to, $today) {
     global $wpdb;
     if ((string) \get_post_meta($id, 'mec_repeat_status', true) !== '1') {
