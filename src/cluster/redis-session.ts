@@ -9,7 +9,7 @@ import { assertCompatible, compatibilityOf, keyPrefix } from './compatibility.ts
 import { createRpcHandler } from './leader.ts';
 import { parseMessage } from './messages.ts';
 import type { ClusterNode, LeaderStatus } from './node.ts';
-import { openRedis, type Redis, RedisUnavailable } from './redis.ts';
+import { isRefused, openRedis, type Redis, RedisUnavailable } from './redis.ts';
 import { isFailing, mayTakeLock } from './role-state.ts';
 import { openRpc } from './rpc.ts';
 
@@ -32,6 +32,11 @@ export interface RedisSession {
 
 const LOCK_CHECKS_PER_LEASE = 4;
 const MAX_RECONNECT_DELAY_MS = 1000;
+/**
+ * Leases that a gateway stays standalone after Redis refused a command. Its lock expires meanwhile, and another
+ * gateway finds out whether Redis refuses its commands too.
+ */
+const REFUSED_LEASES = 2;
 const MAX_READ_MS = 1000;
 const ENTRIES_PER_READ = 100;
 
@@ -160,14 +165,21 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     let lastWarning = '';
     while (!stopping.signal.aborted) {
       try {
-        await use(redis ?? (await connect()));
+        redis ??= await connect();
+        await use(redis);
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         if (!stopping.signal.aborted && message !== lastWarning) warn(message);
         lastWarning = message;
       }
+      const wasRefused = redis !== undefined && isRefused(redis);
       redis = undefined;
       if (stopping.signal.aborted) return;
+      if (wasRefused) {
+        dispatch({ type: 'refused' });
+        await pause(leaseMs * REFUSED_LEASES, stopping.signal);
+        continue;
+      }
       dispatch({ type: 'unresponsive' });
       await pause(Math.min(lockCheckMs, MAX_RECONNECT_DELAY_MS), stopping.signal);
       dispatch({ type: 'unresponsive' });

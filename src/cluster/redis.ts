@@ -1,7 +1,7 @@
 // One connection to Redis or Valkey: the lock, the change log, Pub/Sub and lists. Each command has a
 // deadline; a failed connection is closed.
 
-import { createClient, RESP_TYPES } from '@redis/client';
+import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import { decodeEntry, MAX_ENTRIES, millisecondsOf, type StoredEntry } from './change-log-entry.ts';
 import { APPEND_ENTRY, CLAIM_LOCK } from './lua-scripts.ts';
 import { isEntryId } from './messages.ts';
@@ -13,6 +13,9 @@ export class RedisUnavailable extends Error {
     this.name = 'RedisUnavailable';
   }
 }
+
+/** Whether an error reply of Redis closed the connection: missing rights, a key of another type, no memory. */
+export const isRefused = ({ signal }: Pick<Redis, 'signal'>): boolean => signal.reason instanceof ErrorReply;
 
 export interface LockStatus {
   /** The node that holds the lock, or `''`. */

@@ -5,8 +5,9 @@
  *                connected             joined             lock taken
  *   standalone ───────────> joining ─────────> follower ────────────> leader
  *       ^                    │   ^              │   ^                   │
- *       │ unresponsive (any) │   └──── gap ─────┘   └──── lock lost ────┘
- *       │         lock taken └────> bootstrapping ── bootstrapped ──> leader
+ *       │ unresponsive,      │   └──── gap ─────┘   └──── lock lost ────┘
+ *       │ refused (any)      └────> bootstrapping ── bootstrapped ──> leader
+ *                        lock taken
  */
 
 export type RoleName =
@@ -49,6 +50,8 @@ export type RoleEvent =
   | { type: 'bootstrapped' }
   /** Redis did not reply. */
   | { type: 'unresponsive' }
+  /** Redis replied with an error: a retry would probably fail in the same way. */
+  | { type: 'refused' }
   /** A poll saw everything. */
   | { type: 'polled' }
   /** The CMS, or this gateway's replica, failed during a poll. */
@@ -107,6 +110,8 @@ export function nextRole(role: RoleState, event: RoleEvent, nowMs: number, { lea
       return role.name === 'bootstrapping' ? to('leader') : role;
     case 'unresponsive':
       if (nowMs - role.lastReplyMs < leaseMs) return role;
+      return to('standalone', { ...noLock, freeSinceMs: undefined });
+    case 'refused':
       return to('standalone', { ...noLock, freeSinceMs: undefined });
     case 'polled':
       return { ...role, failedPolls: 0 };

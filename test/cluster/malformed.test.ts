@@ -89,6 +89,23 @@ describe('malformed data in Redis', function () {
     await expectReplication();
   });
 
+  it('in place of the change log makes every gateway poll for itself, until the change log is back', async () => {
+    const event = cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+    const areAll = (title: string) => () =>
+      gateways.every(({ replica }) => replica.get('event', event.id)?.title === title);
+    await withRedisClient(redisServer, async (client) => {
+      await client.del(`${PREFIX}stream`);
+      await client.set(`${PREFIX}stream`, 'x');
+    });
+    cms.edit(event.id, { title: 'Without a change log' });
+    await until(areAll('Without a change log'), 'the change in all replicas');
+    await withRedisClient(redisServer, (client) => client.del(`${PREFIX}stream`));
+    await allSettled(gateways);
+    cms.edit(event.id, { title: 'With one' });
+    await until(areAll('With one'), 'the next change in all replicas');
+    await expectReplication();
+  });
+
   it('is ignored in the status of the leader', async () => {
     for (const text of GARBAGE)
       await withRedisClient(redisServer, (client) => client.set(`${PREFIX}leader-status`, text));

@@ -51,6 +51,7 @@ describe('cluster role', () => {
     expect(nextRole(follower, { type: 'unresponsive' }, 1010, LEASE).name).to.equal('standalone');
     expect(mayPoll(nextRole(follower, { type: 'unresponsive' }, 1010, LEASE), 1010)).to.equal(true);
     expect(nextRole(initialRole(0), { type: 'unresponsive' }, 0, LEASE).name).to.equal('standalone');
+    expect(nextRole(follower, { type: 'refused' }, 900, LEASE).name).to.equal('standalone');
   });
 
   it('leaves a free lock to consistent followers first, then to complete replicas', () => {
