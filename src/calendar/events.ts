@@ -10,7 +10,7 @@ import { encodeCost, normalizeCost, numericCost } from './cost.ts';
 import { type DateParameter, dateWindow, eventTimes, instantBound, toUtc, zoneOf } from './dates.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
 import type { LinkedRecords } from './linked-records.ts';
-import { extraRequests, listAccess, listResponse, requestedPage } from './list-response.ts';
+import { extraRequests, listAccess, listResponse, type PageSizes, requestedPage } from './list-response.ts';
 import { exceedsPublic, isPublicOnly, visibilitiesFor } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
@@ -61,12 +61,12 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     visibilities: await visibilitiesFor(services, request),
   });
 
-  /** The events of one page of a list, whose size `lists` limits. */
-  async function find(input: Input, request: RequestContext, lists = services.lists) {
+  /** The events of one page of a list, whose size `pageSizes` limits. */
+  async function find(input: Input, request: RequestContext, pageSizes: PageSizes = services.lists) {
     const { values, sent } = input;
     const { baseUrl } = request;
     const access = await listAccess(services, ['event', 'venue', 'organizer'], input, request);
-    const page = requestedPage(values, lists);
+    const page = requestedPage(values, pageSizes);
     // `include` switches the date filters off; the links keep them.
     const hasDates = values.include === undefined;
     const { effective, ...window } = dateWindow(values as Partial<Record<DateParameter, string>>, {

@@ -155,11 +155,11 @@ export interface RequestedPage extends PageWindow {
   perPage: number;
 }
 
+/** The size of a page without `per_page`, and the largest. */
+export type PageSizes = Pick<Config['lists'], 'perPage' | 'maxPerPage'>;
+
 /** The requested page, which may be after the last one. The page size is at most `maxPerPage`. */
-export function requestedPage(
-  values: Record<string, unknown>,
-  { perPage, maxPerPage }: Config['lists'],
-): RequestedPage {
+export function requestedPage(values: Record<string, unknown>, { perPage, maxPerPage }: PageSizes): RequestedPage {
   const page = Number(values.page ?? 1);
   const size = Math.min(Number(values.per_page ?? perPage), maxPerPage);
   // SQLite requires an integer. All pages this far after the last one are equally empty.

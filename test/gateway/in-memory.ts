@@ -121,7 +121,7 @@ function configOf({ perPage = 10, maxPerPage = 50, cache, limits, pages = NO_PAG
   });
   return {
     ...config,
-    lists: { perPage, maxPerPage },
+    lists: { ...config.lists, perPage, maxPerPage },
     cache: { ...config.cache, ...cache },
     // Without a network, all requests arrive in the event-loop turn by which load shedding measures overload.
     limits: { ...config.limits, requestsPerMinute: 1_000_000, overloadMs: NEVER_MS, ...limits },

@@ -2,13 +2,12 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Config } from '../../config-schema.ts';
 import { eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
 import type { CancelledEvent } from '../../store/change-journal.ts';
 import { decodeEntities } from '../../text/html.ts';
 import type { Events } from '../events.ts';
-import { assertPageExists, extraRequests } from '../list-response.ts';
+import { assertPageExists, extraRequests, type PageSizes } from '../list-response.ts';
 import { contentHash, publicEntries, runInOneTurn } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request-context.ts';
 import type { Audience } from '../serializer.ts';
@@ -17,8 +16,8 @@ import { atomEntry, atomText } from './atom.ts';
 import { type CalendarEvent, calendarEvent, calendarFile, type FeedEvent } from './icalendar.ts';
 
 /** A calendar app shows one file, and follows no links to further pages. */
-const CALENDAR_LISTS: Config['lists'] = { perPage: 1000, maxPerPage: 1000 };
-const ATOM_LISTS: Config['lists'] = { perPage: 50, maxPerPage: 200 };
+const CALENDAR_LISTS: PageSizes = { perPage: 1000, maxPerPage: 1000 };
+const ATOM_LISTS: PageSizes = { perPage: 50, maxPerPage: 200 };
 
 /** Events of a feed that cost about as much as one request, if they were not written before. */
 const EVENTS_PER_REQUEST = 20;
@@ -83,15 +82,15 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   async function writeList<T>(
     input: Input,
     request: RequestContext,
-    lists: Config['lists'],
+    pageSizes: PageSizes,
     write: (entry: Entry) => T,
   ): Promise<{ items: T[]; caching: Partial<ApiResponse> }> {
-    let found = await events.find(input, request, lists);
+    let found = await events.find(input, request, pageSizes);
     let reader = readerOf(found, request.baseUrl);
     assertPageExists(found.listPage);
     const items = await writeInTurns(found.listPage.ids, reader, write);
     if (items) return { items, caching: reader.caching() };
-    found = await events.find(input, request, lists);
+    found = await events.find(input, request, pageSizes);
     reader = readerOf(found, request.baseUrl);
     assertPageExists(found.listPage);
     return { items: reader.entriesOf(found.listPage.ids).map(write), caching: reader.caching() };
