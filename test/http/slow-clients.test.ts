@@ -68,7 +68,9 @@ describe('the unsent responses of slow clients', () => {
     ['public', ''],
     ['private', `Authorization: ${SERVICE}\r\n`],
   ]) {
-    it(`are closed by the gateway: ${what} lists`, async () => {
+    it(`are closed by the gateway: ${what} lists`, async function () {
+      // It renders 120 MB.
+      this.timeout(60_000);
       const cms = createFakeCms(Date.now);
       const meta = { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
       for (let n = 0; n < 50; n += 1)
