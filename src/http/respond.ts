@@ -90,7 +90,8 @@ export function writePublic(
   res.writeHead(representation ? 200 : 304, headers.concat(requestDependent));
   const body = method === 'HEAD' ? undefined : representation?.bytes;
   res.end(body);
-  if (body) unsent.add(res, body);
+  // The system takes nearly every response at once. Remembering those too would keep their objects alive through garbage collections.
+  if (body && res.req.socket.writableLength > 0) unsent.add(res, body);
 }
 
 /**
