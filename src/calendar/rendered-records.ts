@@ -1,7 +1,6 @@
 // Renders public records to JSON bytes once, and joins rendered records to lists.
 
 import { hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../model/json.ts';
 import type { CalendarRecord, Kind, RecordOf, WallTime } from '../model/records.ts';
 import type { RenderedRecord } from '../store/replica.ts';
@@ -9,6 +8,7 @@ import { formatWallTime } from '../time/wall-time.ts';
 import type { ApiResponse } from './request-context.ts';
 import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
+import { ownTurn } from './turns.ts';
 
 /** For ETags, not for secrets: 16 characters of the URL-safe base64 alphabet. */
 export const contentHash = (data: string | Uint8Array): string => hash('sha1', data, 'base64url').slice(0, 16);
@@ -174,7 +174,7 @@ export async function runInTurns<T>({ replica }: Services, steps: Steps<T>): Pro
     if (step.done) return step.value;
     bytes += step.value;
     if (bytes < TURN_BYTES) continue;
-    await nextTurn();
+    await ownTurn();
     if (replica.version !== version) return undefined;
     bytes = 0;
   }

@@ -1,7 +1,6 @@
 // Finds the ids of what a request refers to: for validation, of the records that its parameters name; for a write, of the
 // terms (by id, slug or name), venues and organizers (by id or data) in its body. Creates missing ones, once all is resolved.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
@@ -18,6 +17,7 @@ import { mayKnow, postExists, termExists } from './read-post.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
 import type { SlugResolver } from './resolve-slug.ts';
 import type { Services } from './services.ts';
+import { ownTurn } from './turns.ts';
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
@@ -51,7 +51,7 @@ export async function resolveTerms(
     const text = item === null || item === undefined || item === false ? '' : String(item).trim();
     if (text === '') continue;
     // Lets other requests run between two of possibly a thousand items.
-    await nextTurn();
+    await ownTurn();
     if (NUMBER.test(text)) {
       const id = Math.trunc(Math.abs(Number(text)));
       if (id > 0 && (await termExists(services, kind, id, request)) && (await rollback.use(kind, id))) terms.push(id);
@@ -151,7 +151,7 @@ export async function resolveLinked(
       steps.push(async () => id);
       continue;
     }
-    await nextTurn();
+    await ownTurn();
     const input = parseEmbedded(kind, data);
     const create = await withLinkedErrors(kind, () => linkedRecords[kind].prepare(input, request, rollback));
     names.push(String(input.fields.title));

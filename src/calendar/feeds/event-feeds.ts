@@ -1,6 +1,5 @@
 // The use cases of feeds: the events of a list, or one event, as an iCalendar file or an Atom feed.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { eventWithoutDate } from '../../interface/errors.ts';
 import type { Input } from '../../interface/parameter.ts';
@@ -12,6 +11,7 @@ import { contentHash, publicEntries, runInOneTurn } from '../rendered-records.ts
 import type { ApiResponse, RequestContext } from '../request-context.ts';
 import type { Audience } from '../serializer.ts';
 import type { Services } from '../services.ts';
+import { ownTurn } from '../turns.ts';
 import { atomEntry, atomText } from './atom.ts';
 import { type CalendarEvent, calendarEvent, calendarFile, type FeedEvent } from './icalendar.ts';
 
@@ -104,7 +104,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   ): Promise<T[] | undefined> {
     const items: T[] = [];
     for (let from = 0; from < ids.length; from += EVENTS_PER_TURN) {
-      if (from > 0) await nextTurn();
+      await ownTurn();
       if (hasChanged()) return undefined;
       items.push(...entriesOf(ids.slice(from, from + EVENTS_PER_TURN)).map(write));
     }

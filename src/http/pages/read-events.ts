@@ -1,6 +1,6 @@
 // Reads what the landing page shows: events, and the options of its filters, through the public API in this process.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ownTurn } from '../../calendar/turns.ts';
 import { ApiError } from '../../errors.ts';
 import type { PostalAddress } from '../../text/text.ts';
 import type { PublicRead } from '../routes.ts';
@@ -89,7 +89,7 @@ export type EventReader = ReturnType<typeof createEventReader>;
 export function createEventReader(read: PublicRead) {
   /** Lets other requests go first: a page takes several reads, each of which takes milliseconds. */
   const readInTurn: PublicRead = async (path, query) => {
-    await nextTurn();
+    await ownTurn();
     return read(path, query);
   };
 

@@ -1,0 +1,66 @@
+// Long work of several requests: in each turn of the event loop only one of them goes on.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { ownTurn } from '../../src/calendar/turns.ts';
+import { on } from './list-fixture.ts';
+import { seededGateway } from './seeded-gateway.ts';
+
+/** Counts the turns of the event loop until `work` is done. */
+function countTurns(work: Promise<unknown>) {
+  const count = { turn: 0 };
+  let isOver = false;
+  void work.finally(() => {
+    isOver = true;
+  });
+  void (async () => {
+    while (!isOver) {
+      await nextTurn();
+      count.turn += 1;
+    }
+  })();
+  return count;
+}
+
+describe('the turns of long work', () => {
+  it('belong to one request each, in the order in which they were asked for', async () => {
+    const steps: { name: string; turn: number }[] = [];
+    const start = Promise.withResolvers<void>();
+    const count = countTurns(start.promise);
+    const request = async (name: string) => {
+      for (let step = 0; step < 3; step += 1) {
+        await ownTurn();
+        steps.push({ name, turn: count.turn });
+      }
+    };
+    await Promise.all(['a', 'b', 'c'].map(request));
+    start.resolve();
+    expect(steps.map(({ name }) => name).join('')).to.equal('abcabcabc');
+    expect(new Set(steps.map(({ turn }) => turn)).size).to.equal(steps.length);
+  });
+
+  it('hold a few events of one feed, however many feeds are written at the same time', async () => {
+    const ids = Array.from({ length: 100 }, (_, n) => n + 1);
+    const gateway = await seededGateway(ids.map((id) => on(1, { id })));
+    try {
+      const { replica } = gateway.services;
+      const read = new Map<number, number>();
+      const { promise: work, resolve: done } = Promise.withResolvers<void>();
+      const count = countTurns(work);
+      const getMany = replica.getMany;
+      replica.getMany = (kind, some) => {
+        read.set(count.turn, (read.get(count.turn) ?? 0) + (kind === 'event' ? some.length : 0));
+        return getMany(kind, some);
+      };
+      // As staff: each response is computed, and no event is rendered before.
+      const paths = [100, 99, 98, 97].map((perPage) => `/events.atom?per_page=${perPage}`);
+      const responses = await Promise.all(paths.map((path) => gateway.request(path, { as: 'admin' })));
+      done();
+      expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+      expect([...read.values()].reduce((sum, events) => sum + events, 0)).to.equal(100 + 99 + 98 + 97);
+      expect(Math.max(...read.values())).to.equal(10);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
