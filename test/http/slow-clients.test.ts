@@ -69,7 +69,7 @@ describe('the unsent responses of slow clients', () => {
     ['private', `Authorization: ${SERVICE}\r\n`],
   ]) {
     it(`are closed by the gateway: ${what} lists`, async function () {
-      // It renders 120 MB.
+      // It renders 90 MB.
       this.timeout(60_000);
       const cms = createFakeCms(Date.now);
       const meta = { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
@@ -79,7 +79,7 @@ describe('the unsent responses of slow clients', () => {
       const sockets: Socket[] = [];
       try {
         const { port } = new URL((await gateway.listen()).url);
-        for (let n = 0; n < 8; n += 1) {
+        for (let n = 0; n < 6; n += 1) {
           const socket = connect(Number(port), '127.0.0.1').pause();
           sockets.push(socket.on('error', () => {}));
           await once(socket, 'connect');
@@ -89,7 +89,7 @@ describe('the unsent responses of slow clients', () => {
         }
         const isWarning = (observation: Observation) =>
           observation.type === 'message' && observation.message.includes('so slowly');
-        await until(() => gateway.observations.some(isWarning), 'connections are closed');
+        await until(() => gateway.observations.some(isWarning), 'connections are closed', 50_000);
       } finally {
         for (const socket of sockets) socket.destroy();
         await gateway.stop();
