@@ -105,7 +105,7 @@ export function startLoad(): Load {
 }
 
 /** Status by which the gateway sheds load. */
-export const OVERLOADED_STATUS = '503';
+const OVERLOADED_STATUS = '503';
 
 export interface Measurement {
   cpuUs: number;

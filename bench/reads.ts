@@ -33,7 +33,7 @@ const MISS_WARM_UP = 30_000;
 /** Headers that node:http adds to the gateway's responses and to the baselines' alike. */
 const BY_NODE = ['date', 'connection', 'keep-alive'];
 
-export async function recordResponse(port: number, path: string): Promise<RecordedResponse> {
+async function recordResponse(port: number, path: string): Promise<RecordedResponse> {
   const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
     get({ port, path, host: '127.0.0.1', agent: false }, resolve).on('error', reject);
   });

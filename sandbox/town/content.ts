@@ -52,7 +52,7 @@ interface EventText {
 }
 
 /** The site's time zone, and the default for events. */
-export const HOME_ZONE = 'America/New_York';
+const HOME_ZONE = 'America/New_York';
 const ANNOUNCED_DAYS_BEFORE = 40;
 
 /** @param today on the site's clock: the same day gives the same calendar */

@@ -275,7 +275,7 @@ export function comparableText(html: string): string {
  * The lowest id of a record with the same title that differs in no sent field. Never a protected record:
  * guesses would reveal what its password hides.
  */
-export async function findDuplicate(
+async function findDuplicate(
   services: Services,
   kind: LinkedKind,
   title: string,

@@ -58,7 +58,7 @@ export const isPublicOnly = ({ event, venue, organizer }: Visibilities): boolean
 export const cmsStatus = (status: string): string => (status === WITHHELD ? 'publish' : status);
 
 /** Whether a visibility shows a record, by its status and author. */
-export function isVisible(visibility: Visibility, record: Pick<PostRecord, 'status' | 'author'>): boolean {
+function isVisible(visibility: Visibility, record: Pick<PostRecord, 'status' | 'author'>): boolean {
   if (visibility.others.includes(record.status)) return true;
   return visibility.userId !== 0 && record.author === visibility.userId && visibility.own.includes(record.status);
 }

@@ -26,7 +26,7 @@ function luminance(color: string): number {
 }
 
 /** WCAG 2.2: 1 for equal colours, 21 for black on white. */
-export function contrast(color: string, other: string): number {
+function contrast(color: string, other: string): number {
   const [low, high] = [luminance(color), luminance(other)].sort((a, b) => a - b) as [number, number];
   return (high + 0.05) / (low + 0.05);
 }
