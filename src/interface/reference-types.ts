@@ -113,10 +113,11 @@ export function linkedRecords(kind: LinkedKind, parameters: readonly Parameter[]
   };
 }
 
-/** The elements of `venue` or `organizer` in an event's body, without the empty ones. */
+/** The elements of `venue` or `organizer` in an event's body: none if all are empty. An empty one beside others is no record. */
 function parseLinkedItems(value: unknown): unknown[] {
-  const items = isObject(value) && !isNumbered(value) ? [value] : parseList(value);
-  return items.filter((item) => !isEmpty(item));
+  if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
+  const items = Array.isArray(value) ? value : parseList(value);
+  return items.every(isEmpty) ? [] : items;
 }
 
 /** The form field `organizer[0][organizer]` arrives as an object with the keys 0, 1, ... */
