@@ -135,8 +135,13 @@ const TERM_LIST = {
 const isTermList = (value: unknown): boolean =>
   parseList(value).length > 0 && parseList(value).every((item) => typeof item !== 'object' && !isEmpty(item));
 
-const allTermsExist = (kind: TermKind, value: unknown, checks: ReferenceChecks): Promise<boolean> =>
-  everyAsync(parseList(value), async (item) => (await checks.findTerm(kind, String(item))) !== undefined);
+/** Whether a category can be meant as a parent. A number is an id, also where a category has it as its slug. */
+async function isCategory(value: unknown, checks: ReferenceChecks): Promise<boolean> {
+  const id = parsePositiveInteger(value);
+  return id === undefined
+    ? (await checks.findTerm('category', String(value))) !== undefined
+    : checks.exists('category', id);
+}
 
 /** Existing terms by id, slug or name. Parses to ids. */
 export function existingTerms(kind: TermKind): ParamType {
@@ -162,7 +167,7 @@ export function existingTerms(kind: TermKind): ParamType {
 export const parentFilter: ParamType = {
   schema: { type: 'integer' },
   accepts: isTermList,
-  verify: (value, checks) => allTermsExist('category', value, checks),
+  verify: (value, checks) => everyAsync(parseList(value), (item) => isCategory(item, checks)),
   jsonType: 'integer',
   parse: parsePositiveInteger,
 };
@@ -171,7 +176,7 @@ export const parentFilter: ParamType = {
 export const parentTerm: ParamType = {
   schema: { type: 'integer' },
   accepts: (value) => (typeof value === 'string' && !isEmpty(value)) || typeof value === 'number',
-  verify: async (value, checks) => (await checks.findTerm('category', String(value))) !== undefined,
+  verify: isCategory,
   jsonType: 'integer',
   parse: parseNumber,
 };

@@ -11,7 +11,14 @@ const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:0
 describe('validation', () => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await seededGateway([event(1), venue(6), organizer(8), term('category', 3), term('tag', 4)]);
+    gateway = await seededGateway([
+      event(1),
+      venue(6),
+      organizer(8),
+      term('category', 3),
+      term('category', 5, { slug: '77' }),
+      term('tag', 4),
+    ]);
   });
   after(() => gateway.stop());
 
@@ -217,6 +224,12 @@ describe('validation', () => {
 
   it('an image that is neither an id nor a URL is invalid for anonymous callers too', async () => {
     expectInvalid(await gateway.request('/events', { json: { title: 'x', ...times, image: 'foo_bar' } }), 'image');
+  });
+
+  it('a number as parent is an id, also where a category has it as its slug', async () => {
+    const json = { name: 'x', parent: '77' };
+    expectInvalid(await gateway.request('/categories', { as: 'admin', json }), 'parent');
+    expectInvalid(await gateway.request('/categories?parent=77'), 'parent');
   });
 
   it('rejects a list of more ids than limits.idsPerParameter', async () => {
