@@ -20,11 +20,11 @@ const isStopWord = (word: string): boolean =>
   /^[a-z]$/i.test(word) || word === '-' || STOP_WORDS.has(word.toLowerCase());
 
 /**
- * Parses a search text for venues and organizers. Every run of letters and digits must occur, so `@b.example`
- * finds `a@www.b.example`. There are no stop words, phrases or exclusions.
+ * Parses a search text for venues and organizers. Every run of letters, digits and hyphens must occur, so `@b.example`
+ * finds `a@www.b.example`, and `-b` finds `a-b`. There are no stop words, phrases or exclusions.
  */
 export function linkedSearchWords(text: string): SearchWord[] {
-  const words = new Set(text.split(/[^\p{L}\p{M}\p{N}_]+/u).filter((word) => word !== ''));
+  const words = new Set(text.split(/[^\p{L}\p{M}\p{N}-]+/u).filter((word) => word !== ''));
   const whole = text.trim();
   if (words.size === 0) return whole === '' ? [] : [{ text: whole, not: false }];
   return [...words].slice(0, MAX_LINKED_WORDS).map((word) => ({ text: word, not: false }));
