@@ -2,7 +2,7 @@
 // delete. An event's create uses an existing record with the same data instead of creating another.
 
 import { ApiError } from '../errors.ts';
-import { couldNotCreate } from '../interface/errors.ts';
+import { couldNotCreate, invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import { kindMappingOf } from '../mapping/mapping.ts';
@@ -210,7 +210,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       const stored = await readEditable(services, kind, id, request);
       const { mayPublish } = await authorizeWrite(services, kind, request);
       const { title } = input.fields;
-      if (typeof title === 'string' && title.trim() === '') throw couldNotCreate(kind);
+      if (typeof title === 'string' && title.trim() === '') throw invalidParam(kind);
       const rollback = createRollback(services, request);
       const record = await rollback.run(async () => {
         const context = { request, mayPublish, isCreate: false, rollback };

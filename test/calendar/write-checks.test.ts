@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { mappingWith } from '../mapping/samples.ts';
+import { expectInvalid } from '../record/expectations.ts';
 import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
 import { term } from '../store/sample-records.ts';
 import { NOW_MS } from './seeded-gateway.ts';
@@ -71,6 +72,15 @@ describe('a request that the gateway can know to be invalid', () => {
       expect(cms.writes.length).to.equal(before);
     });
   }
+
+  it('writes nothing and names the parameter: an update with a blank name', async () => {
+    for (const kind of ['venue', 'organizer']) {
+      const { body } = await send(`/${kind}s`, { [kind]: 'Hall' });
+      const before = cms.writes.length;
+      expectInvalid(await send(`/${kind}s/${body.id}`, { [kind]: ' ' }, 'PATCH'), kind);
+      expect(cms.writes.length).to.equal(before);
+    }
+  });
 
   it('is otherwise written as it was: the same name twice is one record', async () => {
     const { status, body } = await send('/events', {
