@@ -48,16 +48,16 @@ function is_gateway_request() {
     return $result;
 }, 5);
 
-// Gives a venue or organizer a slug while it is a draft or pending, as The Events Calendar does. A pending one of a user who may not publish
-// gets none: WordPress removes the slug of such a post.
+// Gives a new venue or organizer a slug while it is a draft or pending, as The Events Calendar does. A pending one of a user who may not publish
+// gets none: WordPress removes the slug of such a post, and only its publication gives it one again.
 \add_filter('wp_insert_post_data', function ($data, $given) {
     $definition = TYPES[$data['post_type']] ?? null;
     $type = \get_post_type_object($data['post_type']);
-    if ($definition && empty($definition['existing']) && $definition['kind'] !== 'event' && $data['post_name'] === ''
+    if ($definition && empty($definition['existing']) && $definition['kind'] !== 'event' && $data['post_name'] === '' && empty($given['ID'])
         && ($data['post_status'] === 'draft' || ($data['post_status'] === 'pending' && \current_user_can($type->cap->publish_posts)))
         && $data['post_title'] !== '') {
-        $slug = \sanitize_title(\wp_unslash($data['post_title']), (string) ($given['ID'] ?? ''));
-        $data['post_name'] = \wp_unique_post_slug($slug, $given['ID'] ?? 0, 'publish', $data['post_type'], 0);
+        $slug = \sanitize_title(\wp_unslash($data['post_title']));
+        $data['post_name'] = \wp_unique_post_slug($slug, 0, 'publish', $data['post_type'], 0);
     }
     return $data;
 }, 10, 2);

@@ -240,21 +240,21 @@ describe('the companion plugin', () => {
       });
     });
 
-    it('gives drafts of venues and organizers a slug, and pending ones those of users who may publish', () => {
+    it('gives new drafts of venues and organizers a slug, and pending ones those of users who may publish', () => {
       const site = `
         function get_post_type_object($type) { return (object) array('cap' => (object) array('publish_posts' => 'publish_posts')); }
         function current_user_can($capability) { global $can; return $can; }
         function sanitize_title($title) { return strtolower($title); }
         function wp_unslash($text) { return $text; }
         function wp_unique_post_slug($slug) { return $slug; }
-        function slug($type, $status, $mayPublish, $slug = '') {
+        function slug($type, $status, $mayPublish, $slug = '', $id = 0) {
           global $can;
           $can = $mayPublish;
           $data = array('post_type' => "calendar_$type", 'post_status' => $status, 'post_title' => 'Hall', 'post_name' => $slug);
-          return apply_filters('wp_insert_post_data', $data, array())['post_name'];
+          return apply_filters('wp_insert_post_data', $data, array('ID' => $id))['post_name'];
         }`;
       const slugs = `array(slug('venue', 'draft', false), slug('organizer', 'pending', true), slug('organizer', 'pending', false),
-        slug('event', 'draft', true), slug('venue', 'publish', true), slug('venue', 'draft', true, 'kept'))`;
+        slug('event', 'draft', true), slug('venue', 'publish', true), slug('venue', 'draft', true, 'kept'), slug('venue', 'draft', true, '', 5))`;
       expect(evaluate(companionPlugin(loadMapping('wordpress-meta')), site, slugs)).to.deep.equal([
         'hall',
         'hall',
@@ -262,6 +262,7 @@ describe('the companion plugin', () => {
         '',
         '',
         'kept',
+        '',
       ]);
     });
 
