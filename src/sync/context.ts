@@ -342,7 +342,10 @@ export function reloadMemory(memory: SyncMemory, replica: Replica): boolean {
   return true;
 }
 
-/** Starts the next full resync immediately: what the present one has read is outdated. */
+/**
+ * Starts the next full resync immediately: what the present one has read is outdated. Save the reason together with `resyncState`: a
+ * process that is killed after it saved the reason alone would not read the records again.
+ */
 export function restartResync({ resync }: SyncMemory): void {
   resync.progress = undefined;
   resync.dueMs = 0;

@@ -7,8 +7,8 @@ import { type KindOrImage, seriesIdOf } from '../model/records.ts';
 import type { SyncContext } from './context.ts';
 import { markDirty, markWritten } from './dirty-records.ts';
 import { fetchDirty } from './ingest.ts';
+import { refreshLinkTables } from './link-tables.ts';
 import { fetchImages, fetchMissingImages } from './media-sync.ts';
-import { refreshLinks } from './poll.ts';
 
 export interface ChangedRecord {
   /** The collection's name in the CMS. */
@@ -41,7 +41,7 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
     markDirty(memory, kind, ids);
   }
   for (const collection of collections) {
-    if (collection.kind === 'event') await refreshLinks(context);
+    if (collection.kind === 'event') await refreshLinkTables(context);
     await fetchDirty(context, collection, idsOf(collection.name));
   }
   await fetchImages(context, [...replica.getImages([...idsOf(MEDIA.collection)]).keys()]);

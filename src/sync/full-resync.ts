@@ -35,7 +35,7 @@ async function readNextPages(context: SyncContext): Promise<void> {
   if (replica.state(STATE_KEYS.scope) !== scope) {
     // The records were read with another account, which may see other ones.
     restartResync(memory);
-    await commit(() => ({ state: { [STATE_KEYS.scope]: scope } }));
+    await commit(() => ({ state: { [STATE_KEYS.scope]: scope, ...resyncState(memory) } }));
   }
   memory.resync.progress ??= await startIfDue(context);
   const { progress } = memory.resync;

@@ -18,8 +18,8 @@ import { ingestPublicRecords, ingestRecords } from './ingest.ts';
 import { refreshLinkTables } from './link-tables.ts';
 import { fetchMissingImages } from './media-sync.ts';
 import { type MarkedPage, type PagePosition, type PageRequest, paginate } from './paginate.ts';
-import { poll, refreshPublicViews, refreshSite } from './poll.ts';
-import { readPublicViews } from './read-public-view.ts';
+import { poll, refreshSite } from './poll.ts';
+import { readPublicViews, recheckPublicViews } from './read-public-view.ts';
 
 const CONCURRENT_PAGES = 3;
 
@@ -33,7 +33,7 @@ export type OnProgress = (collection: string, done: number, total: number) => vo
 export async function runInitialSync(context: SyncContext, onProgress: OnProgress): Promise<void> {
   const { replica, memory, commit, nowMs, resyncIntervalMs } = context;
   await refreshSite(context);
-  await refreshPublicViews(context);
+  await recheckPublicViews(context);
   replica.beginBulkLoad();
   // A failure may have rolled back the last changes of the bulk load, with the progress.
   memory.initialSync = loadInitialSync(replica);

@@ -5,30 +5,28 @@ import { type CmsRecord, plainCollection } from '../cms/port.ts';
 import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
 import { isAbsent, readPage, serviceOptions } from './cms-reader.ts';
 import { PUBLIC_SCOPE } from './collections.ts';
-import { collectionOf, linkTablesState, type SyncContext } from './context.ts';
+import { collectionOf, linkTablesState, restartResync, resyncState, type SyncContext } from './context.ts';
 import type { MarkedPage } from './paginate.ts';
 
 /**
- * Rebuilds the tables whose lists changed. Resolves with true if events in the replica may now read
- * differently. Throws what the CMS throws; the tables that were built before stay.
+ * Rebuilds the tables whose lists changed. If events in the replica may now read differently, every record must be
+ * read again. Throws what the CMS throws; the tables that were built before stay.
  */
-export function refreshLinkTables(context: SyncContext): Promise<boolean> {
+export function refreshLinkTables(context: SyncContext): Promise<void> {
   const { links } = context.memory;
   const refreshed = links.refreshed.then(() => refreshAll(context));
   links.refreshed = refreshed.catch(() => {});
   return refreshed;
 }
 
-async function refreshAll(context: SyncContext): Promise<boolean> {
-  let isChanged = false;
-  for (const field of context.mapping.kinds.event.linkFields) if (await refreshTable(context, field)) isChanged = true;
-  return isChanged;
+async function refreshAll(context: SyncContext): Promise<void> {
+  for (const field of context.mapping.kinds.event.linkFields) await refreshTable(context, field);
 }
 
-async function refreshTable(context: SyncContext, field: LinkField): Promise<boolean> {
+async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
   const { memory, commit, pageSize } = context;
   const linked = collectionOf(context, field.kind);
-  if (!linked || isAbsent(context, linked)) return false;
+  if (!linked || isAbsent(context, linked)) return;
   const ofPage = (page: number) => ({ limit: pageSize, order: 'id', page }) as const;
   const asService = { scope: PUBLIC_SCOPE, options: serviceOptions(context) };
   const { terms: base } = field;
@@ -40,15 +38,15 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<boo
           return readPage(context, terms, { ...ofPage(page), detail: 'slug' }, asService);
         });
   const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
-  if (memory.links.builtFrom.get(field) === fingerprint) return false;
+  if (memory.links.builtFrom.get(field) === fingerprint) return;
   const detail = base === undefined ? 'mapped' : 'slug';
   const records = await listAll(context, (page) => readPage(context, linked, { ...ofPage(page), detail }));
   const table = field.buildTable(records, terms);
   const before = memory.links.tables[field.field];
   memory.links.tables = { ...memory.links.tables, [field.field]: table };
-  await commit(() => ({ state: linkTablesState(memory.links.tables) }));
+  if (changesEvents(before, table)) restartResync(memory);
+  await commit(() => ({ state: { ...linkTablesState(memory.links.tables), ...resyncState(memory) } }));
   memory.links.builtFrom.set(field, fingerprint);
-  return changesEvents(before, table);
 }
 
 async function listAll(

@@ -5,7 +5,7 @@ import type { PostRecord } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { absenceReason, isAbsent, readPage, sentAtMs, unlessAbsent } from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
-import { restartResync, STATE_KEYS, type SyncContext, UNKNOWN_SITE } from './context.ts';
+import { restartResync, resyncState, STATE_KEYS, type SyncContext, UNKNOWN_SITE } from './context.ts';
 import { reviewSuspended, suspensionReason } from './deletion-guard.ts';
 import { hasWriteSince } from './dirty-records.ts';
 import { fetchDirty, fetchRecords, ingestRecords } from './ingest.ts';
@@ -34,9 +34,9 @@ const OVERDUE_PER_POLL = 100;
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections, commit } = context;
   if (!memory.isSiteFresh) await refreshSite(context);
-  if (!memory.publicView.isFresh) await refreshPublicViews(context);
+  if (!memory.publicView.isFresh) await recheckPublicViews(context);
   for (const collection of collections) {
-    if (collection.kind === 'event') await refreshLinks(context);
+    if (collection.kind === 'event') await refreshLinkTables(context);
     await unlessAbsent(context, collection, () => pollCollection(context, collection));
   }
   const present = collections.filter((collection) => !isAbsent(context, collection));
@@ -80,19 +80,9 @@ export async function refreshSite({
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
   // Times and addresses of every record depend on them.
   if (memory.site !== UNKNOWN_SITE) restartResync(memory);
-  await commit(() => ({ state: { [STATE_KEYS.site]: JSON.stringify(site) } }));
+  await commit(() => ({ state: { [STATE_KEYS.site]: JSON.stringify(site), ...resyncState(memory) } }));
   memory.site = site;
   replica.clearRendered();
-}
-
-/** Rechecks the public views. If the CMS shows the public more than before, every record must be read again. */
-export async function refreshPublicViews(context: SyncContext): Promise<void> {
-  if (await recheckPublicViews(context)) restartResync(context.memory);
-}
-
-/** Refreshes the link tables. If events may read differently now, every record must be read again. */
-export async function refreshLinks(context: SyncContext): Promise<void> {
-  if (await refreshLinkTables(context)) restartResync(context.memory);
 }
 
 type PollResult = Pick<MarkedPage, 'total' | 'readMark'>;

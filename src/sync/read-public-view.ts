@@ -6,7 +6,7 @@ import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import { type PostKind, WITHHELD } from '../model/records.ts';
 import { asTooLarge, isTooLarge, isTooLargeError, readByIds, readPage, readRecord } from './cms-reader.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, stampOf } from './collections.ts';
-import { type PublicViewMode, STATE_KEYS, type SyncContext } from './context.ts';
+import { type PublicViewMode, restartResync, resyncState, STATE_KEYS, type SyncContext } from './context.ts';
 import { markDirty } from './dirty-records.ts';
 import { stampsById } from './replica-records.ts';
 
@@ -97,20 +97,18 @@ const unlessTooLarge = (view: CmsRecord | undefined): CmsRecord | undefined =>
   view && isTooLarge(view) ? undefined : view;
 
 /**
- * Checks whether the CMS now shows anonymous readers a kind that it refused them before. Resolves with true if
- * so: everything must be read again. Throws what the CMS throws.
+ * Checks whether the CMS now shows anonymous readers a kind that it refused them before. If so, every record must be
+ * read again. Throws what the CMS throws.
  */
-export async function recheckPublicViews(context: SyncContext): Promise<boolean> {
-  let isOpened = false;
+export async function recheckPublicViews(context: SyncContext): Promise<void> {
   for (const collection of context.collections) {
     if (modeOf(context, collection) === 'public') continue;
     if (await isOpen(context, collection.spec)) {
+      restartResync(context.memory);
       await setMode(context, collection, 'public');
-      isOpened = true;
     } else warnIfNotPublic(context, collection);
   }
   context.memory.publicView.isFresh = true;
-  return isOpened;
 }
 
 async function setMode({ memory, commit }: SyncContext, { kind }: Collection, mode: PublicViewMode): Promise<void> {
@@ -121,7 +119,9 @@ async function setMode({ memory, commit }: SyncContext, { kind }: Collection, mo
   }
   if (publicView.modes[kind] === mode) return;
   publicView.modes = { ...publicView.modes, [kind]: mode };
-  await commit(() => ({ state: { [STATE_KEYS.publicView]: JSON.stringify(publicView.modes) } }));
+  await commit(() => ({
+    state: { [STATE_KEYS.publicView]: JSON.stringify(publicView.modes), ...resyncState(memory) },
+  }));
 }
 
 function warnIfNotPublic(context: SyncContext, collection: Collection): void {

@@ -22,8 +22,9 @@ import { type ChangedRecord, fetchChanged, inBatches } from './fetch-changed.ts'
 import { fetchStaffRecords, type StaffReader } from './fetch-staff-records.ts';
 import { continueResync } from './full-resync.ts';
 import { runInitialSync } from './initial-sync.ts';
+import { refreshLinkTables } from './link-tables.ts';
 import type { Leadership, Peers } from './peers.ts';
-import { createPollLoop, poll, refreshLinks } from './poll.ts';
+import { createPollLoop, poll } from './poll.ts';
 import { readPublicView } from './read-public-view.ts';
 import { type SyncStatus, statusOf } from './status.ts';
 import { failureEvent, retryDelayMs, type SyncEvent, type SyncState, transition } from './sync-state.ts';
@@ -289,7 +290,7 @@ export function createSync(options: SyncOptions): Sync {
     assertComplete: (kind, record, isWritten = false) => assertComplete(context, kind, record, isWritten),
     site: () => context.memory.site,
     linkTables: () => context.memory.links.tables,
-    refreshLinkTables: () => refreshLinks(context),
+    refreshLinkTables: () => refreshLinkTables(context),
     becomeLeader(dirty) {
       const { state, media, kinds } = context.memory;
       context = createContext();

@@ -1,7 +1,10 @@
 // The full resync across leaders and processes: it is due, and continues, as if one process had made it.
 
 import { expect } from 'chai';
-import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, testSite, titleOf } from './test-site.ts';
+import type { Credentials } from '../../src/cms/port.ts';
+import { compileMapping } from '../../src/mapping/compile.ts';
+import { type ReadCall, SERVICE, unavailable } from '../cms/fake-cms.ts';
+import { expectInSync, mapping, RESYNC_INTERVAL_MS, type TestSite, testSite, titleOf } from './test-site.ts';
 
 /** In pages of five more than three polls read. */
 const EVENTS = 60;
@@ -63,4 +66,71 @@ describe('the full resync', () => {
       expect(editedIds()).to.deep.equal([]);
     });
   }
+});
+
+describe('a full resync that a poll decides on', () => {
+  /** Venues are named by a key of their own. */
+  const keyed = compileMapping(
+    {
+      ...mapping.source,
+      event: {
+        ...mapping.source.event,
+        fields: {
+          start_date: 'meta.start_date',
+          end_date: 'meta.end_date',
+          venue: { at: 'meta.place', as: 'ids', via: { key: 'meta.key' } },
+        },
+      },
+    },
+    'test',
+  );
+  let site: TestSite;
+  let id: number;
+  let venues: number[];
+  beforeEach(() => {
+    site = testSite({ mapping: keyed });
+    venues = [501, 502].map((key) => site.cms.createPost('venues', { meta: { key } }).id);
+    id = site.cms.createPost('events', { meta: { place: 501 } }).id;
+    // A new process re-reads the records of the newest second.
+    site.advance(60_000);
+    site.cms.createPost('events');
+  });
+  afterEach(() => site.close());
+
+  const closeToPublic = () => {
+    for (const base of ['events', 'venues', 'organizers']) site.cms.closedToPublic.add(base);
+  };
+  const reasons: Record<string, { before?: () => void; change?: () => void; service?: Credentials }> = {
+    'the service account was removed': { service: undefined },
+    "the site's facts changed": {
+      change() {
+        site.cms.siteFacts = { ...site.cms.siteFacts, name: 'Moved' };
+      },
+    },
+    'the site shows anonymous readers more': { before: closeToPublic, change: () => site.cms.closedToPublic.clear() },
+    'a link table changed': {
+      change() {
+        venues.forEach((venue, n) => {
+          site.cms.edit(venue, { meta: { key: 502 - n } });
+        });
+      },
+    },
+  };
+  for (const [reason, { before, change, ...as }] of Object.entries(reasons))
+    it(`because ${reason} is not forgotten if the process ends in that poll`, async () => {
+      before?.();
+      site.sync.start();
+      await site.settle();
+      site.cms.editSilently(id, { title: 'Edited silently' });
+      change?.();
+      // Of the full resync, after the reason was saved.
+      const isPage = ({ base, order }: ReadCall) => base === 'events' && order === 'id';
+      site.cms.beforeRequest = (request) => (isPage(request) ? unavailable() : undefined);
+      await site.restart({ service: SERVICE, ...as });
+      await site.poll();
+      site.cms.beforeRequest = undefined;
+      await site.restart();
+      for (let n = 0; n < 4; n += 1) await site.poll();
+      expect(titleOf(site.replica, 'event', id)).to.equal('Edited silently');
+    });
 });
