@@ -137,15 +137,46 @@ describe('check', () => {
       records: [fakePost(1, { title: 'Party', meta: { ...values, ...more } })],
     });
     const config = { mapping: 'tribe-events-native' };
-    const closed = row(await runCheck({ types: [type(keys)] }, { config }), 'event fields', 'hide_from_listings');
+    // The companion plugin is there, and made for another mapping.
+    const namespaces = ['calendar-gateway/v1'];
+    const closedSite = { types: [type(keys)], namespaces };
+    const closed = row(await runCheck(closedSite, { config }), 'event fields', 'hide_from_listings');
     expect(closed).to.include({ state: 'fail' });
     expect(closed.message).to.include('_EventHideFromUpcoming').and.to.include('lists the events that the site hides');
     expect(closed.advice).to.include('calendar-gateway plugin --config').and.to.include('remove the line');
     await site.close();
     const opened = type({ ...keys, _EventHideFromUpcoming: 'string' }, { _EventHideFromUpcoming: '' });
-    expect(row(await runCheck({ types: [opened] }, { config }), 'event fields', 'hide_from_listings').state).to.equal(
-      'ok',
-    );
+    const open = await runCheck({ types: [opened], namespaces }, { config });
+    expect(row(open, 'event fields', 'hide_from_listings').state).to.equal('ok');
+  });
+
+  describe('without the companion plugin', () => {
+    const needsPlugin = { ...MAPPING, wordpress: { requiresCompanionPlugin: true } };
+    const failures = ({ rows }: Result) =>
+      rows.filter(({ state }) => state === 'fail').map(({ area, name, message }) => `${area} ${name}: ${message}`);
+
+    for (const [what, types, missing] of [
+      ['has no collection of events', [], 'the collection gigs'],
+      ['shows no key', [gigs({ meta: {} })], 'meta.gig_start of gigs and 3 more'],
+    ] as const)
+      it(`names it as the one cause, with one advice, if the site ${what}`, async () => {
+        const result = await runCheck({ types: [...types] }, { mapping: needsPlugin, write: true });
+        expect(failures(result)).to.deep.equal([
+          `site companion plugin: is missing: the site does not show ${missing}`,
+        ]);
+        expect(row(result, 'site', 'companion plugin').advice).to.match(/^Make the companion plugin of the mapping/);
+        expect([result.code, result.counts.warn]).to.deep.equal([1, 0]);
+      });
+
+    it('checks everything else if the site itself shows the keys, or the plugin is there and lacks one', async () => {
+      expect(failures(await runCheck({}, { mapping: needsPlugin }))).to.deep.equal([]);
+      await site.close();
+      const { price: _, ...keys } = META;
+      const types = [gigs({ meta: keys })];
+      const result = await runCheck({ types, namespaces: ['calendar-gateway/v1'] }, { mapping: needsPlugin });
+      expect(failures(result)).to.have.length(1);
+      expect(row(result, 'event fields', 'cost').state).to.equal('fail');
+    });
   });
 
   it('compares the published records with those that anonymous readers see', async () => {

@@ -1,9 +1,11 @@
-// What `check` does for WordPress only: its schema, its capabilities, its plugins and their hidden past events.
+// What `check` does for WordPress only: the companion plugin, its schema, its capabilities, its plugins and their hidden past events.
 
+import { objectOrEmpty } from '../../../cms/wordpress/rest-api.ts';
 import { GENERAL_PERMISSIONS } from '../../../cms/wordpress/site-info.ts';
 import { basicCredentialsOf } from '../../../config.ts';
 import type { Config } from '../../../config-schema.ts';
 import type { KindMapping } from '../../../mapping/mapping.ts';
+import { metaKeys } from '../../../mapping/meta-keys.ts';
 import type { EventRecord, Kind } from '../../../model/records.ts';
 import { formatWallTime } from '../../../time/wall-time.ts';
 import { pathsOf, valueAtPath } from '../../field-samples.ts';
@@ -36,7 +38,7 @@ export function openWordPressChecks(config: Config): CmsChecks {
       return ((await orIfRefused(ofVisitor, undefined)) ?? (await connection.call('GET', '', query))).headers;
     },
     siteChecks: [],
-    accountChecks: [],
+    accountChecks: [companionPlugin(connection)],
     listChecks: LIST_CHECKS,
     gatewayChecks: [wrongLogins(connection)],
     generalPermissions: GENERAL_PERMISSIONS,
@@ -46,6 +48,46 @@ export function openWordPressChecks(config: Config): CmsChecks {
     draftOf: () => ({}),
     judgeChange,
   };
+}
+
+/** The companion plugin has a route in it, so the site's index names it. */
+const COMPANION_NAMESPACE = 'calendar-gateway/v1';
+
+const companionPlugin = ({ call }: WordPressConnection): Check => ({
+  area: 'site',
+  name: 'companion plugin',
+  isRequired: true,
+  async run(context) {
+    const { mapping, pluginOptions } = context;
+    if (!mapping.source.wordpress?.requiresCompanionPlugin) return [];
+    const { json } = await call('GET', '', { query: { _fields: 'namespaces' } });
+    const { namespaces } = objectOrEmpty(json);
+    if (Array.isArray(namespaces) && namespaces.includes(COMPANION_NAMESPACE)) return [];
+    const missing = await missingWithoutPlugin(context);
+    if (missing.length === 0) return [];
+    const more = missing.length > 1 ? ` and ${missing.length - 1} more` : '';
+    return fail(`is missing: the site does not show ${missing[0]}${more}`, advise('companion-plugin', pluginOptions));
+  },
+});
+
+/** What the companion plugin would open: the collection of events, and keys of the collections that are there. */
+async function missingWithoutPlugin({ kinds, mapping, connection, collectionInfo }: CheckContext): Promise<string[]> {
+  const { cms, credentials } = connection;
+  const missing: string[] = [];
+  for (const map of kinds) {
+    const { kind, collection } = map;
+    const { source } = mapping;
+    const info = await collectionInfo(map);
+    if (!info && kind === 'event' && !(await orIfRefused(cms.hasCollection(map, { credentials }), true)))
+      missing.push(`the collection ${collection}`);
+    const shown = info?.fields;
+    if (!shown) continue;
+    // If only this one is missing, its own check also says how to do without it.
+    for (const { key, field } of metaKeys(kind, source[kind] ?? {}, source.event))
+      if (field !== 'hide_from_listings' && !shown.includes(`meta.${key}`))
+        missing.push(`meta.${key} of ${collection}`);
+  }
+  return missing;
 }
 
 const wrongLogins = ({ call }: WordPressConnection): Check => ({
