@@ -88,11 +88,11 @@ export function readEnvironment(env: Environment, warn: (message: string) => voi
     if (text === undefined || text === '' || isServiceLink(variable, text)) continue;
     const setting = BY_VARIABLE.get(variable);
     const fileSetting = BY_FILE_VARIABLE.get(variable);
-    if (setting) assignments.push({ variable, key: setting.key, value: parse(text, setting.types) });
+    if (setting) assignments.push({ variable, key: setting.key, value: parse(text, setting) });
     else if (fileSetting) {
       if (env[fileSetting.variable])
         throw new ConfigError(variable, `is set, and ${fileSetting.variable} too`, 'Set only one of the two.');
-      assignments.push({ variable, key: fileSetting.key, value: readSecretFile(text, variable) });
+      assignments.push({ variable, key: fileSetting.key, value: readSecretFile(text.trim(), variable) });
     } else unknown.push(variable);
   }
   if (unknown.length > 0) warn(unknownVariablesMessage(unknown));
@@ -113,8 +113,12 @@ function isServiceLink(variable: string, text: string): boolean {
   );
 }
 
-/** The schema rejects text that is not of the type. */
-function parse(text: string, types: readonly string[]): unknown {
+/**
+ * The schema rejects text that is not of the type. Blanks around a value do not count, nor does the line break of a file with Windows line
+ * ends, which Docker and systemd leave at each value; of a secret, only the line break.
+ */
+function parse(text: string, { types, fileVariable }: Setting): unknown {
+  if (fileVariable !== undefined) return withoutLineBreak(text);
   const trimmed = text.trim();
   const lower = trimmed.toLowerCase();
   if (types.includes('boolean') && (lower === 'true' || lower === 'false')) return lower === 'true';
@@ -123,8 +127,10 @@ function parse(text: string, types: readonly string[]): unknown {
     return values.filter((value) => value !== '');
   }
   const isNumeric = types.includes('integer') || types.includes('number');
-  return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : text;
+  return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
 }
+
+const withoutLineBreak = (text: string): string => text.replace(/[\r\n]+$/, '');
 
 /**
  * Reads a file that holds one secret: one line of text, whose line break at the end does not count.
@@ -142,7 +148,7 @@ export function readSecretFile(path: string, setting: string): string {
   } catch {
     throw problem('is not UTF-8 text');
   }
-  while (text.endsWith('\n') || text.endsWith('\r')) text = text.slice(0, -1);
+  text = withoutLineBreak(text);
   if (text.trim() === '') throw problem('is empty');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the file may be a binary one
   if (/[\x00-\x1f\x7f]/.test(text)) throw problem('has more than one line, or control characters');

@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { Ajv, type ErrorObject } from 'ajv';
 import { CONFIG_FILE_VARIABLE, readEnvironment } from './config-environment.ts';
 import { CONFIG_SCHEMA, type Config, DEFAULTS } from './config-schema.ts';
-import { ConfigError, unreadableFile } from './errors.ts';
+import { ConfigError } from './errors.ts';
 import { isObject, type JsonObject } from './model/json.ts';
 import { trimCharactersEnd } from './text/text.ts';
 
@@ -14,9 +14,14 @@ import { trimCharactersEnd } from './text/text.ts';
 const MOUNT = '/calendar/events/v1';
 
 const ajv = new Ajv({ verbose: true, allowUnionTypes: true });
-ajv.addFormat('web-address', (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol));
+ajv.addFormat('web-address', isWebAddress);
 ajv.addFormat('network', isNetwork);
 const validate = ajv.compile(CONFIG_SCHEMA);
+
+/** True for an address that links and files of code can hold as it stands. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\/[^\s\p{C}]+$/iu.test(text) && URL.canParse(text);
+}
 
 /** True for an IP address or a network in CIDR notation: `192.0.2.1`, `2001:db8::/32`. */
 function isNetwork(text: string): boolean {
@@ -46,7 +51,7 @@ export function loadConfig({
 }): Config {
   const config = structuredClone<JsonObject>(DEFAULTS);
   mergePlatformPort(config, env.PORT);
-  const path = file ?? (env[CONFIG_FILE_VARIABLE] || undefined);
+  const path = file ?? (env[CONFIG_FILE_VARIABLE]?.trim() || undefined);
   if (path !== undefined) merge(config, resolvePaths(readLayer(path), dirname(path)));
   for (const { variable, key, value } of readEnvironment(env, warn)) {
     const layer = nested(key, value);
@@ -85,14 +90,30 @@ export function basicCredentialsOf({ upstream }: Config): string | undefined {
 export const publicUrlOf = ({ publicUrl, listen }: Config): string =>
   trimCharactersEnd(publicUrl ?? `http://localhost:${listen.port}`, '/');
 
+/**
+ * Reads a file of the operator, also one with a byte order mark.
+ * @param location names the file in errors, which do not quote its contents: they may be secret
+ * @throws ConfigError
+ */
+export function readJsonFile(path: string, location: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)));
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      const position = /line \d+ column \d+/.exec(error.message)?.[0];
+      const reason = `is not JSON${position ? `: ${position}` : ''}`;
+      throw new ConfigError(location, reason, 'The file must contain one JSON object.');
+    }
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      throw new ConfigError(location, 'is not UTF-8 text', 'Save the file in the encoding UTF-8.');
+    throw new ConfigError(location, `cannot be read (${code})`, 'Check the path and who may read it.');
+  }
+}
+
 /** Reads and validates the operator's file; errors name it. */
 function readLayer(path: string): JsonObject {
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw unreadableFile(path, error);
-  }
+  const json = readJsonFile(path, path);
   if (!isObject(json)) throw new ConfigError(path, 'is not a JSON object', 'See config/example.json.');
   // Editors find the schema by this key.
   delete json.$schema;
@@ -121,7 +142,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
-  'web-address': 'must be a URL that begins with http:// or https://',
+  'web-address': 'must be a URL that begins with http:// or https://, without spaces',
   network: 'must be an address such as ::1 or a network such as 10.0.0.0/8',
 };
 
@@ -137,14 +158,19 @@ function reasonOf({ keyword, params, message }: ErrorObject): string {
   return message ?? 'is invalid';
 }
 
+function hasCredentials(url: string): boolean {
+  const { username, password } = new URL(url);
+  return username + password !== '';
+}
+
 /** Checks what the schema of a single key cannot express. */
 function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Config): void {
   const { url, user, password } = upstream;
   if (url === undefined) {
     throw new ConfigError('CALENDAR_UPSTREAM_URL', 'is missing', 'Set it, or upstream.url in a file for --config.');
   }
-  const { username, search, hash } = new URL(url);
-  if (username !== '' || new URL(url).password !== '') {
+  const { search, hash } = new URL(url);
+  if (hasCredentials(url)) {
     throw new ConfigError(
       'upstream.url (CALENDAR_UPSTREAM_URL)',
       'contains credentials',
@@ -172,7 +198,7 @@ function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Con
       'Basic authentication cannot send such a user name.',
     );
   }
-  if (publicUrl !== undefined && (new URL(publicUrl).username !== '' || /[?#]/.test(publicUrl))) {
+  if (publicUrl !== undefined && (hasCredentials(publicUrl) || /[?#]/.test(publicUrl))) {
     throw new ConfigError(
       'publicUrl (CALENDAR_PUBLIC_URL)',
       'has credentials, a query or a fragment',

@@ -196,24 +196,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** The error for a JSON file that cannot be read or parsed. Does not quote the contents, which may be secret. */
-export function unreadableFile(location: string, error: unknown): ConfigError {
-  if (error instanceof SyntaxError) {
-    const position = /line \d+ column \d+/.exec(error.message)?.[0];
-    return new ConfigError(
-      location,
-      `is not JSON${position ? `: ${position}` : ''}`,
-      'The file must contain one JSON object.',
-    );
-  }
-  const { code } = error as NodeJS.ErrnoException;
-  return new ConfigError(
-    location,
-    `cannot be read (${code ?? 'unknown reason'})`,
-    'Check the path and who may read it.',
-  );
-}
-
 /**
  * The replica failed. `damaged`: its file is corrupt. `unwritable`: the disk is full or read-only. `closed`: a new replica is replacing it.
  * Clients get 503.

@@ -1,5 +1,6 @@
 // Every mistake in the configuration is reported with key, reason and remedy.
 
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../src/config.ts';
@@ -49,6 +50,8 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
     ['CALENDAR_PORT', '65536', /65535/],
     ['CALENDAR_ADMIN_PORT', '-1', />= 0/],
     ['CALENDAR_PUBLIC_URL', 'calendar.test', /http:\/\//],
+    ['CALENDAR_PUBLIC_URL', 'https:calendar.test', /http:\/\//],
+    ['CALENDAR_PUBLIC_URL', 'https://calendar.test/a b', /without spaces/],
     ['CALENDAR_SYNC_INTERVAL', 'often', /number/],
     ['CALENDAR_SYNC_INTERVAL', '0', />= 0.1/],
     ['CALENDAR_WEBHOOK_SECRET', 'short', /8 characters/],
@@ -97,6 +100,7 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
     ['a default page size above the maximum', { lists: { perPage: 51 } }, 'lists.perPage'],
     ['the same port twice', { listen: { adminPort: 3000 } }, 'listen.adminPort'],
     ['a public URL with a query', { publicUrl: 'https://a.test/?b' }, 'publicUrl'],
+    ['a public URL with a password', { publicUrl: 'https://:s3cret@a.test' }, 'publicUrl'],
   ] as const) {
     it(what, () => expect(loadError({ file: file(change) }).location).to.contain(key));
   }
@@ -119,6 +123,9 @@ describe('the configuration rejects, with key, reason and remedy:', () => {
     expect(loadError({ file: join(folder(), 'none.json') }).message).to.contain('ENOENT');
     expect(loadError({ file: file('[]') }).message).to.contain('not a JSON object');
     expect(loadError({ file: file('{"mapping": ') }).message).to.contain('not JSON');
+    const latin1 = file('{}');
+    writeFileSync(latin1, Buffer.from('{"pages": {"name": "Z\u00fcrich"}}', 'latin1'));
+    expect(loadError({ file: latin1 }).message).to.contain('is not UTF-8 text');
   });
 
   it('without quoting a secret', () => {

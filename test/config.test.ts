@@ -152,6 +152,23 @@ describe('configuration', () => {
     expect(loadConfig({ file: file({ mapping: '/etc/mine.json' }), env: SITE }).mapping).to.equal('/etc/mine.json');
   });
 
+  it('reads an environment file and a configuration file as Windows saves them', () => {
+    const saved = {
+      CALENDAR_UPSTREAM_URL: 'https://site.test',
+      CALENDAR_UPSTREAM_USER: 'ada',
+      CALENDAR_UPSTREAM_PASSWORD: 'abcd efgh ',
+      CALENDAR_PUBLIC_URL: 'https://calendar.test',
+      CALENDAR_MAPPING: 'acf',
+      CALENDAR_LOG_LEVEL: 'warn',
+      CALENDAR_CONFIG: file('\ufeff{\r\n"listen": {"port": 4000}\r\n}\r\n'),
+    };
+    const env = Object.fromEntries(Object.entries(saved).map(([name, value]) => [name, `${value}\r`]));
+    const { upstream, publicUrl, mapping, log, listen } = loadConfig({ env });
+    expect([upstream.url, upstream.user, upstream.password, publicUrl, mapping, log.level, listen.port]).to.deep.equal([
+      ...['https://site.test', 'ada', 'abcd efgh ', 'https://calendar.test', 'acf', 'warn', 4000],
+    ]);
+  });
+
   it('reads the file of CALENDAR_CONFIG, unless another is named', () => {
     const env = { ...SITE, CALENDAR_CONFIG: file({ listen: { port: 4000 } }) };
     expect(loadConfig({ env }).listen.port).to.equal(4000);

@@ -1,9 +1,9 @@
 // Loads a mapping: a bundled one by its name, or the operator's own by its path.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isMappingPath } from '../config.ts';
-import { ConfigError, unreadableFile } from '../errors.ts';
+import { isMappingPath, readJsonFile } from '../config.ts';
+import { ConfigError } from '../errors.ts';
 import { compileMapping } from './compile.ts';
 import type { Mapping } from './mapping.ts';
 import type { Upstream } from './mapping-file.ts';
@@ -41,11 +41,5 @@ export function loadMapping(nameOrPath: string): Mapping {
       isPath ? 'there is no such file' : 'there is no mapping of this name',
       `The names are: ${mappingNames().join(', ')}; or give the path of your own file.`,
     );
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw unreadableFile(`mapping ${nameOrPath}`, error);
-  }
-  return compileMapping(json, nameOrPath);
+  return compileMapping(readJsonFile(file, `mapping ${nameOrPath}`), nameOrPath);
 }

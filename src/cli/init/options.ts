@@ -1,5 +1,6 @@
 // The command line of `init`: its options and help. Every question that it may ask has an option.
 
+import { isWebAddress } from '../../config.ts';
 import { readEnvironment, readSecretFile } from '../../config-environment.ts';
 import { ConfigError } from '../../errors.ts';
 import { FIELDS } from '../../interface/fields.ts';
@@ -123,7 +124,7 @@ export function parseSiteUrl(text: string): string {
 
 /** The address in an option, as sent. Throws `ConfigError` for anything else: files of code and configuration will hold it. */
 export function parseAddress(option: string, text: string | undefined): string | undefined {
-  if (text !== undefined && !(/^https?:\/\/[^\s\p{C}]+$/iu.test(text) && URL.canParse(text)))
+  if (text !== undefined && !isWebAddress(text))
     throw new ConfigError(option, 'is not a web address', 'Write all of it, such as http://10.0.0.5:3001.');
   return text;
 }
