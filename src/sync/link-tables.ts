@@ -6,7 +6,7 @@ import type { LinkField, LinkTable } from '../mapping/link-fields.ts';
 import { isAbsent, readPage, serviceOptions } from './cms-reader.ts';
 import { PUBLIC_SCOPE } from './collections.ts';
 import { collectionOf, linkTablesState, restartResync, resyncState, type SyncContext } from './context.ts';
-import type { MarkedPage } from './paginate.ts';
+import { type MarkedPage, type PagePosition, paginate } from './paginate.ts';
 
 /**
  * Rebuilds the tables whose lists changed. If events in the replica may now read differently, every record must be
@@ -24,23 +24,22 @@ async function refreshAll(context: SyncContext): Promise<void> {
 }
 
 async function refreshTable(context: SyncContext, field: LinkField): Promise<void> {
-  const { memory, commit, pageSize } = context;
+  const { memory, commit } = context;
   const linked = collectionOf(context, field.kind);
   if (!linked || isAbsent(context, linked)) return;
-  const ofPage = (page: number) => ({ limit: pageSize, order: 'id', page }) as const;
   const asService = { scope: PUBLIC_SCOPE, options: serviceOptions(context) };
   const { terms: base } = field;
   const terms =
     base === undefined
       ? []
-      : await listAll(context, (page) => {
+      : await listAll(context, (position) => {
           const terms = { spec: plainCollection(base, 'terms'), scope: PUBLIC_SCOPE };
-          return readPage(context, terms, { ...ofPage(page), detail: 'slug' }, asService);
+          return readPage(context, terms, { order: 'id', detail: 'slug', ...position }, asService);
         });
   const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
   if (memory.links.builtFrom.get(field) === fingerprint) return;
   const detail = base === undefined ? 'mapped' : 'slug';
-  const records = await listAll(context, (page) => readPage(context, linked, { ...ofPage(page), detail }));
+  const records = await listAll(context, (position) => readPage(context, linked, { order: 'id', detail, ...position }));
   const table = field.buildTable(records, terms);
   const before = memory.links.tables[field.field];
   memory.links.tables = { ...memory.links.tables, [field.field]: table };
@@ -51,14 +50,12 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
 
 async function listAll(
   { pageSize }: SyncContext,
-  readNumber: (number: number) => Promise<MarkedPage>,
+  readPosition: (position: PagePosition) => Promise<MarkedPage>,
 ): Promise<CmsRecord[]> {
   const records: CmsRecord[] = [];
-  for (let number = 1; ; number += 1) {
-    const page = await readNumber(number);
+  for await (const page of paginate(readPosition, { by: 'page', concurrency: 1, pageSize }))
     records.push(...page.records);
-    if (number * pageSize >= page.total) return records;
-  }
+  return records;
 }
 
 /**
