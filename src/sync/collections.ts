@@ -24,8 +24,6 @@ export interface Collection {
   isPosts: boolean;
   /** What the mapping says about it, for the CMS. */
   spec: CollectionSpec;
-  /** The list repeats records and its totals are unreliable. */
-  dedupe: boolean;
   /** The part of the collection that the sync reads. */
   scope: Scope;
   /** Statuses that the replica holds. */
@@ -60,13 +58,12 @@ export function collectionsOf(mapping: Mapping, serviceCredentials: Credentials)
       name: kindMapping.collection,
       isPosts,
       spec: kindMapping,
-      dedupe: kindMapping.dedupe,
       scope: serviceCredentials === undefined ? PUBLIC_SCOPE : { view: 'editor', statuses: 'all' },
       statuses: serviceCredentials === undefined ? ['publish'] : ['publish', ...staffStatuses],
       staffStatuses,
       embedded: Object.values(kindMapping.embedded),
       occurrences: kindMapping.occurrences,
-      read: (record: CmsRecord, site: Site, links?: LinkTables) => kindMapping.read(record, site, links),
+      read: kindMapping.read,
     };
   });
 }

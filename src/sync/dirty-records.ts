@@ -23,16 +23,6 @@ export function takeDirty({ kinds }: SyncMemory, kind: Kind): number[] {
   return ids;
 }
 
-/**
- * Returns the records to re-read, and forgets that they are dirty: the dirty ones, and those whose `modified` second may not be over. Call
- * `putBack` if reading them failed.
- */
-export function takeRereads(memory: SyncMemory, kind: Kind): { ids: number[]; putBack(): void } {
-  const dirty = takeDirty(memory, kind);
-  const ids = [...new Set([...dirty, ...memory.kinds[kind].withinSecond.keys()])];
-  return { ids, putBack: () => markDirty(memory, kind, dirty) };
-}
-
 /** A new read mark: greater than that of every request until now, and smaller than that of the next. */
 export function nextReadMark({ reads }: SyncMemory): number {
   reads.lastMark += 1;

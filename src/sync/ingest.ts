@@ -10,7 +10,7 @@ import { isTooLarge, readByIds, sentAtMs } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage, stampOf } from './collections.ts';
 import type { SyncContext } from './context.ts';
 import { approveDeletions, endSuspension } from './deletion-guard.ts';
-import { isOutdated, markDirty, setReadMark, takeRereads, trackModified } from './dirty-records.ts';
+import { isOutdated, markDirty, setReadMark, takeDirty, trackModified } from './dirty-records.ts';
 import { DELETE_BATCH_SIZE, deleteOccurrences, ingestOccurrences } from './ingest-occurrences.ts';
 import { readPublicViews } from './read-public-view.ts';
 import { stampsById } from './replica-records.ts';
@@ -197,7 +197,7 @@ async function commitAndPruneEmbedded(
   return changed;
 }
 
-export interface FetchOptions {
+interface FetchOptions {
   /** Records that a webhook reported: the deletion guard reads them one by one. */
   reported?: ReadonlySet<number> | undefined;
   /** The deletion guard has already confirmed that missing records may be deleted. */
@@ -216,7 +216,7 @@ export async function fetchRecords(
 ): Promise<void> {
   const ids = [...new Set(recordIds.map(seriesIdOf))];
   const { pageSize, memory } = context;
-  const size = collection.dedupe ? Math.ceil(pageSize / 5) : recordsPerPage(collection, pageSize);
+  const size = collection.spec.dedupe ? Math.ceil(pageSize / 5) : recordsPerPage(collection, pageSize);
   const missing: { ids: number[]; readMark: number }[] = [];
   for (let from = 0; from < ids.length; from += size) {
     const slice = ids.slice(from, from + size);
@@ -270,11 +270,13 @@ export async function fetchDirty(
   collection: Collection,
   reported?: ReadonlySet<number>,
 ): Promise<void> {
-  const { ids, putBack } = takeRereads(context.memory, collection.kind);
+  const { memory } = context;
+  const { kind } = collection;
+  const dirty = takeDirty(memory, kind);
   try {
-    await fetchRecords(context, collection, ids, { reported });
+    await fetchRecords(context, collection, [...dirty, ...memory.kinds[kind].withinSecond.keys()], { reported });
   } catch (error) {
-    putBack();
+    markDirty(memory, kind, dirty);
     throw error;
   }
 }

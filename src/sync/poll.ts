@@ -14,7 +14,7 @@ import { fetchMissingImages, pollMedia } from './media-sync.ts';
 import { isWatermarkSettled, type MarkedPage, modifiedSince, updateWatermarkAge } from './paginate.ts';
 import { recheckPublicViews } from './read-public-view.ts';
 import { matchesTotal, reconcile } from './reconcile.ts';
-import { differs, stampsById } from './replica-records.ts';
+import { findDiffering } from './replica-records.ts';
 
 /**
  * The list of all terms is read at every poll up to this many pages; longer lists are read a few pages at
@@ -106,17 +106,12 @@ async function pollPosts(context: SyncContext, collection: Collection): Promise<
     result ??= page;
     const nowUtc = formatWallTime(page.cmsTimeMs);
     const stamps = page.records.map(stampOf).filter(({ id }) => id !== 0);
-    const held = stampsById(
-      context,
-      collection,
-      stamps.map(({ id }) => id),
-    );
-    for (const stamp of stamps) {
+    for (const id of findDiffering(context, collection, stamps)) differing.add(id);
+    for (const { id, modifiedUtc } of stamps) {
       // A previous process may not have seen the second change within the second of the watermark.
-      const isUncertain = !isPolled && stamp.modifiedUtc >= watermarkUtc;
-      if (isUncertain || differs(collection, held.get(stamp.id), stamp)) differing.add(stamp.id);
+      if (!isPolled && modifiedUtc >= watermarkUtc) differing.add(id);
       // The modification time of a record that was created with a future date is that date.
-      if (stamp.modifiedUtc > newestUtc && stamp.modifiedUtc <= nowUtc) newestUtc = stamp.modifiedUtc;
+      if (modifiedUtc > newestUtc && modifiedUtc <= nowUtc) newestUtc = modifiedUtc;
     }
   }
   const { total, readMark } = result ?? { total: 0, readMark: 0 };

@@ -18,7 +18,7 @@ const MAX_SEARCHED_DELETIONS = 10;
 
 /** Brings the replica's records of a collection in line with the CMS's list. Throws what the CMS throws. */
 export async function reconcile(context: SyncContext, collection: Collection): Promise<void> {
-  if (collection.isPosts && !collection.dedupe) {
+  if (collection.isPosts && !collection.spec.dedupe) {
     const total = await fetchNewest(context, collection);
     if (matchesTotal(context, collection, total) || (await deleteFew(context, collection, total))) return;
   }
@@ -28,7 +28,7 @@ export async function reconcile(context: SyncContext, collection: Collection): P
 /** True if the CMS's total means that the replica lacks no record and has none too many. */
 export function matchesTotal(context: SyncContext, collection: Collection, total: number): boolean {
   const { usualExcess } = context.memory.kinds[collection.kind];
-  if (collection.dedupe) return usualExcess === total;
+  if (collection.spec.dedupe) return usualExcess === total;
   return total - listedCount(context, collection) === (usualExcess ?? 0);
 }
 
@@ -87,14 +87,16 @@ async function deleteFew(context: SyncContext, collection: Collection, total: nu
 
 /** Reads the whole list of ids, fetches the records that differ, and deletes those that are missing. */
 async function reconcileAll(context: SyncContext, collection: Collection): Promise<void> {
-  const { dedupe, kind } = collection;
+  const { dedupe } = collection.spec;
   let list = await listIds(context, collection);
   // The list changed while it was read.
   for (let attempt = 1; !dedupe && list.ids.size < list.total && attempt < MAX_ATTEMPTS; attempt += 1)
     list = await listIds(context, collection);
   await fetchRecords(context, collection, list.differing);
   await deleteUnlisted(context, collection, list.ids);
-  context.memory.kinds[kind].usualExcess = dedupe ? list.total : list.total - listedCount(context, collection);
+  context.memory.kinds[collection.kind].usualExcess = dedupe
+    ? list.total
+    : list.total - listedCount(context, collection);
 }
 
 async function listIds(

@@ -62,15 +62,11 @@ export function countRecords({ replica, memory }: SyncContext, collection: Colle
 
 /** The listed records that the replica lacks, or has with another modification time or status. */
 export function findDiffering(context: SyncContext, collection: Collection, listed: readonly RecordStamp[]): number[] {
-  const held = stampsById(
-    context,
-    collection,
-    listed.map(({ id }) => id),
-  );
-  return listed.filter((stamp) => stamp.id !== 0 && differs(collection, held.get(stamp.id), stamp)).map(({ id }) => id);
-}
-
-export function differs({ isPosts }: Collection, held: RecordStamp | undefined, listed: RecordStamp): boolean {
-  if (!held) return true;
-  return isPosts && (held.modifiedUtc !== listed.modifiedUtc || held.status !== listed.status);
+  const ids = listed.map(({ id }) => id).filter((id) => id !== 0);
+  const stored = stampsById(context, collection, ids);
+  return listed.flatMap(({ id, modifiedUtc, status }) => {
+    const stamp = stored.get(id);
+    const isSame = stamp && (!collection.isPosts || (stamp.modifiedUtc === modifiedUtc && stamp.status === status));
+    return id === 0 || isSame ? [] : id;
+  });
 }
