@@ -59,8 +59,8 @@ export function customFieldCondition(
 }
 
 /** As responses show them, in the order of the mapping. Undefined without any. */
-export function shownCustomFields(fields: CustomFields, { customFields = {} }: PostRecord): JsonObject | undefined {
-  const shown = [...fields].flatMap(([name, { label }]) => {
+export function shownCustomFields(mapping: Mapping, { kind, customFields = {} }: PostRecord): JsonObject | undefined {
+  const shown = [...customFieldsOf(mapping, kind)].flatMap(([name, { label }]) => {
     // A name such as `constructor` is no value of its own.
     return Object.hasOwn(customFields, name) ? [[name, { label, value: customFields[name] }] as const] : [];
   });

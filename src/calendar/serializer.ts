@@ -22,7 +22,7 @@ import type { Replica } from '../store/replica.ts';
 import { dateDetails } from '../time/wall-time.ts';
 import { zoneAbbreviation } from '../time/zones.ts';
 import { type CostSettings, decodeCost, serializeCost } from './cost.ts';
-import { customFieldsOf, shownCustomFields } from './custom-fields.ts';
+import { shownCustomFields } from './custom-fields.ts';
 import { eventJsonLd, organizerJsonLd, venueJsonLd } from './json-ld.ts';
 import { cmsStatus, isVisibleLink } from './permissions.ts';
 
@@ -49,11 +49,6 @@ const TAXONOMIES: Record<TermKind, string> = { category: 'calendar_events_cat', 
  * Linked records come from the replica. Those that it lacks and those that the actor may not see are omitted.
  */
 export function createSerializer(replica: Replica, mapping: Mapping, site: () => Site, cost?: CostSettings) {
-  const customFields = {
-    event: customFieldsOf(mapping, 'event'),
-    venue: customFieldsOf(mapping, 'venue'),
-    organizer: customFieldsOf(mapping, 'organizer'),
-  };
   const host = () => new URL(site().url).hostname;
 
   function common(record: PostRecord): JsonObject {
@@ -108,7 +103,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
       tags: isLocked ? [] : termsOf('tag', record.tags, audience),
       venue: venues.length === 1 ? venues[0] : venues,
       organizer: isLocked ? [] : linkedOf('organizer', record.organizers, audience, options),
-      custom_fields: (!isLocked && shownCustomFields(customFields.event, record)) || [],
+      custom_fields: (!isLocked && shownCustomFields(mapping, record)) || [],
     };
     if (options.single && !record.protected) {
       const [venue] = unprotectedRecords('venue', record.venues, audience);
@@ -152,7 +147,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
       const unset = Object.fromEntries(Object.keys(flags).map((key) => [key, null]));
       return { ...common(record), [record.kind]: [], ...blank, ...unset, ...globalId(record.id) };
     }
-    const custom = shownCustomFields(customFields[record.kind], record);
+    const custom = shownCustomFields(mapping, record);
     const json: JsonObject = {
       ...common(record),
       [record.kind]: record.title,
