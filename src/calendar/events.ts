@@ -5,7 +5,7 @@ import { invalidParam } from '../interface/errors.ts';
 import { copiedFields } from '../interface/fields.ts';
 import type { Input } from '../interface/parameter.ts';
 import type { JsonObject } from '../model/json.ts';
-import { type EventFields, type EventRecord, type LinkedKind, PLURALS } from '../model/records.ts';
+import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
 import { encodeCost, normalizeCost, numericCost } from './cost.ts';
 import { type DateParameter, dateWindow, eventTimes, instantBound, toUtc, zoneOf } from './dates.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
@@ -51,10 +51,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   const serializeEntry = (record: EventRecord, audience: Audience): JsonObject => serializer.event(record, audience);
   const serializeSingle = (record: EventRecord, audience: Audience): JsonObject =>
     serializer.event(record, audience, { single: true });
-  const postTarget = ({ parameterOf }: Input): PostTarget<'event'> => ({
-    kind: 'event',
-    parameterOf: (field) => parameterOf[field],
-  });
+  const postTarget = ({ parameterOf }: Input): PostTarget<'event'> => ({ kind: 'event', parameterOf });
 
   const audienceOf = async (request: RequestContext): Promise<Audience> => ({
     baseUrl: request.baseUrl,
@@ -92,7 +89,6 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     const filteredVenues = filter.venues ?? filter.notVenues ?? [];
     const listPage = {
       kind: 'event',
-      name: PLURALS.event,
       ids,
       total,
       page,

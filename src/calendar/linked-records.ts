@@ -73,14 +73,10 @@ export type LinkedRecords = ReturnType<typeof createLinkedRecords>;
 /** Each use case throws `ApiError` and `CmsUnavailable`. */
 export function createLinkedRecords(services: Services, kind: LinkedKind) {
   const { serializer, replica, nowMs } = services;
-  const collection = PLURALS[kind];
   const customFields = customFieldsOf(services.mapping, kind);
   const serializeEntry = (record: LinkedRecord): JsonObject => serializer.linked(record);
   const serializeSingle = (record: LinkedRecord): JsonObject => serializer.linked(record, { single: true });
-  const postTarget = ({ parameterOf }: Input): PostTarget<LinkedKind> => ({
-    kind,
-    parameterOf: (field) => parameterOf[field],
-  });
+  const postTarget = ({ parameterOf }: Input): PostTarget<LinkedKind> => ({ kind, parameterOf });
 
   async function find(input: Input, request: RequestContext) {
     const { values, sent } = input;
@@ -108,9 +104,9 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       status: access.status,
     };
     const params = LINK_ORDER.flatMap((name) => (name in effective ? linkParams(name, effective[name]) : []));
-    const links = pageLinks(`${request.baseUrl}/${collection}/`, params, { ...page, total });
+    const links = pageLinks(`${request.baseUrl}/${PLURALS[kind]}/`, params, { ...page, total });
     const validUntilMs = onlyUpcoming ? nowMs() + 1000 : modifiedAfter.validUntilMs;
-    const listPage = { kind, name: collection, ids, total, page, links, serialize: serializeEntry, validUntilMs };
+    const listPage = { kind, ids, total, page, links, serialize: serializeEntry, validUntilMs };
     return { listPage, access };
   }
 

@@ -6,7 +6,7 @@ import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import type { Kind, PostKind } from '../model/records.ts';
+import { type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import { type PageWindow, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
 import { ANY_STATUS, exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './permissions.ts';
 import {
@@ -72,8 +72,6 @@ export async function listAccess(
 
 export interface ListPage<K extends PostKind> {
   kind: K;
-  /** The key of the entries in the response. */
-  name: string;
   ids: number[];
   total: number;
   page: RequestedPage;
@@ -121,34 +119,35 @@ function* responseSteps<K extends PostKind>(
   baseUrl: string,
 ): Generator<number, ApiResponse> {
   assertPageExists(listPage);
-  const { kind, name, ids, serialize, validUntilMs } = listPage;
+  const { kind, ids, serialize, validUntilMs, extraRequests: toFind = 0 } = listPage;
+  const name = PLURALS[kind];
   const audience: Audience = { baseUrl, visibilities };
+  const head = {
+    status: 200,
+    headers: totalHeaders(listPage.total, listPage.page),
+    extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
+  };
   if (!isPublic) {
     const entries = yield* staffEntries<K>(services, kind, ids, audience, serialize);
-    return { ...headOf(listPage), body: joinStaff(name, entries, restOf(listPage)) };
+    return { ...head, body: joinStaff(name, entries, restOf(listPage)) };
   }
   const entries = yield* publicEntries<K>(services, kind, ids, audience, serialize);
   const { parts, etag, cacheTags } = joinRendered(name, entries, restOf(listPage));
   const replicaVersion = services.replica.version;
-  return { ...headOf(listPage), body: parts, etag, cacheTags, validUntilMs, replicaVersion };
+  return { ...head, body: parts, etag, cacheTags, validUntilMs, replicaVersion };
 }
 
 /** The properties of the body beside the entries. */
-const restOf = <K extends PostKind>({ links, total, page }: ListPage<K>): JsonObject => ({
+export const restOf = ({ links, total, page }: Pick<ListPage<PostKind>, 'links' | 'total' | 'page'>): JsonObject => ({
   ...links,
   total,
   total_pages: totalPages(total, page.perPage),
 });
 
-function headOf<K extends PostKind>(listPage: ListPage<K>): Pick<ApiResponse, 'status' | 'headers' | 'extraRequests'> {
-  const { ids, total, page, extraRequests: toFind = 0 } = listPage;
-  const pages = totalPages(total, page.perPage);
-  return {
-    status: 200,
-    headers: { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) },
-    extraRequests: toFind + extraRequests(ids.length, RECORDS_PER_REQUEST),
-  };
-}
+export const totalHeaders = (total: number, { perPage }: RequestedPage): Record<string, string> => ({
+  'X-TEC-Total': String(total),
+  'X-TEC-TotalPages': String(totalPages(total, perPage)),
+});
 
 export interface RequestedPage extends PageWindow {
   page: number;

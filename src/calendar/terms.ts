@@ -15,7 +15,8 @@ import {
   pageLinks,
   type RequestedPage,
   requestedPage,
-  totalPages,
+  restOf,
+  totalHeaders,
 } from './list-response.ts';
 import { can, permissionsFor, permissionsForWrite, visibilityFor, writableMapping } from './permissions.ts';
 import { findRendered, joinRendered, publicEntries, renderRecord, runInOneTurn } from './rendered-records.ts';
@@ -108,9 +109,8 @@ export function createTerms(services: Services, kind: TermKind) {
       noticedFrom: modifiedAfter.utc,
     });
     const audience = audienceOf(request);
-    const pages = totalPages(total, page.perPage);
-    const rest = { ...listLinks(input, total, page, request), total, total_pages: pages };
-    const headers = { 'X-TEC-Total': String(total), 'X-TEC-TotalPages': String(pages) };
+    const rest = restOf({ links: listLinks(input, total, page, request), total, page });
+    const headers = totalHeaders(total, page);
     if (!isWholeTerm(context)) {
       const mayShow = context !== 'edit' || (await mayManage(request));
       const records = replica.getMany(kind, mayShow ? ids : []);

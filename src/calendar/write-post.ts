@@ -60,7 +60,7 @@ async function readUnknown<K extends PostKind>(
 export interface PostTarget<K extends PostKind> {
   kind: K;
   /** Record field -> parameter, for naming the fields that the CMS rejects. */
-  parameterOf: (field: string) => string | undefined;
+  parameterOf: Input['parameterOf'];
 }
 
 function errorContext<K extends PostKind>(
@@ -72,7 +72,7 @@ function errorContext<K extends PostKind>(
   const parameterAt = (location: string): string | undefined => {
     const field = [...locations].find(([, at]) => at === location)?.[0];
     // A custom field is a part of one parameter: `customFields.door_time`.
-    return field === undefined ? undefined : parameterOf(String(field).split('.', 1)[0]!);
+    return field === undefined ? undefined : parameterOf[String(field).split('.', 1)[0]!];
   };
   return { kind, id, anonymous: false, parameterAt };
 }
