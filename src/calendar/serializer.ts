@@ -176,7 +176,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
         taxonomy: TAXONOMIES[kind],
         description: term.description,
         parent: term.parent,
-        count: counts.get(term.id) ?? 0,
+        count: counts.get(term.id)!,
         filter: 'raw',
         id: term.id,
         urls: termUrls(term, audience),

@@ -74,7 +74,7 @@ function createTables(connection: DatabaseSync, identity: string): void {
   connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
 }
 
-function pragma(connection: DatabaseSync, name: string): number | string {
+export function pragma(connection: DatabaseSync, name: string): number | string {
   return Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number | string;
 }
 

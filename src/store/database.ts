@@ -91,6 +91,7 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
   const opened = file === undefined ? openTemporary(identity) : openFile(file, identity, quarantine);
   const { connection, quarantined, restrictedPaths } = opened;
   const statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS });
+  /** Their rows are arrays: cheaper than objects. */
   const arrayStatements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS });
   let depth = 0;
   let isBulkLoad = false;
@@ -122,22 +123,12 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
     }
   }
 
-  function prepare(text: string): StatementSync {
-    let statement = statements.get(text);
+  function prepare(text: string, cache = statements): StatementSync {
+    let statement = cache.get(text);
     if (!statement) {
       statement = connection.prepare(text);
-      statements.set(text, statement);
-    }
-    return statement;
-  }
-
-  /** Rows as arrays: cheaper than objects. */
-  function prepareForArrays(text: string): StatementSync {
-    let statement = arrayStatements.get(text);
-    if (!statement) {
-      statement = connection.prepare(text);
-      statement.setReturnArrays(true);
-      arrayStatements.set(text, statement);
+      statement.setReturnArrays(cache === arrayStatements);
+      cache.set(text, statement);
     }
     return statement;
   }
@@ -275,8 +266,8 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
     get,
     numbers(query) {
       const { text, values } = toStatement(query);
-      // With `setReturnArrays`, a row is an array, which the types do not know.
-      const rows = guarded(() => prepareForArrays(text).all(...values) as unknown[] as number[][]);
+      // A row is an array, which the types do not know.
+      const rows = guarded(() => prepare(text, arrayStatements).all(...values) as unknown[] as number[][]);
       return rows.map((row) => row[0]!);
     },
     run,

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { IdMap } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import { dataDirError, restrictAccess } from './data-dir.ts';
-import { toReplicaError } from './database-file.ts';
+import { pragma, toReplicaError } from './database-file.ts';
 
 const TABLE = `CREATE TABLE IF NOT EXISTS ids (
   number INTEGER PRIMARY KEY AUTOINCREMENT, space TEXT NOT NULL, cms_id TEXT NOT NULL, UNIQUE (space, cms_id)
@@ -67,7 +67,7 @@ export function openIdMap(file?: string, onFirst: () => void = () => undefined):
 }
 
 function mapIdOf(connection: DatabaseSync): number {
-  const read = () => Number(Object.values(connection.prepare('PRAGMA user_version').get() ?? {})[0]);
+  const read = () => Number(pragma(connection, 'user_version'));
   if (read() === 0) connection.exec(`PRAGMA user_version = ${randomInt(1, 2 ** 31)}`);
   return read();
 }
@@ -81,7 +81,7 @@ function openFile(file: string): DatabaseSync {
     try {
       // A number that is lost in a power failure would be given to another record.
       connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-      const check = Object.values(connection.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
+      const check = pragma(connection, 'quick_check(1)');
       if (check !== 'ok') throw new Error(String(check));
       return connection;
     } catch (error) {

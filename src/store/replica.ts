@@ -31,7 +31,6 @@ import { SCHEMA_VERSION } from './schema.ts';
 import { beginBatch } from './upsert.ts';
 
 export { ReplicaInUse } from './database-file.ts';
-export type { RecordStamp } from './record-queries.ts';
 export type { RenderedRecord } from './rendered-cache.ts';
 
 export interface ReplicaOptions {

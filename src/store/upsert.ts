@@ -165,12 +165,13 @@ export function beginBatch(
   }
 
   function deletePost(id: number, { kind, record }: StoredPost): void {
-    notePost(id, kind, db.parse<PostRecord>(record), undefined);
+    const post = db.parse<PostRecord>(record);
+    notePost(id, kind, post, undefined);
     db.run(sql`DELETE FROM post WHERE id = ${id}`);
     deleteCustomValues(db, id);
     if (!isOccurrenceId(id)) grow(kind, -1);
-    if (kind === 'event') {
-      deleteEvent(db.parse<EventRecord>(record));
+    if (post.kind === 'event') {
+      deleteEvent(post);
       fullText.set(id, undefined);
     } else db.run(sql`DELETE FROM linked_record WHERE kind = ${kind} AND id = ${id}`);
     invalidate(kind, id);
