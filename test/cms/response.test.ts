@@ -113,4 +113,10 @@ describe('a media item', () => {
       sizes: {},
     });
   });
+
+  it('has no size that is not a number', () => {
+    const details = JSON.parse('{"width": 1e400, "height": {"toString": 1}, "filesize": "2048"}');
+    const { width, height, filesizeBytes } = imageOf({ id: 7, source_url: 'http://x/a.jpg', media_details: details });
+    expect({ width, height, filesizeBytes }).to.deep.equal({ width: 0, height: 0, filesizeBytes: 2048 });
+  });
 });

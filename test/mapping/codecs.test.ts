@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { CODECS, codecSchema } from '../../src/mapping/codecs/registry.ts';
-import { mappingWith } from './samples.ts';
+import { mappingWith, site } from './samples.ts';
 
 const SCHEMA_FILE = new URL('../../src/mapping/mapping.schema.json', import.meta.url);
 
@@ -49,5 +49,31 @@ describe('codec registry', () => {
     expect(() =>
       mappingWith({ website: { at: 'meta.w', as: { currency: { symbol: 'meta.s', position: 'meta.p' } } } }),
     ).to.throw(/"currency" does not fit this field; fitting are text, plain-text, number$/m);
+  });
+});
+
+describe('codecs read odd values', () => {
+  const read = (fields: object, meta: object) => mappingWith(fields).kinds.event.read({ id: 1, meta }, site);
+
+  it('an address with half of a surrogate pair, which no URL can contain', () => {
+    const url = { at: 'meta.slug', as: { link: 'https://town.example/{}/' } };
+    expect(read({ url }, { slug: 'a\ud800' }).url).to.equal('https://town.example/a%EF%BF%BD/');
+  });
+
+  it('no date from seconds beyond the year 9999, such as milliseconds', () => {
+    const start_date = { at: 'meta.seconds', as: { unix: { wallClockAsUtc: true } } };
+    const startOf = (seconds: unknown) => read({ start_date }, { seconds }).start;
+    expect(startOf(253_402_300_799)).to.equal('9999-12-31 23:59:59');
+    expect(startOf(-62_167_219_200)).to.equal('0000-01-01 00:00:00');
+    for (const seconds of [253_402_300_800, -62_167_219_201, 1_800_000_000_000, '1800000000000', 1e300, '1e400', 'NaN'])
+      expect(startOf(seconds), String(seconds)).to.equal('');
+  });
+
+  it('ids in lists and records of any depth', () => {
+    const organizer = { at: 'meta.ids', json: 'list', as: 'ids' };
+    const idsIn = (list: string) => read({ organizer }, { ids: `{"list": ${list}}` }).organizers;
+    expect(idsIn('[[7], [[{"id": 8}]]]')).to.deep.equal([7, 8]);
+    expect(idsIn(`[7, ${'['.repeat(100_000)}8${']'.repeat(100_000)}]`)).to.deep.equal([7]);
+    expect(idsIn(`[7, ${'{"id":'.repeat(100_000)}8${'}'.repeat(100_000)}]`)).to.deep.equal([7]);
   });
 });

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { CmsRejected } from '../../errors.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, numberOrZero, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { percentDecoded } from '../../text/text.ts';
 import type { RestCall, RestCallBody } from '../client.ts';
@@ -31,7 +31,7 @@ export function createMedia(
   /** Undefined for an upload that is not an image. */
   function imageOf(doc: CmsRecord): ImageRecord | undefined {
     const id = ids.toGateway('image', doc.id);
-    if (id === undefined || !text(doc.mimeType).startsWith('image/')) return undefined;
+    if (id === undefined || !textOrEmpty(doc.mimeType).startsWith('image/')) return undefined;
     const url = absoluteUrl(doc.url, siteUrl);
     const sizes: ImageRecord['sizes'] = {};
     for (const [name, size] of Object.entries(isObject(doc.sizes) ? doc.sizes : {})) {
@@ -39,15 +39,19 @@ export function createMedia(
       if (!isObject(size) || typeof size.url !== 'string') continue;
       const { width, height, mimeType, filesize } = size;
       sizes[name] = {
-        width: number(width),
-        height: number(height),
-        mimeType: text(mimeType),
-        filesizeBytes: number(filesize),
+        width: numberOrZero(width),
+        height: numberOrZero(height),
+        mimeType: textOrEmpty(mimeType),
+        filesizeBytes: numberOrZero(filesize),
         url: absoluteUrl(size.url, siteUrl),
       };
     }
-    const extension = /\.([a-z0-9]+)$/i.exec(text(doc.filename))?.[1] ?? '';
-    const [width, height, filesizeBytes] = [number(doc.width), number(doc.height), number(doc.filesize)];
+    const extension = /\.([a-z0-9]+)$/i.exec(textOrEmpty(doc.filename))?.[1] ?? '';
+    const [width, height, filesizeBytes] = [
+      numberOrZero(doc.width),
+      numberOrZero(doc.height),
+      numberOrZero(doc.filesize),
+    ];
     return { id, url, extension, width, height, filesizeBytes, sizes };
   }
 
@@ -102,7 +106,3 @@ function multipart(bytes: Uint8Array, mimeType: string, filename: string): Pick<
 
 const absoluteUrl = (url: unknown, base: string): string =>
   typeof url === 'string' && URL.canParse(url, base) ? new URL(url, base).href : '';
-
-const number = (value: unknown): number => Number(value) || 0;
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path';
 import { CmsUnavailable } from '../../errors.ts';
+import { numberOrZero, textOrEmpty } from '../../model/json.ts';
 import type { ImageRecord } from '../../model/records.ts';
 import { normalizeUnicode, trimCharacters } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
@@ -25,7 +26,7 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
             const detail = `media item ${String(item.id ?? '')} lacks ${missing.join(', ')}`;
             throw new CmsUnavailable('incomplete', `The CMS's answer is incomplete: ${detail}.`);
           }
-          if (!text(item.mime_type).startsWith('image/')) continue;
+          if (!textOrEmpty(item.mime_type).startsWith('image/')) continue;
           const image = imageOf(item);
           byId.set(image.id, image);
         }
@@ -37,8 +38,8 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
       const search = basename(new URL(url).pathname).replace(/(-\d+x\d+)?\.\w+$/, '');
       const query = { search, per_page: CHUNK, _fields: 'id,source_url,mime_type' };
       const found = recordsOf(await call('GET', 'wp/v2/media', { query }, options));
-      const image = found.find((item) => item.source_url === url && text(item.mime_type).startsWith('image/'));
-      return image && number(image.id);
+      const image = found.find((item) => item.source_url === url && textOrEmpty(item.mime_type).startsWith('image/'));
+      return image && numberOrZero(image.id);
     },
 
     async upload({ bytes, mimeType, filename }, options) {
@@ -56,26 +57,26 @@ export function createMedia(call: RestCall): Pick<Cms, 'images' | 'findImage' | 
 /** Converts a media item. Includes only derived sizes, as The Events Calendar does: WordPress adds `full`. */
 export function imageOf(media: CmsRecord): ImageRecord {
   const details = objectOrEmpty(media.media_details);
-  const url = text(media.source_url);
+  const url = textOrEmpty(media.source_url);
   const sizes: ImageRecord['sizes'] = {};
   for (const [name, value] of Object.entries(objectOrEmpty(details.sizes))) {
     if (name === 'full') continue;
     const size = objectOrEmpty(value);
     sizes[name] = {
-      width: number(size.width),
-      height: number(size.height),
-      mimeType: text(size.mime_type),
-      filesizeBytes: number(size.filesize),
-      url: text(size.source_url),
+      width: numberOrZero(size.width),
+      height: numberOrZero(size.height),
+      mimeType: textOrEmpty(size.mime_type),
+      filesizeBytes: numberOrZero(size.filesize),
+      url: textOrEmpty(size.source_url),
     };
   }
   return {
-    id: number(media.id),
+    id: numberOrZero(media.id),
     url,
     extension: /\.([a-z0-9]+)$/i.exec(url.split(/[?#]/, 1)[0]!)?.[1] ?? '',
-    width: number(details.width),
-    height: number(details.height),
-    filesizeBytes: number(details.filesize),
+    width: numberOrZero(details.width),
+    height: numberOrZero(details.height),
+    filesizeBytes: numberOrZero(details.filesize),
     sizes,
   };
 }
@@ -96,12 +97,4 @@ export function safeFilename(filename: string): string {
   const name = plain(stem).slice(0, 80) || 'image';
   const suffix = plain(extension).slice(0, 10);
   return suffix ? `${name}.${suffix}` : name;
-}
-
-function number(value: unknown): number {
-  return Number(value) || 0;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

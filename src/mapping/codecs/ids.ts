@@ -13,19 +13,24 @@ import { readInteger } from './number.ts';
  */
 type IdsFormat = 'one' | 'list' | 'one-in-list' | 'rows' | 'csv' | 'objects' | { objects: string };
 
-/** Collects ids at any depth, each once. `idPath` is the path of the id in a whole record. */
+/** Deeper lists and records would exhaust the stack. */
+const MAX_DEPTH = 100;
+
+/** Collects ids from nested lists and records, each once. `idPath` is the path of the id in a whole record. */
 function readIds(stored: unknown, idPath: Path | undefined): number[] {
   const ids = new Set<number>();
-  const collect = (value: unknown): void => {
-    if (Array.isArray(value)) for (const item of value) collect(item);
-    else if (isObject(value)) collect(idPath ? valueAt(value, idPath) : (value.id ?? value.ID ?? value.term_id));
-    else if (typeof value === 'string' && value.includes(',')) collect(value.split(','));
+  const collect = (value: unknown, depth: number): void => {
+    if (depth > MAX_DEPTH) return;
+    const inner = depth + 1;
+    if (Array.isArray(value)) for (const item of value) collect(item, inner);
+    else if (isObject(value)) collect(idPath ? valueAt(value, idPath) : (value.id ?? value.ID ?? value.term_id), inner);
+    else if (typeof value === 'string' && value.includes(',')) collect(value.split(','), inner);
     else {
       const id = readInteger(value);
       if (id !== undefined && id > 0) ids.add(id);
     }
   };
-  collect(stored);
+  collect(stored, 0);
   return [...ids];
 }
 

@@ -16,7 +16,7 @@ export const link: CodecDefinition<string> = {
   create: (template = PLACEHOLDER) => ({
     read(stored) {
       const text = readText(stored);
-      return text ? template.replace(PLACEHOLDER, () => encodeURIComponent(text)) : undefined;
+      return text ? template.replace(PLACEHOLDER, () => encodeURIComponent(text.toWellFormed())) : undefined;
     },
     write() {
       throw new UnrepresentableValue('the address of the page cannot be changed');

@@ -1,6 +1,6 @@
 // Codec `unix`: a date as seconds since 1970.
 
-import { formatWallTime, wallTimeMs } from '../../time/wall-time.ts';
+import { earliestMs, formatWallTime, latestMs, wallTimeMs } from '../../time/wall-time.ts';
 import { utcToWall, wallToUtc } from '../../time/zones.ts';
 import type { CodecDefinition } from './codec.ts';
 import { eventZone } from './datetime.ts';
@@ -26,8 +26,11 @@ export const unix: CodecDefinition<UnixOptions> = {
   create: ({ wallClockAsUtc = false, asText = false } = {}) => ({
     read: (stored, zones) => {
       const seconds = typeof stored === 'string' && stored.trim() !== '' ? Number(stored) : stored;
-      if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds === 0) return undefined;
-      const utc = formatWallTime(seconds * 1000);
+      if (typeof seconds !== 'number' || seconds === 0) return undefined;
+      const ms = seconds * 1000;
+      // A time beyond the year 9999 is not one in seconds: some plugins count milliseconds.
+      if (!(ms >= earliestMs && ms <= latestMs)) return undefined;
+      const utc = formatWallTime(ms);
       return wallClockAsUtc ? utc : utcToWall(utc, eventZone(zones));
     },
     write: (value, zones) => {
