@@ -3,6 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
+import { trimCharactersEnd } from './text/text.ts';
 
 /** One key of the configuration. */
 export interface Setting {
@@ -130,7 +131,7 @@ function parse(text: string, { types, fileVariable }: Setting): unknown {
   return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
 }
 
-const withoutLineBreak = (text: string): string => text.replace(/[\r\n]+$/, '');
+const withoutLineBreak = (text: string): string => trimCharactersEnd(text, '\r\n');
 
 /**
  * Reads a file that holds one secret: one line of text, whose line break at the end does not count.
