@@ -3,7 +3,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import { ConfigError } from './errors.ts';
-import { trimCharactersEnd } from './text/text.ts';
 
 /** One key of the configuration. */
 export interface Setting {
@@ -131,7 +130,11 @@ function parse(text: string, { types, fileVariable }: Setting): unknown {
   return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
 }
 
-const withoutLineBreak = (text: string): string => trimCharactersEnd(text, '\r\n');
+function withoutLineBreak(text: string): string {
+  let end = text.length;
+  while (end > 0 && '\r\n'.includes(text[end - 1]!)) end -= 1;
+  return text.slice(0, end);
+}
 
 /**
  * Reads a file that holds one secret: one line of text, whose line break at the end does not count.
