@@ -41,6 +41,20 @@ export const missingParams = (names: string[]): ApiError =>
     data: { params: names },
   });
 
+const UNREADABLE: Readonly<Record<number, [code: string, message: string]>> = {
+  408: ['rest_request_timeout', 'The request did not arrive in time.'],
+  413: ['rest_body_too_large', 'The body is larger than this gateway accepts.'],
+  414: ['rest_uri_too_long', 'The address of this request is too long.'],
+  417: ['rest_expectation_failed', 'This gateway meets no expectation but 100-continue.'],
+  431: ['rest_headers_too_large', 'The headers are larger than this gateway accepts.'],
+};
+
+/** The request is too large, too slow or malformed: no route has seen it. */
+export function unreadableRequest(status: number): ApiError {
+  const [code, message] = UNREADABLE[status] ?? ['rest_bad_request', 'The request could not be read.'];
+  return new ApiError(status, code, message);
+}
+
 /** The API has no such path, or the path does not have this method. */
 export const noRoute = (): ApiError =>
   new ApiError(404, 'rest_no_route', 'No route was found matching the URL and request method.');

@@ -90,6 +90,75 @@ describe('pipelined requests', () => {
   });
 });
 
+describe('a request that Node cannot read', () => {
+  let port: HttpServer;
+  let held: ServerResponse[];
+  beforeEach(async () => {
+    held = [];
+    port = await openServer((_request, response) => held.push(response), LIMITS);
+  });
+  afterEach(() => port.close());
+
+  /** What the client receives until the connection is closed. */
+  async function received(bytes: string, meanwhile = () => {}): Promise<string> {
+    const socket = connect(port.port, '127.0.0.1').on('error', () => {});
+    socket.write(bytes);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    meanwhile();
+    await once(socket, 'close');
+    return text;
+  }
+
+  const CASES: [what: string, bytes: string, status: number, code: string][] = [
+    ['that is not HTTP', 'hello\r\n\r\n', 400, 'rest_bad_request'],
+    ['with a bad chunk', `POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${HOST}zz\r\n`, 400, 'rest_bad_request'],
+    ['with large headers', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${HOST}`, 431, 'rest_headers_too_large'],
+    ['with an unknown Expect', `GET / HTTP/1.1\r\nExpect: x\r\n${HOST}`, 417, 'rest_expectation_failed'],
+  ];
+  for (const [what, bytes, status, code] of CASES)
+    it(`gets one error of the API, and the connection is closed: one ${what}`, async () => {
+      const text = await received(bytes);
+      const [head = '', body = ''] = text.split('\r\n\r\n');
+      expect(head).to.match(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(head).to.include('Connection: close').and.to.include('application/json');
+      const { message, ...error } = JSON.parse(body);
+      expect(error).to.deep.equal({ code, data: { status } });
+      expect(message).to.be.a('string').and.not.to.equal('');
+    });
+
+  it('is answered after the request before it', async () => {
+    const text = await received(`GET / HTTP/1.1\r\n${HOST}hello\r\n\r\n`, async () => {
+      await until(() => held.length === 1, 'the first has arrived');
+      held[0]!.end('first');
+    });
+    expect(text.match(/HTTP\/1\.1 \d+|first|rest_\w+/g)).to.deep.equal([
+      'HTTP/1.1 200',
+      'first',
+      'HTTP/1.1 400',
+      'rest_bad_request',
+    ]);
+  });
+
+  it('closes the connection if its response has begun', async () => {
+    const head = `POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${HOST}`;
+    const socket = connect(port.port, '127.0.0.1').on('error', () => {});
+    socket.write(head);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    await until(() => held.length === 1, 'the request has arrived');
+    held[0]!.write('partial');
+    await until(() => text.includes('partial'), 'its response has begun');
+    socket.write('zz\r\n');
+    await once(socket, 'close');
+    expect(text.match(/HTTP\/1\.1/g)).to.have.length(1);
+  });
+});
+
 describe('graceful shutdown', () => {
   let port: HttpServer;
   let pending: (() => void)[];
