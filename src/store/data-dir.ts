@@ -74,7 +74,7 @@ export function dataDirError(file: string, error: unknown): Error {
       `${directory} is on a read-only file system`,
       'Name a directory that can be written.',
     );
-  if (code === 'EISDIR')
+  if (code === 'EISDIR' || (result === SQLITE.CANNOT_OPEN && existsSync(file) && statSync(file).isDirectory()))
     return new ConfigError(setting, `${file} is a directory`, 'Remove it, or name another directory.');
   if (code === 'ENOSPC' || code === 'EDQUOT' || result === SQLITE.FULL)
     return new ConfigError(

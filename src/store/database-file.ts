@@ -113,7 +113,7 @@ function isReadable({ value }: Record<string, unknown>): boolean {
 const CORRUPTION: readonly number[] = [SQLITE.CORRUPT, SQLITE.NOT_A_DATABASE];
 const UNWRITABLE: readonly number[] = [SQLITE.READ_ONLY, SQLITE.IO_ERROR, SQLITE.FULL, SQLITE.CANNOT_OPEN];
 
-const isCorruption = (error: unknown): boolean => CORRUPTION.includes(sqliteCode(error));
+export const isCorruption = (error: unknown): boolean => CORRUPTION.includes(sqliteCode(error));
 
 /** Converts SQLite's errors to `ReplicaError`. Errors of other kinds are returned as they are. */
 export function toReplicaError(error: unknown): unknown {

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { IdMap } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import { dataDirError, restrictAccess } from './data-dir.ts';
-import { pragma, toReplicaError } from './database-file.ts';
+import { isCorruption, pragma, toReplicaError } from './database-file.ts';
 
 const TABLE = `CREATE TABLE IF NOT EXISTS ids (
   number INTEGER PRIMARY KEY AUTOINCREMENT, space TEXT NOT NULL, cms_id TEXT NOT NULL, UNIQUE (space, cms_id)
@@ -89,8 +89,11 @@ function openFile(file: string): DatabaseSync {
       throw error;
     }
   } catch (error) {
-    const problem = dataDirError(file, error);
-    const remedy = 'Restore it from a backup: without it, every record gets another id. Delete it to accept that.';
-    throw toReplicaError(error) !== error ? new ConfigError(file, problem.message, remedy) : problem;
+    if (!isCorruption(error)) throw dataDirError(file, error);
+    throw new ConfigError(
+      file,
+      `is damaged: ${(error as Error).message}`,
+      'Restore it from a backup: without it, every record gets another id. Delete it to accept that.',
+    );
   }
 }

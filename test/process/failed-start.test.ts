@@ -111,7 +111,11 @@ describe('a gateway that cannot start', function () {
 
   it('names a replica file that is a directory', async () => {
     mkdirSync(join(folder, 'calendar.sqlite'));
-    await refuses({ env: { CALENDAR_DATA_DIR: folder } }, /CALENDAR_DATA_DIR\): .*calendar\.sqlite/, /directory/);
+    await refuses(
+      { env: { CALENDAR_DATA_DIR: folder } },
+      /calendar\.sqlite is a directory/,
+      /Remove it, or name another/,
+    );
   });
 
   it('names a data directory without write permission', async () => {

@@ -61,6 +61,8 @@ describe('the id map', () => {
     openIdMap(file).close();
     expect(statSync(file).mode & 0o077).to.equal(0);
     writeFileSync(file, 'no database'.repeat(1000));
+    const reason = `${file}: is damaged: file is not a database\n  Restore it from a backup`;
+    expect(() => openIdMap(file)).to.throw(ConfigError, reason);
     expect(() => openIdMap(file)).to.throw(ConfigError, /every record gets another id/);
   });
 });

@@ -111,11 +111,14 @@ export function parseInitOptions(values: Values, positionals: string[], env: Nod
   };
 }
 
-/** Adds a scheme, and removes what WordPress appends to the site's address. Throws `ConfigError`. */
+/**
+ * Adds a scheme, and removes what WordPress appends to the site's address. Throws `ConfigError`, which does not quote the text: it may hold a
+ * password.
+ */
 export function parseSiteUrl(text: string): string {
-  const withScheme = /^https?:\/\//i.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(withScheme))
-    throw new ConfigError(text, 'is not a web address', 'Give one such as https://example.org.');
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  if (!isWebAddress(withScheme))
+    throw new ConfigError('the address', 'is not a web address', 'Give one such as https://example.org.');
   const url = new URL(withScheme);
   if (url.username !== '' || url.password !== '')
     throw new ConfigError('the address', 'holds credentials', 'Give them as --user and --password-file.');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { init, type Terminal } from '../../../src/cli/init/init.ts';
-import { INIT_HELP, INIT_OPTIONS, parseInitOptions } from '../../../src/cli/init/options.ts';
+import { INIT_HELP, INIT_OPTIONS, parseInitOptions, parseSiteUrl } from '../../../src/cli/init/options.ts';
 import { questions } from '../../../src/cli/init/questions.ts';
 import { programName } from '../../../src/cli/program-name.ts';
 import { loadConfig } from '../../../src/config.ts';
@@ -311,6 +311,8 @@ describe('init', () => {
     expect(options({ field: ['event.end_date=meta.day,meta.time'] }).fields).to.have.property('event.end_date');
     for (const field of ['event.start_date=none', 'event.end_date=none'])
       expect(() => options({ field: [field] })).to.throw(ConfigError, `--field ${field}: leaves out`);
+    for (const url of ['https://ada:s3cret@exam ple', 'ftp://ada:s3cret@host', ''])
+      expect(() => parseSiteUrl(url)).to.throw(ConfigError, /^the address: is not a web address\n {2}Give one such as/);
     expect(() => options({ mapping: 'joomla' })).to.throw(ConfigError, /gatherpress/);
     expect(() => options({ 'date-order': 'ymd' })).to.throw(ConfigError, /dmy, mdy/);
   });
