@@ -5,7 +5,7 @@ import { compileMapping } from '../../mapping/compile.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import { isTermKind, type Kind } from '../../model/records.ts';
 import { printable } from '../../text/text.ts';
-import { basicAuth, openSite, type WordPressConnection } from '../open-site.ts';
+import { basicAuth, openSite } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
 import { siteError } from '../site-problems.ts';
 import { advise, OWN_TYPES_PRESET } from './advice.ts';
@@ -46,7 +46,7 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
   const account = await resolveAccount(options, prompts);
   const connection = openSite(url, account && basicAuth(account.user, account.password));
   try {
-    const site = await probeSite(connection);
+    const site = await probe(connection, presetListParams());
     printAll([...siteLines(site), '']);
     const unsupported = unsupportedPlugins(site);
     if (unsupported.length > 0 && !hasServableEvents(site, options)) {
@@ -77,6 +77,8 @@ export async function init(options: InitOptions, { print, ask }: Terminal = term
     printAll(written.map((file) => `wrote ${displayPath(file)}`));
     printAll(nextStepLines(proposal, options.out, files, account !== undefined));
     return 0;
+  } catch (error) {
+    throw siteError(error, connection.url, account !== undefined, 'arguments', 'wordpress');
   } finally {
     await connection.close();
   }
@@ -97,14 +99,6 @@ async function resolveAccount(
   if (secret === undefined)
     throw new ConfigError('--user', 'goes with an application password', advise('give-password'));
   return { user, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
-}
-
-async function probeSite(connection: WordPressConnection): Promise<ProbedSite> {
-  try {
-    return await probe(connection, presetListParams());
-  } catch (error) {
-    throw siteError(error, connection.url, connection.credentials !== undefined, 'arguments', 'wordpress');
-  }
 }
 
 /** Proposes a mapping, and asks what the samples leave open. Resolves with undefined if no type has a start of events. */

@@ -59,6 +59,9 @@ const MAX_TYPE_LOOKUPS = 60;
 /** Types of WordPress itself that cannot be events. */
 const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
 
+/** The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even be part of a URL. */
+const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
+
 /** Top-level properties that every post has. Any other may be a field of a plugin. */
 const CORE_PROPERTIES =
   /^(id|date|date_gmt|guid|modified|modified_gmt|slug|status|type|link|title|content|excerpt|author|featured_media|comment_status|ping_status|sticky|template|format|parent|meta|acf|password|generated_slug|permalink_template|class_list|categories|tags|_.*|yoast_.*|jetpack_.*|aioseo_.*)$/;
@@ -84,10 +87,15 @@ export async function probe(
       base: String(rest_base),
       label: String(name),
       hierarchical: hierarchical === true,
-    }));
+    }))
+    .filter(({ base }) => COLLECTION.test(base));
   const types: ProbedType[] = [];
   for (const type of postTypes)
-    if (!NOT_CONTENT.test(String(type.slug)) && (type.rest_namespace ?? 'wp/v2') === 'wp/v2')
+    if (
+      !NOT_CONTENT.test(String(type.slug)) &&
+      (type.rest_namespace ?? 'wp/v2') === 'wp/v2' &&
+      COLLECTION.test(baseOf(type))
+    )
       types.push(await probeType(site, type, taxonomies, listParams));
   const namespaces = stringList((await read('', { _fields: 'namespaces' })).namespaces);
   if (namespaces.includes('pods/v1')) await addPodsNumbers(site, types);
@@ -104,13 +112,15 @@ export async function probe(
   };
 }
 
+const baseOf = ({ rest_base, slug }: CmsRecord): string => String(rest_base || slug);
+
 async function probeType(
   { call, credentials }: WordPressConnection,
   type: CmsRecord,
   allTaxonomies: readonly ProbedTaxonomy[],
   listParams: Readonly<Record<string, Query | undefined>>,
 ): Promise<ProbedType> {
-  const base = String(type.rest_base || type.slug);
+  const base = baseOf(type);
   const query: Query = { per_page: SAMPLE_SIZE, ...listParams[base] };
   const list = (more: Query) => orIfRefused(call('GET', `wp/v2/${base}`, { query: { ...query, ...more } }), undefined);
   const ofAccount = { context: 'edit', status: 'publish,future,draft,pending,private' };

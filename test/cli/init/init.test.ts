@@ -284,6 +284,26 @@ describe('init', () => {
     expect(output()).to.match(/ check --config \S+\n.* drafts, .*\n.* check --config \S+ --write\n.* serve --config /);
   });
 
+  it('says that the site does not answer any more, and writes nothing, if it goes down after it was shown', async () => {
+    await openSite(gigs('25'));
+    const print = () => {
+      site.before = (_request, response) => {
+        response.writeHead(500).end();
+        return true;
+      };
+    };
+    expect(await errorOf(init(options({ yes: true, anonymous: true }), { print }))).to.match(
+      /^the address: .* does not answer as a WordPress site: The CMS answered with status 500\.\n {2}Look into/,
+    );
+    expect(existsSync(out())).to.equal(false);
+  });
+
+  it('leaves out a type whose collection no mapping can name', async () => {
+    site = await startFakeSite({ types: [gigs('25'), { ...gigs(), type: 'odd', base: 'odd\u001b[31m?x=1#' }] });
+    expect(await init(options({ yes: true, anonymous: true }), terminal())).to.equal(0);
+    expect(output()).not.to.include('odd');
+  });
+
   it('rejects a wrong password, address, collection and field, with the reason', async () => {
     await openSite(gigs('25'));
     const wrong = { ...options({ yes: true, user: 'service' }), password: 'of the login form' };

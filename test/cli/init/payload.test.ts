@@ -119,6 +119,16 @@ describe('init with Payload', () => {
     expect(printed.at(-2)).to.include('check --config');
   });
 
+  it('says that the site does not answer any more if it goes down after it was shown', async () => {
+    const print = () => {
+      server.removeAllListeners('request').on('request', (_request, response) => response.writeHead(500).end());
+    };
+    const options = parseInitOptions({ out: join(folder, 'made'), yes: true, anonymous: true }, [url], {});
+    const error: unknown = await init(options, { print }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(ConfigError);
+    expect((error as ConfigError).message).to.match(/^the address: .* does not answer as a Payload site: .*status 500/);
+  });
+
   it('writes the plugin that sends webhooks, which holds no secret, and its secret', async () => {
     await run({ anonymous: true, 'webhook-url': 'http://10.0.0.5:3001/-/changes' });
     expect(printed.join('\n')).to.match(/put \S*made\/calendar-gateway\.ts next to payload\.config\.ts/);

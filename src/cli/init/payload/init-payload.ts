@@ -5,6 +5,7 @@ import { ConfigError } from '../../../errors.ts';
 import { compileMapping } from '../../../mapping/compile.ts';
 import { openPayloadSite } from '../../open-site.ts';
 import { readSampleRecords } from '../../sample-records.ts';
+import { siteError } from '../../site-problems.ts';
 import { advise } from '../advice.ts';
 import { displayPath, nextStepLines, outputFiles, writeFiles } from '../files.ts';
 import type { InitOptions } from '../options.ts';
@@ -106,6 +107,8 @@ async function preview(
   try {
     const records = await readSampleRecords(connection, mapping, await connection.cms.site());
     return previewLines(records, mapping, await connection.cms.site(), baseUrl, proposal);
+  } catch (error) {
+    throw siteError(error, site.url, credentials !== undefined, 'arguments', 'payload');
   } finally {
     await connection.close();
   }
