@@ -120,7 +120,7 @@ export interface RetryBudget {
   tryRetry(): boolean;
 }
 
-export function createRetryBudget(nowMs: () => number = Date.now): RetryBudget {
+export function createRetryBudget(nowMs = () => performance.now()): RetryBudget {
   let window = { startMs: nowMs(), requests: 0, retries: 0 };
   const current = () => {
     if (nowMs() - window.startMs >= WINDOW_MS) window = { startMs: nowMs(), requests: 0, retries: 0 };

@@ -37,8 +37,8 @@ export const serviceOptions = ({ serviceCredentials, signal }: SyncContext): Cal
 });
 
 /** The gateway's clock when the request with this read mark was sent. */
-export const sentAtMs = ({ memory, nowMs }: SyncContext, readMark: number): number =>
-  memory.reads.sentMs.get(readMark) ?? nowMs();
+export const sentAtMs = ({ memory, clockMs }: SyncContext, readMark: number): number =>
+  memory.reads.sentMs.get(readMark) ?? clockMs();
 
 async function list(
   context: SyncContext,
@@ -46,9 +46,9 @@ async function list(
   request: ListRequest,
   options: CallOptions,
 ): Promise<MarkedPage> {
-  const { cms, memory, nowMs, signal } = context;
+  const { cms, memory, clockMs, signal } = context;
   const readMark = nextReadMark(memory);
-  memory.reads.sentMs.set(readMark, nowMs());
+  memory.reads.sentMs.set(readMark, clockMs());
   memory.counts.requests += 1;
   const page = await cms.list(spec, request, { signal, ...options });
   memory.reads.cmsTimeMs = page.cmsTimeMs;

@@ -23,7 +23,10 @@ export interface SyncContext {
   readonly pageSize: number;
   readonly resyncIntervalMs: number;
   readonly observe: Observe;
+  /** The wall clock: for times that are saved or shown. An operator or NTP may set it. */
   readonly nowMs: () => number;
+  /** A monotonic clock: for durations within this process. */
+  readonly clockMs: () => number;
   readonly signal: AbortSignal;
   readonly memory: SyncMemory;
 }
@@ -123,10 +126,7 @@ export interface KindMemory {
 
   /** Records to re-read by id. */
   dirty: Set<number>;
-  /**
-   * Records whose `modified` second may not be over: id -> gateway's time when that `modified` was first
-   * read.
-   */
+  /** Records whose `modified` second may not be over: id -> `clockMs` when that `modified` was first read. */
   withinSecond: Map<number, number>;
   /**
    * id -> read mark. The replica's record is as new as this request; responses to earlier requests are
@@ -215,7 +215,7 @@ export interface SyncMemory {
   };
   reads: {
     lastMark: number;
-    /** Read mark -> the gateway's clock when the request was sent. */
+    /** Read mark -> `clockMs` when the request was sent. */
     sentMs: Map<number, number>;
     /** The CMS's clock in its latest response; 0 before the first. */
     cmsTimeMs: number;
@@ -342,10 +342,7 @@ export function reloadMemory(memory: SyncMemory, replica: Replica): boolean {
   return true;
 }
 
-/**
- * Starts the next full resync immediately: what the present one has read is outdated. Save the reason together with `resyncState`: a
- * process that is killed after it saved the reason alone would not read the records again.
- */
+/** Starts the next full resync immediately. Save the reason together with `resyncState`: a killed process would know the reason alone. */
 export function restartResync({ resync }: SyncMemory): void {
   resync.progress = undefined;
   resync.dueMs = 0;

@@ -32,13 +32,13 @@ export async function approveDeletions(
   missing: readonly number[],
   reported: ReadonlySet<number> = new Set(),
 ): Promise<number[]> {
-  const { memory, nowMs } = context;
+  const { memory, clockMs } = context;
   const { kind } = collection;
   if (missing.length === 0) return [];
   const suspended = suspendedIds(memory, kind);
   const unsuspended = missing.filter((id) => !suspended.has(id));
   if (unsuspended.length === missing.length && !isMassDeletion(context, collection, missing.length)) {
-    memory.kinds[kind].recentDeletions.push({ atMs: nowMs(), count: missing.length });
+    memory.kinds[kind].recentDeletions.push({ atMs: clockMs(), count: missing.length });
     return [...missing];
   }
   const confirmed: number[] = [];
@@ -61,19 +61,25 @@ export function isMassDeletion(context: SyncContext, collection: Collection, mis
   return deletions > FEW_DELETIONS && deletions > (countRecords(context, collection) + recent) * MAX_FRACTION;
 }
 
-function countRecentDeletions({ memory, nowMs }: SyncContext, kind: Kind): number {
+function countRecentDeletions({ memory, clockMs }: SyncContext, kind: Kind): number {
   const kindMemory = memory.kinds[kind];
-  kindMemory.recentDeletions = kindMemory.recentDeletions.filter(({ atMs }) => Math.abs(nowMs() - atMs) < RECENT_MS);
+  kindMemory.recentDeletions = kindMemory.recentDeletions.filter(({ atMs }) => clockMs() - atMs < RECENT_MS);
   return kindMemory.recentDeletions.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Suspends the deletion of these records; the waiting time starts again for all of the kind. */
-export function suspendDeletions({ memory, nowMs }: SyncContext, kind: Kind, missing: readonly number[]): void {
+export function suspendDeletions({ memory, clockMs }: SyncContext, kind: Kind, missing: readonly number[]): void {
   const ids = memory.kinds[kind].suspended?.ids ?? new Set<number>();
   const before = ids.size;
   for (const id of missing) ids.add(id);
   if (ids.size === before) return;
-  const restarted = { ids, sinceMs: nowMs(), reviews: 0, nextReviewMs: nowMs(), reason: 'waiting for confirmation' };
+  const restarted = {
+    ids,
+    sinceMs: clockMs(),
+    reviews: 0,
+    nextReviewMs: clockMs(),
+    reason: 'waiting for confirmation',
+  };
   // A review in progress holds the same object.
   memory.kinds[kind].suspended = Object.assign(memory.kinds[kind].suspended ?? {}, restarted);
 }
@@ -96,15 +102,15 @@ export const suspendedIds = ({ kinds }: SyncMemory, kind: Kind): ReadonlySet<num
  * what the CMS throws.
  */
 export async function reviewSuspended(context: SyncContext, collection: Collection): Promise<number[]> {
-  const { memory, nowMs } = context;
+  const { memory, clockMs } = context;
   const { suspended } = memory.kinds[collection.kind];
-  if (!suspended || nowMs() < suspended.nextReviewMs) return [];
-  suspended.nextReviewMs = nowMs() + REVIEW_INTERVAL_MS;
+  if (!suspended || clockMs() < suspended.nextReviewMs) return [];
+  suspended.nextReviewMs = clockMs() + REVIEW_INTERVAL_MS;
   const ids = [...suspended.ids];
-  const isFinal = suspended.reviews + 1 >= MIN_REVIEWS && nowMs() - suspended.sinceMs >= MIN_WAIT_MS;
+  const isFinal = suspended.reviews + 1 >= MIN_REVIEWS && clockMs() - suspended.sinceMs >= MIN_WAIT_MS;
   const existing = await findExisting(context, collection, ids, isFinal ? FINAL_SAMPLE : SAMPLE);
   if (existing !== undefined) {
-    suspended.sinceMs = nowMs();
+    suspended.sinceMs = clockMs();
     suspended.reviews = 0;
     suspended.reason = `record ${existing} exists when the gateway reads it by id`;
     return [];

@@ -41,11 +41,11 @@ export function isOutdated({ kinds }: SyncMemory, kind: Kind, id: number, readMa
 }
 
 /** Records a write of this gateway, now: the record is re-read until its `modified` second is over. */
-export function markWritten(memory: SyncMemory, kind: Kind, id: number, nowMs: number): void {
+export function markWritten(memory: SyncMemory, kind: Kind, id: number, atMs: number): void {
   const readMark = nextReadMark(memory);
   setReadMark(memory, kind, id, readMark);
   const { withinSecond } = memory.kinds[kind];
-  withinSecond.set(id, nowMs);
+  withinSecond.set(id, atMs);
   memory.kinds[kind].lastWriteMark = readMark;
   memory.kinds[kind].revision += 1;
 }

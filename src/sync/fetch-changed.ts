@@ -31,13 +31,13 @@ export const changedRecords = (
  * poll fetches them.
  */
 export async function fetchChanged(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
-  const { replica, memory, collections, nowMs } = context;
+  const { replica, memory, collections, clockMs } = context;
   const idsOf = (name: string) =>
     new Set(changes.filter(({ collection }) => collection === name).map(({ id }) => seriesIdOf(id)));
   for (const { kind, name } of collections) {
     const ids = idsOf(name);
     // Responses to the requests in progress are outdated, as after a write of the gateway.
-    for (const id of ids) markWritten(memory, kind, id, nowMs());
+    for (const id of ids) markWritten(memory, kind, id, clockMs());
     markDirty(memory, kind, ids);
   }
   for (const collection of collections) {

@@ -150,7 +150,7 @@ function isAcceptable(
  * about the time of a change.
  */
 function isStaleConfirmed(
-  { replica, memory, nowMs }: SyncContext,
+  { replica, memory, clockMs }: SyncContext,
   kind: Kind,
   id: number,
   heldUtc: string,
@@ -161,11 +161,11 @@ function isStaleConfirmed(
   const { staleResponses } = memory.kinds[kind];
   const stale = staleResponses.get(id);
   if (stale?.modifiedUtc !== modifiedUtc) {
-    staleResponses.set(id, { modifiedUtc, sinceMs: nowMs(), responses: 1 });
+    staleResponses.set(id, { modifiedUtc, sinceMs: clockMs(), responses: 1 });
     return false;
   }
   stale.responses += 1;
-  return stale.responses >= STALE_RESPONSE.responses && nowMs() - stale.sinceMs >= STALE_RESPONSE.ms;
+  return stale.responses >= STALE_RESPONSE.responses && clockMs() - stale.sinceMs >= STALE_RESPONSE.ms;
 }
 
 /**

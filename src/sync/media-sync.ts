@@ -78,12 +78,12 @@ export async function fetchMissingImages(
 
 /** Fetches what was modified in the CMS's media library since the last poll. Throws what the CMS throws. */
 export async function pollMedia(context: SyncContext): Promise<void> {
-  const { memory, nowMs, commit } = context;
+  const { memory, clockMs, commit } = context;
   const { media } = memory;
   const requested = [...media.toRead];
   media.toRead.clear();
   for (const id of requested) media.absent.delete(id);
-  const startedMs = nowMs();
+  const startedMs = clockMs();
   const total = await listModified(context, startedMs);
   media.watermarkAge = updateWatermarkAge(media.watermarkAge, media.watermarkUtc, startedMs);
   const changed = [...media.recent].filter(([, { isSettled }]) => !isSettled).map(([id]) => id);

@@ -183,11 +183,11 @@ export interface PollLoopOptions {
   poll: () => Promise<boolean>;
   /** Pause after a poll that took `durationMs`. */
   pauseMs: (durationMs: number) => number;
-  nowMs: () => number;
+  clockMs: () => number;
   signal: AbortSignal;
 }
 
-export function createPollLoop({ poll, pauseMs, nowMs, signal }: PollLoopOptions): PollLoop {
+export function createPollLoop({ poll, pauseMs, clockMs, signal }: PollLoopOptions): PollLoop {
   let running: Promise<void> | undefined;
   /** The poll that callers of `pollNow` wait for. */
   let requested: PromiseWithResolvers<boolean> | undefined;
@@ -209,10 +209,10 @@ export function createPollLoop({ poll, pauseMs, nowMs, signal }: PollLoopOptions
       const answering = requested;
       requested = undefined;
       isRequestedAgain = false;
-      const startedMs = nowMs();
+      const startedMs = clockMs();
       const result = await poll();
       answering?.resolve(result);
-      await pause(pauseMs(nowMs() - startedMs));
+      await pause(pauseMs(clockMs() - startedMs));
     }
     requested?.resolve(false);
   }

@@ -178,16 +178,16 @@ async function decideAfterRefusal(
   collection: Collection,
   error: CmsRejected,
 ): Promise<PublicViewMode> {
-  const { cms, memory, nowMs } = context;
+  const { cms, memory, clockMs } = context;
   const others = context.collections.filter(({ isPosts, kind }) => isPosts && kind !== collection.kind);
   const probes = [...others.map(({ spec }) => spec), ...(cms.builtIn ? [cms.builtIn] : [])];
   let mode: PublicViewMode = 'account';
   for (const spec of probes) if (await isOpen(context, spec)) mode = 'withheld';
   if (memory.publicView.modes[collection.kind] === 'public') {
     const refusal = mode === 'account' ? memory.publicView : memory.kinds[collection.kind];
-    refusal.refusedSinceMs ??= nowMs();
+    refusal.refusedSinceMs ??= clockMs();
     const reason = `the CMS refuses anonymous readers of "${collection.name}" (${error.status} ${error.code})`;
-    if (nowMs() - refusal.refusedSinceMs < REFUSAL_GRACE_MS)
+    if (clockMs() - refusal.refusedSinceMs < REFUSAL_GRACE_MS)
       throw new CmsUnavailable('status', reason, { status: error.status });
   }
   await setMode(context, collection, mode);

@@ -93,7 +93,9 @@ export interface SyncOptions {
   /** Time between the starts of two polls. */
   intervalMs: number;
   observe: Observe;
+  /** The wall clock, and a monotonic one for durations. */
   nowMs?: () => number;
+  clockMs?: () => number;
   peers?: Pick<Peers, 'commit' | 'isLeader' | 'polled' | 'pollFailed'> | undefined;
   /** Time between the starts of two full resyncs. */
   resyncIntervalMs?: number | undefined;
@@ -112,7 +114,8 @@ const SAVE_CAUGHT_UP_MS = 60_000;
 
 /** Nothing happens before `start`. */
 export function createSync(options: SyncOptions): Sync {
-  const { replica, cms, mapping, serviceCredentials, intervalMs, observe, nowMs = Date.now, peers } = options;
+  const { replica, cms, mapping, serviceCredentials, intervalMs, observe, peers } = options;
+  const { nowMs = Date.now, clockMs = () => performance.now() } = options;
   const { resyncIntervalMs = RESYNC_INTERVAL_MS, pageSize = options.cms.maxPageSize } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -124,9 +127,9 @@ export function createSync(options: SyncOptions): Sync {
     pauseMs(durationMs) {
       const { state } = context.memory;
       if (state.failures > 0) return retryDelayMs(state);
-      return Math.min(intervalMs, Math.max(0, intervalMs - durationMs));
+      return Math.max(0, intervalMs - durationMs);
     },
-    nowMs,
+    clockMs,
     signal,
   });
 
@@ -146,6 +149,7 @@ export function createSync(options: SyncOptions): Sync {
       resyncIntervalMs,
       observe,
       nowMs,
+      clockMs,
       signal,
       memory: loadMemory(replica, nowMs(), collections),
       commit: (build) =>
@@ -184,7 +188,7 @@ export function createSync(options: SyncOptions): Sync {
     const { memory } = leadershipContext;
     const { counts } = memory;
     const countsBefore = { ...counts };
-    const startedMs = nowMs();
+    const startedMs = clockMs();
     const release = retainReadMarks(memory);
     const late = setTimeout(() => dispatch({ type: 'late' }), MAX_INTERVALS_BEHIND * intervalMs);
     late.unref();
@@ -216,7 +220,7 @@ export function createSync(options: SyncOptions): Sync {
         requests: counts.requests - countsBefore.requests,
         changed: counts.changed - countsBefore.changed,
         removed: counts.removed - countsBefore.removed,
-        durationMs: Math.max(0, nowMs() - startedMs),
+        durationMs: clockMs() - startedMs,
       });
     }
     return isCurrent;
@@ -277,7 +281,7 @@ export function createSync(options: SyncOptions): Sync {
       if (serviceCredentials !== undefined || reader.credentials === undefined) return;
       await withReadMarks((current) => fetchStaffRecords(current, reader, kind));
     },
-    recordWrite: (kind, id) => markWritten(context.memory, kind, id, nowMs()),
+    recordWrite: (kind, id) => markWritten(context.memory, kind, id, clockMs()),
     async readPublicView(kind, record, call) {
       const collection = collectionOf(context, kind);
       if (!collection) return undefined;
@@ -298,7 +302,7 @@ export function createSync(options: SyncOptions): Sync {
       for (const kind of KINDS) context.memory.kinds[kind].dirty = kinds[kind].dirty;
       context.memory.state = state;
       context.memory.media.progress = media.progress;
-      for (const { kind, id } of dirty) markWritten(context.memory, kind, seriesIdOf(id), nowMs());
+      for (const { kind, id } of dirty) markWritten(context.memory, kind, seriesIdOf(id), clockMs());
       loop.pollAgain();
     },
     takeDirty: () =>

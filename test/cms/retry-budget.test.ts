@@ -27,4 +27,18 @@ describe('retry budget', () => {
     nowMs = 10_000;
     expect(count(10, budget.tryRetry)).to.equal(3);
   });
+
+  it('does not start again because the wall clock was set', () => {
+    const wallClock = Date.now;
+    let setMs = 0;
+    Date.now = () => wallClock() + setMs;
+    try {
+      const budget = createRetryBudget();
+      expect(count(10, budget.tryRetry)).to.equal(3);
+      setMs = 3_600_000;
+      expect(budget.tryRetry()).to.equal(false);
+    } finally {
+      Date.now = wallClock;
+    }
+  });
 });

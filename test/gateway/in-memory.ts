@@ -155,6 +155,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     ...parts,
     cms,
     nowMs,
+    clockMs: nowMs,
     resyncIntervalMs: options.resyncIntervalMs,
     pageSize: options.syncPageSize,
     ...(cluster && { peers: cluster }),

@@ -1,5 +1,4 @@
-// After the gateway's clock was set back, polls and the full resync continue without waiting for the old
-// time.
+// After the gateway's wall clock was set back or forward, polls, the full resync and mass deletions wait as long as before.
 
 import { expect } from 'chai';
 import { openReplica } from '../../src/store/replica.ts';
@@ -10,8 +9,8 @@ import { mapping, testSite } from './test-site.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('a clock that was set back', () => {
-  it('does not stop the polls', async () => {
+describe('a wall clock that was set', () => {
+  it('back does not stop the polls', async () => {
     const nowMs = Date.UTC(2026, 0, 1);
     const cms = createFakeCms(() => nowMs);
     let polls = 0;
@@ -31,7 +30,35 @@ describe('a clock that was set back', () => {
     replica.close();
   });
 
-  it('does not delay the full resync', async () => {
+  it('back does not delay a mass deletion', async () => {
+    const site = testSite();
+    const ids = Array.from({ length: 60 }, () => site.cms.createPost('events').id);
+    site.sync.start();
+    await site.settle();
+    for (const id of ids.slice(0, 50)) site.cms.posts.delete(id);
+    await site.poll();
+    expect(site.sync.status().reason).to.match(/leave out 50 records/);
+    site.setClock(-DAY_MS);
+    await site.settle();
+    expect([site.sync.status().state, site.replica.counts().event]).to.deep.equal(['live', 10]);
+    await site.close();
+  });
+
+  it('forward does not shorten the wait before a mass deletion', async () => {
+    const site = testSite();
+    const ids = Array.from({ length: 60 }, () => site.cms.createPost('events').id);
+    site.sync.start();
+    await site.settle();
+    for (const id of ids.slice(0, 50)) site.cms.posts.delete(id);
+    for (let n = 0; n < 6; n += 1) {
+      await site.poll();
+      site.setClock(DAY_MS);
+    }
+    expect(site.replica.counts().event).to.equal(60);
+    await site.close();
+  });
+
+  it('back does not delay the full resync', async () => {
     const site = testSite();
     const { id } = site.cms.createPost('events', { title: 'Before' });
     site.sync.start();

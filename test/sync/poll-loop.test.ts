@@ -20,7 +20,7 @@ describe('poll loop', () => {
         return poll.promise;
       },
       pauseMs: () => 2 ** 30,
-      nowMs: () => 0,
+      clockMs: () => 0,
       signal: controller.signal,
     });
     loop.start();

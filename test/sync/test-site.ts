@@ -28,6 +28,8 @@ export interface TestSite {
   mapping: Mapping;
   /** Advances both clocks. */
   advance(ms: number): void;
+  /** Sets the gateway's wall clock forward, or back. */
+  setClock(byMs: number): void;
   /** The gateway's clock. */
   nowMs(): number;
   /** A new process with the same replica. */
@@ -54,7 +56,8 @@ export interface SiteOptions {
 
 /** An empty site at the start of 2026, and a sync that is not started. */
 export function testSite(options: SiteOptions = {}): TestSite {
-  const { skewMs = 0, pageSize = 5, file } = options;
+  const { pageSize = 5, file } = options;
+  let { skewMs = 0 } = options;
   let cmsMs = Date.UTC(2026, 0, 1);
   const cms = createFakeCms(() => cmsMs, { timezone: '+02:00' });
   const siteMapping = options.mapping ?? mapping;
@@ -72,6 +75,7 @@ export function testSite(options: SiteOptions = {}): TestSite {
       resyncIntervalMs: RESYNC_INTERVAL_MS,
       pageSize,
       nowMs,
+      clockMs: () => cmsMs,
       observe: (observation) => void observations.push(observation),
     });
   const site: TestSite = {
@@ -88,6 +92,9 @@ export function testSite(options: SiteOptions = {}): TestSite {
     nowMs,
     advance(ms) {
       cmsMs += ms;
+    },
+    setClock(byMs) {
+      skewMs += byMs;
     },
     async restart(as) {
       await site.sync.stop();
