@@ -68,7 +68,7 @@ describe('modified_after of categories and tags', () => {
     expect(await names('2027-01-01T10:00:01Z')).to.deep.equal([]);
   });
 
-  it('lists a new term and a changed one, whatever of it changed', async () => {
+  it('lists a new term and a changed one, whichever of its fields changed', async () => {
     nowMs += MINUTE_MS;
     let since = now();
     await gateway.request('/categories', { as: 'admin', json: { name: 'Blues' } });

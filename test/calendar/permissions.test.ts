@@ -82,7 +82,7 @@ describe('permissions', () => {
     });
   }
 
-  it('for posts are none for events, venues or organizers', async () => {
+  it('to edit posts are no permissions for events, venues or organizers', async () => {
     await start({
       collectionInfo: async ({ collection }) => collectionInfoOf(permissionsOf(collection)),
       account: async () => ({

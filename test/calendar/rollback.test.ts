@@ -20,7 +20,7 @@ describe('rollback', () => {
   const fixture = writeFixture();
   const { write, failAt, existing, namesOf } = fixture;
 
-  it('takes these steps if the CMS accepts each', async () => {
+  it('removes nothing if the CMS accepts every step', async () => {
     await write('/events', 'create', EVENT_WITH_ALL);
     expect(fixture.cms.writes).to.deep.equal(STEPS);
     expect(fixture.cms.deletes).to.deep.equal([]);
@@ -86,7 +86,7 @@ describe('rollback', () => {
       expect(existing()).to.deep.equal([]);
     });
 
-    it('when an update is rejection, and the event stays as it was', async () => {
+    it('if the CMS rejects an update, and the event stays as it was', async () => {
       const { id } = await write('/events', 'create', event);
       const before = structuredClone(existing());
       failAt({ method: 'update', base: 'events' }, false, rejection);

@@ -48,7 +48,7 @@ describe('a response to a read that is older than the replica', () => {
     expect(reread).to.deep.include({ collection: 'events', id });
   });
 
-  it('of 404 lets the sync read a hidden record again, if the CMS itself says that there is none', async () => {
+  it('with the status 404 lets the sync re-read a hidden record, if the CMS itself says that there is none', async () => {
     for (const [kind, rereads] of [
       ['failed', []],
       ['not-found', [{ collection: 'events', id }]],

@@ -82,7 +82,7 @@ describe('a request that the gateway can know to be invalid', () => {
     }
   });
 
-  it('is otherwise written as it was: the same name twice is one record', async () => {
+  it('is valid with the same name twice, which becomes one record', async () => {
     const { status, body } = await send('/events', {
       ...VALID,
       categories: ['New', 'new', ' NEW '],
@@ -118,7 +118,7 @@ describe('a request that the gateway can know to be invalid', () => {
     }
   });
 
-  it('attaches no category without a slug for a text without letters and digits', async () => {
+  it('attaches no category for a text without letters and digits, not even one that has no slug', async () => {
     gateway.replica.upsert([term('category', 900, { name: 'Jazz', slug: '' })]);
     expect((await gateway.request('/events?categories=!!!')).status).to.equal(400);
     const { body } = await send('/events', { title: 'Fair', ...times, categories: ['!!!'] });
@@ -153,7 +153,7 @@ describe('a request that the gateway can know to be invalid', () => {
     expect(cms.writes).to.have.length(1);
   });
 
-  it('says of a kind that the site lacks that it has none, and of one that it maps for reading that it has', async () => {
+  it('distinguishes in its error a kind that the site lacks from one that the mapping has for reading only', async () => {
     await gateway.stop();
     const without = mappingWith({}, { organizer: undefined, venue: { posts: 'venues', readOnly: true } });
     gateway = await startGateway({ cms, as: CREDENTIALS, nowMs: () => NOW_MS, mapping: without });
@@ -169,7 +169,7 @@ describe('a request that the gateway can know to be invalid', () => {
     expect(cms.writes).to.deep.equal([]);
   });
 
-  it('says of venues that are text inside the events that they are for reading only', async () => {
+  it('says in its error that venues which are text inside events are for reading only', async () => {
     await gateway.stop();
     const text = mappingWith({ venue: { embedded: { venue: 'meta.place' } } }, { venue: undefined });
     gateway = await startGateway({ cms, as: CREDENTIALS, nowMs: () => NOW_MS, mapping: text });

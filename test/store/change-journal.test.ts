@@ -47,7 +47,7 @@ const steps = fc.array(fc.oneof({ weight: 5, arbitrary: write }, { weight: 2, ar
 });
 
 describe('the change journal', () => {
-  it('keeps a copy of the public records, which reads it at any times, equal to them', () => {
+  it('lets a reader who reads it now and then keep a copy that equals the public records', () => {
     fc.assert(
       fc.property(fc.array(steps, { minLength: 1, maxLength: 6 }), (reads) => {
         const replica = openReplica({ identity: 'test' });
@@ -112,7 +112,7 @@ describe('the change journal', () => {
       expect(since()).to.deep.equal(['venue 3 deleted', 'event 1 deleted', 'tag 4 deleted']);
     });
 
-    it('says nothing of what was never public, not even that something happened', () => {
+    it('has no entry for a record that was never public, and its head stays the same', () => {
       replica.upsert([event(2, { status: 'draft', title: 'Secret' }), event(5, { status: 'private' })]);
       replica.upsert([event(5, { status: 'trash' }), event(6, { protected: true }), event(7, { hidden: true })]);
       replica.delete('event', [2, 5, 6, 7]);
@@ -120,7 +120,7 @@ describe('the change journal', () => {
       expect(replica.journal.head()).to.deep.equal(start);
     });
 
-    it('has nothing for records that are written again without a change, as a full resync does', () => {
+    it('has no entry for records that are written again without a change, as by a full resync', () => {
       replica.upsert([event(1), venue(3), term('tag', 4)], [image(9)]);
       expect(since()).to.deep.equal([]);
     });
@@ -132,7 +132,7 @@ describe('the change journal', () => {
       expect(since()).to.deep.equal(['event 1 updated']);
     });
 
-    it('does not know positions of other replicas, nor what it has not reached', () => {
+    it('does not know positions of other replicas, or positions that it has not reached', () => {
       const other = openReplica({ identity: 'test' });
       expect(replica.journal.since(other.journal.head(), 9)).to.equal(undefined);
       expect(replica.journal.since({ ...start, number: start.number + 1 }, 9)).to.equal(undefined);
@@ -192,7 +192,7 @@ describe('the change journal', () => {
       expect(texts(changesSince(replica, start).entries)).to.deep.equal(['event 1 created', 'event 2 created']);
     });
 
-    it('knows no positions after those of the backup that it was restored from, also when as many changes followed', () => {
+    it('does not know positions that are newer than the backup it was restored from, even after as many new changes', () => {
       replica.upsert([event(1)]);
       const before = replica.journal.head();
       replica.close();
@@ -210,7 +210,7 @@ describe('the change journal', () => {
       expect(changesSince(replica, before).entries.map(({ id }) => id)).to.deep.equal([4, 5, 6, 7]);
     });
 
-    it('knows no positions of changes that a crash of the machine took back', () => {
+    it('does not know positions of changes that a crash of the machine lost', () => {
       const kept = replica.journal.head();
       reopen();
       const taken = { ...kept, number: kept.number + 1, first: kept.number + 1 };
@@ -219,7 +219,7 @@ describe('the change journal', () => {
       expect(texts(changesSince(replica, kept).entries)).to.deep.equal(['event 3 created', 'event 4 created']);
     });
 
-    it('knows no positions of other replicas after a change without a cluster', () => {
+    it('does not know positions of other replicas after a change without a cluster', () => {
       const elsewhere = (offset: string) => ({ epoch: 'another-file', number: 7, first: 7, offset });
       replica.journal.setOffset('5-0');
       replica.journal.startAt('5-0');

@@ -60,7 +60,7 @@ describe('the event list', () => {
     );
   });
 
-  it('counts what the days do not tell once for all pages, until a change', () => {
+  it('counts once for all pages the events that the counts of days leave out, until a change', () => {
     const replica = openReplica({ identity: 'test' });
     const long = (id: number) => event(id, { end: '2027-06-01 10:00:00' });
     const draft = (id: number) => event(id, { status: 'draft' });

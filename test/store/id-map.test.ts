@@ -45,7 +45,7 @@ describe('the id map', () => {
     other.close();
   });
 
-  it('keeps what a failed batch has allocated: others may have seen it', () => {
+  it('keeps the numbers that a failed batch allocated, because others may have seen them', () => {
     const map = openIdMap(file);
     expect(() =>
       map.batch(() => {
@@ -57,7 +57,7 @@ describe('the id map', () => {
     map.close();
   });
 
-  it('is readable for its owner only, and a damaged file ends the start', () => {
+  it('is readable for its owner only, and prevents the start if its file is damaged', () => {
     openIdMap(file).close();
     expect(statSync(file).mode & 0o077).to.equal(0);
     writeFileSync(file, 'no database'.repeat(1000));

@@ -170,7 +170,7 @@ describe('lists of venues, organizers and terms', () => {
   });
 
   // Of each with each, these would exceed the test's timeout.
-  it('accept very many terms, which each name another', () => {
+  it('accept very many terms, each the parent of the next', () => {
     const replica = openReplica({ identity: 'test' });
     const ids = Array.from({ length: 15_000 }, (_, n) => n + 1);
     for (let from = 0; from < ids.length; from += 1000)

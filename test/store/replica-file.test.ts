@@ -137,7 +137,7 @@ describe('the file of the replica', () => {
       expect(readFileSync(`${file}-journal`)[0], 'the journal counts').not.to.equal(0);
     });
 
-    it('loses what was not committed, and nothing else', () => {
+    it('lacks the changes that were not committed, and no others', () => {
       const stored = openReplica({ file, identity: 'site' });
       expect([stored.quarantined, stored.counts().event]).to.deep.equal([undefined, COMMITTED]);
       expect(stored.integrityCheck()).to.deep.equal([]);

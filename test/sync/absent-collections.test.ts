@@ -108,7 +108,7 @@ describe('a collection that the site does not have', () => {
     expect(counts().tag).to.equal(1);
   });
 
-  it('is one only if the site says so: a hidden route alone is a failure', async () => {
+  it('is absent only if the site says so: a hidden route alone is a failure', async () => {
     site = await syncedSite();
     site.cms.unrouted = new Set(['events']);
     await site.poll();

@@ -108,7 +108,7 @@ describe('sync and CMS failures', () => {
       expectInSync(site);
     });
 
-    it('may count a list after it has read it', async () => {
+    it('is not one that counts a list a moment after it has read it', async () => {
       site = await syncedSite();
       const { list } = site.cms;
       let early = 0;

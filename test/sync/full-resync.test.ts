@@ -30,7 +30,7 @@ describe('the full resync', () => {
   };
 
   for (const [name, change] of Object.entries(changes)) {
-    it(`is due although ${name} more often`, async () => {
+    it(`is due even if ${name} more often than that`, async () => {
       edit(ids[0]);
       const everyMs = RESYNC_INTERVAL_MS / 5;
       for (let atMs = 0; atMs <= RESYNC_INTERVAL_MS; atMs += everyMs) {

@@ -128,7 +128,7 @@ describe('a series in the replica', () => {
     expectInSync(site);
   });
 
-  it('keeps its occurrences as long as a mass deletion waits for confirmation', async () => {
+  it('keeps its occurrences while a mass deletion waits for confirmation', async () => {
     await synced();
     site.cms.omitted = () => true;
     await site.poll();
@@ -167,7 +167,7 @@ describe('a series in the replica', () => {
     expect(asked.filter((id) => seriesIdOf(id) !== id)).to.deep.equal([]);
   });
 
-  it('survives that it changes between the response and its arrival', async () => {
+  it('equals the CMS even if it changes while a response is on its way', async () => {
     await synced();
     site.cms.edit(series.id, { occurrences: daily('2026-01-05', 3) });
     site.cms.afterRequest = ({ base, ids }) => {

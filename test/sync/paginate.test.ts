@@ -85,7 +85,7 @@ describe('paginate', () => {
     for (const id of [8, 9, 10, 11]) expect(ids.has(id), `record ${id}`).to.equal(true);
   });
 
-  it('ends in a list without a stable order', async () => {
+  it('reaches the end of a list without a stable order', async () => {
     const shuffled = fakeList([5, 1, 4, 2, 3, 9, 8, 7, 6, 12, 11, 10], (ids) => void ids.push(ids.shift() ?? 0));
     const ends: boolean[] = [];
     for await (const { isLast } of paginate(shuffled.readPage, OPTIONS)) ends.push(isLast);

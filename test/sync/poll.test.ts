@@ -24,7 +24,7 @@ describe('poll', () => {
       ]);
     });
 
-    it('writes nothing to the disk, but once a minute that the replica is current', async () => {
+    it('writes to the disk only once a minute, to save that the replica is current', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'poll-'));
       try {
         const file = join(folder, 'calendar.sqlite');

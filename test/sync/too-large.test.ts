@@ -129,7 +129,7 @@ describe('a response that is too large', () => {
   });
 
   describe('because of the occurrences of series', () => {
-    it('is avoided by a fifth of the usual number of records', async () => {
+    it('is avoided by requests for a fifth of the usual number of records', async () => {
       site = testSite({ mapping: seriesMapping, pageSize: 100 });
       for (let n = 0; n < 30; n += 1) site.cms.createPost('events', { occurrences: daily(3) });
       site.advance(60_000);

@@ -60,7 +60,7 @@ describe('a feed of many events', () => {
     });
   }
 
-  it('does not show staff an event that becomes one of others that they may not see', async () => {
+  it('does not show staff an event that becomes the private event of another author', async () => {
     const { status, text } = await readDuring(
       '/events.ics',
       () => {
