@@ -23,23 +23,23 @@ import { readPublicViews, recheckPublicViews } from './read-public-view.ts';
 
 const CONCURRENT_PAGES = 3;
 
-/** Receives the progress of a collection, or of `image`, after every page. */
-export type OnProgress = (collection: string, done: number, total: number) => void;
-
 /**
  * Copies everything, and catches up with what changed meanwhile. Throws what the CMS throws; the next call
  * continues.
  */
-export async function runInitialSync(context: SyncContext, onProgress: OnProgress): Promise<void> {
-  const { replica, memory, commit, nowMs, resyncIntervalMs } = context;
+export async function runInitialSync(context: SyncContext): Promise<void> {
+  const { replica, memory, commit, observe, nowMs, resyncIntervalMs } = context;
   await refreshSite(context);
   await recheckPublicViews(context);
   replica.beginBulkLoad();
   // A failure may have rolled back the last changes of the bulk load, with the progress.
   memory.initialSync = loadInitialSync(replica);
-  await startCollections(context, onProgress);
-  for (const collection of context.collections) await copyUnlessAbsent(context, collection, onProgress);
-  await fetchMissingImages(context, (done, missing) => onProgress('image', done, done + missing));
+  await startCollections(context);
+  for (const collection of context.collections) await copyUnlessAbsent(context, collection);
+  await fetchMissingImages(context, (done, missing) => {
+    memory.media.progress = { done, total: done + missing };
+    observe({ type: 'sync-progress', collection: 'image', ...memory.media.progress });
+  });
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
   await poll(context);
   await replica.endBulkLoad();
@@ -49,8 +49,8 @@ export async function runInitialSync(context: SyncContext, onProgress: OnProgres
 }
 
 /** Before the first page, so that the percentage is known. */
-async function startCollections(context: SyncContext, onProgress: OnProgress): Promise<void> {
-  const { collections, memory } = context;
+async function startCollections(context: SyncContext): Promise<void> {
+  const { collections, memory, observe } = context;
   for (const collection of collections) {
     const { kind } = collection;
     const progress =
@@ -63,7 +63,7 @@ async function startCollections(context: SyncContext, onProgress: OnProgress): P
   saveProgress(context);
   for (const { kind } of collections) {
     const { done = 0, total = 0 } = memory.initialSync[kind] ?? {};
-    onProgress(kind, done, total);
+    observe({ type: 'sync-progress', collection: kind, done, total });
   }
 }
 
@@ -80,12 +80,12 @@ async function startCollection(context: SyncContext, collection: Collection): Pr
 }
 
 /** A collection that the site removes while it is copied must not be served in part. */
-async function copyUnlessAbsent(context: SyncContext, collection: Collection, onProgress: OnProgress): Promise<void> {
+async function copyUnlessAbsent(context: SyncContext, collection: Collection): Promise<void> {
   const { initialSync } = context.memory;
   const progress = initialSync[collection.kind];
   if (!progress) return;
   const isCopied = await unlessAbsent(context, collection, async () => {
-    await copyCollection(context, collection, onProgress);
+    await copyCollection(context, collection);
     return true;
   });
   if (isCopied) return;
@@ -99,8 +99,8 @@ interface PublicPage extends MarkedPage {
   publicRecords?: CmsRecord[];
 }
 
-async function copyCollection(context: SyncContext, collection: Collection, onProgress: OnProgress): Promise<void> {
-  const { memory } = context;
+async function copyCollection(context: SyncContext, collection: Collection): Promise<void> {
+  const { memory, observe } = context;
   const pageSize = recordsPerPage(collection, context.pageSize);
   const { kind, isPosts } = collection;
   const progress = memory.initialSync[kind];
@@ -128,7 +128,7 @@ async function copyCollection(context: SyncContext, collection: Collection, onPr
     const read = isPosts ? cursor.position : (cursor.position - 1) * pageSize;
     Object.assign(progress, { cursor, total, isFinished: isLast, done: isLast ? total : Math.min(total, read) });
     saveProgress(context);
-    onProgress(kind, progress.done, total);
+    observe({ type: 'sync-progress', collection: kind, done: progress.done, total });
   }
 }
 

@@ -200,7 +200,7 @@ export function createSync(options: SyncOptions): Sync {
         dispatch(reason === undefined ? { type: 'caughtUp' } : { type: 'unconfirmed', reason });
       } else {
         dispatch({ type: 'syncStarted' });
-        await runInitialSync(leadershipContext, reportProgress);
+        await runInitialSync(leadershipContext);
         isCurrent = true;
         dispatch({ type: 'synced' });
       }
@@ -224,11 +224,6 @@ export function createSync(options: SyncOptions): Sync {
       });
     }
     return isCurrent;
-  }
-
-  function reportProgress(collection: string, done: number, total: number): void {
-    if (collection === 'image') context.memory.media.progress = { done, total };
-    observe({ type: 'sync-progress', collection, done, total });
   }
 
   /** Runs a step beside the polls. */
