@@ -12,17 +12,11 @@ import {
 } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import type { ImageRecord, Kind } from '../model/records.ts';
-import { type Collection, idOf, PUBLIC_SCOPE, type Scope } from './collections.ts';
+import { type Collection, type CollectionPart, idOf, PUBLIC_SCOPE } from './collections.ts';
 import { collectionOf, isComplete, type KnownFields, STATE_KEYS, type SyncContext, scopeOf } from './context.ts';
 import { nextReadMark } from './dirty-records.ts';
 import type { MarkedPage, PageRequest } from './paginate.ts';
 import { countRecords } from './replica-records.ts';
-
-/** Scope and credentials of a request that is not made for the service account. */
-export interface ReadAs {
-  scope: Scope;
-  options: CallOptions;
-}
 
 /**
  * Some databases count a list a moment after they read it: a record that was created in between is no hole,
@@ -91,17 +85,19 @@ async function listInParts(
  * One page of a list. A record that is too large alone comes as its stamp. Throws `CmsRejected` if the service
  * account gets fewer records than the total promises, `CmsUnavailable` if records lack what the request asked
  * for, and what the CMS throws.
+ * @param callOptions absent: the sync reads the list, and the service account must get all of it
  */
 export async function readPage(
   context: SyncContext,
-  { spec, scope }: Pick<Collection, 'spec' | 'scope'>,
+  { spec, scope }: CollectionPart,
   request: PageRequest,
-  as?: ReadAs,
+  callOptions?: CallOptions,
 ): Promise<MarkedPage> {
-  const wholeRequest = { ...(as?.scope ?? scope), ...request };
-  const mayHaveHoles = !as && context.serviceCredentials !== undefined && spec.storedAs === 'posts' && !spec.dedupe;
+  const wholeRequest = { ...scope, ...request };
+  const mayHaveHoles =
+    !callOptions && context.serviceCredentials !== undefined && spec.storedAs === 'posts' && !spec.dedupe;
   for (let attempt = 1; ; attempt += 1) {
-    const page = await listInParts(context, spec, wholeRequest, as?.options ?? serviceOptions(context));
+    const page = await listInParts(context, spec, wholeRequest, callOptions ?? serviceOptions(context));
     const expected = mayHaveHoles ? expectedRecords(request, page.total) : 0;
     if (page.records.length >= expected) {
       const wholeRecords = page.records.filter((record) => !isTooLarge(record));
@@ -130,16 +126,16 @@ export function readRecord(
  */
 export async function readByIds(
   context: SyncContext,
-  collection: Collection,
+  part: CollectionPart,
   ids: readonly number[],
-  as?: ReadAs,
+  callOptions?: CallOptions,
 ): Promise<{ records: CmsRecord[]; readMark: number }> {
   const { pageSize } = context;
   const records: CmsRecord[] = [];
   let readMark = 0;
   for (let page = 1; ; page += 1) {
     const request: PageRequest = { ids, limit: pageSize, page, detail: 'mapped' };
-    const response = await readPage(context, collection, request, as);
+    const response = await readPage(context, part, request, callOptions);
     readMark ||= response.readMark;
     records.push(...response.records);
     if (page * pageSize >= response.total || response.records.length === 0) return { records, readMark };
@@ -180,8 +176,8 @@ function incompleteError(name: string, missing: readonly string[], id: number, o
 }
 
 /**
- * Returns if every record has what the request asked for; throws `CmsUnavailable` with the names of what is
- * missing. Three sources say which fields records have: what the CMS sends of every record; what the mapping
+ * Throws `CmsUnavailable`, with the names of what is missing, unless every record has what the request asked
+ * for. Three sources say which fields records have: what the CMS sends of every record; what the mapping
  * requires; and what every record of the collection has had until now, which the replica keeps. A field of the
  * last kind disappears when an operator removes a plugin: then the CMS no longer describes it.
  */

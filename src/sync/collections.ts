@@ -37,6 +37,9 @@ export interface Collection {
   read(record: CmsRecord, site: Site, links?: LinkTables): CalendarRecord;
 }
 
+/** The part of a collection that a request reads. */
+export type CollectionPart = Pick<Collection, 'spec' | 'scope'>;
+
 /** Terms before the records that refer to them; events last. */
 const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
 

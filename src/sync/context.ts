@@ -31,7 +31,7 @@ export interface SyncContext {
   readonly memory: SyncMemory;
 }
 
-/** Until the CMS has told its facts. */
+/** The site's facts before the first read of the CMS. */
 export const UNKNOWN_SITE: Site = { url: '', name: '', timezone: 'UTC' };
 
 export const collectionOf = ({ collections }: SyncContext, kind: Kind): Collection | undefined =>
@@ -191,7 +191,6 @@ interface SavedResync {
 
 export interface SyncMemory {
   state: SyncState;
-  /** Undefined before the first read of the CMS. */
   site: Site;
   isSiteFresh: boolean;
   kinds: Record<Kind, KindMemory>;

@@ -4,7 +4,7 @@
 import { CmsRejected } from '../errors.ts';
 import { KINDS, type Kind } from '../model/records.ts';
 import { isTooLargeError, readRecord, serviceOptions } from './cms-reader.ts';
-import type { Collection } from './collections.ts';
+import type { Collection, CollectionPart } from './collections.ts';
 import { collectionOf, isComplete, type SyncContext, type SyncMemory } from './context.ts';
 import { countRecords } from './replica-records.ts';
 
@@ -19,8 +19,6 @@ const REVIEW_INTERVAL_MS = 100_000;
 /** Records that a review reads one by one; the last review reads more. */
 const SAMPLE = 5;
 const FINAL_SAMPLE = 100;
-
-type RecordTarget = Pick<Collection, 'spec' | 'scope'>;
 
 /**
  * Resolves with the missing records that may be deleted now; the others wait. Records that a webhook reported
@@ -122,10 +120,10 @@ export async function reviewSuspended(context: SyncContext, collection: Collecti
 /** True if a few of these records, read one by one, are missing. Throws what the CMS throws. */
 export async function areAllMissing(
   context: SyncContext,
-  target: RecordTarget,
+  part: CollectionPart,
   ids: readonly number[],
 ): Promise<boolean> {
-  return (await findExisting(context, target, ids, SAMPLE)) === undefined;
+  return (await findExisting(context, part, ids, SAMPLE)) === undefined;
 }
 
 /** Why the replica still has records that the CMS's lists leave out; undefined if no deletion waits. */
@@ -142,9 +140,9 @@ export function suspensionReason(context: SyncContext): string | undefined {
 /**
  * True if the CMS itself says that this account has no such record: a list that leaves it out does not prove that.
  */
-async function isMissing(context: SyncContext, target: RecordTarget, id: number): Promise<boolean> {
+async function isMissing(context: SyncContext, part: CollectionPart, id: number): Promise<boolean> {
   try {
-    await readRecord(context, target.spec, id, target.scope.view, serviceOptions(context));
+    await readRecord(context, part.spec, id, part.scope.view, serviceOptions(context));
     return false;
   } catch (error) {
     if (isTooLargeError(error)) return false;
@@ -157,14 +155,14 @@ async function isMissing(context: SyncContext, target: RecordTarget, id: number)
 /** Reads up to `sample` of the records, evenly spread. Resolves with the first that exists. */
 async function findExisting(
   context: SyncContext,
-  target: RecordTarget,
+  part: CollectionPart,
   ids: readonly number[],
   sample: number,
 ): Promise<number | undefined> {
   const stride = Math.max(1, ids.length / sample);
   for (let at = Math.random() * stride; at < ids.length; at += stride) {
     const id = ids[Math.floor(at)]!;
-    if (!(await isMissing(context, target, id))) return id;
+    if (!(await isMissing(context, part, id))) return id;
   }
   return undefined;
 }

@@ -29,7 +29,7 @@ export function nextReadMark({ reads }: SyncMemory): number {
   return reads.lastMark;
 }
 
-/** Records that the replica's record is as new as the request with this read mark. */
+/** Notes that the replica's record is as new as the request with this read mark. */
 export function setReadMark({ kinds }: SyncMemory, kind: Kind, id: number, readMark: number): void {
   const { readMarks } = kinds[kind];
   readMarks.set(id, Math.max(readMarks.get(id) ?? 0, readMark));
@@ -40,7 +40,7 @@ export function isOutdated({ kinds }: SyncMemory, kind: Kind, id: number, readMa
   return (kinds[kind].readMarks.get(id) ?? 0) > readMark;
 }
 
-/** Records a write of this gateway, now: the record is re-read until its `modified` second is over. */
+/** Notes a write of this gateway: the record is re-read until its `modified` second is over. */
 export function markWritten(memory: SyncMemory, kind: Kind, id: number, atMs: number): void {
   const readMark = nextReadMark(memory);
   setReadMark(memory, kind, id, readMark);
@@ -51,7 +51,7 @@ export function markWritten(memory: SyncMemory, kind: Kind, id: number, atMs: nu
 }
 
 /**
- * Records that another gateway changed the record in the replica: responses to the requests in progress are
+ * Notes that another gateway changed the record in the replica: responses to the requests in progress are
  * outdated.
  */
 export function markChangedByPeer(memory: SyncMemory, kind: Kind, id: number): void {
@@ -65,7 +65,7 @@ export function hasWriteSince({ kinds }: SyncMemory, kind: Kind, readMark: numbe
 }
 
 /**
- * Records when a record was read. A `modified` that is `fresh` may stand for two changes within its second,
+ * Notes when a record was read. A `modified` that is `fresh` may stand for two changes within its second,
  * of which this is the first: every poll re-reads the record until it was read late enough.
  */
 export function trackModified(memory: SyncMemory, kind: Kind, id: number, readMs: number, isFresh: boolean): void {

@@ -51,7 +51,7 @@ async function fetchStatuses(
   const listed = new Set<number>();
   let firstReadMark = 0;
   const pages = paginate(
-    (page) => readPage(context, collection, { order: 'id', detail: 'mapped', ...page }, { scope, options }),
+    (page) => readPage(context, { ...collection, scope }, { order: 'id', detail: 'mapped', ...page }, options),
     { by: 'page', concurrency: 2, pageSize },
   );
   for await (const { records, readMark } of pages) {

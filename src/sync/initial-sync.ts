@@ -48,7 +48,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
   }));
 }
 
-/** Before the first page, so that the percentage is known. */
+/** Reads how long each collection is before the first page is copied, so that the percentage is known. */
 async function startCollections(context: SyncContext): Promise<void> {
   const { collections, memory, observe } = context;
   for (const collection of collections) {

@@ -27,14 +27,13 @@ async function refreshTable(context: SyncContext, field: LinkField): Promise<voi
   const { memory, commit } = context;
   const linked = collectionOf(context, field.kind);
   if (!linked || isAbsent(context, linked)) return;
-  const asService = { scope: PUBLIC_SCOPE, options: serviceOptions(context) };
   const { terms: base } = field;
   const terms =
     base === undefined
       ? []
       : await listAll(context, (position) => {
           const terms = { spec: plainCollection(base, 'terms'), scope: PUBLIC_SCOPE };
-          return readPage(context, terms, { order: 'id', detail: 'slug', ...position }, asService);
+          return readPage(context, terms, { order: 'id', detail: 'slug', ...position }, serviceOptions(context));
         });
   const fingerprint = JSON.stringify([memory.kinds[field.kind].revision, terms]);
   if (memory.links.builtFrom.get(field) === fingerprint) return;

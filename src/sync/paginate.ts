@@ -12,7 +12,7 @@ export interface MarkedPage extends CmsPage {
   readMark: number;
 }
 
-/** A part of a list. `readPage` adds the scope: that of the collection, or that of its argument `as`. */
+/** A part of a list. `readPage` adds the scope. */
 export type PageRequest = Omit<ListRequest, keyof Scope> & { detail: Detail; limit: number };
 
 /** The next page, and the id of the last record that was read (0 for none). */

@@ -89,8 +89,8 @@ export async function readPublicView(
     const views = await readAnonymously(context, collection, [record], options);
     return unlessTooLarge(mergePublicView(context, collection, record, views.get(idOf(record))));
   }
-  const as = { scope: collection.scope, options: { ...options, credentials: context.serviceCredentials } };
-  return unlessTooLarge((await readByIds(context, collection, [idOf(record)], as)).records[0]);
+  const asService = { ...options, credentials: context.serviceCredentials };
+  return unlessTooLarge((await readByIds(context, collection, [idOf(record)], asService)).records[0]);
 }
 
 const unlessTooLarge = (view: CmsRecord | undefined): CmsRecord | undefined =>
@@ -144,8 +144,8 @@ async function readAnonymously(
   options: CallOptions,
 ): Promise<Map<number, CmsRecord>> {
   const listed = records.filter((record) => record[CMS_STATUS] === undefined).map(idOf);
-  const views =
-    listed.length > 0 ? (await readByIds(context, collection, listed, { scope: PUBLIC_SCOPE, options })).records : [];
+  const publicPart = { ...collection, scope: PUBLIC_SCOPE };
+  const views = listed.length > 0 ? (await readByIds(context, publicPart, listed, options)).records : [];
   // The CMS shows a record with a plugin's own status to an anonymous reader by id, but not in lists.
   for (const record of records) {
     if (record[CMS_STATUS] === undefined) continue;
@@ -159,9 +159,9 @@ async function readAnonymously(
 }
 
 async function isOpen(context: SyncContext, spec: CollectionSpec): Promise<boolean> {
-  const as = { scope: PUBLIC_SCOPE, options: anonymousOptions(context) };
+  const part = { spec, scope: PUBLIC_SCOPE };
   try {
-    await readPage(context, { spec, scope: PUBLIC_SCOPE }, { limit: 1, detail: 'id' }, as);
+    await readPage(context, part, { limit: 1, detail: 'id' }, anonymousOptions(context));
     return true;
   } catch (error) {
     if (!isRefusal(error)) throw error;
@@ -170,8 +170,8 @@ async function isOpen(context: SyncContext, spec: CollectionSpec): Promise<boole
 }
 
 /**
- * Decides the mode of a collection after the CMS refused its anonymous readers: it refuses all of them, or of
- * this collection only.
+ * Decides the mode of a collection after the CMS refused its anonymous readers, by whether it refuses them every
+ * collection or this one only.
  */
 async function decideAfterRefusal(
   context: SyncContext,

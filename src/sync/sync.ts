@@ -1,4 +1,4 @@
-// Keeps the replica current: runs the state machine's loop of polls. docs/internals/sync.md says what holds.
+// Keeps the replica current: runs the polls and the state machine. docs/internals/sync.md lists its invariants.
 
 import type { CallOptions, Cms, CmsRecord, Credentials } from '../cms/port.ts';
 import { NotLeaderError, ReplicaError } from '../errors.ts';
@@ -161,7 +161,7 @@ export function createSync(options: SyncOptions): Sync {
     return leadershipContext;
   }
 
-  /** A start without the CMS says how old its responses are. Throws `ReplicaError`. */
+  /** Saves when the replica was last current, which a later start without the CMS reports. Throws `ReplicaError`. */
   function saveCaughtUp({ lastCaughtUpMs }: SyncState, toleranceMs: number): void {
     const savedMs = Number(replica.state(STATE_KEYS.caughtUp) ?? 0);
     if (lastCaughtUpMs !== undefined && Math.abs(lastCaughtUpMs - savedMs) >= toleranceMs)
