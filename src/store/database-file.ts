@@ -22,7 +22,7 @@ export class ReplicaInUse extends ConfigError {
 
 export interface OpenedFile {
   connection: DatabaseSync;
-  /** Why the file that was there was quarantined; undefined if none was there or it is in use now. */
+  /** Why the existing file was quarantined; undefined if there was none, or if it is the one in use. */
   quarantined: string | undefined;
   /** Files and folders whose mode was restricted. */
   restrictedPaths: string[];

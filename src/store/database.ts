@@ -5,7 +5,7 @@ import type { StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { ReplicaError } from '../errors.ts';
 import { dataDirError } from './data-dir.ts';
-import { bootId, openFile, openTemporary, toReplicaError } from './database-file.ts';
+import { bootId, type OpenedFile, openFile, openTemporary, toReplicaError } from './database-file.ts';
 import { type Sql, type SqlValue, sql, toStatement } from './sql.ts';
 
 export interface DatabaseOptions {
@@ -23,11 +23,7 @@ export interface DatabaseOptions {
 
 export type Row = Record<string, null | number | string | Uint8Array>;
 
-export interface Database {
-  /** Why the file that was there was quarantined; undefined if none was there or it is in use now. */
-  readonly quarantined: string | undefined;
-  /** Files and folders whose mode was restricted. */
-  readonly restrictedPaths: readonly string[];
+export interface Database extends Readonly<Omit<OpenedFile, 'connection'>> {
   all<T = Row>(query: Sql): T[];
   get<T = Row>(query: Sql): T | undefined;
   /** The first column of every row, which must hold numbers. */
