@@ -12,7 +12,7 @@ import { createAdmin } from './http/admin.ts';
 import { ADMIN_SERVER, type HttpServer, MAIN_SERVER, openServer } from './http/server.ts';
 import { loadMapping } from './mapping/load.ts';
 import { collectionSpec, type Mapping, mappingFingerprint } from './mapping/mapping.ts';
-import type { Upstream } from './mapping/mapping-file.ts';
+import type { CmsName } from './mapping/mapping-file.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { combineObservers, type Observe } from './observability/observations.ts';
 import { openIdMap } from './store/id-map.ts';
@@ -49,7 +49,7 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
  * @param idMapFile the file of the id map, for a CMS whose ids are texts; absent: the numbers are forgotten when the process ends
  * @throws ConfigError if the file cannot be used
  */
-export const openCms: OpenCms = (config, mapping, ...rest) => CMS_OPENERS[mapping.upstream](config, mapping, ...rest);
+export const openCms: OpenCms = (config, mapping, ...rest) => CMS_OPENERS[mapping.cms](config, mapping, ...rest);
 
 type OpenCms = (
   config: Config,
@@ -83,7 +83,7 @@ const openPayload: OpenCms = (config, { source, kinds }, observe, idMapFile) => 
   return { cms: { ...payload, close }, serviceCredentials, idMapId: idMap?.mapId };
 };
 
-const CMS_OPENERS: Readonly<Record<Upstream, OpenCms>> = { wordpress: openWordPress, payload: openPayload };
+const CMS_OPENERS: Readonly<Record<CmsName, OpenCms>> = { wordpress: openWordPress, payload: openPayload };
 
 /** Warns if the numbers of records will be forgotten. */
 const warnOfLostIds = (file: string | undefined, observe: Observe) => () => {

@@ -155,7 +155,7 @@ The plugin goes to standard output: redirect it into a file, as below.
       const mapping = loadMapping(values.mapping ?? config?.mapping ?? 'wordpress-meta');
       const webhookSecret = values['webhook-secret'] ?? config?.webhook.secret;
       const options = { webhookUrl: parseAddress('--webhook-url', values['webhook-url']), webhookSecret };
-      process.stdout.write(SITE_PLUGINS[mapping.upstream].text(mapping, options));
+      process.stdout.write(SITE_PLUGINS[mapping.cms].text(mapping, options));
       return 0;
     },
   },

@@ -2,7 +2,7 @@
 
 import { describeFinding, type NoApiReason, NoRestApi } from '../cms/wordpress/no-rest-api.ts';
 import { CmsRejected, CmsUnavailable, ConfigError } from '../errors.ts';
-import type { Upstream } from '../mapping/mapping-file.ts';
+import type { CmsName } from '../mapping/mapping-file.ts';
 import { programName } from './program-name.ts';
 
 /** Problems of the connection, of the answers, and of the account. */
@@ -139,15 +139,9 @@ function loginProblem({ code, status }: CmsRejected, hasAccount: boolean): SiteP
  * The error that ends a command because it cannot use the site at `url`; other errors are returned as they are.
  * @param hasAccount a service account is given
  */
-export function siteError(
-  error: unknown,
-  url: string,
-  hasAccount: boolean,
-  from: SettingsFrom,
-  upstream: Upstream,
-): unknown {
+export function siteError(error: unknown, url: string, hasAccount: boolean, from: SettingsFrom, cms: CmsName): unknown {
   if (!(error instanceof CmsUnavailable || error instanceof CmsRejected)) return error;
-  return SITE_ERRORS[upstream](error, url, hasAccount, from);
+  return SITE_ERRORS[cms](error, url, hasAccount, from);
 }
 
 type DescribeError = (
@@ -212,7 +206,7 @@ const payloadError: DescribeError = (error, url, hasAccount, from) => {
   );
 };
 
-const SITE_ERRORS: Readonly<Record<Upstream, DescribeError>> = { wordpress: wordPressError, payload: payloadError };
+const SITE_ERRORS: Readonly<Record<CmsName, DescribeError>> = { wordpress: wordPressError, payload: payloadError };
 
 /** What to do about an account that the site rejects. */
 export const loginAdvice = (error: CmsRejected): string =>

@@ -19,11 +19,11 @@ import { type FieldAccessor, MappingFieldError } from './field-accessor.ts';
 import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
+  type CmsName,
   type FieldSpec,
   type KindSpec,
   type MappingFile,
   mappingError,
-  type Upstream,
   validateMappingFile,
 } from './mapping-file.ts';
 import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
@@ -42,7 +42,7 @@ export function compileMapping(json: unknown, file: string): Mapping {
   const { event, venue, organizer, category, tag } = source;
   return {
     name: source.name,
-    upstream: source.upstream,
+    cms: source.upstream,
     source,
     // In the order of `KINDS`.
     kinds: {
@@ -285,7 +285,7 @@ const selectWordPressFields: SelectFields = (kind, storedAs, fieldPaths, mapping
 };
 
 /** The fields that a request for records names, by the CMS. */
-const SELECTED_FIELDS: Readonly<Record<Upstream, SelectFields>> = {
+const SELECTED_FIELDS: Readonly<Record<CmsName, SelectFields>> = {
   wordpress: selectWordPressFields,
   payload: (_kind, _storedAs, fieldPaths) => [...new Set(['id', ...fieldPaths])].join(','),
 };

@@ -1,7 +1,7 @@
 // Where a CMS itself stores fields of every record, so that a mapping need not name them.
 
 import type { CodecSpec } from './codecs/codec.ts';
-import type { Upstream } from './mapping-file.ts';
+import type { CmsName } from './mapping-file.ts';
 
 export interface CoreLocation {
   read: string;
@@ -54,7 +54,7 @@ const PAYLOAD_POSTS: CoreLocations = {
   modifiedUtc: { read: 'updatedAt', as: 'instant' },
 };
 
-export const CORE_LOCATIONS: Readonly<Record<Upstream, Readonly<Record<'posts' | 'terms', CoreLocations>>>> = {
+export const CORE_LOCATIONS: Readonly<Record<CmsName, Readonly<Record<'posts' | 'terms', CoreLocations>>>> = {
   wordpress: { posts: WORDPRESS_POSTS, terms: WORDPRESS_TERMS },
   payload: { posts: PAYLOAD_POSTS, terms: {} },
 };

@@ -6,7 +6,7 @@ import { isMappingPath, readJsonFile } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import { compileMapping } from './compile.ts';
 import type { Mapping } from './mapping.ts';
-import type { Upstream } from './mapping-file.ts';
+import type { CmsName } from './mapping-file.ts';
 
 // The compiled file lies one folder deeper than its source.
 const FOLDERS = ['../../mappings/', '../../../mappings/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
@@ -14,9 +14,9 @@ const FOLDERS = ['../../mappings/', '../../../mappings/'].map((path) => fileURLT
 const mappingsFolder = FOLDERS.find((folder) => existsSync(folder)) ?? (FOLDERS[0] as string);
 
 /** Names of the bundled mappings, or of those for one CMS. */
-export function mappingNames(upstream?: Upstream): string[] {
+export function mappingNames(cms?: CmsName): string[] {
   const names = bundledNames();
-  return upstream === undefined ? names : names.filter((name) => loadMapping(name).upstream === upstream);
+  return cms === undefined ? names : names.filter((name) => loadMapping(name).cms === cms);
 }
 
 function bundledNames(): string[] {

@@ -1,6 +1,7 @@
 // The types of a mapping file, and its validation against the JSON Schema.
 
 import { Ajv, type ErrorObject } from 'ajv';
+import type { SiteSpec } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
@@ -121,31 +122,16 @@ export interface PresetSpec {
   };
 }
 
-/** What Payload does not tell about a site. */
-export interface PayloadSpec {
-  /** The site's name. Default: its host. */
-  name?: string;
-  /** The address of Payload for browsers, if it is not the one that the gateway calls. */
-  url?: string;
-  /** The site's zone. Default: UTC. */
-  timezone?: string;
-  /** Of a localized site: the locale that the gateway serves. */
-  locale?: string;
-  /** Slugs of the collections of images and of accounts. Default: `media` and `users`. */
-  media?: string;
-  users?: string;
-}
-
 /** The CMS of a mapping. */
-export type Upstream = 'wordpress' | 'payload';
+export type CmsName = 'wordpress' | 'payload';
 
 export type MappingFile = {
   name: string;
   description?: string;
-  upstream: Upstream;
+  upstream: CmsName;
   preset?: PresetSpec;
   wordpress?: WordPressSpec;
-  payload?: PayloadSpec;
+  payload?: SiteSpec;
 } & { event: KindSpec } & { [K in Kind]?: KindSpec };
 
 /** The codec part of the file is for editors only; the registry is authoritative. */
@@ -158,11 +144,11 @@ export function validateMappingFile(json: unknown, file: string): MappingFile {
   if (validate(json)) return json;
   const error = mostSpecific(validate.errors ?? []);
   const pointer = error?.instancePath ?? '';
-  const upstream = isObject(json) && typeof json.upstream === 'string' ? json.upstream : '';
-  const key = keyOfCms(error, upstream);
+  const cms = isObject(json) && typeof json.upstream === 'string' ? json.upstream : '';
+  const key = keyOfCms(error, cms);
   if (key === undefined) throw mappingError(file, pointer, reasonOf(error));
-  const remedy = `Move it under "${upstream}": "${upstream}": { "${key}": ... }`;
-  throw mappingError(file, `${pointer}/${key}`, `belongs under "${upstream}"`, remedy);
+  const remedy = `Move it under "${cms}": "${cms}": { "${key}": ... }`;
+  throw mappingError(file, `${pointer}/${key}`, `belongs under "${cms}"`, remedy);
 }
 
 /** An error at a location in a mapping file. `pointer` is a JSON pointer such as `/event/fields/cost`. */
@@ -189,11 +175,11 @@ interface CmsRule {
 }
 
 /** The unknown key, if the object for this CMS beside it has a key of that name. */
-function keyOfCms(error: ErrorObject | undefined, upstream: string): string | undefined {
+function keyOfCms(error: ErrorObject | undefined, cms: string): string | undefined {
   if (error?.keyword !== 'additionalProperties') return undefined;
   const key = String(error.params.additionalProperty);
   const rules = error.parentSchema?.properties as Readonly<Record<string, CmsRule>> | undefined;
-  const { $ref = '', properties } = rules?.[upstream] ?? {};
+  const { $ref = '', properties } = rules?.[cms] ?? {};
   const definitions: Readonly<Record<string, CmsRule>> = schema.definitions;
   const known = properties ?? definitions[$ref.replace('#/definitions/', '')]?.properties;
   return known && Object.hasOwn(known, key) ? key : undefined;

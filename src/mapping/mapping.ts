@@ -8,7 +8,7 @@ import type { CustomFields } from './compile-field.ts';
 import type { WriteContext } from './convert-record.ts';
 import type { EmbeddedReader } from './embedded.ts';
 import type { LinkField, LinkTables } from './link-fields.ts';
-import type { MappingFile, Upstream } from './mapping-file.ts';
+import type { CmsName, MappingFile } from './mapping-file.ts';
 import type { OccurrenceReader } from './occurrences.ts';
 
 /** A custom field in `locations`. */
@@ -53,7 +53,7 @@ type OptionalKinds = { [K in Kind]?: KindMapping<K> };
 
 export interface Mapping {
   name: string;
-  upstream: Upstream;
+  cms: CmsName;
   /** The mapping file, for the commands `plugin` and `check`. */
   source: MappingFile;
   kinds: Kinds;

@@ -224,7 +224,7 @@ describe('a mapping reads back what it has written', () => {
   });
 
   for (const name of mappingNames()) {
-    const { kinds: all, upstream, source } = loadMapping(name);
+    const { kinds: all, cms, source } = loadMapping(name);
     const kinds = all as Partial<Record<Kind, KindMapping<Kind>>>;
     for (const [kind, mapping] of Object.entries(kinds) as [Kind, KindMapping<Kind>][])
       if (!mapping.readOnly && mapping.linkFields.length === 0)
@@ -232,7 +232,7 @@ describe('a mapping reads back what it has written', () => {
           fc.assert(
             fc.property(valuesOf(kind, mapping), (values) => {
               const body = mapping.write(values as never, { site });
-              const cmsRecord = upstream === 'wordpress' ? responseTo(body) : { id: 1, ...body };
+              const cmsRecord = cms === 'wordpress' ? responseTo(body) : { id: 1, ...body };
               const derived = withDerivedKeys(cmsRecord);
               expect(mapping.read(derived, site)).to.deep.include(values);
             }),

@@ -4,7 +4,7 @@ import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
 import type { KindMapping, Mapping } from '../../mapping/mapping.ts';
-import type { Upstream } from '../../mapping/mapping-file.ts';
+import type { CmsName } from '../../mapping/mapping-file.ts';
 import type { Kind } from '../../model/records.ts';
 import { orIfRefused, readSite } from '../open-site.ts';
 import { readSampleRecords } from '../sample-records.ts';
@@ -20,7 +20,7 @@ import { listenForWebhooks } from './webhooks.ts';
 import { openWordPressChecks } from './wordpress/wordpress-checks.ts';
 import { WRITE_CHECKS } from './writes.ts';
 
-const OPENERS: Readonly<Record<Upstream, (config: Config, mapping: Mapping) => CmsChecks>> = {
+const OPENERS: Readonly<Record<CmsName, (config: Config, mapping: Mapping) => CmsChecks>> = {
   wordpress: openWordPressChecks,
   payload: openPayloadChecks,
 };
@@ -62,7 +62,7 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Chec
     void rows.push({ area: 'settings', name: 'variables', state: 'warn', message, advice: COMMON_ROWS.variables() });
   const config = loadConfig({ file, env: process.env, warn });
   const mapping = loadMapping(config.mapping);
-  const cms = OPENERS[mapping.upstream](config, mapping);
+  const cms = OPENERS[mapping.cms](config, mapping);
   const { connection } = cms;
   const pluginOptions = pluginOptionsOf(file, config);
   const webhooks = write ? await listenForWebhooks(config, cms.advise, pluginOptions) : undefined;
@@ -93,7 +93,7 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Chec
     }
     return rows;
   } catch (error) {
-    throw siteError(error, config.upstream.url, connection.credentials !== undefined, 'settings', mapping.upstream);
+    throw siteError(error, config.upstream.url, connection.credentials !== undefined, 'settings', mapping.cms);
   } finally {
     webhooks?.close();
     await connection.close();

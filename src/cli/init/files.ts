@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
-import type { Upstream } from '../../mapping/mapping-file.ts';
+import type { CmsName } from '../../mapping/mapping-file.ts';
 import { makeDirectory } from '../../store/data-dir.ts';
 import { SITE_PLUGINS } from '../plugin/site-plugin.ts';
 import { programName } from '../program-name.ts';
@@ -30,7 +30,7 @@ export interface ServiceAccount {
 const SECRET_MODE = 0o600;
 const SECRETS_FILE = 'secrets.env';
 /** Where the operator puts the plugin of the site. */
-const PLUGIN_PLACES: Readonly<Record<Upstream, string>> = {
+const PLUGIN_PLACES: Readonly<Record<CmsName, string>> = {
   wordpress: 'into wp-content/mu-plugins/ of the site',
   payload: 'next to payload.config.ts of the site; for webhooks add it to the plugins there, as its first lines say',
 };
@@ -66,8 +66,8 @@ export function outputFiles(
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
   }
   if (proposal.needsPlugin || proposal.hiddenFlag !== undefined || webhookSecret !== undefined) {
-    const { fileName, text } = SITE_PLUGINS[mapping.upstream];
-    const isSecret = mapping.upstream === 'wordpress' && webhookSecret !== undefined;
+    const { fileName, text } = SITE_PLUGINS[mapping.cms];
+    const isSecret = mapping.cms === 'wordpress' && webhookSecret !== undefined;
     files.push({ name: fileName, text: text(mapping, { webhookUrl, webhookSecret }), isSecret });
   }
   return files;
@@ -115,7 +115,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
 
 /** `hasAccount`: there is a service account, with which `check --write` can write. */
 export function nextStepLines(
-  { origin, mapping: { upstream, event }, needsPlugin, hiddenFlag }: Proposal,
+  { origin, mapping: { upstream: cms, event }, needsPlugin, hiddenFlag }: Proposal,
   out: string,
   files: readonly OutputFile[],
   hasAccount: boolean,
@@ -124,9 +124,9 @@ export function nextStepLines(
   const path = (name: string): string => displayPath(join(resolve(out), name));
   const secrets = has(SECRETS_FILE) ? `set -a; . ${path(SECRETS_FILE)}; set +a; ` : '';
   const lines = ['', 'Next'];
-  const plugin = SITE_PLUGINS[upstream].fileName;
+  const plugin = SITE_PLUGINS[cms].fileName;
   if (has(plugin)) {
-    lines.push(`  put ${path(plugin)} ${PLUGIN_PLACES[upstream]}`);
+    lines.push(`  put ${path(plugin)} ${PLUGIN_PLACES[cms]}`);
     if (hiddenFlag !== undefined)
       lines.push(`  without it the gateway cannot read ${hiddenFlag}, and lists the events that the site hides`);
     else if (needsPlugin)

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Mapping } from '../../mapping/mapping.ts';
-import type { Upstream } from '../../mapping/mapping-file.ts';
+import type { CmsName } from '../../mapping/mapping-file.ts';
 import { KINDS } from '../../model/records.ts';
 import { companionPlugin, type PluginOptions } from './companion-plugin.ts';
 
@@ -28,7 +28,7 @@ interface SitePlugin {
   text(mapping: Mapping, options: PluginOptions): string;
 }
 
-export const SITE_PLUGINS: Readonly<Record<Upstream, SitePlugin>> = {
+export const SITE_PLUGINS: Readonly<Record<CmsName, SitePlugin>> = {
   wordpress: { fileName: 'calendar-gateway-companion.php', text: companionPlugin },
   payload: { fileName: 'calendar-gateway.ts', text: payloadPlugin },
 };

@@ -6,7 +6,7 @@ import { isObject } from '../../model/json.ts';
 import type { Observe } from '../../observability/observations.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
 import { type CmsClientLimits, createCmsClient } from '../client.ts';
-import { type Cms, type CollectionSpec, type IdMap, MEDIA } from '../port.ts';
+import { type Cms, type CollectionSpec, type IdMap, MEDIA, type SiteSpec } from '../port.ts';
 import { createAccounts } from './accounts.ts';
 import { createCollections } from './collections.ts';
 import { createIds } from './ids.ts';
@@ -14,20 +14,10 @@ import { createMedia } from './media.ts';
 import { PAYLOAD_RECORDS } from './records.ts';
 import { createRestCall, objectOf } from './rest-calls.ts';
 
-interface PayloadSite {
-  name?: string;
-  url?: string;
-  timezone?: string;
-  locale?: string;
-  media?: string;
-  users?: string;
-}
-
 export interface PayloadOptions {
   /** Payload's address, or that of its REST API if that is not at `/api`. */
   url: string | URL;
-  /** What Payload does not tell about the site; the keys are those of `payload` in a mapping. */
-  site?: PayloadSite | undefined;
+  site?: SiteSpec | undefined;
   /** What the mapping says about the site's collections. */
   specs: readonly CollectionSpec[];
   /** For sites whose ids are texts. Absent: these cannot be served. */

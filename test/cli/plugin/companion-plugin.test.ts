@@ -9,7 +9,7 @@ import { sourceWith } from '../../mapping/samples.ts';
 
 import { constants, evaluate, hasPhp, type Loaded, load, php, webhook } from './evaluate-php.ts';
 
-const wordPressMappings = mappingNames().filter((name) => loadMapping(name).upstream === 'wordpress');
+const wordPressMappings = mappingNames().filter((name) => loadMapping(name).cms === 'wordpress');
 
 describe('the companion plugin', () => {
   it('names everything that the mapping uses', () => {

@@ -1,8 +1,9 @@
 // The bundled mappings for Payload: whether one fits the site, the proposal to use it, and the settings that it needs.
 
+import type { SiteSpec } from '../../../cms/port.ts';
 import { ConfigError } from '../../../errors.ts';
 import { loadMapping, mappingNames } from '../../../mapping/load.ts';
-import type { FieldSpec, MappingFile, PayloadSpec } from '../../../mapping/mapping-file.ts';
+import type { FieldSpec, MappingFile } from '../../../mapping/mapping-file.ts';
 import { KINDS } from '../../../model/records.ts';
 import { parseZone } from '../../../time/zones.ts';
 import { listPath, pathsOf } from '../../field-samples.ts';
@@ -90,7 +91,7 @@ function evidence(type: ProbedType | undefined, spec: string | FieldSpec): strin
 export const describe = ({ total }: ProbedType): string => `${total} ${total === 1 ? 'record' : 'records'}`;
 
 /** @param name that the operator gave the calendar */
-export function siteSettings(site: PayloadSite, { event }: Pick<MappingFile, 'event'>, name?: string): PayloadSpec {
+export function siteSettings(site: PayloadSite, { event }: Pick<MappingFile, 'event'>, name?: string): SiteSpec {
   const type = site.types.find(({ base }) => base === event.collection);
   const timezone = usualZone(type, pathsOf(event.fields?.timezone)[0]);
   return {
