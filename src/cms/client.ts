@@ -113,12 +113,7 @@ export function createCmsClient({ origin, observe, limits: overrides, dispatcher
     const startMs = performance.now();
     const durationMs = () => performance.now() - startMs;
     try {
-      const httpResponse = await sendRequest(
-        pool,
-        httpRequest,
-        { ...limits, bodyTimeoutMs: limits.headersTimeoutMs },
-        signal,
-      );
+      const httpResponse = await sendRequest(pool, httpRequest, limits, signal);
       observe({
         type: 'cms-call',
         method,

@@ -22,8 +22,8 @@ export interface HttpResponse {
 }
 
 export interface ExchangeLimits {
+  /** Until the headers, and then between two parts of the body. */
   headersTimeoutMs: number;
-  bodyTimeoutMs: number;
   maxBytes: number;
 }
 
@@ -77,7 +77,7 @@ export async function sendRequest(
           headers: request.headers,
           body: request.body ?? null,
           headersTimeout: limits.headersTimeoutMs,
-          bodyTimeout: limits.bodyTimeoutMs,
+          bodyTimeout: limits.headersTimeoutMs,
         },
         {
           onRequestStart(controller) {

@@ -149,7 +149,12 @@ const TWO_DIGIT_FORMATS = new Set(['d', 'm', 'H', 'h', 'i', 's']);
  * `clearWith` into each key.
  * @throws MappingFieldError
  */
-function datePartsAccessor(parts: DatePartSpec[], clock: Clock, pointer: string, clearWith: unknown): FieldAccessor {
+function datePartsAccessor(
+  parts: DatePartSpec[],
+  clock: Clock,
+  pointer: string,
+  clearWith: unknown = '',
+): FieldAccessor {
   // No format letter and no stored text contains a line feed.
   const format = parseDateFormat(parts.map((part) => part.format).join('\n'));
   if (typeof format === 'string') throw new MappingFieldError(`${pointer}/parts`, format);
@@ -163,11 +168,10 @@ function datePartsAccessor(parts: DatePartSpec[], clock: Clock, pointer: string,
       return codec.read(texts.join('\n'), zones) ?? codec.read(texts.find((text) => text !== '') ?? '', zones);
     },
     write: (value, { body, zones }) => {
-      if (value === '') return writeEmpty(body, paths, clearWith);
-      const texts = String(codec.write(value, zones)).split('\n');
+      const texts = value === '' ? undefined : String(codec.write(value, zones)).split('\n');
       for (const [index, path] of paths.entries()) {
-        const text = texts[index] ?? '';
-        setAt(body, path, parts[index]?.number === true ? Number(text) : text);
+        const text = texts?.[index] ?? '';
+        setAt(body, path, !texts ? clearWith : parts[index]?.number === true ? Number(text) : text);
       }
     },
     selectedPaths: paths.map(selectorOf),
@@ -181,10 +185,6 @@ export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: Cms
   const format = parseDateFormat(parts.map((part) => part.format).join('\n'));
   const texts = parts.map(({ at, format }) => readPart(valueAt(cmsRecord, parseWritablePath(at, '')), format));
   return typeof format !== 'string' && !texts.includes('') && format.read(texts.join('\n')) === undefined;
-}
-
-function writeEmpty(body: Record<string, unknown>, paths: Path[], clearWith: unknown): void {
-  for (const path of paths) setAt(body, path, clearWith === undefined ? '' : clearWith);
 }
 
 function readPart(stored: unknown, format: string): string {

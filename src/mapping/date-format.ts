@@ -1,7 +1,7 @@
 // PHP date formats (`d/m/Y g:i a`): compiles a format to a writer and a parser.
 
 import type { WallTime } from '../model/records.ts';
-import { dayStartMs, formatWallTime } from '../time/wall-time.ts';
+import { parseWallTime } from '../time/wall-time.ts';
 
 export interface DateFormat {
   text: string;
@@ -124,9 +124,7 @@ function wallFrom(parts: readonly Part[], texts: readonly string[]): WallTime | 
 
 /** Returns `undefined` for a day or time that does not exist. */
 function ifValid(wall: string): WallTime | undefined {
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (wall.match(/\d+/g) ?? []).map(Number);
-  const ms = dayStartMs(year, month - 1, day) + ((hour * 60 + minute) * 60 + second) * 1000;
-  return formatWallTime(ms) === wall ? wall : undefined;
+  return parseWallTime(wall) === undefined ? undefined : wall;
 }
 
 function escapeRegExp(text: string): string {

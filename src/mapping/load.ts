@@ -15,17 +15,10 @@ const mappingsFolder = FOLDERS.find((folder) => existsSync(folder)) ?? (FOLDERS[
 
 /** Names of the bundled mappings, or of those for one CMS. */
 export function mappingNames(cms?: CmsName): string[] {
-  const names = bundledNames();
+  if (!existsSync(mappingsFolder)) return [];
+  const files = readdirSync(mappingsFolder).filter((file) => file.endsWith('.json'));
+  const names = files.map((file) => file.slice(0, -'.json'.length)).sort();
   return cms === undefined ? names : names.filter((name) => loadMapping(name).cms === cms);
-}
-
-function bundledNames(): string[] {
-  return existsSync(mappingsFolder)
-    ? readdirSync(mappingsFolder)
-        .filter((file) => file.endsWith('.json'))
-        .map((file) => file.slice(0, -'.json'.length))
-        .sort()
-    : [];
 }
 
 /**

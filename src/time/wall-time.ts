@@ -70,16 +70,12 @@ export function dayStartMs(year: number, month: number, day: number): number {
   return year > 99 ? Date.UTC(year, month, day) : new Date(0).setUTCFullYear(year, month, day);
 }
 
-function dateOf(wall: string): string {
-  return wall.slice(0, 10);
-}
-
 export function startOfDay(wall: string): string {
-  return `${dateOf(wall)} 00:00:00`;
+  return `${wall.slice(0, 10)} 00:00:00`;
 }
 
 export function endOfDay(wall: string): string {
-  return `${dateOf(wall)} 23:59:59`;
+  return `${wall.slice(0, 10)} 23:59:59`;
 }
 
 /**

@@ -100,16 +100,12 @@ function withSign(sign: string | undefined, minutes: number): number {
   return sign === '-' && minutes !== 0 ? -minutes : minutes;
 }
 
-function offsetMinutesAt(epochMs: number, zone: Zone): number {
-  return offsetMs(epochMs, zone) / MINUTE_MS;
-}
-
 /**
  * Minutes east of UTC at a UTC wall time.
  * @throws RangeError for an invalid wall time
  */
 export function offsetMinutes(utc: string, zone: Zone): number {
-  return offsetMinutesAt(wallTimeMs(utc), zone);
+  return offsetMs(wallTimeMs(utc), zone) / MINUTE_MS;
 }
 
 /** The wall time of a zone at an instant, as the milliseconds of the same wall time in UTC. */
@@ -162,19 +158,19 @@ export function zoneAbbreviation(zoneText: string, wall: string): string {
   if (zoneText.startsWith('UTC')) return zoneText;
   const zone = parseZone(zoneText);
   if (!zone) return '';
-  if (zone.kind === 'fixed') return `GMT${offsetText(zone.minutes, true)}`;
+  if (zone.kind === 'fixed') return `GMT${offsetText(zone.minutes)}`;
   if (zone.kind === 'abbreviation') return zone.letters;
   const wallMs = parseWallTime(wall);
   if (wallMs === undefined) return '';
-  const minutes = offsetMinutesAt(wallMsToEpoch(wallMs, zone), zone);
-  return abbreviationsByName.get(zone.name)?.get(minutes) ?? offsetText(minutes, false);
+  const minutes = offsetMs(wallMsToEpoch(wallMs, zone), zone) / MINUTE_MS;
+  return abbreviationsByName.get(zone.name)?.get(minutes) ?? offsetText(minutes).replace(/00$/, '');
 }
 
-function offsetText(minutes: number, full: boolean): string {
+/** `+0200`, or `+02:00` with the separator `:`. */
+export function offsetText(minutes: number, separator = ''): string {
   const size = Math.abs(Math.trunc(minutes));
-  const rest = size % 60;
-  const hours = String(Math.floor(size / 60)).padStart(2, '0');
-  return `${minutes < 0 ? '-' : '+'}${hours}${full || rest > 0 ? String(rest).padStart(2, '0') : ''}`;
+  const [hours, rest] = [Math.floor(size / 60), size % 60].map((part) => String(part).padStart(2, '0'));
+  return `${minutes < 0 ? '-' : '+'}${hours}${separator}${rest}`;
 }
 
 /** A period with one offset. It ends before `untilMs`. */

@@ -50,7 +50,7 @@ export function createCollections(call: RestCall): Collections {
             .map((record) => normalize(spec, record))
             .filter(hasSlug(request.slug)),
           total: parseTotal(spec.collection, response.headers['x-wp-total']),
-          cmsTimeMs: parseDate(response.headers.date),
+          cmsTimeMs: Date.parse(response.headers.date ?? '') || Date.now(),
         };
       } catch (error) {
         if (!(error instanceof CmsRejected) || error.code !== PAGE_PAST_END) throw error;
@@ -222,8 +222,4 @@ function parseTotal(collection: string, header: string | undefined): number {
     'incomplete',
     `The CMS's list of ${collection} does not say how many there are (X-WP-Total).`,
   );
-}
-
-function parseDate(date: string | undefined): number {
-  return Date.parse(date ?? '') || Date.now();
 }

@@ -3,6 +3,7 @@
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { trimCharactersEnd } from '../../text/text.ts';
+import { offsetText } from '../../time/zones.ts';
 import type { RestCall } from '../client.ts';
 import type { Action, ActionPermissions, CallOptions, Cms, CmsRecord, Login } from '../port.ts';
 import { objectOrEmpty, recordOf, recordsOf } from './rest-api.ts';
@@ -92,11 +93,7 @@ const isIgnored = (error: unknown, credentials: string | undefined): error is Cm
   error instanceof CmsRejected && error.code === 'rest_not_logged_in' && readLogin(credentials ?? '')?.kind === 'token';
 
 /** Formats a site's offset in hours, if it has no named time zone: `2` -> `+02:00`, `-3.5` -> `-03:30`. */
-export function formatUtcOffset(hours: number): string {
-  const minutes = Math.round(Math.abs(hours) * 60);
-  const twoDigits = (value: number) => String(value).padStart(2, '0');
-  return `${hours < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
-}
+export const formatUtcOffset = (hours: number): string => offsetText(Math.round(hours * 60), ':');
 
 /**
  * The post type or taxonomy with this `rest_base`. Undefined for non-editors, to whom WordPress shows no

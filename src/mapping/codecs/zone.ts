@@ -1,6 +1,6 @@
 // Codec `zone`: the text of a time zone. A blank text is the site's zone.
 
-import { parseZone } from '../../time/zones.ts';
+import { offsetText, parseZone } from '../../time/zones.ts';
 import { type CodecDefinition, UnrepresentableValue } from './codec.ts';
 
 interface ZoneOptions {
@@ -16,10 +16,7 @@ interface ZoneOptions {
 function toStrictZone(text: string): string {
   const zone = parseZone(text);
   if (!zone) throw new UnrepresentableValue('only a time zone can be stored here');
-  if (zone.kind === 'iana') return zone.name;
-  const minutes = Math.abs(zone.minutes);
-  const parts = [Math.floor(minutes / 60), minutes % 60].map((part) => String(Math.floor(part)).padStart(2, '0'));
-  return `${zone.minutes < 0 ? '-' : '+'}${parts.join(':')}`;
+  return zone.kind === 'iana' ? zone.name : offsetText(zone.minutes, ':');
 }
 
 export const zone: CodecDefinition<ZoneOptions> = {
