@@ -30,8 +30,11 @@ const OFFSETS: Partial<Readonly<Record<IdSpace, number>>> = {
 
 /** The greatest `integer` of Postgres. */
 const MAX_INTEGER = 2_147_483_647;
-/** A UUID, an ObjectId of MongoDB, or a text of the site's own. Commas separate ids in a query. */
-const TEXT_ID = /^[^,\p{Cc}]{1,200}$/u;
+/**
+ * A UUID, an ObjectId of MongoDB, or a text of the site's own. Commas separate ids in a query. The id map would store
+ * every half of a surrogate pair as the same character, and take two ids for one.
+ */
+const TEXT_ID = /^[^,\p{Cc}\p{Cs}]{1,200}$/u;
 
 const isInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_INTEGER;

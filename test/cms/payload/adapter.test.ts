@@ -44,7 +44,7 @@ describe('an id of Payload', () => {
     expect(new Set(numbers).size).to.equal(own.length);
     expect(own.map(([kind], n) => ids.toPayload(kind, numbers[n]!))).to.deep.equal(own.map(([, id]) => id));
     // Commas separate ids in a query.
-    for (const id of ['a,b', '', 'x'.repeat(201), 'a\nb', -1, 1.5, null])
+    for (const id of ['a,b', '', 'x'.repeat(201), 'a\nb', 'a\ud800', 'a\udc00', -1, 1.5, null])
       expect(ids.toGateway('event', id)).to.equal(undefined);
     map.close();
   });
