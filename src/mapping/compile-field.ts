@@ -1,5 +1,5 @@
-// Compiles one field of a mapping to a field accessor, also a date that the CMS stores in several keys, and a custom field, for which the
-// API has no field of its own.
+// Compiles one field of a mapping to a field accessor. The field may be a date that the CMS stores in several keys, or a
+// custom field, for which the API has no field of its own.
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';

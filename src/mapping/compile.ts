@@ -151,15 +151,12 @@ function compileFields(kind: Kind, spec: KindSpec, mapping: MappingFile, file: s
       );
   const compiled: CompiledFields = { fields: [], embedded: {}, linkFields: [] };
   for (const [name, field] of Object.entries(definitions)) {
-    try {
+    located(file, `/${kind}/fields/${name}`, () => {
       const accessor = field.references
         ? compileReference(field.references, field, spec.fields?.[name], mapping, compiled)
         : compileOwnField(field, spec.fields?.[name], CORE_LOCATIONS[mapping.upstream][storedAsOf(kind, spec)]);
       if (accessor) compiled.fields.push({ name, field, accessor, sentWith: sentWith(kind, spec.fields?.[name]) });
-    } catch (error) {
-      if (!(error instanceof MappingFieldError)) throw error;
-      throw mappingError(file, `/${kind}/fields/${name}${error.pointer}`, error.message);
-    }
+    });
   }
   return compiled;
 }
@@ -173,18 +170,24 @@ function compileCustomFields(
     throw mappingError(file, `/${kind}/custom_fields`, 'only events, venues and organizers have custom fields');
   const compiled = new Map<string, CustomField>();
   for (const [name, spec] of Object.entries(custom_fields)) {
-    if (INHERITED_NAMES.has(name))
-      throw mappingError(file, `/${kind}/custom_fields/${name}`, 'no request can send this name: choose another');
-    try {
+    located(file, `/${kind}/custom_fields/${name}`, () => {
+      if (INHERITED_NAMES.has(name)) throw new MappingFieldError('', 'no request can send this name: choose another');
       const field = compileCustomField(name, spec);
       if (readOnly) delete field.accessor.write;
       compiled.set(name, field);
-    } catch (error) {
-      if (!(error instanceof MappingFieldError)) throw error;
-      throw mappingError(file, `/${kind}/custom_fields/${name}${error.pointer}`, error.message);
-    }
+    });
   }
   return compiled;
+}
+
+/** Compiles the field at this pointer. @throws ConfigError with the field's place in the file */
+function located(file: string, pointer: string, compile: () => void): void {
+  try {
+    compile();
+  } catch (error) {
+    if (!(error instanceof MappingFieldError)) throw error;
+    throw mappingError(file, pointer + error.pointer, error.message);
+  }
 }
 
 function sentWith(kind: Kind, spec: string | FieldSpec | undefined): readonly string[] {

@@ -22,7 +22,7 @@ import { parseZone, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
-import { valueAt, type WriteTarget, type Zones } from './field-accessor.ts';
+import { valueAt, type Zones } from './field-accessor.ts';
 import { type LinkField, type LinkTables, linkedIds, storedIds } from './link-fields.ts';
 
 export interface ReaderOptions {
@@ -168,20 +168,11 @@ export function createWriter(
     const body: CmsRecord = {};
     for (const { name, field, accessor } of writable) {
       const value = values[field.key];
-      if (value === undefined) continue;
-      try {
-        accessor.write?.(toStoredIds(field.key, value, linkTables), { body, current, zones });
-      } catch (error) {
-        if (error instanceof UnrepresentableValue) throw invalidValue(name, error);
-        throw error;
-      }
+      if (value !== undefined)
+        orInvalid(name, () => accessor.write?.(toStoredIds(field.key, value, linkTables), { body, current, zones }));
     }
-    try {
-      writeCustomFields(customFields, customValuesOf(changed), { body, current, zones });
-    } catch (error) {
-      if (error instanceof UnrepresentableValue) throw invalidValue('custom_fields', error);
-      throw error;
-    }
+    for (const [name, value] of Object.entries(customValuesOf(changed)))
+      orInvalid('custom_fields', () => customFields.get(name)?.accessor.write?.(value, { body, current, zones }));
     return body;
   }
 
@@ -251,11 +242,17 @@ function convertToZone(wall: unknown, from: string, zones: Zones): unknown {
   return convertWallTime(wall, fromZone, eventZone(zones));
 }
 
-function invalidValue(name: string, error: UnrepresentableValue): ApiError {
-  return new ApiError(400, 'rest_invalid_param', `Invalid parameter(s): ${name}`, {
-    data: { params: { [name]: `${error.message}.` } },
-    cause: error,
-  });
+/** Writes the value of a parameter. @throws ApiError 400 if the CMS's stored form cannot express the value */
+function orInvalid(name: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!(error instanceof UnrepresentableValue)) throw error;
+    throw new ApiError(400, 'rest_invalid_param', `Invalid parameter(s): ${name}`, {
+      data: { params: { [name]: `${error.message}.` } },
+      cause: error,
+    });
+  }
 }
 
 /** The values that a CMS record has, without empty texts. Undefined if there are none. */
@@ -269,9 +266,4 @@ function readCustomFields(
     return typeof value === 'boolean' || (typeof value === 'string' && value !== '') ? [[name, value] as const] : [];
   });
   return values.length === 0 ? undefined : Object.fromEntries(values);
-}
-
-/** @throws UnrepresentableValue */
-function writeCustomFields(fields: CustomFields, values: Readonly<Record<string, unknown>>, target: WriteTarget) {
-  for (const [name, value] of Object.entries(values)) fields.get(name)?.accessor.write?.(value, target);
 }

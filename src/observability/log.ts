@@ -18,7 +18,7 @@ export interface LogOptions {
 type Level = 'debug' | 'info' | 'warn' | 'error';
 type ObservationType = Observation['type'];
 
-/** The level and message of each observation. Texts from outside are freed of credentials. */
+/** The level and message of each observation. A text that the gateway did not write itself may contain credentials. */
 const LINES: {
   [T in ObservationType]: {
     level: Level | ((observation: ObservationOf<T>) => Level);

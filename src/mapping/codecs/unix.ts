@@ -6,10 +6,7 @@ import type { CodecDefinition } from './codec.ts';
 import { eventZone } from './datetime.ts';
 
 interface UnixOptions {
-  /**
-   * The seconds do not count to the instant: read as UTC, they give the event's own wall time. Some
-   * plugins store this.
-   */
+  /** Some plugins store the event's own wall time, counted as if it were UTC, instead of the instant. */
   wallClockAsUtc?: boolean;
   asText?: boolean;
 }
