@@ -11,7 +11,10 @@ const runScript = (script: string, ...args: string[]) =>
   spawnSync(process.execPath, [join(ROOT, script), ...args], { encoding: 'utf8' });
 const run = (...args: string[]) => runScript('test/cms/contract-table.ts', ...args);
 
-describe('a script for developers', () => {
+describe('a script for developers', function () {
+  // Each test starts one or two processes that import most of the gateway.
+  this.timeout(60_000);
+
   it('prints what it does, and each option, for --help', () => {
     const { status, stdout, stderr } = run('--help');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });

@@ -20,7 +20,8 @@ const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
  * with an underscore: PHP reads `X_Name` as `X-Name`, so that it could replace a header that a proxy sets.
  */
 export function isMalformed({ url, headers, httpVersion, rawHeaders }: IncomingMessage): boolean {
-  if (!url?.startsWith('/') || (headers.host === undefined && httpVersion === '1.1')) return true;
+  if (!url?.startsWith('/')) return true;
+  if (headers.host === undefined && httpVersion === '1.1') return true;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.includes('_')) return true;
   return false;
 }
