@@ -2,7 +2,6 @@
 
 import { mapCmsError, unavailableError } from '../calendar/cms-errors.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
-import { unreadableRequest } from '../interface/errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Middleware } from './state.ts';
 
@@ -57,8 +56,8 @@ export function errorResponse(error: unknown): ErrorResponse & { isUnexpected: b
       isUnexpected: status >= 500 && status !== 503,
     };
   }
-  const status = clientErrorStatus(error);
-  return status ? errorResponse(unreadableRequest(status)) : { ...INTERNAL_ERROR, isUnexpected: true };
+  const clientError = clientErrorOf(error);
+  return clientError ? { ...clientError, isUnexpected: false } : { ...INTERNAL_ERROR, isUnexpected: true };
 }
 
 const REPLICA_RETRY_S = 5;
@@ -74,7 +73,13 @@ const replicaUnavailable = ({ reason }: ReplicaError): ApiError =>
   );
 
 /** Koa and its parsers throw errors with a status of their own: a body that is too large, a malformed encoding. */
-function clientErrorStatus(error: unknown): number | undefined {
+function clientErrorOf(error: unknown): ErrorResponse | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
-  return error.status >= 400 && error.status <= 499 ? error.status : undefined;
+  const { status } = error;
+  if (status < 400 || status > 499) return undefined;
+  const [code, message] =
+    status === 413
+      ? ['rest_body_too_large', 'The body is larger than this gateway accepts.']
+      : ['rest_bad_request', 'The request could not be read.'];
+  return { status, body: { code, message, data: { status } }, headers: {} };
 }

@@ -3,7 +3,8 @@
 
 import type { IncomingMessage } from 'node:http';
 import qs from 'qs';
-import { invalidParam, noRoute, unreadableRequest } from '../interface/errors.ts';
+import { ApiError } from '../errors.ts';
+import { invalidParam, noRoute } from '../interface/errors.ts';
 import { type Limits, MAX_HEADER_CHARACTERS, MAX_PARAMETERS, READ_BODY_BYTES } from '../interface/limits.ts';
 import { checkLengths } from '../interface/validate.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
@@ -16,12 +17,11 @@ export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTION
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
- * True for an absolute URL in the request line, which only proxies accept, for HTTP/1.1 without a host (RFC 9112, 3.2), and for a header
- * with an underscore: PHP reads `X_Name` as `X-Name`, so that it could replace a header that a proxy sets.
+ * True for an absolute URL in the request line, which only proxies accept, and for a header with an underscore: PHP reads `X_Name` as
+ * `X-Name`, so that it could replace a header that a proxy sets.
  */
-export function isMalformed({ url, headers, httpVersion, rawHeaders }: IncomingMessage): boolean {
+export function isMalformed({ url, rawHeaders }: IncomingMessage): boolean {
   if (!url?.startsWith('/')) return true;
-  if (headers.host === undefined && httpVersion === '1.1') return true;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.includes('_')) return true;
   return false;
 }
@@ -39,8 +39,9 @@ function rejectLargeReadBody({ method = '', headers }: IncomingMessage): void {
 export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware {
   return function rejectMalformedMiddleware(ctx, next) {
     rejectLargeReadBody(ctx.req);
-    if (ctx.url.length > urlBytes) throw unreadableRequest(414);
-    if (isMalformed(ctx.req)) throw unreadableRequest(400);
+    if (ctx.url.length > urlBytes)
+      throw new ApiError(414, 'rest_uri_too_long', 'The address of this request is too long.');
+    if (isMalformed(ctx.req)) throw new ApiError(400, 'rest_bad_request', 'The request could not be read.');
     return next();
   };
 }

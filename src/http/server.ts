@@ -6,12 +6,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
-import { unreadableRequest } from '../interface/errors.ts';
-import { errorResponse } from './error-handler.ts';
-import { COMMON_HEADERS } from './headers.ts';
 
 /** An `import` of `node:http` reads all of its exports and so loads Node's own `fetch`: 6 MB that a gateway never uses. */
-const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
+const { createServer } = process.getBuiltinModule('node:http');
 
 type ServerLimits =
   | 'headerBytes'
@@ -54,8 +51,6 @@ export async function openServer(listener: RequestListener, options: ServerOptio
     maxHeaderSize: options.headerBytes,
     // Skips the body stream of a request without a body; readers of a body check `readableEnded` first.
     optimizeEmptyRequests: true,
-    // Node alone would answer without a body; `isMalformed` in `request-target.ts` rejects a request without a host.
-    requireHostHeader: false,
     headersTimeout,
     requestTimeout,
     keepAliveTimeout,
@@ -64,7 +59,6 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   });
   server.maxConnections = options.sockets;
   const connections = trackConnections(server, listener);
-  answerUnreadable(server, connections.responses);
   closeStalled(server, connections.responses, options.stallTimeoutMs, keepAliveTimeout + requestTimeout);
   // A connection beyond the backlog retries only after a second. Linux caps the backlog at `somaxconn`.
   server.listen({ port: options.port, host: options.host, backlog: Math.max(MIN_BACKLOG, options.sockets) });
@@ -179,50 +173,6 @@ function trackConnections(
       for (const [socket, res] of connections) closeAfter(socket, res);
     },
   };
-}
-
-/** Statuses of Node's errors about a request that it cannot read; every other one of its parser is a 400. */
-const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  HPE_HEADER_OVERFLOW: 431,
-};
-
-/** Answers a request that Node cannot read, and an `Expect` that it does not know: Node's own responses have no body. */
-function answerUnreadable(server: Server, responses: NewestResponses): void {
-  const unreadable = (status: number) => {
-    const { body, headers } = errorResponse(unreadableRequest(status));
-    const text = JSON.stringify(body);
-    const length = String(Buffer.byteLength(text));
-    return { text, headers: { ...COMMON_HEADERS, ...headers, 'Content-Length': length, Connection: 'close' } };
-  };
-
-  server.on('checkExpectation', (_req, res) => {
-    const { text, headers } = unreadable(417);
-    res.writeHead(417, headers).end(text);
-  });
-
-  function reject(socket: Socket, code: string): void {
-    const status = UNREADABLE_STATUS[code] ?? 400;
-    const { text, headers } = unreadable(status);
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-    if (socket.writable) socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', text].join('\r\n'));
-    socket.destroySoon();
-  }
-
-  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
-    const response = responses.get(socket);
-    const isPending = response !== undefined && !response.writableFinished;
-    const isDuringBody = isPending && !response.req.complete;
-    // The client is gone, or has a part of the response to this request.
-    if (!/^(HPE_|ERR_HTTP_)/.test(code) || (isDuringBody && response.headersSent)) socket.destroy();
-    else if (!isPending || isDuringBody) reject(socket, code);
-    else {
-      // The response to the request before it comes first.
-      socket.pause();
-      response.once('close', () => reject(socket, code));
-    }
-  });
 }
 
 /**

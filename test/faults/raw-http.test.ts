@@ -126,12 +126,6 @@ describe('raw HTTP', () => {
   const statusesIn = (text: string): number[] =>
     [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, code]) => Number(code));
 
-  /** The JSON of the first response. */
-  const bodyOf = (text: string): string => {
-    const [, body = ''] = text.split('\r\n\r\n');
-    return body.split('HTTP/1.1 ')[0]!;
-  };
-
   it('detects smuggled requests in this test itself', async () => {
     const [status] = statusesIn(await spoken(HIDDEN.replace('stolen"', 'moved"}')));
     expect(status).to.equal(200);
@@ -141,11 +135,9 @@ describe('raw HTTP', () => {
   for (const [name, bytes, allowed = [400]] of CORPUS) {
     it(`rejects ${name}`, async () => {
       const before = wordpress.requests.length;
-      const text = await spoken(bytes);
-      const statuses = statusesIn(text);
+      const statuses = statusesIn(await spoken(bytes));
       for (const status of statuses) expect([...allowed, 400, 408]).to.include(status);
       expect(allowed).to.include(statuses[0]);
-      expect(JSON.parse(bodyOf(text)).data.status).to.equal(statuses[0]);
       expect(wordpress.requests.length - before).to.be.at.most(1);
       expect(wordpress.posts.get(1)!.title).to.not.equal('stolen');
     });

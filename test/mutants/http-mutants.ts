@@ -166,11 +166,6 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       replacement: '{}',
       title: 'underscore',
     },
-    'a request without a host is rejected': {
-      function: 'isMalformed',
-      code: "if (_1.host === undefined && _2 === '1.1') return true;",
-      title: 'no host',
-    },
     'absolute URLs in the request line are rejected': {
       function: 'isMalformed',
       code: "if (!_1?.startsWith('/')) return true;",
