@@ -16,15 +16,25 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OVERRIDABLE = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
+/** True for a request that must have a Host and has none (RFC 9112, 3.2). */
+export const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
+  headers.host === undefined && httpVersion === '1.1';
+
 /**
- * True for an absolute URL in the request line, which only proxies accept, and for a header with an underscore: PHP reads `X_Name` as
+ * True for a request without its Host, for an absolute URL in the request line, which only proxies accept, and for a header with an underscore: PHP reads `X_Name` as
  * `X-Name`, so that it could replace a header that a proxy sets.
  */
-export function isMalformed({ url, rawHeaders }: IncomingMessage): boolean {
+export function isMalformed(req: IncomingMessage): boolean {
+  const { url, rawHeaders } = req;
   if (!url?.startsWith('/')) return true;
+  if (lacksHost(req)) return true;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.includes('_')) return true;
   return false;
 }
+
+/** True for an `Expect` other than `100-continue`, which Node fulfils (RFC 9110, 10.1.1). */
+const hasUnknownExpectation = ({ headers: { expect } }: IncomingMessage): boolean =>
+  expect !== undefined && expect.toLowerCase() !== '100-continue';
 
 /** An error that the client gets as 413. `what` is for its message only. */
 export const tooLarge = (what: string): Error => Object.assign(new Error(what), { status: 413 });
@@ -35,13 +45,15 @@ function rejectLargeReadBody({ method = '', headers }: IncomingMessage): void {
     throw tooLarge('body of a read');
 }
 
-/** Throws 400, 413 and 414. */
+/** Throws 400, 413, 414 and 417. */
 export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware {
   return function rejectMalformedMiddleware(ctx, next) {
     rejectLargeReadBody(ctx.req);
     if (ctx.url.length > urlBytes)
       throw new ApiError(414, 'rest_uri_too_long', 'The address of this request is too long.');
     if (isMalformed(ctx.req)) throw new ApiError(400, 'rest_bad_request', 'The request could not be read.');
+    if (hasUnknownExpectation(ctx.req))
+      throw new ApiError(417, 'rest_expectation_failed', 'This gateway knows no expectation but 100-continue.');
     return next();
   };
 }

@@ -1,4 +1,5 @@
-// One HTTP server: its timeouts and limits, and a graceful shutdown that cuts off no response.
+// One HTTP server: its timeouts and limits, the errors of requests that Node cannot parse, and a graceful shutdown that cuts off no
+// response.
 
 import { once } from 'node:events';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
@@ -6,9 +7,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
+import { errorResponse } from './error-handler.ts';
+import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
+import { nextRequestId } from './state.ts';
 
 /** An `import` of `node:http` reads all of its exports and so loads Node's own `fetch`: 6 MB that a gateway never uses. */
-const { createServer } = process.getBuiltinModule('node:http');
+const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 type ServerLimits =
   | 'headerBytes'
@@ -49,6 +53,8 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   const headersTimeout = Math.min(options.headersTimeoutMs, requestTimeout);
   const server = createServer({
     maxHeaderSize: options.headerBytes,
+    // Both listeners reject a request without a Host, with a body.
+    requireHostHeader: false,
     // Skips the body stream of a request without a body; readers of a body check `readableEnded` first.
     optimizeEmptyRequests: true,
     headersTimeout,
@@ -59,6 +65,7 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   });
   server.maxConnections = options.sockets;
   const connections = trackConnections(server, listener);
+  answerParseErrors(server, connections.responses);
   closeStalled(server, connections.responses, options.stallTimeoutMs, keepAliveTimeout + requestTimeout);
   // A connection beyond the backlog retries only after a second. Linux caps the backlog at `somaxconn`.
   server.listen({ port: options.port, host: options.host, backlog: Math.max(MIN_BACKLOG, options.sockets) });
@@ -137,15 +144,19 @@ function trackConnections(
     connections.set(socket, undefined);
     socket.once('close', () => connections.delete(socket));
   });
-  server.on('request', (req, res) => {
+  const onRequest: RequestListener = (req, res) => {
     const { socket } = req;
     const previous = connections.get(socket);
     arrivals += 1;
     connections.set(socket, res);
     if (isClosing) closeAfter(socket, res);
     if (!previous || previous.writableFinished) listener(req, res);
-    else previous.once('close', () => setImmediate(() => !socket.destroyed && listener(req, res)));
-  });
+    else
+      previous.once('close', () => setImmediate(() => !socket.destroyed && !res.writableEnded && listener(req, res)));
+  };
+  server.on('request', onRequest);
+  // Without this listener Node itself sends a 417 without a body.
+  server.on('checkExpectation', onRequest);
   function closeAfter(socket: Socket, res: ServerResponse | undefined): void {
     if (!res || res.writableFinished) return void socket.destroySoon();
     if (!res.headersSent) res.shouldKeepAlive = false;
@@ -175,6 +186,47 @@ function trackConnections(
   };
 }
 
+/** Node's codes that have a status of their own. */
+const PARSE_ERROR_STATUS: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+};
+
+/** Sends the API's error for a request that Node cannot parse, after all earlier responses, and closes the connection. */
+function answerParseErrors(server: Server, connections: NewestResponses): void {
+  /** Node reports an error again when more bytes arrive. */
+  const failed = new WeakSet<Socket>();
+  server.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
+    const socket = duplex as Socket;
+    if (failed.has(socket)) return;
+    failed.add(socket);
+    const status = PARSE_ERROR_STATUS[error.code ?? ''] ?? 400;
+    const json = JSON.stringify(errorResponse(Object.assign(error, { status })).body);
+    const headers = {
+      ...COMMON_HEADERS,
+      ...PRIVATE_HEADERS,
+      'X-Request-Id': nextRequestId(undefined),
+      'Content-Length': String(Buffer.byteLength(json)),
+      Connection: 'close',
+    };
+    function send(): void {
+      if (!socket.writable) return;
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${json}`);
+      socket.destroySoon();
+    }
+    const res = connections.get(socket);
+    const isOfBody = res !== undefined && !res.req.complete;
+    if (isOfBody && res.writableFinished) socket.destroySoon();
+    else if (isOfBody && res.headersSent) res.once('close', () => socket.destroySoon());
+    // Queued: Node gives a response its socket when the earlier ones have been sent.
+    else if (isOfBody && !res.socket) res.writeHead(status, headers).end(json);
+    else if (isOfBody || !res || res.writableFinished) send();
+    else res.once('close', send);
+  });
+}
+
 /**
  * Closes connections that stall during a response, and those without a new request for `idleTimeoutMs` after one. Node alone would keep a
  * connection on which a client sends only blank lines: each of them restarts the keep-alive timeout, and no other timeout runs before a
@@ -197,6 +249,11 @@ function closeStalled(
       if (!res) continue;
       if (!res.writableFinished) {
         if (socket.timeout !== stallTimeoutMs) socket.setTimeout(stallTimeoutMs);
+        // Blank lines that the client sends meanwhile would restart the timeout.
+        if (socket.writableLength > 0 && !socket.isPaused()) {
+          socket.pause();
+          res.once('close', () => socket.resume());
+        }
         continue;
       }
       const sinceMs = finishedMs.get(res);

@@ -48,6 +48,7 @@ const CORPUS: [string, string, number[]?][] = [
   ['a proxy header with an underscore', get(`${MOUNT}/events`, 'X_Forwarded_For: 127.0.0.1')],
   ['headers beyond all bounds', get(`${MOUNT}/events`, `X-Other: ${'a'.repeat(20_000)}`), [431]],
   ['an address beyond all bounds', get(`${MOUNT}/events?a=${'a'.repeat(9000)}`), [414]],
+  ['an unknown expectation', get(`${MOUNT}/events`, 'Expect: more'), [417]],
   ['an encoded slash in a slug', get(`${MOUNT}/events/by-slug/a%2fb`), [404]],
   ['an encoded way up', get(`${MOUNT}/events/by-slug/%2e%2e%2f%2e%2e%2fwp%2fv2%2fusers`), [404]],
   ['a way up', get(`${MOUNT}/events/by-slug/../../../wp/v2/users`), [404]],
@@ -135,9 +136,11 @@ describe('raw HTTP', () => {
   for (const [name, bytes, allowed = [400]] of CORPUS) {
     it(`rejects ${name}`, async () => {
       const before = wordpress.requests.length;
-      const statuses = statusesIn(await spoken(bytes));
+      const text = await spoken(bytes);
+      const statuses = statusesIn(text);
       for (const status of statuses) expect([...allowed, 400, 408]).to.include(status);
       expect(allowed).to.include(statuses[0]);
+      expect(JSON.parse(text.slice(text.lastIndexOf(END))).data.status).to.equal(statuses.at(-1));
       expect(wordpress.requests.length - before).to.be.at.most(1);
       expect(wordpress.posts.get(1)!.title).to.not.equal('stolen');
     });

@@ -48,6 +48,112 @@ describe('a kept-alive connection', () => {
   });
 });
 
+describe('a request that cannot be parsed', () => {
+  const SMALL = { ...LIMITS, headersTimeoutMs: 200, requestTimeoutMs: 200 };
+  const START = 'POST /broken HTTP/1.1\r\nTransfer-Encoding: chunked\r\n';
+  const BROKEN_BODY = `${START}${HOST}zz\r\n`;
+  const NEXT = `GET /next HTTP/1.1\r\n${HOST}`;
+  const listener: RequestListener = (request, response) => {
+    if (request.url === '/sent') response.end('sent');
+    else if (request.url !== '/held') request.resume().once('end', () => response.end('read'));
+  };
+
+  /** Sends bytes, calls `ready`, and returns what arrives until the connection is closed. */
+  async function exchange(port: HttpServer, bytes: string, ready = async () => {}): Promise<string> {
+    const socket = connect(port.port, '127.0.0.1');
+    socket.write(bytes);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    await Promise.all([once(socket, 'close'), ready()]);
+    return received;
+  }
+
+  /** The statuses of all responses, and the error body that ends them. */
+  function parsed(text: string): { statuses: number[]; error: { code: string; data: { status: number } } } {
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+    return { statuses, error: JSON.parse(text.slice(text.lastIndexOf('\r\n\r\n'))) };
+  }
+
+  for (const [name, bytes, status, code] of [
+    ['is no HTTP', 'GARBAGE\r\n\r\n', 400, 'rest_bad_request'],
+    ['has a broken body', BROKEN_BODY, 400, 'rest_bad_request'],
+    ['has too long chunk extensions', `${START}${HOST}1;${'a'.repeat(20_000)}`, 413, 'rest_body_too_large'],
+    ['has too long headers', `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}`, 431, 'rest_headers_too_large'],
+    ['does not end its headers', 'GET / HTTP/1.1\r\n', 408, 'rest_request_timeout'],
+    ['does not end its body', `${START}${HOST}1\r\n`, 408, 'rest_request_timeout'],
+  ] as const) {
+    it(`gets the API's error and is closed if it ${name}`, async () => {
+      const port = await openServer(listener, SMALL);
+      const { statuses, error } = parsed(await exchange(port, bytes));
+      expect(statuses).to.deep.equal([status]);
+      expect([error.code, error.data.status]).to.deep.equal([code, status]);
+      await port.close();
+    });
+  }
+
+  for (const [name, bytes] of [
+    ['is no HTTP', 'GARBAGE\r\n\r\n'],
+    ['has a broken body', BROKEN_BODY],
+  ] as const) {
+    it(`gets the error after the response to an earlier request if it ${name}`, async () => {
+      const held: ServerResponse[] = [];
+      const others: string[] = [];
+      const port = await openServer((request, response) => {
+        if (request.url === '/held') held.push(response);
+        else others.push(request.url!);
+      }, LIMITS);
+      const received = await exchange(port, `GET /held HTTP/1.1\r\n${HOST}${bytes}`, async () => {
+        await until(() => held.length > 0, 'the first has arrived');
+        held[0]!.end('first');
+      });
+      expect(received).to.match(/^HTTP\/1\.1 200 [\s\S]*\r\n\r\nfirstHTTP\/1\.1 400 /);
+      expect(parsed(received).statuses).to.deep.equal([200, 400]);
+      expect(others).to.deep.equal([]);
+      await port.close();
+    });
+  }
+
+  it('gets no second response if its body breaks after the first', async () => {
+    const port = await openServer(listener, LIMITS);
+    const received = await exchange(port, BROKEN_BODY.replace('/broken', '/sent'));
+    expect(received.match(/HTTP\/1\.1 \d+/g)).to.have.length(1);
+    await port.close();
+  });
+
+  it('does not replace the response before it, if that one closes the connection', async () => {
+    const held: ServerResponse[] = [];
+    const port = await openServer((_request, response) => held.push(response), LIMITS);
+    const received = await exchange(port, `GET / HTTP/1.1\r\nConnection: close\r\n${HOST}${NEXT}`, async () => {
+      await until(() => held.length > 0, 'the first has arrived');
+      held[0]!.end('first');
+    });
+    expect(received).to.match(/^HTTP\/1\.1 200 [\s\S]*first$/);
+    await port.close();
+  });
+});
+
+describe('a client that does not read', () => {
+  it('is disconnected although it sends blank lines', async () => {
+    const responses: ServerResponse[] = [];
+    const port = await openServer((_request, response) => responses.push(response.end(Buffer.alloc(LARGE))), {
+      ...LIMITS,
+      stallTimeoutMs: 200,
+    });
+    const socket = connect(port.port, '127.0.0.1').on('error', () => {});
+    socket.write(`GET / HTTP/1.1\r\n${HOST}`);
+    const drip = setInterval(() => socket.write('\r\n'), 20);
+    try {
+      await until(() => responses[0]?.destroyed === true, 'the connection is closed');
+    } finally {
+      clearInterval(drip);
+      socket.destroy();
+      await port.close();
+    }
+  });
+});
+
 describe('pipelined requests', () => {
   let port: HttpServer;
   let held: ServerResponse[];

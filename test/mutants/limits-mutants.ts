@@ -140,6 +140,12 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
       test: 'test/http/server.test.ts',
       title: 'blank lines only',
     },
+    'clients that send blank lines instead of reading': {
+      function: 'closeStalled.check',
+      code: '_1.pause();',
+      test: 'test/http/server.test.ts',
+      title: 'does not read',
+    },
     connections: {
       function: 'openServer',
       code: '_1.maxConnections = _2.sockets;',
