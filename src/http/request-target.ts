@@ -146,16 +146,17 @@ export function assertCustomField(name: string): void {
 const CUSTOM_FIELDS = /(?:^|\[)custom_fields\]?(?=\[)/;
 
 /**
- * PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names; the decoder, which
- * sees each key before that, rejects those of custom fields.
+ * PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names; the decoder, which sees each
+ * key before that, rejects those of custom fields.
  */
 const BRACKETS = {
   decoder(text: string, decode: (text: string) => string, _charset: string, type?: 'key' | 'value') {
     const decoded = decode(text);
     const prefix = type === 'key' ? CUSTOM_FIELDS.exec(decoded) : null;
-    if (prefix)
-      for (const [, name] of decoded.slice(prefix.index + prefix[0].length).matchAll(/\[([^[\]]*)\]/g))
-        assertCustomField(name!);
+    if (prefix) {
+      const brackets = decoded.slice(prefix.index + prefix[0].length);
+      for (const name of INHERITED_NAMES) if (brackets.includes(`[${name}]`)) assertCustomField(name);
+    }
     return decoded;
   },
   duplicates: 'last',

@@ -225,6 +225,7 @@ function* others(): Generator<Case> {
     ['form names', form, Array.from({ length: 100_000 }, (_, i) => `${i.toString(36)}=1`).join('&')],
     ['form lists', form, 'a[]=1&'.repeat(160_000)],
     ['form brackets', form, `a${'[b]'.repeat(330_000)}=1`],
+    ['form brackets of a custom field', form, `custom_fields${'[b]'.repeat(325_000)}=1`],
     ['form pluses', form, `description=${'+'.repeat(1_000_000)}`],
     ['form percents', form, `description=${'%'.repeat(1_000_000)}`],
     ['parts', parts, `${`--b\r\n${disposition}x\r\n`.repeat(17_000)}--b--\r\n`],
