@@ -8,7 +8,6 @@ import type { JsonObject } from '../model/json.ts';
 import { isBytes, toBuffer } from './cached-response.ts';
 import { errorResponse } from './error-handler.ts';
 import { allowHeader } from './respond.ts';
-
 import type { Middleware } from './state.ts';
 
 export interface ResponseParams {

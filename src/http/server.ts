@@ -53,7 +53,7 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   const headersTimeout = Math.min(options.headersTimeoutMs, requestTimeout);
   const server = createServer({
     maxHeaderSize: options.headerBytes,
-    // Both listeners reject a request without a Host, with a body.
+    // Node's own 400 has no body. Both listeners reject a request without a Host.
     requireHostHeader: false,
     // Skips the body stream of a request without a body; readers of a body check `readableEnded` first.
     optimizeEmptyRequests: true,
@@ -232,8 +232,8 @@ function answerParseErrors(server: Server, connections: NewestResponses): void {
  * connection on which a client sends only blank lines: each of them restarts the keep-alive timeout, and no other timeout runs before a
  * request line.
  *
- * `server.timeout` would start a timer for every request; nearly all requests end before
- * the first check, so this sets a socket timeout only for the rest. Node clears it when the next request begins.
+ * `server.timeout` would start a timer for every request; nearly all requests end before the first check, so this sets a socket timeout
+ * only for the rest. Node clears it when the next request begins.
  */
 function closeStalled(
   server: Server,
