@@ -2,6 +2,7 @@
 
 import { mapCmsError, unavailableError } from '../calendar/cms-errors.ts';
 import { ApiError, CmsRejected, CmsUnavailable, ReplicaError } from '../errors.ts';
+import { unreadableRequest } from '../interface/errors.ts';
 import type { Observe } from '../observability/observations.ts';
 import type { Middleware } from './state.ts';
 
@@ -56,8 +57,8 @@ export function errorResponse(error: unknown): ErrorResponse & { isUnexpected: b
       isUnexpected: status >= 500 && status !== 503,
     };
   }
-  const clientError = clientErrorOf(error);
-  return clientError ? { ...clientError, isUnexpected: false } : { ...INTERNAL_ERROR, isUnexpected: true };
+  const status = clientErrorStatus(error);
+  return status ? errorResponse(unreadableRequest(status)) : { ...INTERNAL_ERROR, isUnexpected: true };
 }
 
 const REPLICA_RETRY_S = 5;
@@ -72,18 +73,8 @@ const replicaUnavailable = ({ reason }: ReplicaError): ApiError =>
     { data: { reason }, headers: { 'Retry-After': String(REPLICA_RETRY_S) } },
   );
 
-const BAD_REQUEST = ['rest_bad_request', 'The request could not be read.'] as const;
-const CLIENT_ERRORS: Readonly<Record<number, readonly [code: string, message: string]>> = {
-  408: ['rest_request_timeout', 'The request did not arrive in time.'],
-  413: ['rest_body_too_large', 'The body is larger than this gateway accepts.'],
-  431: ['rest_headers_too_large', 'The headers are larger than this gateway accepts.'],
-};
-
 /** Koa and its parsers throw errors with a status of their own: a body that is too large, a malformed encoding. */
-function clientErrorOf(error: unknown): ErrorResponse | undefined {
+function clientErrorStatus(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
-  const { status } = error;
-  if (status < 400 || status > 499) return undefined;
-  const [code, message] = CLIENT_ERRORS[status] ?? BAD_REQUEST;
-  return { status, body: { code, message, data: { status } }, headers: {} };
+  return error.status >= 400 && error.status <= 499 ? error.status : undefined;
 }

@@ -3,8 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import qs from 'qs';
-import { ApiError } from '../errors.ts';
-import { invalidParam, noRoute } from '../interface/errors.ts';
+import { invalidParam, noRoute, unreadableRequest } from '../interface/errors.ts';
 import { type Limits, MAX_HEADER_CHARACTERS, MAX_PARAMETERS, READ_BODY_BYTES } from '../interface/limits.ts';
 import { checkLengths } from '../interface/validate.ts';
 import { INHERITED_NAMES } from '../model/json.ts';
@@ -21,8 +20,8 @@ export const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
   headers.host === undefined && httpVersion === '1.1';
 
 /**
- * True for a request without its Host, for an absolute URL in the request line, which only proxies accept, and for a header with an underscore: PHP reads `X_Name` as
- * `X-Name`, so that it could replace a header that a proxy sets.
+ * True for an absolute URL in the request line, which only proxies accept, for a request without its Host, and for a header with an
+ * underscore: PHP reads `X_Name` as `X-Name`, so that it could replace a header that a proxy sets.
  */
 export function isMalformed(req: IncomingMessage): boolean {
   const { url, rawHeaders } = req;
@@ -49,11 +48,9 @@ function rejectLargeReadBody({ method = '', headers }: IncomingMessage): void {
 export function rejectMalformed({ urlBytes }: { urlBytes: number }): Middleware {
   return function rejectMalformedMiddleware(ctx, next) {
     rejectLargeReadBody(ctx.req);
-    if (ctx.url.length > urlBytes)
-      throw new ApiError(414, 'rest_uri_too_long', 'The address of this request is too long.');
-    if (isMalformed(ctx.req)) throw new ApiError(400, 'rest_bad_request', 'The request could not be read.');
-    if (hasUnknownExpectation(ctx.req))
-      throw new ApiError(417, 'rest_expectation_failed', 'This gateway knows no expectation but 100-continue.');
+    if (ctx.url.length > urlBytes) throw unreadableRequest(414);
+    if (isMalformed(ctx.req)) throw unreadableRequest(400);
+    if (hasUnknownExpectation(ctx.req)) throw unreadableRequest(417);
     return next();
   };
 }

@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config-schema.ts';
 import { ConfigError } from '../errors.ts';
+import { unreadableRequest } from '../interface/errors.ts';
 import { errorResponse } from './error-handler.ts';
 import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
 import { nextRequestId } from './state.ts';
@@ -202,7 +203,7 @@ function answerParseErrors(server: Server, connections: NewestResponses): void {
     if (failed.has(socket)) return;
     failed.add(socket);
     const status = PARSE_ERROR_STATUS[error.code ?? ''] ?? 400;
-    const json = JSON.stringify(errorResponse(Object.assign(error, { status })).body);
+    const json = JSON.stringify(errorResponse(unreadableRequest(status)).body);
     const headers = {
       ...COMMON_HEADERS,
       ...PRIVATE_HEADERS,

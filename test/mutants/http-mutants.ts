@@ -166,6 +166,11 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       replacement: '{}',
       title: 'underscore',
     },
+    'a request without its Host is rejected': {
+      function: 'isMalformed',
+      code: 'if (lacksHost(_1)) return true;',
+      title: 'no host',
+    },
     'absolute URLs in the request line are rejected': {
       function: 'isMalformed',
       code: "if (!_1?.startsWith('/')) return true;",
