@@ -6,7 +6,7 @@ import { chmodSync, closeSync, mkdtempSync, openSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { assertNoSecrets } from '../faults/secret-scan.ts';
-import { freePort } from '../free-port.ts';
+import { freePorts } from '../free-port.ts';
 import { until } from '../until.ts';
 import { type GatewayResponse, type HttpRequestOptions, sendRequest } from './http-request.ts';
 import { MOUNT } from './mount.ts';
@@ -67,8 +67,9 @@ const START_MS = 45_000;
 /** Starts the process; does not wait for it to listen. */
 export async function startProcess(options: ProcessOptions): Promise<GatewayProcess> {
   const { cmsUrl, service, flags = [], config = {}, env = {}, uid, entry = 'src/main.ts', prefix = [] } = options;
-  const port = options.ports?.port ?? Number(env.CALENDAR_PORT ?? (await freePort()));
-  const adminPort = options.ports?.adminPort ?? Number(env.CALENDAR_ADMIN_PORT ?? (await freePort()));
+  const [freePort, freeAdminPort] = await freePorts();
+  const port = options.ports?.port ?? Number(env.CALENDAR_PORT ?? freePort);
+  const adminPort = options.ports?.adminPort ?? Number(env.CALENDAR_ADMIN_PORT ?? freeAdminPort);
   const folder = mkdtempSync(join(tmpdir(), 'calendar-serve-'));
   // Readable for the user of `uid`.
   chmodSync(folder, 0o755);
