@@ -3,12 +3,13 @@
 /**
  * The lock: taken with SET NX PX and a value of its own, renewed and released only by its holder (Redis
  * documentation, "Distributed Locks with Redis", a single instance). INCR numbers each acquisition: a fencing
- * token that exposes a holder that comes back late.
+ * token that exposes a holder that comes back late. A lock without expiry, which no gateway wrote, expires after a lease.
  * KEYS lock fence tail status; ARGV node lease-ms mode (1 take, 0 watch, -1 release) status. Returns holder,
  * token, tail, status.
  */
 export const CLAIM_LOCK = `
 local holder = redis.call('GET', KEYS[1])
+if redis.call('PTTL', KEYS[1]) == -1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 if holder == ARGV[1] then
   if ARGV[3] == '-1' then
     redis.call('DEL', KEYS[1])

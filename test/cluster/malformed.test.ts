@@ -106,6 +106,16 @@ describe('malformed data in Redis', function () {
     await expectReplication();
   });
 
+  it('as a lock without expiry keeps the gateways from polling for a lease, and no longer', async () => {
+    const event = cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+    await withRedisClient(redisServer, (client) => client.set(`${PREFIX}lock`, 'x'));
+    cms.edit(event.id, { title: 'After the lock' });
+    await until(
+      () => gateways.every(({ replica }) => replica.get('event', event.id)?.title === 'After the lock'),
+      'the change in all replicas',
+    );
+  });
+
   it('is ignored in the status of the leader', async () => {
     for (const text of GARBAGE)
       await withRedisClient(redisServer, (client) => client.set(`${PREFIX}leader-status`, text));

@@ -58,6 +58,14 @@ describe('redis: lock and change log', function () {
     await until(async () => (await a.claimLock('watch', LEASE_MS, '')).holder === '', 'the lock is free');
   });
 
+  it('lets a lock without expiry, which no gateway wrote, expire after a lease', async () => {
+    const a = await open('a');
+    await withRedisClient(server, (client) => client.set(`${PREFIX}lock`, 'foreign'));
+    expect(await a.claimLock('watch', LEASE_MS, '')).to.include({ holder: 'foreign' });
+    expect(await withRedisClient(server, (client) => client.pTTL(`${PREFIX}lock`))).to.be.within(0, LEASE_MS);
+    expect(await take(a, 'a')).to.equal(1);
+  });
+
   it('rejects an entry with an outdated fencing token, even if the tail is as expected', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const first = await take(a, 'a');

@@ -68,6 +68,11 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       replacement: 'now',
       title: 'never assigns an older id',
     },
+    'cluster: a lock without expiry expires': {
+      code: "if redis.call('PTTL', KEYS[1]) == -1 then",
+      replacement: 'if false then',
+      title: 'lets a lock without expiry',
+    },
     'cluster: the change log is capped': { code: "'MAXLEN', '~', ARGV[4],", title: 'caps the number of entries' },
   }),
   ...mutantsOf('src/cluster/redis-session.ts', 'test/cluster/cluster.test.ts', {
