@@ -61,9 +61,6 @@ export function compareIds(a: string, b: string): number {
   return aMs - bMs || aSequence - bSequence;
 }
 
-/** When the entry was added, in milliseconds since 1970 by the clock of Redis. */
-export const millisecondsOf = (id: string): number => partsOf(id)[0];
-
 export function isEmptyChange({ upserts = [], images = [], deletes = [], state = {} }: ChangeSet): boolean {
   const hasDeletes = deletes.some(({ ids }) => ids.length > 0);
   return upserts.length + images.length === 0 && !hasDeletes && Object.keys(state).length === 0;

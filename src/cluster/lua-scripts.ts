@@ -30,9 +30,9 @@ return {holder or '', redis.call('GET', KEYS[2]) or '0', redis.call('GET', KEYS[
 /**
  * Appends one entry to the capped stream (Redis documentation, "Redis Streams", capped streams) if the tail
  * is the one that the writer expects and, for the leader, if it still holds the lock under its token. Each
- * entry names the one before it. Ids never go back, not even after Redis lost its data: ARGV floor-ms is the
- * time of the latest id that the writer knows.
- * KEYS lock fence tail stream; ARGV node token (or '') expected-tail max-entries floor-ms entry. Returns the
+ * entry names the one before it. Ids never go back, not even if Redis lost its latest entries: the writer may know
+ * a later id than the tail.
+ * KEYS lock fence tail stream; ARGV node token (or '') expected-tail max-entries last-known-id entry. Returns the
  * outcome, and the id or tail.
  */
 export const APPEND_ENTRY = `
@@ -42,10 +42,11 @@ end
 local tail = redis.call('GET', KEYS[3]) or '0-0'
 if tail ~= ARGV[3] then return {'behind', tail} end
 local id = '*'
-if tail == '0-0' then
+if tail ~= ARGV[5] then
+  local function next_ms(id) return tonumber(string.match(id, '%d+')) + 1 end
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  id = string.format('%.0f-0', math.max(now, tonumber(ARGV[5]) + 1))
+  id = string.format('%.0f-0', math.max(now, next_ms(tail), next_ms(ARGV[5])))
 end
 id = redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], id, 'previous', tail, 'entry', ARGV[6])
 redis.call('SET', KEYS[3], id)

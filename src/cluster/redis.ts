@@ -2,7 +2,7 @@
 // deadline; a failed connection is closed.
 
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
-import { decodeEntry, MAX_ENTRIES, millisecondsOf, type StoredEntry } from './change-log-entry.ts';
+import { decodeEntry, MAX_ENTRIES, type StoredEntry } from './change-log-entry.ts';
 import { APPEND_ENTRY, CLAIM_LOCK } from './lua-scripts.ts';
 import { isEntryId } from './messages.ts';
 
@@ -164,9 +164,8 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
       return { holder, token: Number(token), tail, leaderStatus };
     },
     async append({ token, expectedTail, lastKnownId, entry }) {
-      const floorMs = String(millisecondsOf(lastKnownId));
-      const args = [nodeId, String(token ?? ''), expectedTail, String(MAX_ENTRIES), floorMs, entry];
-      const [type, id = ''] = await runScript(appendSha, logKeys, args);
+      const args = [nodeId, String(token ?? ''), expectedTail, String(MAX_ENTRIES), lastKnownId, entry];
+      const [type, id = ''] = await runScript(APPEND_ENTRY, logKeys, args);
       if (type === 'ok') return { type, id };
       return type === 'behind' ? { type, tail: id } : { type: 'fenced' };
     },

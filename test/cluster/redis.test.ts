@@ -32,7 +32,7 @@ describe('redis: lock and change log', function () {
   const entry = (from: string, title: string) =>
     encodeEntry({ from, type: 'poll', change: { upserts: [event(1, { title })] } });
   const append = (redis: Redis, token: number | undefined, expectedTail: string, title = 'x') =>
-    redis.append({ token, expectedTail, lastKnownId: LOG_START, entry: entry('node', title) });
+    redis.append({ token, expectedTail, lastKnownId: expectedTail, entry: entry('node', title) });
 
   /** Takes the lock as soon as it is free; resolves with its token. */
   async function take(redis: Redis, nodeId: string): Promise<number> {
@@ -104,14 +104,29 @@ describe('redis: lock and change log', function () {
     ]);
   });
 
-  it('never assigns an older id, even after it lost its data', async () => {
+  it('never assigns an older id, even after it lost its data or its latest entries', async () => {
     const a = await open('a');
-    const lastKnownId = `${Date.now() + 3_600_000}-7`;
-    const reply = await a.append({ token: undefined, expectedTail: LOG_START, lastKnownId, entry: entry('a', 'x') });
-    if (reply.type !== 'ok') throw new Error(reply.type);
-    expect(compareIds(reply.id, lastKnownId)).to.be.above(0);
-    const next = await append(a, undefined, reply.id);
-    expect(next.type === 'ok' && compareIds(next.id, reply.id) > 0).to.equal(true);
+    let tail = LOG_START;
+    for (const hours of [1, 2]) {
+      const lastKnownId = `${Date.now() + hours * 3_600_000}-7`;
+      const reply = await a.append({ token: undefined, expectedTail: tail, lastKnownId, entry: entry('a', 'x') });
+      if (reply.type !== 'ok') throw new Error(reply.type);
+      expect(compareIds(reply.id, lastKnownId)).to.be.above(0);
+      const next = await append(a, undefined, reply.id);
+      if (next.type !== 'ok') throw new Error(next.type);
+      expect(compareIds(next.id, reply.id)).to.be.above(0);
+      tail = next.id;
+    }
+    // Later than the tail too, if the writer knows an older id.
+    const last = await a.append({ token: undefined, expectedTail: tail, lastKnownId: '1-0', entry: entry('a', 'x') });
+    expect(last.type === 'ok' && compareIds(last.id, tail) > 0).to.equal(true);
+  });
+
+  it('runs its scripts after Redis forgot them', async () => {
+    const a = await open('a');
+    await a.claimLock('take', LEASE_MS, '');
+    await withRedisClient(server, (client) => client.scriptFlush());
+    expect(await a.claimLock('watch', LEASE_MS, '')).to.include({ holder: 'a' });
   });
 
   it('caps the number of entries', async () => {

@@ -64,7 +64,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
       test: 'test/cluster/change-log.test.ts',
     },
     'cluster: entry ids never go back': {
-      code: 'math.max(now, tonumber(ARGV[5]) + 1)',
+      code: 'math.max(now, next_ms(tail), next_ms(ARGV[5]))',
       replacement: 'now',
       title: 'never assigns an older id',
     },
