@@ -95,14 +95,17 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     }
   }
 
-  /** This replica equals the leader's, so the leader's sync state applies to it as well. */
+  /** The replica of a follower equals the leader's, so the leader's sync state applies to it as well. */
   function followLeaderStatus(): void {
-    const { sync, leaderStatus } = node;
+    const { sync, role, leaderStatus } = node;
     if (!sync || !leaderStatus || node.mayPoll()) return;
     const { syncState } = leaderStatus;
-    if (!sync.state().complete)
+    const own = sync.state();
+    if (!own.complete)
       sync.followLeader({ ...syncState, state: 'syncing', complete: false, reason: 'received from another gateway' });
-    else if (syncState.complete) sync.followLeader(syncState);
+    else if (isMember() && syncState.complete) sync.followLeader(syncState);
+    else if (own.state === 'live' && role.name === 'joining' && performance.now() - role.sinceMs > leaseMs)
+      sync.followLeader({ ...own, state: 'stale', reason: 'catches up with the other gateways' });
   }
 
   async function checkLockPeriodically(redis: Redis): Promise<void> {
@@ -116,6 +119,7 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     while (!redis.signal.aborted) {
       if (node.role.name === 'joining') {
         await catchUp(node, redis);
+        followLeaderStatus();
         continue;
       }
       const entries = await redis.waitForEntries(changeLog.cursor, ENTRIES_PER_READ, readMs);

@@ -331,8 +331,42 @@ describe('cluster', function () {
         () => undefined,
         (failure: Error) => failure,
       );
-      expect(error).to.be.instanceOf(ConfigError);
-      expect(error?.message).to.match(/CALENDAR_REDIS_URL.*mapping: theirs is wordpress-meta/);
+      expect(warned).to.equal(true);
+    });
+
+    it('is stale, and not live as the leader, until it has caught up', async () => {
+      const file = join(mkdtempSync(join(tmpdir(), 'calendar-cluster-')), 'b.sqlite');
+      cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+      const [a] = (await start(1)) as [TestGateway];
+      const restart = () => startGateway({ cms, redisUrl: redisServer.url, name: 'b', file });
+      const stopped = await restart();
+      await allSettled([a, stopped]);
+      await stopped.stop();
+      // The change log no longer reaches back, and garbage precedes every snapshot.
+      cms.edit(1, { title: 'While it was stopped' });
+      await until(() => a.replica.get('event', 1)?.title === 'While it was stopped', 'seen');
+      await withRedisClient(redisServer, async (client) => {
+        for (const key of await client.keys('*:stream')) await client.del(key);
+        const listener = client.duplicate();
+        listener.on('error', () => {});
+        await listener.connect();
+        await listener.pSubscribe('*:requests', (text, channel) => {
+          const { request } = JSON.parse(text) as { request: { list: string } };
+          void client.lPush(channel.replace(/requests$/, request.list), 'x');
+        });
+        const b = await restart();
+        gateways.push(b);
+        const rejected = () => b.observations.filter(({ type }) => type === 'cluster-message-ignored').length;
+        await until(() => rejected() >= 10, 'some snapshots are rejected');
+        expect(b.replica.get('event', 1)?.title).to.not.equal('While it was stopped');
+        expect(b.sync.state().state).to.equal('stale');
+        listener.destroy();
+        await allSettled(gateways);
+        await until(() => b.sync.state().state === 'live', 'it is live');
+        expect(b.replica.get('event', 1)?.title).to.equal('While it was stopped');
+        const states = b.observations.flatMap((event) => (event.type === 'sync-state' ? [event.to] : []));
+        expect(states).to.deep.equal(['stale', 'live']);
+      });
     });
   });
 
