@@ -47,6 +47,7 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
   const lockCheckMs = leaseMs / LOCK_CHECKS_PER_LEASE;
   // An integer, as Redis requires; no longer than until the next lock check may change the role.
   const readMs = Math.min(Math.ceil(lockCheckMs), MAX_READ_MS);
+  const compatibility = compatibilityOf(siteUrl, mapping, serviceCredentials);
   const stopping = new AbortController();
   const handle = createRpcHandler(node);
   let running: Promise<void> | undefined;
@@ -55,6 +56,7 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
 
   /** Asks who holds the lock, and takes or renews it if this gateway may. */
   async function checkLock(redis: Redis): Promise<void> {
+    await assertCompatiblePeers(redis);
     // Here, while no reply about the lock is on its way.
     if (isFailing(node.role)) dispatch({ type: 'gaveUp' });
     const { sync, role } = node;
@@ -130,12 +132,19 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     }
   }
 
+  /**
+   * Stores what the peers must have in common if Redis, which may have lost its data, does not have it. Throws
+   * `ConfigError` and `RedisUnavailable`.
+   */
+  async function assertCompatiblePeers(redis: Redis): Promise<void> {
+    assertCompatible(compatibility, await redis.setIfAbsent('compatibility', JSON.stringify(compatibility)));
+  }
+
   /** Throws `ConfigError` and `RedisUnavailable`. */
   async function connect(): Promise<Redis> {
     const redis = await openRedis({ url, prefix: keyPrefix(siteUrl), nodeId, deadlineMs });
     try {
-      const compatibility = compatibilityOf(siteUrl, mapping, serviceCredentials);
-      assertCompatible(compatibility, await redis.setIfAbsent('compatibility', JSON.stringify(compatibility)));
+      await assertCompatiblePeers(redis);
       node.rpc = await openRpc(redis, { nodeId, handle, currentOffset: () => changeLog.offset, reportInvalid });
       return redis;
     } catch (error) {

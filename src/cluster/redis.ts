@@ -181,7 +181,7 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
     async setIfAbsent(name, text) {
       return run(async () => {
         await commands.set(key(name), text, { condition: 'NX' });
-        return String(await commands.get(key(name)));
+        return (await commands.get(key(name))) ?? text;
       });
     },
     async publish(channel, message) {

@@ -324,12 +324,40 @@ describe('cluster', function () {
       expect(b.replica.counts()).to.deep.equal(a.replica.counts());
     });
 
-    it('rejects a gateway with another mapping, and names the difference', async () => {
-      await start(1);
-      const other = startGateway({ cms, redisUrl: redisServer.url, mapping: 'acf' });
-      const error = await other.then(
-        () => undefined,
-        (failure: Error) => failure,
+    it('rejects a gateway with another mapping, and names the difference, even after Redis lost its data', async () => {
+      const [a] = (await start(1)) as [TestGateway];
+      const flush = async () => {
+        a.observations.length = 0;
+        await withRedisClient(redisServer, (client) => client.flushAll());
+        await until(() => a.observations.some(({ type }) => type === 'cluster-role'), 'the loss is noticed');
+      };
+      for (const loseData of [async () => {}, flush]) {
+        await loseData();
+        await allSettled(gateways);
+        const other = startGateway({ cms, redisUrl: redisServer.url, mapping: 'acf' });
+        const error = await other.then(
+          async (gateway) => gateways.push(gateway),
+          (failure: Error) => failure,
+        );
+        expect(error).to.be.instanceOf(ConfigError);
+        expect((error as Error).message).to.match(/CALENDAR_REDIS_URL.*mapping: theirs is wordpress-meta/);
+      }
+    });
+
+    it('is standalone when gateways with another mapping use the Redis since it lost its data', async () => {
+      const [a] = (await start(1)) as [TestGateway];
+      await withRedisClient(redisServer, async (client) => {
+        const [key = ''] = await client.keys('*:compatibility');
+        const theirs = JSON.parse((await client.get(key)) ?? '');
+        await client
+          .multi()
+          .flushAll()
+          .set(key, JSON.stringify({ ...theirs, mapping: 'acf' }))
+          .exec();
+      });
+      await until(() => a.cluster.status().role === 'standalone', 'it is standalone');
+      const warned = a.observations.some(
+        (event) => event.type === 'message' && event.message.includes('mapping: theirs is acf'),
       );
       expect(warned).to.equal(true);
     });
