@@ -9,7 +9,7 @@ import { assertCompatible, compatibilityOf, keyPrefix } from './compatibility.ts
 import { createRpcHandler } from './leader.ts';
 import { parseMessage } from './messages.ts';
 import type { ClusterNode, LeaderStatus } from './node.ts';
-import { isRefused, openRedis, type Redis, RedisUnavailable } from './redis.ts';
+import { openRedis, type Redis, RedisUnavailable } from './redis.ts';
 import { isFailing, mayTakeLock } from './role-state.ts';
 import { openRpc } from './rpc.ts';
 
@@ -177,15 +177,17 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     let redis = first;
     let lastWarning = '';
     while (!stopping.signal.aborted) {
+      let wasRefused = false;
       try {
         redis ??= await connect();
         await use(redis);
       } catch (error) {
+        // A refusal while it connects may be a Redis that is still loading its data.
+        wasRefused = redis !== undefined && error instanceof RedisUnavailable && error.isRefused;
         const message = error instanceof Error ? error.message : String(error);
         if (!stopping.signal.aborted && message !== lastWarning) warn(message);
         lastWarning = message;
       }
-      const wasRefused = redis !== undefined && isRefused(redis);
       redis = undefined;
       if (stopping.signal.aborted) return;
       if (wasRefused) {
@@ -193,9 +195,9 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
         await pause(leaseMs * REFUSED_LEASES, stopping.signal);
         continue;
       }
-      dispatch({ type: 'unresponsive' });
+      dispatch({ type: 'unavailable' });
       await pause(Math.min(lockCheckMs, MAX_RECONNECT_DELAY_MS), stopping.signal);
-      dispatch({ type: 'unresponsive' });
+      dispatch({ type: 'unavailable' });
     }
   }
 
@@ -207,7 +209,7 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
       } catch (error) {
         if (!(error instanceof RedisUnavailable)) throw error;
         warn(`${error.message}; this gateway continues standalone`);
-        observe({ type: 'cluster-role', from: 'starting', to: node.role.name, why: 'unresponsive' });
+        observe({ type: 'cluster-role', from: 'starting', to: node.role.name, why: 'unavailable' });
       }
       running = run(first);
     },

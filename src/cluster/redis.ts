@@ -4,18 +4,43 @@
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import { decodeEntry, MAX_ENTRIES, type StoredEntry } from './change-log-entry.ts';
 import { APPEND_ENTRY, CLAIM_LOCK } from './lua-scripts.ts';
-import { isEntryId } from './messages.ts';
+import { isEntryId, MalformedMessage } from './messages.ts';
 
-/** Redis did not respond, or not in time. */
-export class RedisUnavailable extends Error {
-  constructor(cause: unknown) {
-    super(`Redis does not respond: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-    this.name = 'RedisUnavailable';
-  }
+const DELETE_KEYS = 'Delete the keys that begin with calendar:.';
+/** What an operator does about an error reply. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /NOPERM|can't run this command/,
+    'Allow the user of CALENDAR_REDIS_URL all commands, and all keys and channels that begin with calendar:.',
+  ],
+  [/NOAUTH|WRONGPASS/, 'Correct the user and the password in CALENDAR_REDIS_URL.'],
+  [/OOM/, 'Give Redis more memory (maxmemory).'],
+  [/READONLY|UNBLOCKED/, 'Let CALENDAR_REDIS_URL name the primary, not a replica.'],
+  [/WRONGTYPE/, DELETE_KEYS],
+];
+
+function unavailableMessage(cause: unknown): string {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  if (cause instanceof MalformedMessage)
+    return `Redis contains a value that no gateway wrote: ${reason}. ${DELETE_KEYS}`;
+  if (!(cause instanceof ErrorReply)) return `Redis does not respond: ${reason}`;
+  // Redis quotes an unknown command with its arguments, and those of HELLO contain the password.
+  const [reply = ''] = reason.split(', with args beginning with');
+  const [, remedy] = REMEDIES.find(([pattern]) => pattern.test(reply)) ?? [];
+  return ['Redis refused a command:', reply, remedy && `(${remedy})`].filter(Boolean).join(' ');
 }
 
-/** Whether an error reply of Redis closed the connection: missing rights, a key of another type, no memory. */
-export const isRefused = ({ signal }: Pick<Redis, 'signal'>): boolean => signal.reason instanceof ErrorReply;
+/** Redis does not respond in time, refuses a command, or contains a value that no gateway wrote. */
+export class RedisUnavailable extends Error {
+  /** Redis responded: a retry would probably fail in the same way. */
+  readonly isRefused: boolean;
+
+  constructor(cause: unknown) {
+    super(unavailableMessage(cause));
+    this.name = 'RedisUnavailable';
+    this.isRefused = cause instanceof ErrorReply || cause instanceof MalformedMessage;
+  }
+}
 
 export interface LockStatus {
   /** The node that holds the lock, or `''`. */
@@ -122,14 +147,15 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
   const lockKeys = [key('lock'), key('fence'), key('tail'), key('leader-status')];
   const logKeys = [key('lock'), key('fence'), key('tail'), stream];
 
+  /** Returns the first failure, which caused all others. */
   function fail(error: unknown): RedisUnavailable {
-    if (!signal.aborted) closed.abort(error);
+    if (!signal.aborted) closed.abort(new RedisUnavailable(error));
     for (const client of clients) if (client.isOpen) client.destroy();
-    return error instanceof RedisUnavailable ? error : new RedisUnavailable(error);
+    return signal.reason;
   }
 
   async function run<T>(command: () => Promise<T>, ms = deadlineMs): Promise<T> {
-    if (signal.aborted) throw new RedisUnavailable(signal.reason);
+    if (signal.aborted) throw signal.reason;
     try {
       return await withDeadline(command(), ms);
     } catch (error) {
@@ -147,10 +173,8 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
 
   // A blocking read and a subscription each need their own connection.
   const [commands, blocking, subscriber] = await Promise.all([connect(), connect(), connect()]);
-  const shas = await run(() => Promise.all([commands.scriptLoad(CLAIM_LOCK), commands.scriptLoad(APPEND_ENTRY)]));
-  const [claimSha = '', appendSha = ''] = shas.map(String);
-  const runScript = async (sha: string, keys: string[], args: string[]) =>
-    (await run(() => commands.evalSha(sha, { keys, arguments: args }))) as string[];
+  const runScript = async (script: string, keys: string[], args: string[]) =>
+    (await run(() => commands.eval(script, { keys, arguments: args }))) as string[];
   type Rows = readonly { id: string; message: Record<string, string> }[];
   const decode = (rows: Rows) => rows.map(({ id, message }) => decodeEntry(id, message));
 
@@ -158,9 +182,9 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
     signal,
     async claimLock(mode, leaseMs, statusAsLeader) {
       const flag = { take: '1', watch: '0', release: '-1' }[mode];
-      const reply = await runScript(claimSha, lockKeys, [nodeId, String(leaseMs), flag, statusAsLeader]);
+      const reply = await runScript(CLAIM_LOCK, lockKeys, [nodeId, String(leaseMs), flag, statusAsLeader]);
       const [holder = '', token = '0', tail = '', leaderStatus = ''] = reply;
-      if (!isEntryId(tail)) throw fail(new Error('the tail of the change log is not the id of an entry'));
+      if (!isEntryId(tail)) throw fail(new MalformedMessage('tail', 'is not the id of an entry'));
       return { holder, token: Number(token), tail, leaderStatus };
     },
     async append({ token, expectedTail, lastKnownId, entry }) {

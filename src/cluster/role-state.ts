@@ -5,13 +5,13 @@
  *                connected             joined             lock taken
  *   standalone ───────────> joining ─────────> follower ────────────> leader
  *       ^                    │   ^              │   ^                   │
- *       │ unresponsive,      │   └──── gap ─────┘   └──── lock lost ────┘
+ *       │ unavailable,       │   └──── gap ─────┘   └──── lock lost ────┘
  *       │ refused (any)      └────> bootstrapping ── bootstrapped ──> leader
  *                        lock taken
  */
 
 export type RoleName =
-  /** Redis does not respond: this gateway works alone and polls the CMS itself. */
+  /** Redis does not respond, or refuses commands: this gateway works alone and polls the CMS itself. */
   | 'standalone'
   /** The replica is not at an offset of the change log: the gateway catches up, or receives a snapshot. */
   | 'joining'
@@ -48,8 +48,8 @@ export type RoleEvent =
   | { type: 'gap' }
   /** The baseline of a new change log is written. */
   | { type: 'bootstrapped' }
-  /** Redis did not reply. */
-  | { type: 'unresponsive' }
+  /** Redis could not be reached, or refused a command while the gateway connected. */
+  | { type: 'unavailable' }
   /** Redis replied with an error: a retry would probably fail in the same way. */
   | { type: 'refused' }
   /** A poll saw everything. */
@@ -108,7 +108,7 @@ export function nextRole(role: RoleState, event: RoleEvent, nowMs: number, { lea
       return role.name === 'standalone' ? role : to('joining', noLock);
     case 'bootstrapped':
       return role.name === 'bootstrapping' ? to('leader') : role;
-    case 'unresponsive':
+    case 'unavailable':
       if (nowMs - role.lastReplyMs < leaseMs) return role;
       return to('standalone', { ...noLock, freeSinceMs: undefined });
     case 'refused':

@@ -99,6 +99,11 @@ describe('malformed data in Redis', function () {
     });
     cms.edit(event.id, { title: 'Without a change log' });
     await until(areAll('Without a change log'), 'the change in all replicas');
+    const messages = gateways.flatMap(({ observations }) =>
+      observations.flatMap((event) => (event.type === 'message' ? [event.message] : [])),
+    );
+    expect(messages.filter((message) => /^cluster: Redis refused a command: WRONGTYPE/.test(message))).to.not.be.empty;
+    expect(messages.filter((message) => message.includes('does not respond'))).to.deep.equal([]);
     await withRedisClient(redisServer, (client) => client.del(`${PREFIX}stream`));
     await allSettled(gateways);
     cms.edit(event.id, { title: 'With a change log' });

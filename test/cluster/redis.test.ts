@@ -1,5 +1,6 @@
 // The lock, its fencing token and the capped change log in a real Redis, without gateways.
 
+import { ErrorReply } from '@redis/client';
 import { expect } from 'chai';
 import { compareIds, encodeEntry, LOG_START, MAX_ENTRIES } from '../../src/cluster/change-log-entry.ts';
 import { openRedis, type Redis, RedisUnavailable } from '../../src/cluster/redis.ts';
@@ -140,6 +141,62 @@ describe('redis: lock and change log', function () {
     const length = await withRedisClient(server, (client) => client.xLen(`${PREFIX}stream`));
     // "~": Redis trims whole nodes of a hundred entries (Redis documentation, XTRIM).
     expect(length).to.be.within(MAX_ENTRIES, MAX_ENTRIES + 100);
+  });
+
+  for (const { title, cause, says } of [
+    {
+      title: 'a missing right',
+      cause: [['ACL', 'SETUSER', 'default', '-xadd']],
+      says: /^Redis refused a command: .*can't run this command.*\(Allow the user/,
+    },
+    {
+      title: 'a key that may not be used',
+      cause: [['ACL', 'SETUSER', 'default', 'resetkeys']],
+      says: /^Redis refused a command: NOPERM.*\(Allow the user/,
+    },
+    {
+      title: 'a full memory',
+      cause: [['CONFIG', 'SET', 'maxmemory', '1']],
+      says: /^Redis refused a command: OOM.*\(Give Redis more memory/,
+    },
+    {
+      title: 'a replica of Redis',
+      cause: [['REPLICAOF', '127.0.0.1', '1']],
+      says: /^Redis refused a command: (READONLY|UNBLOCKED).*\(Let CALENDAR_REDIS_URL name the primary/,
+    },
+    {
+      title: 'a key of another type',
+      cause: [['SET', `${PREFIX}stream`, 'x']],
+      says: /^Redis refused a command: WRONGTYPE.*\(Delete the keys/,
+    },
+    {
+      title: 'a tail that no gateway wrote',
+      cause: [['SET', `${PREFIX}tail`, 'x']],
+      says: /^Redis contains a value that no gateway wrote: tail: .*Delete the keys/,
+    },
+  ])
+    it(`names ${title} as the reason of every failure, and what to do about it`, async () => {
+      const a = await open('a');
+      const waiting = a.waitForEntries(LOG_START, 1, 1000).catch((failure: unknown) => failure);
+      await withRedisClient(server, async (client) => {
+        for (const command of cause) await client.sendCommand(command);
+      });
+      const append = () => a.append({ token: undefined, expectedTail: LOG_START, lastKnownId: LOG_START, entry: 'x' });
+      const error = await a
+        .claimLock('watch', LEASE_MS, '')
+        .then(append)
+        .catch((failure: unknown) => failure);
+      expect(error).to.be.instanceOf(RedisUnavailable).with.property('isRefused', true);
+      expect((error as Error).message).to.match(says);
+      expect(await waiting).to.equal(error);
+    });
+
+  it('quotes no password in the reason of a failure', () => {
+    // As Redis 5, or one with a renamed HELLO, responds.
+    const reply = "ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'user' 's3cret' ";
+    expect(new RedisUnavailable(new ErrorReply(reply)).message).to.equal(
+      "Redis refused a command: ERR unknown command 'HELLO'",
+    );
   });
 
   it('closes the connection when Redis does not respond', async () => {

@@ -47,10 +47,10 @@ describe('cluster role', () => {
   });
 
   it('is standalone when Redis did not respond for a lease, and not before', () => {
-    expect(nextRole(follower, { type: 'unresponsive' }, 900, LEASE).name).to.equal('follower');
-    expect(nextRole(follower, { type: 'unresponsive' }, 1010, LEASE).name).to.equal('standalone');
-    expect(mayPoll(nextRole(follower, { type: 'unresponsive' }, 1010, LEASE), 1010)).to.equal(true);
-    expect(nextRole(initialRole(0), { type: 'unresponsive' }, 0, LEASE).name).to.equal('standalone');
+    expect(nextRole(follower, { type: 'unavailable' }, 900, LEASE).name).to.equal('follower');
+    expect(nextRole(follower, { type: 'unavailable' }, 1010, LEASE).name).to.equal('standalone');
+    expect(mayPoll(nextRole(follower, { type: 'unavailable' }, 1010, LEASE), 1010)).to.equal(true);
+    expect(nextRole(initialRole(0), { type: 'unavailable' }, 0, LEASE).name).to.equal('standalone');
     expect(nextRole(follower, { type: 'refused' }, 900, LEASE).name).to.equal('standalone');
   });
 
@@ -130,7 +130,7 @@ describe('cluster role', () => {
           check();
           nowMs += fromRedisMs;
           const token = lock.holder === node ? lock.token : undefined;
-          const event: RoleEvent = isLost ? { type: 'unresponsive' } : lockChecked(sentMs, token, lock.holder !== -1);
+          const event: RoleEvent = isLost ? { type: 'unavailable' } : lockChecked(sentMs, token, lock.holder !== -1);
           apply(event);
           if (roles[node]!.name === 'joining') apply({ type: 'joined' });
           check();
