@@ -200,7 +200,7 @@ describe('redis: lock and change log', function () {
   });
 
   it('closes the connection when Redis does not respond', async () => {
-    const a = await openRedis({ url: server.url, prefix: PREFIX, nodeId: 'a', deadlineMs: 100 });
+    const a = await openRedis({ url: server.url, prefix: PREFIX, nodeId: 'a', deadlineMs: 500 });
     server.child.kill('SIGSTOP');
     try {
       const error = await a.claimLock('watch', LEASE_MS, '').catch((failure: unknown) => failure);
