@@ -82,15 +82,17 @@ function variableOf(key: string): string {
 export function readEnvironment(env: Environment, warn: (message: string) => void): Assignment[] {
   const assignments: Assignment[] = [];
   const unknown: string[] = [];
-  for (const [variable, text] of Object.entries(env)) {
+  const textOf = (variable: string) => withoutLineBreak(env[variable] ?? '');
+  for (const variable of Object.keys(env)) {
+    const text = textOf(variable);
     if (!variable.startsWith(PREFIX) || variable.startsWith(SANDBOX_PREFIX) || variable === CONFIG_FILE_VARIABLE)
       continue;
-    if (text === undefined || text === '' || isServiceLink(variable, text)) continue;
+    if (text === '' || isServiceLink(variable, text)) continue;
     const setting = BY_VARIABLE.get(variable);
     const fileSetting = BY_FILE_VARIABLE.get(variable);
     if (setting) assignments.push({ variable, key: setting.key, value: parse(text, setting) });
     else if (fileSetting) {
-      if (env[fileSetting.variable])
+      if (textOf(fileSetting.variable) !== '')
         throw new ConfigError(variable, `is set, and ${fileSetting.variable} too`, 'Set only one of the two.');
       assignments.push({ variable, key: fileSetting.key, value: readSecretFile(text.trim(), variable) });
     } else unknown.push(variable);
@@ -113,12 +115,9 @@ function isServiceLink(variable: string, text: string): boolean {
   );
 }
 
-/**
- * The schema rejects text that is not of the type. Blanks around a value do not count, nor does the line break of a file with Windows line
- * ends, which Docker and systemd leave at each value; of a secret, only the line break.
- */
+/** The schema rejects text that is not of the type. Blanks around a value do not count, except of a secret. */
 function parse(text: string, { types, fileVariable }: Setting): unknown {
-  if (fileVariable !== undefined) return withoutLineBreak(text);
+  if (fileVariable !== undefined) return text;
   const trimmed = text.trim();
   const lower = trimmed.toLowerCase();
   if (types.includes('boolean') && (lower === 'true' || lower === 'false')) return lower === 'true';
@@ -130,6 +129,7 @@ function parse(text: string, { types, fileVariable }: Setting): unknown {
   return isNumeric && /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
 }
 
+/** Docker and systemd leave the line break of a file with Windows line ends at each value. */
 function withoutLineBreak(text: string): string {
   let end = text.length;
   while (end > 0 && '\r\n'.includes(text[end - 1]!)) end -= 1;

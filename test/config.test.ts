@@ -160,6 +160,7 @@ describe('configuration', () => {
       CALENDAR_PUBLIC_URL: 'https://calendar.test',
       CALENDAR_MAPPING: 'acf',
       CALENDAR_LOG_LEVEL: 'warn',
+      ...{ CALENDAR_REDIS_URL: '', CALENDAR_WEBHOOK_SECRET: '', CALENDAR_SYNC_INTERVAL: '' },
       CALENDAR_CONFIG: file('\ufeff{\r\n"listen": {"port": 4000}\r\n}\r\n'),
     };
     const env = Object.fromEntries(Object.entries(saved).map(([name, value]) => [name, `${value}\r`]));

@@ -204,6 +204,9 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
     },
     async setIfAbsent(name, text) {
       return run(async () => {
+        // A Redis without memory refuses the second command, even if the key exists.
+        const stored = await commands.get(key(name));
+        if (stored !== null) return stored;
         await commands.set(key(name), text, { condition: 'NX' });
         return (await commands.get(key(name))) ?? text;
       });

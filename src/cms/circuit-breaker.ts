@@ -120,10 +120,10 @@ export interface RetryBudget {
   tryRetry(): boolean;
 }
 
-export function createRetryBudget(nowMs = () => performance.now()): RetryBudget {
-  let window = { startMs: nowMs(), requests: 0, retries: 0 };
+export function createRetryBudget(clockMs = () => performance.now()): RetryBudget {
+  let window = { startMs: clockMs(), requests: 0, retries: 0 };
   const current = () => {
-    if (nowMs() - window.startMs >= WINDOW_MS) window = { startMs: nowMs(), requests: 0, retries: 0 };
+    if (clockMs() - window.startMs >= WINDOW_MS) window = { startMs: clockMs(), requests: 0, retries: 0 };
     return window;
   };
   return {

@@ -1,4 +1,4 @@
-// One HTTP server: its timeouts and limits, the errors of requests that Node cannot parse, and a graceful shutdown that cuts off no
+// One HTTP server: its timeouts and limits, the errors of requests that Node cannot read, and a graceful shutdown that cuts off no
 // response.
 
 import { once } from 'node:events';
@@ -66,7 +66,7 @@ export async function openServer(listener: RequestListener, options: ServerOptio
   });
   server.maxConnections = options.sockets;
   const connections = trackConnections(server, listener);
-  answerParseErrors(server, connections.responses);
+  answerUnreadable(server, connections.responses);
   closeStalled(server, connections.responses, options.stallTimeoutMs, keepAliveTimeout + requestTimeout);
   // A connection beyond the backlog retries only after a second. Linux caps the backlog at `somaxconn`.
   server.listen({ port: options.port, host: options.host, backlog: Math.max(MIN_BACKLOG, options.sockets) });
@@ -188,21 +188,21 @@ function trackConnections(
 }
 
 /** Node's codes that have a status of their own. */
-const PARSE_ERROR_STATUS: Readonly<Record<string, number>> = {
+const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   HPE_HEADER_OVERFLOW: 431,
 };
 
-/** Sends the API's error for a request that Node cannot parse, after all earlier responses, and closes the connection. */
-function answerParseErrors(server: Server, connections: NewestResponses): void {
+/** Sends the API's error for a request that Node cannot read, or not in time, after all earlier responses, and closes the connection. */
+function answerUnreadable(server: Server, connections: NewestResponses): void {
   /** Node reports an error again when more bytes arrive. */
   const failed = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Socket;
     if (failed.has(socket)) return;
     failed.add(socket);
-    const status = PARSE_ERROR_STATUS[error.code ?? ''] ?? 400;
+    const status = UNREADABLE_STATUS[error.code ?? ''] ?? 400;
     const json = JSON.stringify(errorResponse(unreadableRequest(status)).body);
     const headers = {
       ...COMMON_HEADERS,

@@ -30,7 +30,7 @@ export const serviceOptions = ({ serviceCredentials, signal }: SyncContext): Cal
   signal,
 });
 
-/** The gateway's clock when the request with this read mark was sent. */
+/** `clockMs` when the request with this read mark was sent. */
 export const sentAtMs = ({ memory, clockMs }: SyncContext, readMark: number): number =>
   memory.reads.sentMs.get(readMark) ?? clockMs();
 

@@ -143,7 +143,7 @@ const subtract = (utc: string, ms: number): string => formatWallTime(utcMs(utc) 
 export const lookbackUtc = (watermarkUtc: string): string =>
   UTC_TEXT.test(watermarkUtc) ? subtract(watermarkUtc, LATE_COMMIT_MS) : '';
 
-/** Since when `newestUtc` is known as the newest modification of a list, by the gateway's clock. */
+/** Since when `newestUtc` is known as the newest modification of a list, by `clockMs`. */
 export interface WatermarkAge {
   newestUtc: string;
   sinceMs: number;
