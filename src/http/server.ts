@@ -147,11 +147,12 @@ function trackConnections(
   });
   const onRequest: RequestListener = (req, res) => {
     const { socket } = req;
-    const previous = connections.get(socket);
+    // Node gives a response its socket when the earlier ones have been sent.
+    const previous = res.socket ? undefined : connections.get(socket);
     arrivals += 1;
     connections.set(socket, res);
     if (isClosing) closeAfter(socket, res);
-    if (!previous || previous.writableFinished) listener(req, res);
+    if (!previous) listener(req, res);
     else
       previous.once('close', () => setImmediate(() => !socket.destroyed && !res.writableEnded && listener(req, res)));
   };
@@ -221,7 +222,7 @@ function answerUnreadable(server: Server, connections: NewestResponses): void {
     const isOfBody = res !== undefined && !res.req.complete;
     if (isOfBody && res.writableFinished) socket.destroySoon();
     else if (isOfBody && res.headersSent) res.once('close', () => socket.destroySoon());
-    // Queued: Node gives a response its socket when the earlier ones have been sent.
+    // Queued behind an earlier response.
     else if (isOfBody && !res.socket) res.writeHead(status, headers).end(json);
     else if (isOfBody || !res || res.writableFinished) send();
     else res.once('close', send);

@@ -62,8 +62,25 @@ export function perRequestClass<T>(make: (request: ObservationOf<'request'>) => 
 /** Must not throw. Observations must not contain credentials. */
 export type Observe = (observation: Observation) => void;
 
+/**
+ * Passes each observation to all observers. Requests reach them after the turn of the event loop in which they ended, or before the next
+ * observation of another type: between two requests, the code and data of the observers would leave the processor's caches.
+ */
 export function combineObservers(...observers: readonly Observe[]): Observe {
+  let requests: ObservationOf<'request'>[] = [];
+
+  function passRequests(): void {
+    const ended = requests;
+    requests = [];
+    for (const observe of observers) ended.forEach(observe);
+  }
+
   return (observation) => {
+    if (observation.type === 'request') {
+      if (requests.push(observation) === 1) setImmediate(passRequests);
+      return;
+    }
+    if (requests.length > 0) passRequests();
     for (const observe of observers) observe(observation);
   };
 }

@@ -17,7 +17,7 @@ import type { Operations } from '../../src/http/routes.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import type { Mapping } from '../../src/mapping/mapping.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { combineObservers, type Observation } from '../../src/observability/observations.ts';
+import type { Observation, Observe } from '../../src/observability/observations.ts';
 import { openReplica, type Replica } from '../../src/store/replica.ts';
 import { createSync, type Sync } from '../../src/sync/sync.ts';
 import { MOUNT, ORIGINAL_MOUNT, PUBLIC_URL } from './mount.ts';
@@ -144,7 +144,10 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   const mapping = options.mapping ?? loadMapping(config.mapping);
   const metrics = createMetrics(nowMs);
   const observations: Observation[] = [];
-  const observe = combineObservers(metrics.observe, (observation) => void observations.push(observation));
+  const observe: Observe = (observation) => {
+    observations.push(observation);
+    metrics.observe(observation);
+  };
   const cms = 'url' in options.cms ? createWordPress({ ...options.cms, observe }) : options.cms;
   const { file } = options;
   const replica = openReplica({ identity: 'test', nowMs, ...(file !== undefined && { file }) });
