@@ -57,6 +57,10 @@ export function openRedisIdempotencyStore({ url, siteUrl }: { url: string; siteU
       const options = { condition: 'XX', expiration: 'KEEPTTL' } as const;
       await run(client.set(`${prefix}${name}`, JSON.stringify(next), options));
     },
+    async nowMs() {
+      const [seconds, microseconds] = await run(client.time());
+      return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+    },
     async delete(name) {
       await run(client.del(`${prefix}${name}`));
     },

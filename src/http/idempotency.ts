@@ -52,6 +52,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
   /** Entries of creates that created nothing, by key, whose release or claim the store did not confirm. */
   const unreleased = new LRUCache<string, string>({ max: MAX_UNRELEASED });
 
+  const nowMs = async () => (await keys.nowMs?.()) ?? services.nowMs();
   const warn = (text: string, error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     services.observe({ type: 'message', level: 'warn', message: `Idempotency-Key: ${text}: ${reason}` });
@@ -68,7 +69,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     let isLost = false;
     // The steps before the create may take so long that another gateway assumes this one has crashed, and takes the key over.
     async function renew(): Promise<void> {
-      const renewed: IdempotencyEntry = { ...entry, startedMs: services.nowMs() };
+      const renewed: IdempotencyEntry = { ...entry, startedMs: await nowMs() };
       isLost = !(await keys.compareAndSet(creationKey, entry, renewed));
       if (isLost) throw createInProgress();
       entry = renewed;
@@ -112,8 +113,9 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
       await keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
       return replayed(response);
     }
-    if (records && services.nowMs() - entry.startedMs > MAX_CREATE_MS) {
-      const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs: services.nowMs(), holder: newHolder() };
+    const startedMs = await nowMs();
+    if (records && startedMs - entry.startedMs > MAX_CREATE_MS) {
+      const claim: IdempotencyEntry = { ...entry, state: 'running', startedMs, holder: newHolder() };
       delete claim.response;
       if (await keys.compareAndSet(creationKey, entry, claim)) return run(creationKey, claim, create);
       throw createInProgress();
@@ -132,7 +134,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     const claim: IdempotencyEntry = {
       fingerprint: hashOf(canonicalJson(params)),
       state: 'running',
-      startedMs: services.nowMs(),
+      startedMs: await nowMs(),
       holder: newHolder(),
     };
     const known = await keys.claim(hashOf('user', user), creationKey, claim).catch((error: unknown) => {
@@ -150,7 +152,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     }
     const mayRunElsewhere =
       !known.holder.startsWith(instanceId) &&
-      services.nowMs() - known.startedMs <= MAX_CREATE_MS &&
+      claim.startedMs - known.startedMs <= MAX_CREATE_MS &&
       services.peers !== undefined;
     if (running.has(creationKey) || (known.state === 'running' && mayRunElsewhere)) throw createInProgress();
     return resolveUnknown(creationKey, known, create);

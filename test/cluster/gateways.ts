@@ -28,6 +28,7 @@ interface RequestOptions {
   /** A consistency token. */
   atLeast?: string | undefined;
   ifNoneMatch?: string | null;
+  idempotencyKey?: string;
   withinMs?: number;
 }
 
@@ -90,11 +91,12 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     cmsLink,
     proxy,
     observations,
-    async request(path, { json, method, atLeast, ifNoneMatch, withinMs = 30_000 } = {}) {
+    async request(path, { json, method, atLeast, ifNoneMatch, idempotencyKey, withinMs = 30_000 } = {}) {
       const headers = new Headers({ connection: 'close' });
       if (json !== undefined || method !== undefined) headers.set('authorization', SERVICE);
       if (json !== undefined) headers.set('content-type', 'application/json');
       if (atLeast !== undefined) headers.set('x-calendar-min-version', atLeast);
+      if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
       if (ifNoneMatch != null) headers.set('if-none-match', ifNoneMatch);
       const response = await fetch(`${url}${MOUNT}${path}`, {
         method: method ?? (json === undefined ? 'GET' : 'POST'),

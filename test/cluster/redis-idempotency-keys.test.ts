@@ -5,7 +5,9 @@ import { expect } from 'chai';
 import { keyPrefix } from '../../src/cluster/compatibility.ts';
 import { openRedisIdempotencyStore, type RedisIdempotencyStore } from '../../src/cluster/redis-idempotency-keys.ts';
 import type { IdempotencyEntry } from '../../src/store/idempotency-keys.ts';
-import { until } from './gateways.ts';
+import { holdNext } from '../cms/cms-link.ts';
+import { createFakeCms } from '../cms/fake-cms.ts';
+import { allSettled, startGateway, until } from './gateways.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 
 const entry = (startedMs: number, more: Partial<IdempotencyEntry> = {}): IdempotencyEntry => ({
@@ -67,6 +69,47 @@ describe('shared idempotency keys', function () {
     expect(await a.claim('other', 'theirs', entry(0))).to.deep.equal(entry(0));
     expect(await a.claim('user', 'key 2', entry(2))).to.deep.equal(entry(2));
     expect(await a.claim('user', 'key 1', entry(2000))).to.equal(undefined);
+  });
+
+  it('creates no second record through a gateway whose clock is ahead, while the first create is in progress', async () => {
+    const cms = createFakeCms(Date.now);
+    cms.hasCompanion = true;
+    const clocks = { a: Date.now, b: () => Date.now() + 3_600_000 };
+    const [a, b] = await Promise.all(
+      (['a', 'b'] as const).map((name) => startGateway({ cms, redisUrl: redisServer.url, name, nowMs: clocks[name] })),
+    );
+    try {
+      await allSettled([a!, b!]);
+      const { isHeld, release } = holdNext(a!.cmsLink, 'before', 'create');
+      const json = { title: 'Once', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
+      const first = a!.request('/events', { json, idempotencyKey: 'key' });
+      await until(isHeld, 'the create is in progress');
+      const second = await b!.request('/events', { json, idempotencyKey: 'key' });
+      release();
+      expect([(await first).status, second.status]).to.deep.equal([201, 409]);
+    } finally {
+      await Promise.all([a!.stop(), b!.stop()]);
+    }
+  });
+
+  it('rejects with 503, and creates nothing, if Redis does not tell the time', async () => {
+    const cms = createFakeCms(Date.now);
+    const gateway = await startGateway({ cms, redisUrl: redisServer.url, name: 'a' });
+    const client = createClient({ url: redisServer.url });
+    await client.connect();
+    try {
+      await allSettled([gateway]);
+      await client.sendCommand(['ACL', 'SETUSER', 'default', '-time']);
+      const json = { title: 'Once', start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
+      const { status, body } = await gateway.request('/events', { json, idempotencyKey: 'timeless' });
+      expect({ status, body }).to.deep.include({ status: 503 });
+      expect(body).to.include({ code: 'calendar_keys_unavailable' });
+      expect((await gateway.request('/events')).body).to.deep.include({ events: [] });
+    } finally {
+      await client.sendCommand(['ACL', 'SETUSER', 'default', '+time']);
+      client.destroy();
+      await gateway.stop();
+    }
   });
 
   it('rejects with 503 for an entry that no gateway wrote', async () => {

@@ -7,6 +7,7 @@ import { duplexPair } from 'node:stream';
 import { createApplication } from '../../src/application.ts';
 import type { Services } from '../../src/calendar/services.ts';
 import { type Cluster, createCluster } from '../../src/cluster/cluster.ts';
+import { openRedisIdempotencyStore } from '../../src/cluster/redis-idempotency-keys.ts';
 import type { CmsClientLimits } from '../../src/cms/client.ts';
 import type { Cms, Credentials } from '../../src/cms/port.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
@@ -154,6 +155,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
   const parts = { replica, mapping, serviceCredentials: service, observe, intervalMs };
   const shared = options.redisUrl === undefined ? undefined : { url: options.redisUrl, siteUrl: SITE_URL };
   const cluster = shared && createCluster({ ...shared, ...parts });
+  const idempotencyKeys = shared && openRedisIdempotencyStore(shared);
   const sync = createSync({
     ...parts,
     cms,
@@ -173,12 +175,14 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
     observe,
     nowMs,
     peers: cluster,
+    idempotencyKeys,
     ...(options.isRecorded && { clocks: { loginsMs: () => 1, passwordsMs: steppingClock() } }),
   });
   const { services, operations, listener } = application;
   try {
     await cluster?.start(sync);
   } catch (error) {
+    idempotencyKeys?.close();
     replica.close();
     throw error;
   }
@@ -225,6 +229,7 @@ export async function startInMemory(options: MemoryOptions): Promise<TestGateway
         await new Promise((resolve) => opened.close(resolve));
       }
       await cluster?.stop();
+      idempotencyKeys?.close();
       await sync.stop();
       if ('url' in options.cms) await cms.close();
       replica.close();
