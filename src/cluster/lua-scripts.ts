@@ -4,6 +4,7 @@
  * The lock: taken with SET NX PX and a value of its own, renewed and released only by its holder (Redis
  * documentation, "Distributed Locks with Redis", a single instance). INCR numbers each acquisition: a fencing
  * token that exposes a holder that comes back late. A lock without expiry, which no gateway wrote, expires after a lease.
+ * A holder whose token was deleted gets a new one.
  * KEYS lock fence tail status; ARGV node lease-ms mode (1 take, 0 watch, -1 release) status. Returns holder,
  * token, tail, status.
  */
@@ -16,6 +17,7 @@ if holder == ARGV[1] then
     holder = false
   else
     redis.call('PEXPIRE', KEYS[1], ARGV[2])
+    if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('INCR', KEYS[2]) end
     redis.call('SET', KEYS[4], ARGV[4])
   end
 elseif not holder and ARGV[3] == '1' then

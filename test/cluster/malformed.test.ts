@@ -89,6 +89,18 @@ describe('malformed data in Redis', function () {
     await expectReplication();
   });
 
+  it('is no fencing token: the leader gets a new one if someone deleted it', async () => {
+    const event = cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
+    await withRedisClient(redisServer, (client) => client.del(`${PREFIX}fence`));
+    cms.edit(event.id, { title: 'After the token' });
+    await until(
+      () => gateways.every(({ replica }) => replica.get('event', event.id)?.title === 'After the token'),
+      'the change in all replicas',
+    );
+    await allSettled(gateways);
+    await expectReplication();
+  });
+
   it('under the key of the change log makes every gateway poll the CMS itself, until the key is deleted', async () => {
     const event = cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
     const areAll = (title: string) => () =>

@@ -67,6 +67,14 @@ describe('redis: lock and change log', function () {
     expect(await take(a, 'a')).to.equal(1);
   });
 
+  it('gives the holder of the lock a new fencing token if it was deleted', async () => {
+    const a = await open('a');
+    await a.claimLock('take', 60_000, '');
+    await withRedisClient(server, (client) => client.del(`${PREFIX}fence`));
+    const { token } = await a.claimLock('take', 60_000, '');
+    expect(await append(a, token, LOG_START)).to.include({ type: 'ok' });
+  });
+
   it('rejects an entry with an outdated fencing token, even if the tail is as expected', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const first = await take(a, 'a');
@@ -169,6 +177,11 @@ describe('redis: lock and change log', function () {
       cause: [['SET', `${PREFIX}stream`, 'x']],
       says: /^Redis refused a command: WRONGTYPE.*\(Delete the keys/,
     },
+    ...['x', '9007199254740993'].map((fence) => ({
+      title: `the fencing token ${fence}`,
+      cause: [['SET', `${PREFIX}fence`, fence]],
+      says: /^Redis contains a value that no gateway wrote: fence: .*Delete the keys/,
+    })),
     {
       title: 'a tail that no gateway wrote',
       cause: [['SET', `${PREFIX}tail`, 'x']],
