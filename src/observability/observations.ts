@@ -63,24 +63,24 @@ export function perRequestClass<T>(make: (request: ObservationOf<'request'>) => 
 export type Observe = (observation: Observation) => void;
 
 /**
- * Passes each observation to all observers. Requests reach them after the turn of the event loop in which they ended, or before the next
- * observation of another type: between two requests, the code and data of the observers would leave the processor's caches.
+ * Passes each observation to all observers. Cache hits reach them together, at the end of the turn of the event loop or before the next other
+ * observation: between two hits, the code and data of the observers would leave the processor's caches.
  */
 export function combineObservers(...observers: readonly Observe[]): Observe {
-  let requests: ObservationOf<'request'>[] = [];
+  let hits: ObservationOf<'request'>[] = [];
 
-  function passRequests(): void {
-    const ended = requests;
-    requests = [];
+  function passHits(): void {
+    const ended = hits;
+    hits = [];
     for (const observe of observers) ended.forEach(observe);
   }
 
   return (observation) => {
-    if (observation.type === 'request') {
-      if (requests.push(observation) === 1) setImmediate(passRequests);
+    if (observation.type === 'request' && (observation.cache === 'hit' || observation.cache === 'not-modified')) {
+      if (hits.push(observation) === 1) setImmediate(passHits);
       return;
     }
-    if (requests.length > 0) passRequests();
+    if (hits.length > 0) passHits();
     for (const observe of observers) observe(observation);
   };
 }

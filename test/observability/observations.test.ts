@@ -18,14 +18,20 @@ describe('combined observers', () => {
     expect(seen).to.deep.equal([happened, happened]);
   });
 
-  it('pass requests on after the turn of the event loop in which they ended', async () => {
+  it('pass a computed response on at once', () => {
+    const seen: Observation[] = [];
+    const observe = combineObservers((each) => void seen.push(each));
+    const miss = { ...request('a'), cache: 'miss' } as Observation;
+    observe(miss);
+    expect(seen).to.deep.equal([miss]);
+  });
+
+  it('pass cache hits on at the end of the turn of the event loop', async () => {
     const seen: Observation[] = [];
     const observe = combineObservers((each) => void seen.push(each));
     observe(request('a'));
     expect(seen).to.deep.equal([]);
     await nextTurn();
-    observe(request('b'));
-    await nextTurn();
-    expect(seen).to.deep.equal([request('a'), request('b')]);
+    expect(seen).to.deep.equal([request('a')]);
   });
 });
