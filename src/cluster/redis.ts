@@ -185,7 +185,9 @@ export async function openRedis({ url, prefix, nodeId, deadlineMs }: RedisOption
       const reply = await runScript(CLAIM_LOCK, lockKeys, [nodeId, String(leaseMs), flag, statusAsLeader]);
       const [holder = '', token = '0', tail = '', leaderStatus = ''] = reply;
       if (!isEntryId(tail)) throw fail(new MalformedMessage('tail', 'is not the id of an entry'));
-      if (!Number.isSafeInteger(Number(token))) throw fail(new MalformedMessage('fence', 'is not an integer'));
+      // Redis compares tokens as texts: `05` would never match.
+      if (String(Number(token)) !== token || !Number.isSafeInteger(Number(token)))
+        throw fail(new MalformedMessage('fence', 'is not an integer'));
       return { holder, token: Number(token), tail, leaderStatus };
     },
     async append({ token, expectedTail, lastKnownId, entry }) {

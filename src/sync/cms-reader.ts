@@ -290,7 +290,7 @@ async function readInParts(
 
 /**
  * Runs a step that reads the collection. Resolves with undefined if the site itself says that it has no such
- * collection: a 404 of a proxy or of a plugin that hides a route is a failure as any other. Throws what the
+ * collection: a 404 of a proxy or of a plugin that hides a route is a failure like any other. Throws what the
  * CMS throws.
  */
 export async function unlessAbsent<T>(

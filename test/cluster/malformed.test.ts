@@ -89,7 +89,7 @@ describe('malformed data in Redis', function () {
     await expectReplication();
   });
 
-  it('is no fencing token: the leader gets a new one if someone deleted it', async () => {
+  it('without a fencing token gives the leader a new one', async () => {
     const event = cms.createPost('events', { meta: { start_date: '2027-05-01 10:00:00' } });
     await withRedisClient(redisServer, (client) => client.del(`${PREFIX}fence`));
     cms.edit(event.id, { title: 'After the token' });

@@ -177,8 +177,8 @@ describe('redis: lock and change log', function () {
       cause: [['SET', `${PREFIX}stream`, 'x']],
       says: /^Redis refused a command: WRONGTYPE.*\(Delete the keys/,
     },
-    ...['x', '9007199254740993'].map((fence) => ({
-      title: `the fencing token ${fence}`,
+    ...['x', '9007199254740993', '05', ' 5', ''].map((fence) => ({
+      title: `the fencing token "${fence}"`,
       cause: [['SET', `${PREFIX}fence`, fence]],
       says: /^Redis contains a value that no gateway wrote: fence: .*Delete the keys/,
     })),
