@@ -3,7 +3,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { endProcess, processTree, SERVER_CORE, type Server, untilListening } from './processes.ts';
+import { until } from '../test/until.ts';
+import { endProcess, processTree, SERVER_CORE, type Server, START_MS, untilListening } from './processes.ts';
 
 /** If root starts nginx, its workers run as a user who cannot read root's folders. */
 const USER = process.getuid?.() === 0 ? 'user root;' : '';
@@ -29,6 +30,8 @@ http {
 }
 `;
 
+const isWorker = (pid: number): boolean => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('worker');
+
 const PLACES = ['nginx', '/usr/sbin/nginx'];
 
 /** Undefined if nginx is not installed. */
@@ -41,7 +44,8 @@ export async function startMicrocache(origin: number, port: number, dir: string)
   writeFileSync(file, configuration(prefix, port, origin));
   const child = spawn('taskset', ['-c', SERVER_CORE, command, '-c', file, '-p', prefix], { stdio: 'ignore' });
   await untilListening(port, child);
-  // The other processes are the master and the cache loader, which exits.
-  const pids = processTree(child.pid!).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('worker'));
-  return { name: 'nginx', port, pids, stop: () => endProcess(child) };
+  // The other processes are the master, which listens before it starts the worker, and the cache loader, which exits.
+  const workers = () => processTree(child.pid!).filter(isWorker);
+  await until(() => workers().length > 0, 'nginx has started its worker', START_MS);
+  return { name: 'nginx', port, pids: workers(), stop: () => endProcess(child) };
 }

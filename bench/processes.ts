@@ -9,7 +9,8 @@ import { accepts } from '../test/free-port.ts';
 import { until } from '../test/until.ts';
 import type { LoadResult, LoadTask } from './load-generator.ts';
 
-const START_MS = 20_000;
+/** How long a server may take to start. */
+export const START_MS = 20_000;
 
 /** Servers run on one core, the load generator on the other. */
 export const SERVER_CORE = '0';

@@ -1,14 +1,9 @@
-// Slow clients: how much memory their unsent responses take.
+// Slow clients: which of their unsent responses the gateway counts, and whose connections it closes. test/faults/ has real clients.
 
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createUnsentResponses } from '../../src/http/slow-clients.ts';
 import type { Observation } from '../../src/observability/observations.ts';
-import { createFakeCms, SERVICE } from '../cms/fake-cms.ts';
-import { MOUNT, startGateway } from '../start-gateway.ts';
-import { until } from '../until.ts';
 
 const KIB = 1024;
 const MAX_BYTES = 1000 * KIB;
@@ -63,37 +58,4 @@ describe('the unsent responses of slow clients', () => {
     unsent.add(responseOf(2), Buffer.alloc(2 * MAX_BYTES));
     expect(closed).to.deep.equal([1]);
   });
-
-  for (const [what, header] of [
-    ['public', ''],
-    ['private', `Authorization: ${SERVICE}\r\n`],
-  ]) {
-    it(`are closed by the gateway: ${what} lists`, async function () {
-      // It renders 90 MB.
-      this.timeout(60_000);
-      const cms = createFakeCms(Date.now);
-      const meta = { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
-      for (let n = 0; n < 50; n += 1)
-        Object.assign(cms.createPost('events', { status: 'publish', meta }), { content: 'words '.repeat(50_000) });
-      const gateway = await startGateway({ transport: 'memory', cms, service: SERVICE });
-      const sockets: Socket[] = [];
-      try {
-        const { port } = new URL((await gateway.listen()).url);
-        for (let n = 0; n < 6; n += 1) {
-          const socket = connect(Number(port), '127.0.0.1').pause();
-          sockets.push(socket.on('error', () => {}));
-          await once(socket, 'connect');
-          socket.write(
-            `GET ${MOUNT}/events?per_page=50&start_date=2027-01-01&n=${n} HTTP/1.1\r\nHost: x\r\n${header}\r\n`,
-          );
-        }
-        const isWarning = (observation: Observation) =>
-          observation.type === 'message' && observation.message.includes('so slowly');
-        await until(() => gateway.observations.some(isWarning), 'connections are closed', 50_000);
-      } finally {
-        for (const socket of sockets) socket.destroy();
-        await gateway.stop();
-      }
-    });
-  }
 });

@@ -10,7 +10,7 @@ export const CLI_MUTANTS: readonly Mutant[] = [
       title: 'the documented defaults',
     },
   }),
-  ...mutantsOf('src/cli/plugin/companion-plugin.ts', 'test/cli/plugin/companion-plugin.test.ts', {
+  ...mutantsOf('src/cli/plugin/companion-plugin.ts', 'test/php/companion-plugin.test.ts', {
     'a second installed companion plugin does nothing': {
       function: 'companionPlugin',
       code: "if (!\\\\defined(__NAMESPACE__ . '\\\\\\\\TYPES'))",
@@ -18,14 +18,14 @@ export const CLI_MUTANTS: readonly Mutant[] = [
       title: 'second copy',
     },
   }),
-  ...mutantsOf('src/cli/plugin/created-records.php', 'test/cli/plugin/created-records.test.ts', {
+  ...mutantsOf('src/cli/plugin/created-records.php', 'test/php/created-records.test.ts', {
     'an invisible record is not reported as missing': {
       code: 'if ($records && !$visible) {',
       replacement: 'if (false) {',
       title: 'is an error, not missing',
     },
   }),
-  ...mutantsOf('src/cli/plugin/registration.php', 'test/cli/plugin/companion-plugin.test.ts', {
+  ...mutantsOf('src/cli/plugin/registration.php', 'test/php/companion-plugin.test.ts', {
     'the companion plugin registers no key that a plugin registered for all types': {
       code: " || \\registered_meta_key_exists($object, $key, '')",
       title: 'registers no key that is registered already',

@@ -1,5 +1,6 @@
 // The `check` command: runs the checks of a configuration, its mapping and its site, and prints their findings.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../config.ts';
 import type { Config } from '../../config-schema.ts';
 import { loadMapping } from '../../mapping/load.ts';
@@ -42,12 +43,16 @@ export interface CheckOptions {
   json?: boolean | undefined;
 }
 
-/** @returns the exit code. Throws `ConfigError` when the checks cannot run. */
+/**
+ * @param wait waits between two looks for a webhook
+ * @returns the exit code. Throws `ConfigError` when the checks cannot run.
+ */
 export async function check(
   { config, write = false, json = false }: CheckOptions,
   print: (text: string) => void = (text) => void process.stdout.write(text),
+  wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<number> {
-  const rows = await runChecks(config, write);
+  const rows = await runChecks(config, write, wait);
   const count = (state: CheckRow['state']): number => rows.filter((row) => row.state === state).length;
   const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') };
   const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
@@ -56,7 +61,11 @@ export async function check(
   return counts.fail > 0 ? 1 : 0;
 }
 
-async function runChecks(file: string | undefined, write: boolean): Promise<CheckRow[]> {
+async function runChecks(
+  file: string | undefined,
+  write: boolean,
+  wait: (ms: number) => Promise<unknown>,
+): Promise<CheckRow[]> {
   const rows: CheckRow[] = [];
   const warn = (message: string) =>
     void rows.push({ area: 'settings', name: 'variables', state: 'warn', message, advice: COMMON_ROWS.variables() });
@@ -65,7 +74,7 @@ async function runChecks(file: string | undefined, write: boolean): Promise<Chec
   const cms = OPENERS[mapping.cms](config, mapping);
   const { connection } = cms;
   const pluginOptions = pluginOptionsOf(file, config);
-  const webhooks = write ? await listenForWebhooks(config, cms.advise, pluginOptions) : undefined;
+  const webhooks = write ? await listenForWebhooks(config, cms.advise, { pluginOptions, wait }) : undefined;
   try {
     const site = await readSite(connection);
     const context: CheckContext = {

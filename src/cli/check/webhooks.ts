@@ -1,7 +1,6 @@
 // Checks whether webhooks arrive for each kind: while `check --write` writes, it listens on the gateway's admin port.
 
 import { createServer, type Server } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config-schema.ts';
 import { createAdmin } from '../../http/admin.ts';
 import type { Kind } from '../../model/records.ts';
@@ -11,11 +10,17 @@ import { fail, ok, type WebhookListener, warn } from './checks.ts';
 const TIMEOUT_MS = 3000;
 const POLL_MS = 50;
 
+interface ListenOptions {
+  /** Options of `plugin`, for the advice. */
+  pluginOptions: string;
+  wait: (ms: number) => Promise<unknown>;
+}
+
 /** Returns `undefined` if no secret is configured: the gateway then accepts no webhooks. */
 export async function listenForWebhooks(
   { webhook, listen }: Config,
   advise: Advise<SharedRows>,
-  pluginOptions: string,
+  { pluginOptions, wait }: ListenOptions,
 ): Promise<WebhookListener | undefined> {
   const { secret } = webhook;
   if (secret === undefined) return undefined;
@@ -56,7 +61,7 @@ export async function listenForWebhooks(
         return warn('not tried: check wrote nothing that could have sent one', advise('webhook-untried'));
       const expected = [...written.keys()];
       for (let waitedMs = 0; refused === 0 && expected.some(isMissing) && waitedMs < TIMEOUT_MS; waitedMs += POLL_MS)
-        await sleep(POLL_MS);
+        await wait(POLL_MS);
       const missing = expected.filter(isMissing);
       const arrived = expected.filter((collection) => !missing.includes(collection));
       const kindsOf = (collections: readonly string[]) => collections.map((each) => written.get(each)).join(', ');

@@ -18,9 +18,10 @@ export function checkedFolder() {
       writeFileSync(file('mapping.json'), JSON.stringify(mapping));
       writeFileSync(file('config.json'), JSON.stringify({ mapping: file('mapping.json'), ...config }));
       let text = '';
-      await check({ config: file('config.json'), json: true, write }, (part) => {
+      const print = (part: string) => {
         text += part;
-      });
+      };
+      await check({ config: file('config.json'), json: true, write }, print, () => Promise.all(sent));
       return (JSON.parse(text) as { rows: CheckRow[] }).rows;
     },
   };
@@ -60,8 +61,17 @@ export async function expectFollowed(
 const plain = (text = ''): string =>
   text.replace(/check [0-9a-f]{8}/, 'check TITLE').replace(/GATEWAY:\d+/, 'GATEWAY:PORT');
 
-/** As the site sends it. Nobody may listen. */
-export async function sendWebhook(port: number, secret: string, collections: readonly string[]): Promise<void> {
+/** Webhooks that have not been answered yet. */
+const sent = new Set<Promise<void>>();
+
+/** As the site sends it. Nobody may listen. `check` looks for it again as soon as it has been answered. */
+export function sendWebhook(port: number, secret: string, collections: readonly string[]): Promise<void> {
+  const answered = postWebhook(port, secret, collections).finally(() => sent.delete(answered));
+  sent.add(answered);
+  return answered;
+}
+
+async function postWebhook(port: number, secret: string, collections: readonly string[]): Promise<void> {
   const body = JSON.stringify({ changes: collections.map((collection) => ({ collection, id: 1 })) });
   const time = Math.floor(Date.now() / 1000);
   const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');

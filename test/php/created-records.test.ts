@@ -1,15 +1,12 @@
-import { expect } from 'chai';
-import { companionPlugin } from '../../../src/cli/plugin/companion-plugin.ts';
-import { compileMapping } from '../../../src/mapping/compile.ts';
-import { sourceWith } from '../../mapping/samples.ts';
+// The records of a rejected create that the companion plugin reports, in PHP.
 
-import { evaluate, hasPhp } from './evaluate-php.ts';
+import { expect } from 'chai';
+import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
+import { compileMapping } from '../../src/mapping/compile.ts';
+import { sourceWith } from '../mapping/samples.ts';
+import { evaluate } from './evaluate-php.ts';
 
 describe('the companion plugin', () => {
-  before(function () {
-    if (!hasPhp) this.skip();
-  });
-
   describe('the records of a rejected create', () => {
     const code = companionPlugin(compileMapping(sourceWith({}), 'sample'));
     const ID = '0123456789abcdef'.repeat(2);

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 
 export const webhook = { webhookUrl: 'http://127.0.0.1:3001/-/changes', webhookSecret: "it's \\ a 'secret'" };
-export const hasPhp = spawnSync('php', ['-v']).status === 0;
 
 /** Runs PHP code on standard input and gives what it printed. */
 export function php(args: string[], code: string): string {
-  const { status, stdout, stderr } = spawnSync('php', args, { input: code, encoding: 'utf8' });
+  const { error, status, stdout, stderr } = spawnSync('php', args, { input: code, encoding: 'utf8' });
+  if (error) throw new Error('PHP cannot be started: apt-get install php-cli', { cause: error });
   expect(status, stdout + stderr).to.equal(0);
   return stdout;
 }

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 
-const ROOT = resolve(import.meta.dirname, '..');
+const ROOT = resolve(import.meta.dirname, '../..');
 
 const runScript = (script: string, ...args: string[]) =>
   spawnSync(process.execPath, [join(ROOT, script), ...args], { encoding: 'utf8' });

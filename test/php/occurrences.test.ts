@@ -1,16 +1,11 @@
 // The parameter of the companion plugin for the occurrences of events, in PHP.
 
 import { expect } from 'chai';
-import { companionPlugin } from '../../../src/cli/plugin/companion-plugin.ts';
-import { loadMapping } from '../../../src/mapping/load.ts';
-
-import { evaluate, hasPhp } from './evaluate-php.ts';
+import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
+import { evaluate } from './evaluate-php.ts';
 
 describe('the companion plugin’s parameter for occurrences', () => {
-  before(function () {
-    if (!hasPhp) this.skip();
-  });
-
   const code = companionPlugin(loadMapping('event-organiser'));
   /** The error of a request and the fields that the plugin adds to the records of its response. */
   const respond = (value: string, route: string) =>

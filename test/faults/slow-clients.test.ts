@@ -1,0 +1,44 @@
+// Clients that read their responses slowly, on real sockets: the gateway closes the slowest before the responses take too much memory.
+
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { Observation } from '../../src/observability/observations.ts';
+import { createFakeCms, SERVICE } from '../cms/fake-cms.ts';
+import { MOUNT, startGateway } from '../start-gateway.ts';
+import { until } from '../until.ts';
+
+describe('slow clients', () => {
+  for (const [what, header] of [
+    ['public', ''],
+    ['private', `Authorization: ${SERVICE}\r\n`],
+  ]) {
+    it(`their connections are closed: ${what} lists`, async function () {
+      // It renders 90 MB.
+      this.timeout(60_000);
+      const cms = createFakeCms(Date.now);
+      const meta = { start_date: '2027-05-01 10:00:00', end_date: '2027-05-01 12:00:00' };
+      // A comment is long in the response, and no text that the replica would have to index.
+      const content = `<!--${'x'.repeat(300_000)}-->`;
+      for (let n = 0; n < 50; n += 1) Object.assign(cms.createPost('events', { status: 'publish', meta }), { content });
+      const gateway = await startGateway({ transport: 'memory', cms, service: SERVICE });
+      const sockets: Socket[] = [];
+      try {
+        const { port } = new URL((await gateway.listen()).url);
+        for (let n = 0; n < 6; n += 1) {
+          const socket = connect(Number(port), '127.0.0.1').pause();
+          sockets.push(socket.on('error', () => {}));
+          await once(socket, 'connect');
+          socket.write(
+            `GET ${MOUNT}/events?per_page=50&start_date=2027-01-01&n=${n} HTTP/1.1\r\nHost: x\r\n${header}\r\n`,
+          );
+        }
+        const isWarning = (observation: Observation) =>
+          observation.type === 'message' && observation.message.includes('so slowly');
+        await until(() => gateway.observations.some(isWarning), 'connections are closed', 50_000);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+        await gateway.stop();
+      }
+    });
+  }
+});

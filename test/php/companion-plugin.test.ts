@@ -1,0 +1,233 @@
+// The companion plugin in PHP: its syntax, and what it registers beside other plugins.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { companionPlugin } from '../../src/cli/plugin/companion-plugin.ts';
+import { compileMapping } from '../../src/mapping/compile.ts';
+import { loadMapping, mappingNames } from '../../src/mapping/load.ts';
+import { sourceWith } from '../mapping/samples.ts';
+import { constants, evaluate, type Loaded, load, php, webhook } from './evaluate-php.ts';
+
+const wordPressMappings = mappingNames().filter((name) => loadMapping(name).cms === 'wordpress');
+
+describe('the companion plugin in PHP', () => {
+  const folder = join(import.meta.dirname, '../../src/cli/plugin');
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.php')))
+    it(`has valid parts: ${name}`, () => {
+      php(['-l', join(folder, name)], '');
+    });
+
+  for (const name of wordPressMappings)
+    it(`is valid: ${name}`, () => {
+      php(['-l'], companionPlugin(loadMapping(name), webhook));
+    });
+
+  it('has the types, taxonomies and meta keys of the mapping', () => {
+    const { TYPES, TAXONOMIES, WEBHOOK_SECRET } = constants(companionPlugin(loadMapping('wordpress-meta'), webhook));
+    expect(WEBHOOK_SECRET).to.equal(webhook.webhookSecret);
+    expect(TYPES?.calendar_event).to.include({ base: 'events', rewrite: 'event', existing: false });
+    expect(TYPES?.calendar_event?.meta).to.deep.include({
+      all_day: { type: 'boolean', default: false, hint: '' },
+      cost: { type: 'string', default: '', hint: '' },
+      venue_ids: { type: 'array', default: [], hint: 'numbers, with commas between' },
+    });
+    expect(TYPES?.calendar_venue?.meta).to.deep.include({ show_map: { type: 'boolean', default: true, hint: '' } });
+    expect(TAXONOMIES?.event_category).to.deep.include({
+      types: ['calendar_event'],
+      hierarchical: true,
+      rewrite: 'events/category',
+    });
+    expect(TAXONOMIES?.post_tag).to.deep.include({ base: 'tags', existing: true, types: ['calendar_event'] });
+  });
+
+  describe('with a number', () => {
+    const asNumber = { cost: { at: 'meta.price', as: 'number', clearWith: null } };
+
+    it('shows no value, instead of 0, for a key that is not set', () => {
+      const code = companionPlugin(compileMapping(sourceWith(asNumber), 'sample'));
+      // The default of the key, a blank text, and texts of the database.
+      const values = "array_map(static fn($one) => $prepare['price']($one, null, array()), array(0, '', '0', '12.5'))";
+      expect(evaluate(code, '', values)).to.deep.equal([null, null, 0, 12.5]);
+    });
+
+    it('leaves a blank text alone that an editor received as no value and sends back, which WordPress would refuse', () => {
+      const own = sourceWith(asNumber, { wordpress: { posts: { events: { type: 'gig' } } } });
+      const site = `
+        class WP_REST_Post_Meta_Fields {
+          public function __construct($type) {}
+          public function get_value() { return array('start' => '', 'price' => null); }
+        }
+        function save($meta) {
+          $request = new ArrayObject(array('id' => 1, 'meta' => $meta));
+          apply_filters('rest_pre_insert_gig', new stdClass(), $request);
+          return (object) $request['meta'];
+        }`;
+      const saves = "array(save(array('start' => '', 'price' => null)), save(array('price' => 0)))";
+      expect(evaluate(companionPlugin(compileMapping(own, 'sample')), site, saves)).to.deep.equal([
+        { start: '' },
+        { price: 0 },
+      ]);
+    });
+
+    it('keeps a key unset that is left blank on the edit screen', () => {
+      const own = sourceWith(asNumber, { wordpress: { posts: { events: { type: 'gig' } } } });
+      const screen = `
+        $rows = array();
+        $_POST = array('calendar_gateway_nonce' => 'x', 'calendar_gateway' => array('price' => ''));
+        function wp_verify_nonce() { return true; }
+        function current_user_can() { return true; }
+        function wp_nonce_field() {}
+        function esc_attr($text) { return $text; }
+        function esc_html($text) { return $text; }
+        function metadata_exists($object, $id, $key) { global $rows; return isset($rows[$key]); }
+        function get_post_meta($id, $key) { global $rows; return $rows[$key] ?? ($key === 'price' ? 0 : ''); }
+        function update_post_meta($id, $key, $value) { global $rows; $rows[$key] = (string) $value; }
+        function delete_post_meta($id, $key) { global $rows; unset($rows[$key]); }
+        function input() {
+          ob_start();
+          CalendarGateway\\SiteSample\\show_form((object) array('ID' => 1, 'post_type' => 'gig'));
+          preg_match("/name='calendar_gateway\\\\[price]' value='(.*?)'/", ob_get_clean(), $match);
+          return $match[1];
+        }
+        function save($price) {
+          global $rows;
+          $_POST['calendar_gateway']['price'] = $price;
+          apply_filters('save_post', 1, (object) array('post_type' => 'gig'));
+          return array($rows['price'] ?? null, input());
+        }`;
+      const code = companionPlugin(compileMapping(own, 'sample'));
+      expect(evaluate(code, screen, "array(input(), save(''), save('0'), save('12.5'), save(''))")).to.deep.equal([
+        '',
+        [null, ''],
+        ['0', '0'],
+        ['12.5', '12.5'],
+        [null, ''],
+      ]);
+    });
+  });
+
+  describe('beside an event plugin', () => {
+    const register = (key: string, more = '') =>
+      `register_meta('post', '${key}', array('type' => 'number', 'single' => false${more}));`;
+    const code = companionPlugin(loadMapping('tribe-events-native'), webhook);
+    const of = ({ registered }: Loaded, key: string) => registered.filter((each) => each.key === key);
+
+    it('registers no key that is registered already, with a subtype or without one, at init or only for REST', () => {
+      const result = load(
+        code,
+        `add_action('init', function () { ${register('_EventVenueID')} }, 15);
+         add_action('rest_api_init', function () { ${register('_EventOrganizerID')} });
+         add_action('init', function () { ${register('_EventCost', ", 'object_subtype' => 'tribe_events'")} }, 15);
+         add_action('init', function () { ${register('_VenueCity')} }, PHP_INT_MAX);`,
+      );
+      for (const key of ['_EventVenueID', '_EventOrganizerID', '_EventCost', '_VenueCity'])
+        expect(of(result, key), key).to.have.length(1);
+      expect(of(result, '_EventHideFromUpcoming')).to.have.length(1);
+    });
+
+    it('gives an unregistered key the shape in which the plugin stores it, and no default', () => {
+      const result = load(code, '');
+      for (const key of ['_EventVenueID', '_EventOrganizerID'])
+        expect(of(result, key)).to.deep.equal([
+          { key, subtype: 'tribe_events', type: 'integer', single: false, default: false },
+        ]);
+      expect(result.registered.filter((each) => each.default)).to.deep.equal([]);
+      expect(result.supports).to.include('tribe_events custom-fields');
+    });
+
+    it('never makes one row of a list if the plugin has a row for each value', () => {
+      const own = compileMapping(sourceWith({ venue: 'meta.places', organizer: 'meta.people' }), 'sample');
+      const result = load(companionPlugin(own), '', { places: '7', people: 'a:1:{i:0;i:8;}' });
+      expect(of(result, 'places')[0]).to.include({ type: 'integer', single: false });
+      expect(of(result, 'people')[0]).to.include({ type: 'array', single: true });
+      expect(of(load(companionPlugin(own), ''), 'places')[0]).to.include({ type: 'array', single: true });
+    });
+
+    it('works if a second copy is in the folder', () => {
+      expect(load(code, '', {}, 2)).to.deep.equal(load(code, ''));
+    });
+
+    it('writes no option', () => {
+      expect(load(code, '').stored).to.deep.equal([]);
+    });
+
+    const lists: Record<string, string[]> = {
+      'event-organiser': ['_eventorganiser_event_schedule object'],
+      'tribe-events-native': ['_EventVenueID integer, a row each', '_EventOrganizerID integer, a row each'],
+      'wordpress-meta': ['venue_ids array', 'organizer_ids array'],
+      'wp-event-manager': ['_event_organizer_ids array'],
+    };
+    for (const name of wordPressMappings)
+      it(`stores one value in one row, except for lists of the plugin itself: ${name}`, () => {
+        const result = load(companionPlugin(loadMapping(name)), '').registered;
+        expect(
+          result
+            .filter(({ type, single }) => type === 'array' || type === 'object' || !single)
+            .map(({ key, type, single }) => `${key} ${type}${single ? '' : ', a row each'}`),
+        ).to.deep.equal(lists[name] ?? []);
+      });
+  });
+
+  describe('for types whose REST base is not their name', () => {
+    const code = companionPlugin(compileMapping(sourceWith({}), 'sample'), webhook);
+    const plugin = `
+      function get_post_type($id) { return array(5 => 'gig', 6 => 'page')[$id]; }
+      function get_post_type_object($type) {
+        return (object) array('name' => $type, 'show_in_rest' => true, 'rest_base' => $type === 'gig' ? 'events' : '');
+      }
+      function get_taxonomy($name) {
+        return (object) array('name' => $name, 'show_in_rest' => true, 'rest_base' => $name === 'genre' ? 'event_categories' : '');
+      }
+      function get_post_status($id) { return 'publish'; }
+      function act() {
+        apply_filters('wp_after_insert_post', 5);
+        apply_filters('wp_after_insert_post', 6);
+        apply_filters('edited_term', 7, 0, 'genre');
+        apply_filters('edited_term', 8, 0, 'nav_menu');
+        return CalendarGateway\\SiteSample\\changed_records();
+      }`;
+
+    it('sends webhooks for changes of the mapping’s collections only', () => {
+      expect(evaluate(code, plugin, 'act()')).to.deep.equal([
+        { collection: 'events', id: 5 },
+        { collection: 'event_categories', id: 7 },
+      ]);
+    });
+  });
+
+  it('gives new drafts of venues and organizers a slug, and pending ones those of users who may publish', () => {
+    const site = `
+      function get_post_type_object($type) { return (object) array('cap' => (object) array('publish_posts' => 'publish_posts')); }
+      function current_user_can($capability) { global $can; return $can; }
+      function sanitize_title($title) { return strtolower($title); }
+      function wp_unslash($text) { return $text; }
+      function wp_unique_post_slug($slug) { return $slug; }
+      function slug($type, $status, $mayPublish, $slug = '', $id = 0) {
+        global $can;
+        $can = $mayPublish;
+        $data = array('post_type' => "calendar_$type", 'post_status' => $status, 'post_title' => 'Hall', 'post_name' => $slug);
+        return apply_filters('wp_insert_post_data', $data, array('ID' => $id))['post_name'];
+      }`;
+    const slugs = `array(slug('venue', 'draft', false), slug('organizer', 'pending', true), slug('organizer', 'pending', false),
+      slug('event', 'draft', true), slug('venue', 'publish', true), slug('venue', 'draft', true, 'kept'), slug('venue', 'draft', true, '', 5))`;
+    expect(evaluate(companionPlugin(loadMapping('wordpress-meta')), site, slugs)).to.deep.equal([
+      'hall',
+      'hall',
+      '',
+      '',
+      '',
+      'kept',
+      '',
+    ]);
+  });
+
+  it('quotes every name', () => {
+    const source = sourceWith(
+      {},
+      { wordpress: { posts: { events: { type: 'gig', singular: "G'; die(1); //\\", plural: '$x {$y}\\' } } } },
+    );
+    const { TYPES } = constants(companionPlugin(compileMapping(source, 'sample')));
+    expect(TYPES?.gig).to.include({ singular: "G'; die(1); //\\", plural: '$x {$y}\\' });
+  });
+});
