@@ -1,7 +1,6 @@
 // Creates the application that answers requests: the use cases' services and the HTTP listener, over a replica and a CMS.
 
 import type { RequestListener } from 'node:http';
-import { LRUCache } from 'lru-cache';
 import { createChanges } from './calendar/changes.ts';
 import { createCmsRecords } from './calendar/cms-records.ts';
 import { zoneOf } from './calendar/dates.ts';
@@ -33,6 +32,7 @@ import { createResponseCache } from './http/response-cache.ts';
 import { createPublicRead, type Operations } from './http/routes.ts';
 import { createUnsentResponses } from './http/slow-clients.ts';
 import { eventNotFound, notReady } from './interface/errors.ts';
+import { createLargeCache } from './large-cache.ts';
 import type { Mapping } from './mapping/mapping.ts';
 import type { TermKind } from './model/records.ts';
 import type { Observe } from './observability/observations.ts';
@@ -113,7 +113,7 @@ export function createApplication(options: ApplicationOptions): Application {
     rereadLater,
   );
   const { site } = sync;
-  const recentlyCreated = new LRUCache<string, true>({ max: MAX_RECENTLY_CREATED });
+  const recentlyCreated = createLargeCache<string, true>(MAX_RECENTLY_CREATED);
   const cmsRecords = createCmsRecords({
     cms,
     mapping,

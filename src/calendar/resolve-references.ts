@@ -1,12 +1,12 @@
 // Finds the ids of what a request refers to: for validation, of the records that its parameters name; for a write, of the
 // terms (by id, slug or name), venues and organizers (by id or data) in its body. Creates missing ones, once all is resolved.
 
-import { LRUCache } from 'lru-cache';
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
 import { isEmpty } from '../interface/param-types.ts';
 import type { ReferenceChecks } from '../interface/parameter.ts';
 import { parseEmbedded } from '../interface/validate.ts';
+import { createLargeCache } from '../large-cache.ts';
 import { isPostKind, type Kind, type LinkedKind, type TermKind } from '../model/records.ts';
 import { normalizeUnicode, slugOf } from '../text/text.ts';
 import { mapCmsError } from './cms-errors.ts';
@@ -197,7 +197,7 @@ const MAX_USERS = 5000;
  * into the replica first and then call the CMS with the actor's credentials; they throw `CmsUnavailable`.
  */
 export function createReferenceChecks(services: Services, slugs: SlugResolver) {
-  const users = new LRUCache<number, boolean>({ max: MAX_USERS, ttl: USERS_TTL_MS });
+  const users = createLargeCache<number, boolean>(MAX_USERS, { ttl: USERS_TTL_MS });
 
   async function userExists(id: number, request: RequestContext): Promise<boolean> {
     const { account } = request.actor;

@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { LRUCache } from 'lru-cache';
 import type { CmsRecord } from '../cms/port.ts';
 import { ApiError, CmsRejected, CmsUnavailable } from '../errors.ts';
+import { createLargeCache } from '../large-cache.ts';
 import {
   type EventRecord,
   isTermKind,
@@ -265,7 +265,7 @@ const MAX_REMOVED = 10_000;
 export function createUsedRecords(): UsedRecords {
   const created = new Map<string, CreatedEntry>();
   const used = new Map<RequestHandle, Set<string>>();
-  const removed = new LRUCache<string, true>({ max: MAX_REMOVED, ttl: REMOVED_TTL_MS });
+  const removed = createLargeCache<string, true>(MAX_REMOVED, { ttl: REMOVED_TTL_MS });
   const isUsedByOthers = (request: RequestHandle, key: string) =>
     [...used].some(([other, keys]) => other !== request && keys.has(key));
 

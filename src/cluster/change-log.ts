@@ -2,8 +2,8 @@
 // changes in the log's order.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { NotLeaderError, ReplicaError } from '../errors.ts';
+import { createLargeCache } from '../large-cache.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import type { Replica } from '../store/replica.ts';
 import {
@@ -99,8 +99,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
   let changeMark = 0;
   /** The mark of the latest change that is no longer remembered. */
   let forgottenMark = 0;
-  const changeMarks = new LRUCache<string, number>({
-    max: MAX_REMEMBERED,
+  const changeMarks = createLargeCache<string, number>(MAX_REMEMBERED, {
     dispose: (mark, _key, reason) => {
       if (reason === 'evict') forgottenMark = Math.max(forgottenMark, mark);
     },

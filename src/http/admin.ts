@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { LRUCache } from 'lru-cache';
+import { createLargeCache } from '../large-cache.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { lacksHost } from './request-target.ts';
 
@@ -49,7 +49,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const { metrics, status, isComplete, isLive, onWebhook, webhookSecret, nowMs = Date.now } = options;
   let draining = false;
   /** Signatures of accepted webhooks, for as long as they stay valid: protects against replays. */
-  const seen = new LRUCache<string, true>({ max: MAX_SEEN_SIGNATURES, ttl: 2 * SIGNATURE_WINDOW_MS });
+  const seen = createLargeCache<string, true>(MAX_SEEN_SIGNATURES, { ttl: 2 * SIGNATURE_WINDOW_MS });
 
   const endpoints: Record<string, (query: URLSearchParams) => Reply | Promise<Reply>> = {
     '/live': () => ({ status: 200, body: { live: true } }),

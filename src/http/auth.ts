@@ -3,12 +3,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BulkheadPolicy, BulkheadRejectedError, bulkhead } from 'cockatiel';
-import { LRUCache } from 'lru-cache';
 import { invalidCredentials } from '../calendar/cms-errors.ts';
 import { type Actor, ANONYMOUS } from '../calendar/permissions.ts';
 import type { Services } from '../calendar/services.ts';
 import type { Account, BulkheadName, CallOptions, Cms, Credentials, Login } from '../cms/port.ts';
 import { ApiError, CmsRejected } from '../errors.ts';
+import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, networkOf } from './client-address.ts';
 import type { LoginDecision, LoginLimit } from './login-limit.ts';
 import { accountKey } from './login-limit.ts';
@@ -104,19 +104,14 @@ export function createAuthenticator({
   clockMs?: (() => number) | undefined;
 }): Authenticator {
   const key = randomBytes(32);
-  const results = new LRUCache<string, Promise<AuthResult>>({
-    max: MAX_CACHED,
-    ttl: CACHED_MS,
-    perf: { now: clockMs },
-  });
+  const results = createLargeCache<string, Promise<AuthResult>>(MAX_CACHED, { ttl: CACHED_MS, perf: { now: clockMs } });
   /** User names by e-mail address, looked up after failed logins. */
-  const userNamesByEmail = new LRUCache<string, string>({
-    max: MAX_CACHED,
+  const userNamesByEmail = createLargeCache<string, string>(MAX_CACHED, {
     ttl: EMAIL_CACHED_MS,
     perf: { now: clockMs },
   });
   /** Turns of unknown tokens by network. */
-  const turns = new LRUCache<string, BulkheadPolicy>({ max: MAX_CACHED });
+  const turns = createLargeCache<string, BulkheadPolicy>(MAX_CACHED);
   let purgedMs = 0;
 
   /** The name under which failures count: the user name, also for a login by the account's e-mail address. */

@@ -1,13 +1,13 @@
 // `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry returns the created record instead of creating another.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { unavailableError } from '../calendar/cms-errors.ts';
 import { callOptions } from '../calendar/cms-records.ts';
 import type { ApiResponse, RequestContext } from '../calendar/request-context.ts';
 import type { Services } from '../calendar/services.ts';
 import { ApiError, CmsUnavailable } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
+import { createLargeCache } from '../large-cache.ts';
 import { collectionSpec } from '../mapping/mapping.ts';
 import { isObject } from '../model/json.ts';
 import type { Kind } from '../model/records.ts';
@@ -50,7 +50,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
   const newHolder = () => `${instanceId} ${randomUUID()}`;
   const running = new Set<string>();
   /** Entries of creates that created nothing, by key, whose release or claim the store did not confirm. */
-  const unreleased = new LRUCache<string, string>({ max: MAX_UNRELEASED });
+  const unreleased = createLargeCache<string, string>(MAX_UNRELEASED);
 
   const nowMs = async () => (await keys.nowMs?.()) ?? services.nowMs();
   const warn = (text: string, error: unknown) => {

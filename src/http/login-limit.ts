@@ -1,10 +1,10 @@
 // The limit of failed logins, by client address and by user name, whose spellings all count as one.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Login } from '../cms/port.ts';
 import type { Config } from '../config-schema.ts';
+import { createLargeCache } from '../large-cache.ts';
 import { networkOf } from './client-address.ts';
 import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts';
 
@@ -75,7 +75,7 @@ export function createLoginLimit(options: FailureLimits, shared?: SharedCounters
   const byUser = createFailureCount(failedLoginsPerUser, counter('logins-user', failedLoginsPerUser));
   const byUserAndNetwork = createFailureCount(failedLoginsPerUser, counter('logins-both', failedLoginsPerUser));
   const sharedTrusted = shared?.count('trusted', 1, TRUSTED_MS / 1000);
-  const trusted = new LRUCache<string, true>({ max: MAX_TRUSTED, ttl: TRUSTED_MS });
+  const trusted = createLargeCache<string, true>(MAX_TRUSTED, { ttl: TRUSTED_MS });
 
   function countersOf(address: string, user: string) {
     const network = networkOf(address);

@@ -1,8 +1,8 @@
 // The rate limit: requests per minute from one client address.
 
-import { LRUCache } from 'lru-cache';
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
+import { createLargeCache } from '../large-cache.ts';
 import { type ClientAddress, networkOf } from './client-address.ts';
 import type { Middleware } from './state.ts';
 
@@ -49,8 +49,7 @@ export function createRateLimit(
   { requestsPerMinute }: { requestsPerMinute: number },
   shared?: SharedCounters,
 ): RateLimit {
-  // `max` would allocate megabytes in advance; `maxSize` grows with use.
-  const windows = new LRUCache<string, Window>({ maxSize: MAX_NETWORKS, sizeCalculation: () => 1 });
+  const windows = createLargeCache<string, Window>(MAX_NETWORKS);
   const minShared = requestsPerMinute * MIN_SHARED_FRACTION;
   const changed = shared ? new Map<string, Window>() : undefined;
   if (shared) shareCounts(shared.count('requests', requestsPerMinute, MINUTE_S));
