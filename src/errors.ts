@@ -37,7 +37,7 @@ export type RejectionKind =
   /** The CMS itself says that there is no such record. Another 404, as of a proxy, is `failed`. */
   | 'not-found'
   /** The record exists, and this caller may not see it. */
-  | 'hidden'
+  | 'not-visible'
   /** The CMS, or something in front of it, does not let this caller do that. */
   | 'forbidden'
   /** The credentials are wrong: `fields` names the part (`username`, `email`), if the CMS tells it. */
@@ -99,7 +99,7 @@ export class CmsRejected extends Error {
 
 const USUAL_STATUS: Readonly<Record<RejectionKind, number>> = {
   'not-found': 404,
-  hidden: 403,
+  'not-visible': 403,
   forbidden: 403,
   unauthenticated: 401,
   'unknown-scheme': 401,

@@ -43,7 +43,7 @@ export function mapCmsError(error: unknown, context: ErrorContext): unknown {
       return missingCollection(error);
     case 'in-trash':
       return isPostKind(kind) ? alreadyTrashed(kind) : genericError(error);
-    case 'hidden':
+    case 'not-visible':
     case 'forbidden':
       return forbidden(anonymous, error);
     case 'unknown-scheme':

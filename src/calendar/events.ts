@@ -36,7 +36,7 @@ import {
   withAnyImage,
 } from './write-post.ts';
 
-/** So many venues in a filter cost about as much as one request. `geoloc` finds venues by the thousand. */
+/** Filtering by this many venues costs about as much as one request; `geoloc` may find thousands. */
 const VENUES_PER_REQUEST = 200;
 
 export type Events = ReturnType<typeof createEvents>;

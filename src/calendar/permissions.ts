@@ -9,7 +9,7 @@ import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mappin
 import { type Kind, type PostKind, type PostRecord, WITHHELD } from '../model/records.ts';
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
 
-/** The author of a request: an account that the CMS has authenticated, or an anonymous caller. */
+/** Who makes a request: an account that the CMS has authenticated, or an anonymous caller. */
 export interface Actor {
   credentials: Credentials;
   account: Account | undefined;

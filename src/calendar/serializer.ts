@@ -135,7 +135,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
     const image = replica.getImage(record.image);
     const copied = Object.entries(copiedValues(record, false));
     const texts: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'string'));
-    const coordinates: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'number'));
+    const numbers: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'number'));
     const flags: JsonObject = Object.fromEntries(copied.filter(([, value]) => typeof value === 'boolean'));
     const values = {
       ...withoutEmpty({ description: record.description, excerpt: record.excerpt, slug: record.slug }),
@@ -152,7 +152,7 @@ export function createSerializer(replica: Replica, mapping: Mapping, site: () =>
       ...common(record),
       [record.kind]: record.title,
       ...values,
-      ...coordinates,
+      ...numbers,
       ...flags,
       ...globalId(record.id),
       ...(custom && { custom_fields: custom }),

@@ -97,8 +97,8 @@ export function createIngest({
    */
   async function forget(kind: Kind, id: number, readMark: number): Promise<void> {
     const held = replica.get(kind, id);
-    const isHidden = held !== undefined && 'status' in held && held.status !== 'publish';
-    if (isHidden && serviceCredentials !== undefined) await writeThrough.reread(kind, seriesIdOf(id));
+    const isNotPublic = held !== undefined && 'status' in held && held.status !== 'publish';
+    if (isNotPublic && serviceCredentials !== undefined) await writeThrough.reread(kind, seriesIdOf(id));
     else await writeThrough.storeRead({ deletes: [{ kind, ids: [id] }] }, readMark);
   }
 

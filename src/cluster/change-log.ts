@@ -24,8 +24,8 @@ export type WriteMode =
   /** To the log, then to the replica; only while the lock is held under `token`, if given. */
   | { type: 'log'; redis: Redis; token?: number | undefined }
   /**
-   * To this replica only. `isBaseline`: this replica becomes the baseline of a new log, or a snapshot will
-   * replace it.
+   * To this replica only. `isBaseline`: a new log will begin with this replica as its baseline, or a snapshot will
+   * replace the replica.
    */
   | { type: 'local'; isBaseline?: boolean };
 

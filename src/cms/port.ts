@@ -39,11 +39,14 @@ export type Action =
   | 'editOthers'
   | 'editPrivate'
   | 'editPublished'
-  /** To see their own records in every status, those of others, and those with the status `private`. */
+  /** To see the own records in every status. */
   | 'readOwn'
+  /** To see the records of others in every status but `private`. */
   | 'readOthers'
+  /** To see records with the status `private`. */
   | 'readPrivate'
   | 'publish'
+  /** Only `check` looks at this and at `deleteTerms`: the gateway asks for the permissions of an edit, or for `manageTerms`. */
   | 'delete'
   | 'manageTerms'
   | 'deleteTerms';

@@ -30,7 +30,7 @@ const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot 
 /** The longest wait of a read for the poll after a failed write of the same user. */
 const MAX_POLL_WAIT_MS = 5000;
 
-/** Authenticates every request before anything else looks at it, so that invalid credentials are an error on public reads too. */
+/** Authenticates every API request before its parameters are looked at, so that invalid credentials are an error on public reads too. */
 export function auth(authenticator: Authenticator, services: Services, clientAddress: ClientAddress): Middleware {
   return async function authMiddleware(ctx, next) {
     const nonce = ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined);
@@ -87,8 +87,8 @@ const tooManyLogins = (retryAfterS: number) =>
 type AuthResult = { account: Account | undefined } | { error: ApiError };
 
 /**
- * Checks the same credentials once per minute; if the CMS does not respond, the next request checks them again. Every result counts in the
- * login limit, and credentials beyond that limit never reach the CMS.
+ * Remembers credentials that the CMS accepted for a minute, and rejected ones for five seconds; if the CMS does not respond, the next request
+ * checks them again. Every result counts in the login limit, and credentials beyond that limit never reach the CMS.
  */
 export function createAuthenticator({
   cms,

@@ -34,13 +34,13 @@ export interface LoginLimit {
 type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
 
 /**
- * A home connection or a rented server has whole networks of IPv6 addresses: failures of these count as well. An address is an IPv6
- * /64, its network the /56, and its site the /48.
+ * A home connection or a rented server has whole networks of IPv6 addresses. The limits count a /64 as one address, and count its /56 and its
+ * /48 as well.
  */
 const NETWORK_WIDTHS = [
   { name: 'address', factor: 1 },
-  { name: 'network', factor: 4 },
-  { name: 'site', factor: 16 },
+  { name: 'network56', factor: 4 },
+  { name: 'network48', factor: 16 },
 ] as const;
 
 /** The network itself, and the /56 and /48 around an IPv6 network. */

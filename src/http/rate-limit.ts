@@ -21,14 +21,14 @@ export interface RateLimit {
    * @param nowMs `performance.now()`
    */
   tryConsume(address: string, nowMs?: number): boolean;
-  /** Counts what a request cost beyond one, afterwards: the address reaches its limit the earlier. */
+  /** Counts what a request cost beyond one, afterwards, so that the address reaches its limit earlier. */
   charge(address: string, requests: number): void;
   /** Counts a request. Throws `ApiError` 429 with `Retry-After` if the address has used up its minute. */
   consume(address: string): void;
 }
 
 const MINUTE_S = 60;
-/** Bytes of a public response that count as one request if it is built for this one: twice a list of 50 ordinary events. */
+/** Bytes of a public response that count as one request if the response is built for this request: twice a list of 50 ordinary events. */
 const BYTES_PER_REQUEST = 512 * 1024;
 /** Beyond this many networks, the least recently used are forgotten. */
 const MAX_NETWORKS = 100_000;

@@ -145,7 +145,7 @@ function writeOut(data: string | Uint8Array): void {
   if (process.stderr.writableLength < MAX_BACKLOG_BYTES) process.stderr.write(data);
 }
 
-/** Events should contain no credentials; the log removes from error texts what looks like some. */
+/** Observations contain no credentials; to be safe, the log removes from error texts what looks like some. */
 export function createLog({ level, requests, pretty, stream }: LogOptions): Observe {
   const terminal = (stream ?? process.stderr).isTTY === true;
   const isPretty = pretty ?? terminal;

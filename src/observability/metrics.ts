@@ -188,7 +188,7 @@ function addSyncLag(registry: Registry, on: On, nowMs: () => number): void {
   let caughtUpMs: number | undefined;
   const lag: Gauge = new Gauge({
     name: 'calendar_sync_lag_seconds',
-    help: 'Since the replica last equalled the CMS (before the first time: since the start)',
+    help: 'Seconds since the replica last equalled the CMS, or since the start if it never did',
     collect: () => lag.set((nowMs() - (caughtUpMs ?? startedMs)) / 1000),
     registers: [registry],
   });

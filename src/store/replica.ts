@@ -73,7 +73,7 @@ export interface Replica {
   apply(changes: ChangeSet): number;
   /** Inserts or replaces records and images. If a stored post of another kind has the id, it is replaced. */
   upsert(records: readonly CalendarRecord[], images?: readonly ImageRecord[]): number;
-  /** Returns how many were there. The occurrences of a deleted series are deleted with it. Records that link to a deleted record keep the link, as in the CMS. */
+  /** Returns how many were there. The occurrences of a deleted series are deleted with it. Records that link to a deleted one keep the link until they are read again. */
   delete(kind: KindOrImage, ids: readonly number[]): number;
   /** Runs `body` in a transaction, all or nothing. Transactions may be nested. `body` must not wait. */
   transaction<T>(body: () => T): T;
@@ -129,7 +129,7 @@ export interface Replica {
    */
   eventIdsShowing(kind: Exclude<Kind, 'event'> | 'image', id: number): number[];
 
-  /** A rendered record that is valid now. Rendered records are cached in memory. `rendering`: which of the JSON forms of a record it is, single or entry, under which base URL. */
+  /** A rendered record that is valid now. Rendered records are cached in memory. `rendering` names the form (single, or entry of a list) and the base URL. */
   getRendered(rendering: string, kind: Kind, id: number): RenderedRecord | undefined;
   /**
    * Caches a rendered record. `record` must be what it was rendered from, read at the current version

@@ -59,8 +59,8 @@ export function linkBit(targetKind: number, targetId: number): number {
  * `term.noticed` is when this replica first had the term as it is now, in UTC: not every CMS keeps a time of
  * change for terms.
  *
- * `event_count` counts the events of each target and status (hidden events included, protected events not),
- * and has their latest start in UTC (of events that are not hidden).
+ * `event_count` counts the events of each target and status. Hidden events count, protected ones do not. Its
+ * latest start, in UTC, is that of the events that are not hidden.
  *
  * `event_irregular` covers everything that lists ask of irregular events, which are few: lists scan them
  * separately if bounds on the end restrict the start.

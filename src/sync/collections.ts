@@ -21,7 +21,7 @@ export interface Collection {
   /** The collection's name in the CMS. */
   name: string;
   /** Posts have a status and a modification time; terms have neither. */
-  isPosts: boolean;
+  isStoredAsPosts: boolean;
   /** What the mapping says about it, for the CMS. */
   spec: CollectionSpec;
   /** The part of the collection that the sync reads. */
@@ -54,12 +54,12 @@ export function collectionsOf(mapping: Mapping, serviceCredentials: Credentials)
   return KIND_ORDER.flatMap((kind) => {
     const kindMapping = mapping.kinds[kind] as KindMapping<Kind> | undefined;
     if (!kindMapping) return [];
-    const isPosts = kindMapping.storedAs === 'posts';
-    const staffStatuses = isPosts ? [...UNPUBLISHED_STATUSES, WITHHELD] : [];
+    const isStoredAsPosts = kindMapping.storedAs === 'posts';
+    const staffStatuses = isStoredAsPosts ? [...UNPUBLISHED_STATUSES, WITHHELD] : [];
     return {
       kind,
       name: kindMapping.collection,
-      isPosts,
+      isStoredAsPosts,
       spec: kindMapping,
       scope: serviceCredentials === undefined ? PUBLIC_SCOPE : { view: 'editor', statuses: 'all' },
       statuses: serviceCredentials === undefined ? ['publish'] : ['publish', ...staffStatuses],

@@ -113,7 +113,7 @@ export interface StaleResponse {
  * they are sent.
  */
 export interface KindMemory {
-  /** The poller has read everything that was modified before this time; `''` before the first poll. */
+  /** The newest modification that the poller has read; `''` before the first poll. `watermarkAge` says whether it knows everything before. */
   watermarkUtc: string;
   watermarkAge: WatermarkAge | undefined;
   /**
@@ -126,25 +126,28 @@ export interface KindMemory {
 
   /** Records to re-read by id. */
   dirty: Set<number>;
-  /** Records whose `modified` second may not be over: id -> `clockMs` when that `modified` was first read. */
+  /** Records that may change again within the second of their `modified`: id -> `clockMs` when that `modified` was first read. */
   withinSecond: Map<number, number>;
   /**
    * id -> read mark. The replica's record is as new as this request; responses to earlier requests are
    * outdated.
    */
   readMarks: Map<number, number>;
+  /** The read mark of this gateway's latest write. */
   lastWriteMark: number;
+  /** By id; they count only after they were the same for some minutes. */
   staleResponses: Map<number, StaleResponse>;
   /** Stamps of records that are left out because the CMS's response with one alone is too large. */
   tooLarge: Map<number, RecordStamp>;
 
   /**
-   * How many more records the CMS's total has than its list: records that the CMS counts and never lists. With
+   * The CMS's total minus the records that it lists: more than 0 if it counts some that it never lists. With
    * `dedupe`: the total itself. Undefined before the first reconciliation.
    */
   usualExcess: number | undefined;
   /** Long lists of terms are read a few pages at each poll. */
   nextTermPage: number;
+  /** Where the poll continues among the scheduled records that the CMS should have published long ago. */
   lastOverdueId: number;
 
   suspended: SuspendedDeletions | undefined;
@@ -192,7 +195,7 @@ interface SavedResync {
 export interface SyncMemory {
   state: SyncState;
   site: Site;
-  isSiteFresh: boolean;
+  isSiteRead: boolean;
   kinds: Record<Kind, KindMemory>;
   /** Kinds whose collection the site does not have at present. */
   absent: Set<Kind>;
@@ -208,7 +211,7 @@ export interface SyncMemory {
   };
   publicView: {
     modes: PublicViewModes;
-    isFresh: boolean;
+    isRead: boolean;
     /** Since when the CMS refuses anonymous readers of everything. */
     refusedSinceMs: number | undefined;
   };
@@ -305,7 +308,7 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
   return {
     state: initialSyncState(nowMs),
     site: loadSite(replica),
-    isSiteFresh: false,
+    isSiteRead: false,
     kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(watermarks[kind])])) as SyncMemory['kinds'],
     absent: new Set(),
     media: {
@@ -321,7 +324,7 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
     initialSync: loadInitialSync(replica),
     resync: loadResync(replica, collections),
     links: { tables: loadLinkTables(replica), builtFrom: new Map(), refreshed: Promise.resolve() },
-    publicView: { modes: loadPublicViewModes(replica), isFresh: false, refusedSinceMs: undefined },
+    publicView: { modes: loadPublicViewModes(replica), isRead: false, refusedSinceMs: undefined },
     reads: { lastMark: 0, sentMs: new Map(), cmsTimeMs: 0, retained: 0 },
     counts: { requests: 0, changed: 0, removed: 0 },
     batchSize: FIRST_BATCH_SIZE,

@@ -8,7 +8,7 @@ import type { Collection, CollectionPart } from './collections.ts';
 import { collectionOf, isComplete, type SyncContext, type SyncMemory } from './context.ts';
 import { countRecords } from './replica-records.ts';
 
-/** A mass deletion: more than this many records, and more than a third of the collection, within a minute. */
+/** A mass deletion: within `RECENT_MS`, more than `FEW_DELETIONS` records and more than `MAX_FRACTION` of the collection. */
 const FEW_DELETIONS = 10;
 const MAX_FRACTION = 1 / 3;
 const RECENT_MS = 60_000;
@@ -147,8 +147,8 @@ async function isMissing(context: SyncContext, part: CollectionPart, id: number)
   } catch (error) {
     if (isTooLargeError(error)) return false;
     if (!(error instanceof CmsRejected)) throw error;
-    const isHidden = context.serviceCredentials === undefined && error.kind === 'hidden';
-    return isHidden || error.kind === 'not-found';
+    const isNotVisible = context.serviceCredentials === undefined && error.kind === 'not-visible';
+    return isNotVisible || error.kind === 'not-found';
   }
 }
 

@@ -40,7 +40,7 @@ export function isOutdated({ kinds }: SyncMemory, kind: Kind, id: number, readMa
   return (kinds[kind].readMarks.get(id) ?? 0) > readMark;
 }
 
-/** Notes a write of this gateway: the record is re-read until its `modified` second is over. */
+/** Notes a write of this gateway: the record is re-read until the second of its `modified` is over. */
 export function markWritten(memory: SyncMemory, kind: Kind, id: number, atMs: number): void {
   const readMark = nextReadMark(memory);
   setReadMark(memory, kind, id, readMark);
@@ -65,13 +65,19 @@ export function hasWriteSince({ kinds }: SyncMemory, kind: Kind, readMark: numbe
 }
 
 /**
- * Notes when a record was read. A `modified` that is `fresh` may stand for two changes within its second,
- * of which this is the first: every poll re-reads the record until it was read late enough.
+ * Notes when a record was read. If it `mayChangeAgain` within the second of its `modified`, every poll re-reads it until
+ * it was read late enough.
  */
-export function trackModified(memory: SyncMemory, kind: Kind, id: number, readMs: number, isFresh: boolean): void {
+export function trackModified(
+  memory: SyncMemory,
+  kind: Kind,
+  id: number,
+  readMs: number,
+  mayChangeAgain: boolean,
+): void {
   const { withinSecond } = memory.kinds[kind];
   const firstReadMs = withinSecond.get(id);
-  if (isFresh) withinSecond.set(id, readMs);
+  if (mayChangeAgain) withinSecond.set(id, readMs);
   else if (firstReadMs !== undefined && readMs >= firstReadMs + MODIFIED_RESOLUTION_MS) withinSecond.delete(id);
 }
 

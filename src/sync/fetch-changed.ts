@@ -1,4 +1,4 @@
-// Owns what webhooks start: fetching the records that they name, and those that the CMS changed along with
+// Fetches records that are known to have changed, from a webhook, a write or another gateway, and those that the CMS changed along with
 // them, one batch at a time.
 
 import { MEDIA } from '../cms/port.ts';

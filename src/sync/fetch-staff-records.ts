@@ -23,7 +23,7 @@ export interface StaffReader {
 export async function fetchStaffRecords(context: SyncContext, reader: StaffReader, kind: PostKind): Promise<void> {
   const { visibility } = reader;
   const collection = collectionOf(context, kind);
-  if (!collection?.isPosts || isAbsent(context, collection)) return;
+  if (!collection?.isStoredAsPosts || isAbsent(context, collection)) return;
   const staffOnly = collection.staffStatuses.filter((status) => status !== WITHHELD);
   const others = staffOnly.filter((status) => visibility.others.includes(status));
   const own = staffOnly.filter((status) => visibility.own.includes(status) && !others.includes(status));

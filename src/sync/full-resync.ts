@@ -72,7 +72,7 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
 async function resyncPages(context: SyncContext, collection: Collection, progress: ResyncProgress): Promise<boolean> {
   const pageSize = recordsPerPage(collection, context.pageSize);
   const pages = paginate((page) => readPage(context, collection, { order: 'id', detail: 'mapped', ...page }), {
-    by: collection.isPosts ? 'offset' : 'page',
+    by: collection.isStoredAsPosts ? 'offset' : 'page',
     start: progress.cursor,
     concurrency: 1,
     pageSize,

@@ -115,7 +115,7 @@ function acceptRecords(
 /** False if the replica's record was modified later than this one: it is to be read again. */
 function isAcceptable(
   context: SyncContext,
-  { kind, isPosts }: Collection,
+  { kind, isStoredAsPosts }: Collection,
   record: CalendarRecord,
   held: RecordStamp | undefined,
   readMark: number,
@@ -124,7 +124,7 @@ function isAcceptable(
   const { memory } = context;
   const { id } = record;
   const { staleResponses, withinSecond, isPolled, watermarkUtc } = memory.kinds[kind];
-  if (!isPosts) {
+  if (!isStoredAsPosts) {
     withinSecond.delete(id);
     return true;
   }
@@ -138,8 +138,8 @@ function isAcceptable(
     if (!isComputed && !(byId && isStaleConfirmed(context, kind, id, held.modifiedUtc, modifiedUtc))) return false;
   }
   staleResponses.delete(id);
-  const isFresh = (held?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
-  trackModified(memory, kind, id, sentAtMs(context, readMark), isFresh);
+  const mayChangeAgain = (held?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
+  trackModified(memory, kind, id, sentAtMs(context, readMark), mayChangeAgain);
   return true;
 }
 
@@ -170,7 +170,7 @@ function isStaleConfirmed(
 
 /**
  * Commits a change, and then deletes the embedded venues and organizers that no event has any more. `build`
- * returns the change and the ids of the collection's records in it. Resolves with the number of changed
+ * returns the change and the ids of the collection's records in it; it is called again if another change came first. Resolves with the number of changed
  * records.
  */
 async function commitAndPruneEmbedded(
@@ -315,7 +315,7 @@ function deletableIds(
   readMark: number,
 ): number[] {
   const { replica, memory } = context;
-  const { kind, statuses, isPosts } = collection;
+  const { kind, statuses, isStoredAsPosts } = collection;
   const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
   markDirty(memory, kind, outdated);
   const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
@@ -323,9 +323,9 @@ function deletableIds(
   const held = stampsById(context, collection, certain);
   const deletable = certain.filter((id) => {
     const status = held.get(id)?.status;
-    return status !== undefined && (!isPosts || statuses.includes(status));
+    return status !== undefined && (!isStoredAsPosts || statuses.includes(status));
   });
-  if (!isPosts && kind !== 'event')
+  if (!isStoredAsPosts && kind !== 'event')
     for (const id of deletable) markDirty(memory, 'event', replica.eventIdsShowing(kind, id));
   return deletable;
 }

@@ -69,7 +69,7 @@ async function startCollections(context: SyncContext): Promise<void> {
 
 /** Reads the newest modification that is not in the future, and the number of records. */
 async function startCollection(context: SyncContext, collection: Collection): Promise<CollectionProgress> {
-  const request: PageRequest = collection.isPosts
+  const request: PageRequest = collection.isStoredAsPosts
     ? { order: '-modified', limit: 1, detail: 'time' }
     : { limit: 1, detail: 'id' };
   const { records, total, cmsTimeMs } = await readPage(context, collection, request);
@@ -102,7 +102,7 @@ interface PublicPage extends MarkedPage {
 async function copyCollection(context: SyncContext, collection: Collection): Promise<void> {
   const { memory, observe } = context;
   const pageSize = recordsPerPage(collection, context.pageSize);
-  const { kind, isPosts } = collection;
+  const { kind, isStoredAsPosts } = collection;
   const progress = memory.initialSync[kind];
   if (!progress || progress.isFinished) return;
   if (kind === 'event') await refreshLinkTables(context);
@@ -117,7 +117,7 @@ async function copyCollection(context: SyncContext, collection: Collection): Pro
     return { ...page, records: page.records.map((record) => ({ id: idOf(record) })), publicRecords };
   }
   const pages = paginate(readPublicPage, {
-    by: isPosts ? 'offset' : 'page',
+    by: isStoredAsPosts ? 'offset' : 'page',
     start: progress.cursor,
     concurrency: CONCURRENT_PAGES,
     pageSize,
@@ -125,7 +125,7 @@ async function copyCollection(context: SyncContext, collection: Collection): Pro
   for await (const { records, publicRecords, readMark, cursor, total, isLast } of pages) {
     if (publicRecords) await ingestPublicRecords(context, collection, publicRecords, readMark);
     else await ingestRecords(context, collection, records, readMark);
-    const read = isPosts ? cursor.position : (cursor.position - 1) * pageSize;
+    const read = isStoredAsPosts ? cursor.position : (cursor.position - 1) * pageSize;
     Object.assign(progress, { cursor, total, isFinished: isLast, done: isLast ? total : Math.min(total, read) });
     saveProgress(context);
     observe({ type: 'sync-progress', collection: kind, done: progress.done, total });

@@ -142,8 +142,8 @@ async function listModified(context: SyncContext, startedMs: number): Promise<nu
 /** Ids of all images that the replica holds, through the records that refer to them. */
 async function referencedImageIds({ replica, collections }: SyncContext): Promise<number[]> {
   const ids = new Set<number>();
-  for (const { kind, isPosts } of collections) {
-    if (!isPosts) continue;
+  for (const { kind, isStoredAsPosts } of collections) {
+    if (!isStoredAsPosts) continue;
     for (let after = 0; ; ) {
       const slice = replica.stamps(kind, { after, limit: IDS_PER_SLICE }).map(({ id }) => id);
       for (const record of replica.getMany(kind, slice).values())

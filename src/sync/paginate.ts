@@ -3,7 +3,7 @@
 
 import type { CmsPage, CmsRecord, Detail, ListRequest } from '../cms/port.ts';
 import type { Site } from '../model/records.ts';
-import { formatWallTime } from '../time/wall-time.ts';
+import { formatWallTime, parseWallTime } from '../time/wall-time.ts';
 import { offsetMinutes, parseZone, utcToWall, utcZone } from '../time/zones.ts';
 import { idOf, type Scope, stampOf } from './collections.ts';
 
@@ -121,8 +121,8 @@ export interface ModifiedSinceOptions {
 }
 
 /**
- * A CMS such as WordPress stamps a record before it saves it: on a busy site a record may appear after others with a later
- * stamp. For this long after the poller first saw a modification, it also lists what was modified shortly
+ * A CMS such as WordPress sets the modification time of a record before it saves it: on a busy site a record may appear after others that
+ * were modified later. For this long after the poller first saw a modification, it also lists what was modified shortly
  * before it.
  */
 const LATE_COMMIT_MS = 30_000;
@@ -131,17 +131,22 @@ const LATE_COMMIT_MS = 30_000;
  * gives a new record its publication date as modification. Longer than the hour that clocks show twice.
  */
 const AHEAD_MS = 2 * 3_600_000;
-const UTC_TEXT = /^[1-9]\d{3}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+const FIRST_YEAR = '1000';
 
-const utcMs = (utc: string): number => Date.parse(`${utc.replace(' ', 'T')}Z`);
-const subtract = (utc: string, ms: number): string => formatWallTime(utcMs(utc) - ms);
+/** Milliseconds; undefined for what is no modification, such as the zeros of a draft or a day that does not exist. */
+const utcMs = (utc: string): number | undefined => (utc >= FIRST_YEAR ? parseWallTime(utc) : undefined);
+
+/** `''` for what is no modification. */
+function subtract(utc: string, ms: number): string {
+  const fromMs = utcMs(utc);
+  return fromMs === undefined ? '' : formatWallTime(fromMs - ms);
+}
 
 /**
  * Modifications may still appear from this time on if `watermarkUtc` is the newest that is known; `''` if
  * none is.
  */
-export const lookbackUtc = (watermarkUtc: string): string =>
-  UTC_TEXT.test(watermarkUtc) ? subtract(watermarkUtc, LATE_COMMIT_MS) : '';
+export const lookbackUtc = (watermarkUtc: string): string => subtract(watermarkUtc, LATE_COMMIT_MS);
 
 /** Since when `newestUtc` is known as the newest modification of a list, by `clockMs`. */
 export interface WatermarkAge {
@@ -181,9 +186,9 @@ export async function* modifiedSince(
   if (!oldest || first.total <= pageSize) return;
 
   const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
-  if (UTC_TEXT.test(watermarkUtc)) {
+  if (utcMs(watermarkUtc) !== undefined) {
     const zone = parseZone(site.timezone) ?? utcZone;
-    const wall = (utc: string) => (UTC_TEXT.test(utc) ? utcToWall(utc, zone) : '');
+    const wall = (utc: string) => (utcMs(utc) === undefined ? '' : utcToWall(utc, zone));
     // In the hour that clocks show twice, a later modification sorts before an earlier one.
     const nowUtc = formatWallTime(first.cmsTimeMs);
     const setBackMs = 60_000 * Math.max(0, offsetMinutes(watermarkUtc, zone) - offsetMinutes(nowUtc, zone));

@@ -33,8 +33,8 @@ const OVERDUE_PER_POLL = 100;
  */
 export async function poll(context: SyncContext): Promise<string | undefined> {
   const { memory, collections, commit } = context;
-  if (!memory.isSiteFresh) await refreshSite(context);
-  if (!memory.publicView.isFresh) await recheckPublicViews(context);
+  if (!memory.isSiteRead) await refreshSite(context);
+  if (!memory.publicView.isRead) await recheckPublicViews(context);
   for (const collection of collections) {
     if (collection.kind === 'event') await refreshLinkTables(context);
     await unlessAbsent(context, collection, () => pollCollection(context, collection));
@@ -59,7 +59,7 @@ export async function poll(context: SyncContext): Promise<string | undefined> {
 
 async function pollCollection(context: SyncContext, collection: Collection): Promise<void> {
   await fetchDirty(context, collection);
-  const { total, readMark } = collection.isPosts
+  const { total, readMark } = collection.isStoredAsPosts
     ? await pollPosts(context, collection)
     : await pollTerms(context, collection);
   if (matchesTotal(context, collection, total) || hasWriteSince(context.memory, collection.kind, readMark)) return;
@@ -76,7 +76,7 @@ export async function refreshSite({
   memory,
 }: SyncContext): Promise<void> {
   const site = await cms.site({ credentials: serviceCredentials, signal });
-  memory.isSiteFresh = true;
+  memory.isSiteRead = true;
   if (JSON.stringify(site) === JSON.stringify(memory.site)) return;
   // Times and addresses of every record depend on them.
   if (memory.site !== UNKNOWN_SITE) restartResync(memory);

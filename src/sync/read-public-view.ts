@@ -39,7 +39,7 @@ export async function readPublicViews(
   const distinct = new Map(received.map((record) => [idOf(record), record]));
   distinct.delete(0);
   const records = [...distinct.values()];
-  if (context.serviceCredentials === undefined || !collection.isPosts) return records;
+  if (context.serviceCredentials === undefined || !collection.isStoredAsPosts) return records;
   const published = records.filter((record) => record.status === 'publish' && !isTooLarge(record));
   const unchanged = byId ? new Set<number>() : unchangedPluginRecords(context, collection, published);
   const wanted = published.filter((record) => !unchanged.has(idOf(record)));
@@ -80,7 +80,7 @@ export async function readPublicView(
   record: CmsRecord,
   { credentials: _callers, ...call }: CallOptions,
 ): Promise<CmsRecord | undefined> {
-  if (record.status !== 'publish' || !collection.isPosts) return record;
+  if (record.status !== 'publish' || !collection.isStoredAsPosts) return record;
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(WRITE_TIMEOUT_MS)]);
   const options: CallOptions = { ...call, signal };
   const mode = modeOf(context, collection);
@@ -108,7 +108,7 @@ export async function recheckPublicViews(context: SyncContext): Promise<void> {
       await setMode(context, collection, 'public');
     } else warnIfNotPublic(context, collection);
   }
-  context.memory.publicView.isFresh = true;
+  context.memory.publicView.isRead = true;
 }
 
 async function setMode({ memory, commit }: SyncContext, { kind }: Collection, mode: PublicViewMode): Promise<void> {
@@ -179,7 +179,7 @@ async function decideAfterRefusal(
   error: CmsRejected,
 ): Promise<PublicViewMode> {
   const { cms, memory, clockMs } = context;
-  const others = context.collections.filter(({ isPosts, kind }) => isPosts && kind !== collection.kind);
+  const others = context.collections.filter(({ isStoredAsPosts, kind }) => isStoredAsPosts && kind !== collection.kind);
   const probes = [...others.map(({ spec }) => spec), ...(cms.builtIn ? [cms.builtIn] : [])];
   let mode: PublicViewMode = 'account';
   for (const spec of probes) if (await isOpen(context, spec)) mode = 'withheld';

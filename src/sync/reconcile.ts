@@ -18,7 +18,7 @@ const MAX_SEARCHED_DELETIONS = 10;
 
 /** Brings the replica's records of a collection in line with the CMS's list. Throws what the CMS throws. */
 export async function reconcile(context: SyncContext, collection: Collection): Promise<void> {
-  if (collection.isPosts && !collection.spec.dedupe) {
+  if (collection.isStoredAsPosts && !collection.spec.dedupe) {
     const total = await fetchNewest(context, collection);
     if (matchesTotal(context, collection, total) || (await deleteFew(context, collection, total))) return;
   }
@@ -74,7 +74,7 @@ async function fetchNewest(context: SyncContext, collection: Collection): Promis
 /** Searches for a few deleted records. Resolves with whether the total matches then. */
 async function deleteFew(context: SyncContext, collection: Collection, total: number): Promise<boolean> {
   const { usualExcess } = context.memory.kinds[collection.kind];
-  const surplus = listedCount(context, collection) - total - (usualExcess ?? 0);
+  const surplus = listedCount(context, collection) - (total - (usualExcess ?? 0));
   if (surplus < 1 || surplus > MAX_SEARCHED_DELETIONS) return false;
   const ids = (await listedStamps(context, collection)).map(({ id }) => id);
   const readFrom = async (offset: number) => {
@@ -107,8 +107,8 @@ async function listIds(
   const ids = new Set<number>();
   const differing: number[] = [];
   let total = 0;
-  const detail = collection.isPosts ? 'stamp' : 'id';
-  const by = collection.isPosts ? 'offset' : 'page';
+  const detail = collection.isStoredAsPosts ? 'stamp' : 'id';
+  const by = collection.isStoredAsPosts ? 'offset' : 'page';
   const pages = paginate((page) => readPage(context, collection, { order: 'id', detail, ...page }), {
     by,
     concurrency: 3,

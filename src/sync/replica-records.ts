@@ -32,7 +32,10 @@ export function stampsById(
  * Stamps of all records that the replica holds within the collection's statuses, ascending by id. Yields to
  * the event loop.
  */
-export async function allStamps(replica: Replica, { kind, statuses, isPosts }: Collection): Promise<RecordStamp[]> {
+export async function allStamps(
+  replica: Replica,
+  { kind, statuses, isStoredAsPosts }: Collection,
+): Promise<RecordStamp[]> {
   const stamps: RecordStamp[] = [];
   for (;;) {
     const after = stamps.at(-1)?.id ?? 0;
@@ -40,7 +43,7 @@ export async function allStamps(replica: Replica, { kind, statuses, isPosts }: C
       after,
       limit: IDS_PER_SLICE,
       withoutOccurrences: true,
-      ...(isPosts && { statuses }),
+      ...(isStoredAsPosts && { statuses }),
     });
     stamps.push(...slice);
     if (slice.length < IDS_PER_SLICE) return stamps;
@@ -50,13 +53,13 @@ export async function allStamps(replica: Replica, { kind, statuses, isPosts }: C
 
 /** Number of records that the replica holds within the collection's statuses. */
 export function countRecords({ replica, memory }: SyncContext, collection: Collection): number {
-  const { kind, isPosts, staffStatuses, statuses } = collection;
+  const { kind, isStoredAsPosts, staffStatuses, statuses } = collection;
   if (memory.recordCounts.version !== replica.version)
     memory.recordCounts = { version: replica.version, kinds: replica.counts() };
   const count = memory.recordCounts.kinds[kind] ?? 0;
   // Without a service account the replica has records in these statuses only because callers listed them.
   const statusesOfCallers = staffStatuses.filter((status) => !statuses.includes(status));
-  if (!isPosts || statusesOfCallers.length === 0) return count;
+  if (!isStoredAsPosts || statusesOfCallers.length === 0) return count;
   return count - replica.stamps(kind, { statuses: statusesOfCallers, withoutOccurrences: true }).length;
 }
 
@@ -66,7 +69,8 @@ export function findDiffering(context: SyncContext, collection: Collection, list
   const stored = stampsById(context, collection, ids);
   return listed.flatMap(({ id, modifiedUtc, status }) => {
     const stamp = stored.get(id);
-    const isSame = stamp && (!collection.isPosts || (stamp.modifiedUtc === modifiedUtc && stamp.status === status));
+    const isSame =
+      stamp && (!collection.isStoredAsPosts || (stamp.modifiedUtc === modifiedUtc && stamp.status === status));
     return id === 0 || isSame ? [] : id;
   });
 }

@@ -33,7 +33,7 @@ export type SyncEvent =
    * The CMS responded, but the replica could not be read or written, for example because the disk is full.
    */
   | { type: 'replicaFailed'; reason: string }
-  /** A poll saw everything, and a mass deletion waits for confirmation. */
+  /** A poll saw everything, and a mass deletion waits for confirmation, or a collection is absent. */
   | { type: 'unconfirmed'; reason: string };
 
 export type SyncEventType = SyncEvent['type'];

@@ -45,7 +45,7 @@ export interface Sync extends Leadership {
    */
   poll(): Promise<boolean>;
   /**
-   * Fetches or deletes the records of a webhook. Resolves with true if that succeeded; otherwise the next
+   * Fetches or deletes records that are known to have changed: from a webhook, a write or another gateway. Resolves with true if that succeeded; otherwise the next
    * poll does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean>;

@@ -90,7 +90,7 @@ describe('an occurrence of a series', () => {
     it(`of a ${status} series is for those who may read the series`, async () => {
       const { read } = cms;
       cms.read = async (spec, id, how, options) => {
-        if (options?.credentials !== CREDENTIALS.editor) throw new CmsRejected('hidden', 'Not yours.');
+        if (options?.credentials !== CREDENTIALS.editor) throw new CmsRejected('not-visible', 'Not yours.');
         return read(spec, id, how, options);
       };
       await start({ status });

@@ -237,7 +237,7 @@ export function createFakeCms(
         const reader = postReader(options);
         const status = reader === undefined ? 401 : 403;
         if (view === 'editor' && !canEdit(reader, record)) refuse('forbidden', status, 'rest_forbidden_context');
-        if (!canSee(reader, record, view)) refuse('hidden', status, 'rest_forbidden');
+        if (!canSee(reader, record, view)) refuse('not-visible', status, 'rest_forbidden');
         if (password !== undefined && record.password !== undefined && password !== record.password)
           refuse('forbidden', 403, 'rest_post_incorrect_password');
       }

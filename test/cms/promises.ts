@@ -180,16 +180,16 @@ export const PROMISES: readonly Promised[] = [
       expect((await list({ view: 'editor', statuses: 'any', ids }, admin)).total).to.equal(1);
       expect((await list({ ids })).records).to.deep.equal([]);
       expect((await list({ view: 'reader', ids }, subscriber)).records).to.deep.equal([]);
-      await expectRejected(cms.read(event, context.draft, { view: 'public' }), 'hidden', 'not-found');
-      await expectRejected(cms.read(event, context.draft, { view: 'reader' }, subscriber), 'hidden', 'not-found');
+      await expectRejected(cms.read(event, context.draft, { view: 'public' }), 'not-visible', 'not-found');
+      await expectRejected(cms.read(event, context.draft, { view: 'reader' }, subscriber), 'not-visible', 'not-found');
     },
   },
   {
     name: 'what editors see of public records is refused to others',
     async check({ cms, event, ids, list, subscriber }) {
       for (const as of [{}, subscriber]) {
-        await expectRejected(list({ view: 'editor', statuses: 'any' }, as), 'forbidden', 'invalid', 'hidden');
-        await expectRejected(cms.read(event, ids[0]!, { view: 'editor' }, as), 'forbidden', 'hidden');
+        await expectRejected(list({ view: 'editor', statuses: 'any' }, as), 'forbidden', 'invalid', 'not-visible');
+        await expectRejected(cms.read(event, ids[0]!, { view: 'editor' }, as), 'forbidden', 'not-visible');
       }
       await expectRejected(list({ statuses: ['draft'] }), 'forbidden', 'invalid');
     },

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { type Cms, plainCollection } from '../../src/cms/port.ts';
+import { WORDPRESS_RECORDS } from '../../src/cms/wordpress/record-form.ts';
 import { createWordPress } from '../../src/cms/wordpress/wordpress.ts';
 import { CmsRejected } from '../../src/errors.ts';
 import type { RecordingContext } from '../record/scenario.ts';
@@ -14,6 +15,14 @@ const USER = { credentials: 'Basic eDp5' };
 const EVENTS = { ...plainCollection('events', 'posts'), selectedFields: 'id,status,title.raw,meta.website' };
 const CATEGORIES = { ...plainCollection('event_categories', 'terms'), selectedFields: 'id,name,slug' };
 const MISSING = plainCollection('no-such-base', 'posts');
+
+describe('a CMS record of WordPress', () => {
+  it('has a positive integer for an id, as number or text', () => {
+    const hasId = (id: unknown) => WORDPRESS_RECORDS.hasPath(EVENTS, { id }, 'id');
+    for (const id of [7, '7']) expect(hasId(id), String(id)).to.equal(true);
+    for (const id of [0, -1, 1.5, '', 'x', true, null, [], { toString: 1 }]) expect(hasId(id)).to.equal(false);
+  });
+});
 
 describe('the WordPress adapter', () => {
   withoutNetwork();

@@ -29,7 +29,7 @@ describe('a retry with an Idempotency-Key shows no more than the actor may see n
       if (options?.credentials === CREDENTIALS[role] && how.view === 'editor')
         throw new CmsRejected('forbidden', 'No.');
       if (options?.credentials === CREDENTIALS[role] && cms.posts.get(id)?.status === 'private')
-        throw new CmsRejected('hidden', 'No.');
+        throw new CmsRejected('not-visible', 'No.');
       return read(spec, id, how, options);
     };
   }

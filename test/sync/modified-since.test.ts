@@ -3,7 +3,7 @@
 
 import { expect } from 'chai';
 import { idOf } from '../../src/sync/collections.ts';
-import { modifiedSince, type PageRequest } from '../../src/sync/paginate.ts';
+import { lookbackUtc, modifiedSince, type PageRequest } from '../../src/sync/paginate.ts';
 import { parseZone, utcToWall, utcZone } from '../../src/time/zones.ts';
 
 const BERLIN = { url: '', name: '', timezone: 'Europe/Berlin' };
@@ -71,6 +71,12 @@ describe('modifications since a watermark', () => {
       '2026-03-01 12:00:09',
     );
     expect(await listIds(list, '2026-03-01 12:00:05')).to.include(24);
+  });
+
+  it('are all records if the watermark is a day that does not exist', async () => {
+    const list = fakeList(records(12, '2026-03-01 12:00:00'), '2026-03-01 12:00:05');
+    expect(await listIds(list, '2026-02-30 10:00:00')).to.have.length(12);
+    expect(lookbackUtc('2026-02-30 10:00:00')).to.equal('');
   });
 
   it('cost one request if the first page reaches back to the watermark, or the watermark is settled', async () => {

@@ -146,7 +146,7 @@ export function expectInSync({
   const held: Record<string, CalendarRecord> = {};
   for (const collection of collectionsOf(mapping, service)) {
     const { kind, name: base } = collection;
-    const cmsRecords = collection.isPosts
+    const cmsRecords = collection.isStoredAsPosts
       ? [...cms.posts.values()]
           .filter((post) => post.base === base && collection.statuses.includes(post.status))
           .map((post) => asIngested(cms, post, service))
@@ -157,7 +157,7 @@ export function expectInSync({
         expected[`${kind} ${each.id}`] = each;
       if ('image' in record && cms.media.has(record.image)) images.add(record.image);
     }
-    const rows = replica.stamps(kind, collection.isPosts ? { statuses: collection.statuses } : {});
+    const rows = replica.stamps(kind, collection.isStoredAsPosts ? { statuses: collection.statuses } : {});
     for (const [id, record] of replica.getMany(
       kind as Kind,
       rows.map(({ id }) => id),

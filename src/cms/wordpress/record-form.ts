@@ -67,10 +67,12 @@ function fieldPaths(fields: string): string[] {
   return [...new Set(paths)].filter((path) => path !== '');
 }
 
+const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+
 function hasPath({ termFields }: CollectionSpec, record: CmsRecord, path: string): boolean {
   const [root = '', key] = path.split('.');
   const value = record[root];
-  if (root === 'id') return Number.isSafeInteger(Number(value)) && Number(value) > 0;
+  if (root === 'id') return isId(typeof value === 'string' ? Number(value) : value);
   if (OBJECTS.has(root)) {
     if (typeof value !== 'object' || value === null || (Array.isArray(value) && value.length > 0)) return false;
     if (key === undefined) return true;

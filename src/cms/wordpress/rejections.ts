@@ -19,7 +19,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   rest_post_invalid_id: { kind: 'not-found' },
   rest_term_invalid: { kind: 'not-found' },
   rest_user_invalid_id: { kind: 'not-found' },
-  rest_forbidden: { kind: 'hidden' },
+  rest_forbidden: { kind: 'not-visible' },
   rest_no_route: { kind: 'no-collection' },
   rest_not_logged_in: { kind: 'unauthenticated' },
   incorrect_password: { kind: 'unauthenticated' },
