@@ -206,7 +206,7 @@ function checkDependencies({ upstream, publicUrl, listen, lists, redisUrl }: Con
     );
   }
   if (redisUrl !== undefined && (!URL.canParse(redisUrl) || new URL(redisUrl).hostname === '')) {
-    throw new ConfigError('redisUrl (CALENDAR_REDIS_URL)', 'lacks a host or a port', 'Write it as redis://cache:6379.');
+    throw new ConfigError('redisUrl (CALENDAR_REDIS_URL)', 'has no host', 'Write it as redis://cache:6379.');
   }
   if (lists.perPage > lists.maxPerPage) {
     throw new ConfigError(

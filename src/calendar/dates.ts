@@ -153,7 +153,7 @@ function nextUtcMidnight(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) + 1) * dayMs;
 }
 
-/** An event's times as stored. */
+/** An event's times as stored; start and end are `''` in an event without dates. */
 export interface EventTimes {
   start: WallTime;
   end: WallTime;
@@ -180,8 +180,10 @@ export function eventTimes(
   const read = (name: string, text: string | undefined, stored: WallTime | undefined) =>
     text === undefined ? (stored ?? '') : parseWallTimeIn(name, text, { nowMs: site.nowMs, zone });
   let start = read('start_date', sent.start, before?.start);
-  let end = read('end_date', sent.end, before?.end);
-  if (allDay) {
+  // An event that the CMS has without an end ends when it starts; one without a start has neither.
+  let end = read('end_date', sent.end, before?.end) || start;
+  if (start === '' && sent.end !== undefined) throw invalidParam('start_date', 'The event has no start yet.');
+  if (allDay && start !== '') {
     start = startOfDay(start);
     end = endOfDay(end);
   }
@@ -191,6 +193,6 @@ export function eventTimes(
   return { start, end, timezone, allDay };
 }
 
-/** Converts a wall time in the named zone to UTC. An unknown zone counts as the site's. */
+/** Converts a wall time in the named zone to UTC; `''` stays. An unknown zone counts as the site's. */
 export const toUtc = (wall: WallTime, timezone: string, site: Zone): WallTime =>
-  wallToUtc(wall, parseZone(timezone) ?? site);
+  wall === '' ? '' : wallToUtc(wall, parseZone(timezone) ?? site);

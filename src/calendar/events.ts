@@ -312,6 +312,7 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
     if (!stored) return { ...times, ...utc };
     const changed = TIMES.filter((name) => sent[name] !== undefined || times[name] !== stored[name]);
     const fields: Partial<EventFields> = Object.fromEntries(changed.map((name) => [name, times[name]]));
+    if (times.start === '') return fields;
     // Each UTC time depends on its local time and on the zone.
     if (changed.includes('timezone') || changed.includes('start')) fields.startUtc = utc.startUtc;
     if (changed.includes('timezone') || changed.includes('end')) fields.endUtc = utc.endUtc;

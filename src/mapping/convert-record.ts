@@ -201,7 +201,8 @@ export function createWriter(
         // The wall time stays when the zone changes, so dates that are stored as instants must be written
         // again.
         const record: Values = { ...read(current, site) };
-        for (const { field } of zoneDependent) if (!(field.key in values)) values[field.key] = record[field.key];
+        for (const { field } of zoneDependent)
+          if (!(field.key in values) && record[field.key] !== '') values[field.key] = record[field.key];
       }
       return { event: requested, site: site.timezone };
     }

@@ -248,7 +248,7 @@ function describeError(error: unknown, depth = 0): object {
 /** Removes what looks like credentials: authorization headers, and user and password in a URL. */
 export function redactCredentials(text: string): string {
   return text
-    .replace(/\b(basic|bearer)\s+[A-Za-z0-9+/_=.~-]{6,}/gi, '$1 (removed)')
+    .replace(/\b(basic|bearer|jwt|api-key)\s+[A-Za-z0-9+/_=.~-]{6,}/gi, '$1 (removed)')
     .replace(/\/\/[^\s/@"']+@/g, '//(removed)@');
 }
 

@@ -20,6 +20,34 @@ describe('times in an update', () => {
       expect(late.code).to.equal('rest_invalid_param');
     });
 
+    describe('of an event that the CMS has without dates', () => {
+      let id: number;
+      beforeEach(async () => {
+        ({ id } = await write('/events', 'create', event));
+        const { start_date, end_date, ...others } = fixture.cms.posts.get(id)!.meta as Record<string, unknown>;
+        expect([start_date, end_date]).to.not.include(undefined);
+        fixture.cms.edit(id, { meta: others });
+      });
+      const stored = () => fixture.gateway.services.replica.get('event', id);
+
+      for (const change of [{ timezone: 'Asia/Tokyo' }, { all_day: true }])
+        it(`leaves it without dates: ${JSON.stringify(change)}`, async () => {
+          await write('/events', 'update', change, { id });
+          expect(stored()).to.include({ start: '', end: '', startUtc: '', endUtc: '' });
+        });
+
+      it('takes a start for the end too', async () => {
+        await write('/events', 'update', { start_date: '2027-05-01 10:00:00' }, { id });
+        expect(stored()).to.include({ start: '2027-05-01 10:00:00', end: '2027-05-01 10:00:00' });
+      });
+
+      it('rejects an end without a start', async () => {
+        const error = await errorOf(write('/events', 'update', { end_date: '2027-05-01 10:00:00' }, { id }));
+        expect(error).to.include({ status: 400, code: 'rest_invalid_param' });
+        expect(error.data.params).to.have.all.keys('start_date');
+      });
+    });
+
     it('uses the zone that an editor changed in the CMS', async () => {
       const { id } = await write('/events', 'create', event);
       fixture.cms.edit(id, { meta: { ...fixture.cms.posts.get(id)?.meta, timezone: 'Asia/Tokyo' } });

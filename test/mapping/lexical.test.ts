@@ -42,6 +42,11 @@ describe('HTML as rich text of Lexical', () => {
       'list:ul(listitem("a") listitem(list:ol(listitem("b"))) listitem("c" linebreak "d")) paragraph("e")',
     ],
     [
+      'lists with white space between their tags, as editors write them',
+      '<ol>\n  <li>a</li>\n  <li>b\n    <ul>\n<li>c</li>\n</ul>\n</li>\n</ol>\n<p>e</p>',
+      'list:ol(listitem("a") listitem("b") listitem(list:ul(listitem("c")))) paragraph("e")',
+    ],
+    [
       'headings, quotes, rules and preformatted text',
       '<h2>T</h2><blockquote><p>q</p></blockquote><hr><pre>a\n b</pre>',
       'heading:h2("T") quote("q") horizontalrule paragraph("a" linebreak " b")',

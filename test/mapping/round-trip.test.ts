@@ -212,7 +212,8 @@ describe('a mapping reads back what it has written', () => {
   it('a cost stored as a number, and refuses words', () => {
     const fields = { cost: { at: 'meta.c', as: 'number', clearWith: null } };
     for (const cost of ['', '10', '0', '10.5']) expect(writeAndRead(fields, { cost }).cost).to.equal(cost);
-    expect(() => writeAndRead(fields, { cost: 'Free' })).to.throw('Invalid parameter(s): cost');
+    for (const cost of ['Free', '007'])
+      expect(() => writeAndRead(fields, { cost })).to.throw('Invalid parameter(s): cost');
   });
 
   it('whole days in a format without time, and refuses hours', () => {

@@ -129,6 +129,8 @@ describe('log', () => {
       expect(output).to.contain('site.test');
       for (const part of ['hunter2', secret, 'eyJhbGci']) expect(output).not.to.contain(part);
     }
+    for (const scheme of ['users API-Key', 'JWT'])
+      expect(redactCredentials(`refused ${scheme} 3b241101-e2bb-4255`)).to.equal(`refused ${scheme} (removed)`);
     expect(redactCredentials('See https://site.test/a@b and basic needs')).to.equal(
       'See https://site.test/a@b and basic needs',
     );

@@ -1,5 +1,6 @@
 // Proposes which fields of a post type hold the start and the end of its events.
 
+import { ConfigError } from '../../errors.ts';
 import type { FieldSpec } from '../../mapping/mapping-file.ts';
 import { isObject } from '../../model/json.ts';
 import { formatSample } from '../field-samples.ts';
@@ -89,6 +90,12 @@ export function namedDate(
   const field = fieldAt(date, fields);
   const inferred = decided(field, decisions);
   if (time !== undefined) {
+    if (inferred?.hasTime)
+      throw new ConfigError(
+        '--field',
+        `"${date}" has a time of day itself`,
+        'Name that field alone, without a second one.',
+      );
     const timeField = fieldAt(time, fields);
     const isSeen = inferred !== undefined && inferTimeFormat(timeField.values) !== undefined;
     return {

@@ -85,8 +85,8 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, 
   const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
   if (!isPostCollection(spec) || !hasStatus) return record;
   const field = statusFieldOf(spec);
-  const status = statusOf(doc, field === undefined ? undefined : doc[field]);
-  return { ...record, status, ...(field !== undefined && { [field]: status }) };
+  const status = statusOf(doc, field === undefined ? undefined : valueIn(doc, field));
+  return { ...(field === undefined ? record : withValue(record, field, status)), status };
 }
 
 const RICH_TEXTS = ['description', 'excerpt'];
@@ -121,16 +121,16 @@ export function toPayloadBody(ids: Ids, spec: CollectionSpec, body: CmsRecord): 
   const status = statusIn(spec, body);
   if (status === undefined) return payloadBody;
   const field = statusFieldOf(spec);
-  const { [statusPathOf(spec)]: _, ...rest } = payloadBody;
   if (!statusesOf(spec).includes(status)) invalid(statusPathOf(spec), `has no status "${status}"`);
+  const { [CORE_STATUS]: _, ...rest } = payloadBody;
   if (field === undefined) return { ...rest, _status: PAYLOAD_STATUSES[status] };
-  const isPayloadStatus = status in PAYLOAD_STATUSES;
-  return { ...rest, _status: PAYLOAD_STATUSES[status] ?? 'draft', [field]: isPayloadStatus ? null : status };
+  const ofSite = status in PAYLOAD_STATUSES ? null : status;
+  return { ...withValue(payloadBody, field, ofSite), _status: PAYLOAD_STATUSES[status] ?? 'draft' };
 }
 
 /** The API's status in the body of a write. */
 export function statusIn(spec: CollectionSpec, body: CmsRecord): string | undefined {
-  const status = isPostCollection(spec) ? body[statusPathOf(spec)] : undefined;
+  const status = isPostCollection(spec) ? valueIn(body, statusPathOf(spec)) : undefined;
   return status === undefined ? undefined : String(status);
 }
 
@@ -150,6 +150,20 @@ function readIds(value: unknown, toGateway: (payloadId: unknown) => number | und
   if (Array.isArray(value)) return value.flatMap((item) => readIds(item, toGateway) ?? []);
   if (isObject(value)) return readIds('value' in value ? value.value : value.id, toGateway);
   return toGateway(value) ?? null;
+}
+
+/** The value at a dotted path. */
+const valueIn = (record: CmsRecord, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), record);
+
+/** A copy of the record with this value at a dotted path. */
+function withValue(record: CmsRecord, path: string, value: unknown): CmsRecord {
+  const [key = '', ...rest] = path.split('.');
+  const inner = record[key];
+  return {
+    ...record,
+    [key]: rest.length === 0 ? value : withValue(isObject(inner) ? inner : {}, rest.join('.'), value),
+  };
 }
 
 /** A copy of the record with another value at a dotted path, if there is one. */

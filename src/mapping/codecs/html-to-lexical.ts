@@ -205,6 +205,8 @@ export function htmlToLexical(html: string): object | null {
   }
 
   function addRun(run: string): void {
+    // White space between the tags of a list is no item of it.
+    if (!block && lists.length > 0 && run.trim() === '') return;
     const { children } = link ?? blockForText();
     const last = children.at(-1);
     const isAtStart = link === undefined && (last === undefined || last.type === 'linebreak');

@@ -20,6 +20,8 @@ const numericText = ({ decimal }: NumberOptions): Codec => ({
   write: (value) => {
     const text = String(value).trim();
     if (!/^-?(?:\d+(?:\.\d+)?|\.\d+)$/.test(text)) throw new UnrepresentableValue('only a number can be stored here');
+    // A postal code or a telephone number would come back as another one.
+    if (/^-?0\d/.test(text)) throw new UnrepresentableValue('only a number without leading zeros can be stored here');
     // More digits than a floating-point number has would come back as another number.
     if (plainDecimal(Number(text)) !== withoutRedundantZeros(text))
       throw new UnrepresentableValue('only a number of at most 15 digits can be stored here');
@@ -36,7 +38,7 @@ function withoutRedundantZeros(text: string): string {
   const [sign, digits] = text.startsWith('-') ? ['-', text.slice(1)] : ['', text];
   const [whole = '', fraction = ''] = digits.split('.');
   const significant = fraction.replace(/(?<!0)0+$/, '');
-  const plain = (whole.replace(/^0+(?=\d)/, '') || '0') + (significant === '' ? '' : `.${significant}`);
+  const plain = (whole || '0') + (significant === '' ? '' : `.${significant}`);
   return plain === '0' ? plain : sign + plain;
 }
 

@@ -84,6 +84,19 @@ describe('init with Payload', () => {
       print: (line) => void printed.push(line),
     });
 
+  it('rejects an account without its key, and a key without an account', async () => {
+    for (const [args, env] of [
+      [{ user: 'members' }, {}],
+      [{}, { CALENDAR_UPSTREAM_PASSWORD: KEY }],
+    ] as const) {
+      const error = await run(args, env).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(ConfigError);
+      expect((error as ConfigError).message).to.match(/^--user: .*API key/);
+    }
+    expect(readdirSync(folder)).to.deep.equal([]);
+    expect(await run({ anonymous: true }, { CALENDAR_UPSTREAM_PASSWORD: KEY })).to.equal(0);
+  });
+
   it('proposes a mapping from the names and values of the collections, and writes it', async () => {
     expect(await run({ user: 'members' }, { CALENDAR_UPSTREAM_PASSWORD: KEY })).to.equal(0);
     const config = loadConfig({ file: join(folder, 'made/config.json'), env: { CALENDAR_UPSTREAM_PASSWORD: KEY } });

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { pathsOf } from '../../../src/cli/field-samples.ts';
 import { type ProbedSite, type ProbedType, sourceFields } from '../../../src/cli/init/probe.ts';
 import { findEventTypes, propose, proposeOwnTypes } from '../../../src/cli/init/propose.ts';
+import { ConfigError } from '../../../src/errors.ts';
 import { compileMapping } from '../../../src/mapping/compile.ts';
 import { loadMapping, mappingNames } from '../../../src/mapping/load.ts';
 import { metaKeys } from '../../../src/mapping/meta-keys.ts';
@@ -233,6 +234,14 @@ describe('a generated mapping', () => {
       start_date: { parts: [part('day', 'd/m/Y'), part('curtain', 'g:i A')] },
       end_date: { parts: [part('last_day', 'd/m/Y'), part('curfew', 'g:i A')] },
     });
+  });
+
+  it('rejects a time of day beside a date that has one', () => {
+    for (const day of ['1935436200', '2031-04-25T19:30:00Z']) {
+      const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day, curtain: '19:30' } }])]);
+      const decisions = { collections: { event: 'gigs' }, fields: { 'event.start_date': 'meta.day,meta.curtain' } };
+      expect(() => propose(facts, decisions), day).to.throw(ConfigError, '"meta.day" has a time of day itself');
+    }
   });
 
   it('says of a date without a time of day how to name both', () => {

@@ -61,6 +61,25 @@ describe('the API key of the service account', () => {
   });
 });
 
+describe('a status at a path within an object', () => {
+  const spec = { ...eventWithStatuses, paths: new Map([...eventWithStatuses.paths, ['status', 'workflow.status']]) };
+
+  it('is read', () => {
+    const workflow = { status: 'pending', reviewer: 'Ada' };
+    const record = toGatewayRecord(integerIds, spec, { id: 1, _status: 'draft', workflow });
+    expect(record).to.deep.include({ status: 'pending', workflow });
+    expect(toGatewayRecord(integerIds, spec, { id: 1, _status: 'published' })).to.deep.include({ status: 'publish' });
+  });
+
+  it('is written, and decides whether the record is published', () => {
+    const write = (status: string) => toPayloadBody(integerIds, spec, { title: 'A', workflow: { status } });
+    expect(write('private')).to.deep.equal({ title: 'A', _status: 'draft', workflow: { status: 'private' } });
+    expect(write('draft')).to.deep.equal({ title: 'A', _status: 'draft', workflow: { status: null } });
+    expect(write('publish')).to.deep.equal({ title: 'A', _status: 'published', workflow: { status: null } });
+    expect(() => write('future')).to.throw(CmsRejected);
+  });
+});
+
 describe('a page of Payload', () => {
   it('contains the wanted part of the list, and is not much longer', () => {
     fc.assert(

@@ -30,15 +30,18 @@ export async function initPayload(
   { print, ask }: Terminal,
   mount: string,
 ): Promise<number | undefined> {
-  const { user, password } = options;
+  const { user, password, anonymous } = options;
   const account =
-    user === undefined || password === undefined
+    anonymous || user === undefined || password === undefined
       ? undefined
       : { user, password, isFromEnvironment: options.isPasswordFromEnvironment };
   // Only for Payload: a password of WordPress may have any characters.
   const login = account && (() => apiKeyLogin(account.user, account.password));
   const site = await probePayload(url, login);
   if (!site) return undefined;
+  if (!anonymous && !account && user !== undefined) throw new ConfigError('--user', 'goes with an API key', GIVE_KEY);
+  if (!anonymous && !account && password !== undefined)
+    throw new ConfigError('--user', 'is missing: there is an API key without one', GIVE_KEY);
   assertSinglePaths(options);
   const bases = site.types.map(({ base }) => base);
   assertCollections(
