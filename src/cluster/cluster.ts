@@ -68,7 +68,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     ...createConsistencyTokens(node),
     writeThrough,
     commit: (build) => changeLog.commit('poll', build),
-    async isLeader() {
+    async beginPoll() {
       void webhooks.resend();
       if (!node.startPoll()) return false;
       // Before the poll: the next leader resumes from this poll's watermarks, which are past these changes.

@@ -8,6 +8,9 @@
  *       │ unavailable,       │   └──── gap ─────┘   └──── lock lost ────┘
  *       │ refused (any)      └────> bootstrapping ── bootstrapped ──> leader
  *                        lock taken
+ *
+ * After a gap, or with a token that is not its own, every role but `standalone` goes to `joining`; so does a bootstrapping gateway that
+ * loses the lock.
  */
 
 export type RoleName =

@@ -71,6 +71,7 @@ export interface KindSpec {
   /** Of Payload: the collection's slug. */
   collection?: string;
   readOnly?: boolean;
+  /** The CMS's list repeats records, and its totals are unreliable. */
   dedupe?: boolean;
   /** Of events: the site sends the occurrences of a series. */
   occurrences?: OccurrenceWindow;

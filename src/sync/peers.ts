@@ -10,7 +10,7 @@ export interface Peers {
   /** Commits what a poll found, in the replicas of all gateways. */
   commit: Commit;
   /** True if this gateway polls. The poller calls it before each poll. Never rejects. */
-  isLeader(): Promise<boolean>;
+  beginPoll(): Promise<boolean>;
   /** A poll saw everything. */
   polled(): Promise<void>;
   /** The CMS, or the replica, failed during a poll. */
@@ -44,7 +44,7 @@ export interface Leadership {
   becomeLeader(dirty: readonly RecordKey[]): void;
   /** Returns the dirty records that this gateway did not re-read while it polled, and forgets them: the gateway that polls now re-reads them. */
   takeDirty(): ChangedRecord[];
-  /** Asks `Peers.isLeader` again. */
+  /** Asks `Peers.beginPoll` again. */
   recheckLeadership(): void;
   /** Takes over the leader's state: this gateway's replica equals the leader's. */
   followLeader(leader: SyncState): void;

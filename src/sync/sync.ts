@@ -96,7 +96,7 @@ export interface SyncOptions {
   /** The wall clock, and a monotonic one for durations. */
   nowMs?: () => number;
   clockMs?: () => number;
-  peers?: Pick<Peers, 'commit' | 'isLeader' | 'polled' | 'pollFailed'> | undefined;
+  peers?: Pick<Peers, 'commit' | 'beginPoll' | 'polled' | 'pollFailed'> | undefined;
   /** Time between the starts of two full resyncs. */
   resyncIntervalMs?: number | undefined;
   /** Records per request. */
@@ -123,7 +123,7 @@ export function createSync(options: SyncOptions): Sync {
   const completed = Promise.withResolvers<void>();
   let context = createContext();
   const loop = createPollLoop({
-    poll: async () => (!peers || (await peers.isLeader())) && (await runPoll()),
+    poll: async () => (!peers || (await peers.beginPoll())) && (await runPoll()),
     pauseMs(durationMs) {
       const { state } = context.memory;
       if (state.failures > 0) return retryDelayMs(state);

@@ -66,7 +66,7 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
           .flatMap((id) => records.get(id) ?? [])
           .map((record) => ({ read: () => listPage.serialize(record, audience) as FeedEvent }));
       },
-      /** Of a response with all events of the page. */
+      /** How a response with all events of the page may be cached. */
       caching(): Partial<ApiResponse> {
         const { ids, validUntilMs, extraRequests: toFind = 0 } = listPage;
         const charge = { extraRequests: toFind + extraRequests(ids.length, EVENTS_PER_REQUEST) };

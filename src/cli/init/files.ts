@@ -23,7 +23,7 @@ export interface OutputFile {
 export interface ServiceAccount {
   user: string;
   password: string;
-  /** Then the password stays there, and goes into no file. */
+  /** If true, the password stays in the environment and is written to no file. */
   isFromEnvironment: boolean;
 }
 

@@ -33,7 +33,7 @@ export const INIT_OPTIONS = {
 export const INIT_HELP = `calendar-gateway init [URL] [options]
 
 Probes a WordPress or Payload site, proposes a mapping for its events, shows three of them as the API would, and writes the configuration.
-It asks what the site does not tell. Each question has an option; without a terminal it asks nothing.
+It asks what the site does not tell; of Payload, only the name and whether to write. Each question has an option; without a terminal it asks nothing.
 
   URL                    the site's address, such as https://example.org
   --user NAME            the service account; without one only public records are readable. For Payload: the slug of the collection

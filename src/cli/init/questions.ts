@@ -24,7 +24,7 @@ export interface Questions {
   field(what: 'start' | 'end', type: ProbedType): Promise<string | undefined>;
   dateOrder(example: string): Promise<'dmy' | 'mdy'>;
   seconds(): Promise<'utc' | 'wall'>;
-  /** Of the calendar. `usual`: without an answer. */
+  /** The name of the calendar. `usual` counts if there is no answer. */
   name(usual: string): Promise<string | undefined>;
   write(folder: string): Promise<boolean>;
 }

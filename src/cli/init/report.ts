@@ -149,7 +149,7 @@ export function missingDatesLines(site: ProbedSite, bases: readonly string[]): s
   });
 }
 
-/** What `init` assumed because it could not ask, each with the option to change it. */
+/** What `init` assumed because it did not ask, each with the option to change it. */
 export function assumptionLines({ openQuestions, eventTypes }: Proposal): string[] {
   const bases = eventTypes.map(({ base }) => base);
   const assumptions: Record<Proposal['openQuestions'][number], string> = {
