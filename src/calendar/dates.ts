@@ -180,8 +180,9 @@ export function eventTimes(
   const read = (name: string, text: string | undefined, stored: WallTime | undefined) =>
     text === undefined ? (stored ?? '') : parseWallTimeIn(name, text, { nowMs: site.nowMs, zone });
   let start = read('start_date', sent.start, before?.start);
-  // An event that the CMS has without an end ends when it starts; one without a start has neither.
-  let end = read('end_date', sent.end, before?.end) || start;
+  let end = read('end_date', sent.end, before?.end);
+  // An event that the CMS has without an end ends when it starts, also after a start that is later.
+  if (sent.end === undefined && before?.end === before?.start && end < start) end = start;
   if (start === '' && sent.end !== undefined) throw invalidParam('start_date', 'The event has no start yet.');
   if (allDay && start !== '') {
     start = startOfDay(start);

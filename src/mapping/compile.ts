@@ -55,6 +55,12 @@ export function compileMapping(json: unknown, file: string): Mapping {
   };
 }
 
+/** A record of Payload has its status, as the API has it, at `status` itself. */
+function isStatusPath(spec: string | FieldSpec | undefined): boolean {
+  const text = JSON.stringify(typeof spec === 'string' ? { at: spec } : (spec ?? {}));
+  return !/"(?:at|read|write)":"(?:status\.|[^"]*\[)/.test(text);
+}
+
 function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: string): KindMapping<Kind> {
   const { fields, embedded, linkFields } = compileFields(kind, spec, mapping, file);
   const customFields = compileCustomFields(kind, spec, file);
@@ -70,6 +76,8 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
       `/${kind}/occurrences`,
       'events with embedded venues or organizers cannot have occurrences',
     );
+  if (mapping.upstream === 'payload' && !isStatusPath(spec.fields?.status))
+    throw mappingError(file, `/${kind}/fields/status`, 'must not be within a field "status", nor in a list');
   const readOne = createReader(kind, fields, customFields, linkFields, {
     storedAs,
     usesCoreExcerpt: spec.fields?.excerpt === undefined,

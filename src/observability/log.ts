@@ -247,9 +247,14 @@ function describeError(error: unknown, depth = 0): object {
 
 /** Removes what looks like credentials: authorization headers, and user and password in a URL. */
 export function redactCredentials(text: string): string {
-  return text
-    .replace(/\b(basic|bearer|jwt|api-key)\s+[A-Za-z0-9+/_=.~-]{6,}/gi, '$1 (removed)')
-    .replace(/\/\/[^\s/@"']+@/g, '//(removed)@');
+  return (
+    text
+      .replace(/\b(basic|bearer)\s+[A-Za-z0-9+/_=.~-]{6,}/gi, '$1 (removed)')
+      // Payload's schemes. In `jwt malformed` and `API-Key authentication` nothing is a credential.
+      .replace(/\b(jwt\s+)eyJ[\w.-]+/gi, '$1(removed)')
+      .replace(/\b(api-key:?\s+)(?=[a-z_-]{0,100}\d)[\w-]{6,}/gi, '$1(removed)')
+      .replace(/\/\/[^\s/@"']+@/g, '//(removed)@')
+  );
 }
 
 /** In records. */

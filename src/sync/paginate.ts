@@ -188,7 +188,8 @@ export async function* modifiedSince(
   const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
   if (utcMs(watermarkUtc) !== undefined) {
     const zone = parseZone(site.timezone) ?? utcZone;
-    const wall = (utc: string) => (utcMs(utc) === undefined ? '' : utcToWall(utc, zone));
+    // Without a modification, and on a day that does not exist, a record is no later than it says.
+    const wall = (utc: string) => (utcMs(utc) !== undefined ? utcToWall(utc, zone) : utc >= FIRST_YEAR ? utc : '');
     // In the hour that clocks show twice, a later modification sorts before an earlier one.
     const nowUtc = formatWallTime(first.cmsTimeMs);
     const setBackMs = 60_000 * Math.max(0, offsetMinutes(watermarkUtc, zone) - offsetMinutes(nowUtc, zone));

@@ -20,6 +20,17 @@ describe('times in an update', () => {
       expect(late.code).to.equal('rest_invalid_param');
     });
 
+    it('moves the end with the start of an event that the CMS has without an end', async () => {
+      const { id } = await write('/events', 'create', event);
+      const { end_date: _, ...meta } = fixture.cms.posts.get(id)!.meta as Record<string, unknown>;
+      fixture.cms.edit(id, { meta });
+      await write('/events', 'update', { start_date: '2028-05-01 10:00:00' }, { id });
+      expect(fixture.gateway.services.replica.get('event', id)).to.include({
+        start: '2028-05-01 10:00:00',
+        end: '2028-05-01 10:00:00',
+      });
+    });
+
     describe('of an event that the CMS has without dates', () => {
       let id: number;
       beforeEach(async () => {

@@ -46,6 +46,7 @@ describe('HTML as rich text of Lexical', () => {
       '<ol>\n  <li>a</li>\n  <li>b\n    <ul>\n<li>c</li>\n</ul>\n</li>\n</ol>\n<p>e</p>',
       'list:ol(listitem("a") listitem("b") listitem(list:ul(listitem("c")))) paragraph("e")',
     ],
+    ['white space of a list in preformatted text', '<pre><ul>\n<li>a</li>\n</ul></pre>', 'list:ul(listitem("a"))'],
     [
       'headings, quotes, rules and preformatted text',
       '<h2>T</h2><blockquote><p>q</p></blockquote><hr><pre>a\n b</pre>',

@@ -46,6 +46,12 @@ const cases: [string, unknown, string, RegExp][] = [
     '/event/fields/venue/via/terms',
     /not for the CMS/,
   ],
+  ...['status.value', 'flags[0].status', { at: 'status.of.site' }].map((status): [string, unknown, string, RegExp] => [
+    `a status of Payload at ${JSON.stringify(status)}`,
+    payloadWith({ fields: { start_date: 'start', end_date: 'end', status } }),
+    '/event/fields/status',
+    /must not be within/,
+  ]),
   ['a companion plugin for Payload', payloadWith({}, { wordpress: { hooks: 'x' } }), '/wordpress', /not for the CMS/],
   ['plugins of a site of Payload', payloadWith({}, PRESET_OF_PLUGIN), '/preset/wordpress', /not for the CMS/],
   ['settings of Payload for WordPress', sourceWith({}, { payload: { users: 'x' } }), '/payload', /not for the CMS/],

@@ -129,8 +129,11 @@ describe('log', () => {
       expect(output).to.contain('site.test');
       for (const part of ['hunter2', secret, 'eyJhbGci']) expect(output).not.to.contain(part);
     }
-    for (const scheme of ['users API-Key', 'JWT'])
-      expect(redactCredentials(`refused ${scheme} 3b241101-e2bb-4255`)).to.equal(`refused ${scheme} (removed)`);
+    expect(redactCredentials('refused users API-Key 3b241101-e2bb, JWT eyJhb.eyJp.x')).to.equal(
+      'refused users API-Key (removed), JWT (removed)',
+    );
+    for (const text of ['jwt malformed', 'JWT verification failed', 'API-Key authentication'])
+      expect(redactCredentials(text)).to.equal(text);
     expect(redactCredentials('See https://site.test/a@b and basic needs')).to.equal(
       'See https://site.test/a@b and basic needs',
     );

@@ -4,6 +4,7 @@
 import { expect } from 'chai';
 import { idOf } from '../../src/sync/collections.ts';
 import { lookbackUtc, modifiedSince, type PageRequest } from '../../src/sync/paginate.ts';
+import { parseWallTime } from '../../src/time/wall-time.ts';
 import { parseZone, utcToWall, utcZone } from '../../src/time/zones.ts';
 
 const BERLIN = { url: '', name: '', timezone: 'Europe/Berlin' };
@@ -15,7 +16,7 @@ const PAGE = 5;
  */
 function fakeList(records: { id: number; utc: string }[], nowUtc: string) {
   const zone = parseZone(BERLIN.timezone) ?? utcZone;
-  const wall = (utc: string) => utcToWall(utc, zone);
+  const wall = (utc: string) => (parseWallTime(utc) === undefined ? utc : utcToWall(utc, zone));
   const requests: PageRequest[] = [];
   const readPage = async (request: PageRequest) => {
     const { modifiedAfterUtc, modifiedBeforeUtc, order, limit, offset: from = 0 } = request;
@@ -77,6 +78,18 @@ describe('modifications since a watermark', () => {
     const list = fakeList(records(12, '2026-03-01 12:00:00'), '2026-03-01 12:00:05');
     expect(await listIds(list, '2026-02-30 10:00:00')).to.have.length(12);
     expect(lookbackUtc('2026-02-30 10:00:00')).to.equal('');
+  });
+
+  it('are complete if the first page ends on a day that does not exist', async () => {
+    const list = fakeList(
+      [
+        ...records(4, '2026-03-01 10:00:00'),
+        ...records(1, '2026-02-30 10:00:00', 5),
+        ...records(7, '2026-02-25 10:00:00', 6),
+      ],
+      '2026-03-01 12:00:05',
+    );
+    expect(await listIds(list, '2026-02-20 10:00:00')).to.have.length(12);
   });
 
   it('cost one request if the first page reaches back to the watermark, or the watermark is settled', async () => {

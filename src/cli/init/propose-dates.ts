@@ -90,7 +90,7 @@ export function namedDate(
   const field = fieldAt(date, fields);
   const inferred = decided(field, decisions);
   if (time !== undefined) {
-    if (inferred?.hasTime)
+    if (inferred?.hasTime && !field.values.every(isMidnight))
       throw new ConfigError(
         '--field',
         `"${date}" has a time of day itself`,
@@ -170,6 +170,9 @@ function proposeDate(
     reason: isAssumed ? `${reason}; day first is assumed` : reason,
   };
 }
+
+/** Many plugins store a day as the midnight at which it begins. */
+const isMidnight = (value: unknown): boolean => typeof value === 'string' && /[ T]00:00(?::00)?$/.test(value);
 
 const dateAndTime = (path: string, format: string, time: SourceField): FieldSpec => ({
   parts: [

@@ -184,6 +184,8 @@ export function htmlToLexical(html: string): object | null {
   }
 
   function addText(text: string): void {
+    // White space between the tags of a list is no item of it.
+    if (!block && lists.length > 0 && text.trim() === '') return;
     if (preDepth > 0) addLines(text.split('\n'));
     // Text outside of elements is as people type it: blank lines separate paragraphs.
     else if (!block && lists.length === 0) addTyped(text);
@@ -205,8 +207,6 @@ export function htmlToLexical(html: string): object | null {
   }
 
   function addRun(run: string): void {
-    // White space between the tags of a list is no item of it.
-    if (!block && lists.length > 0 && run.trim() === '') return;
     const { children } = link ?? blockForText();
     const last = children.at(-1);
     const isAtStart = link === undefined && (last === undefined || last.type === 'linebreak');

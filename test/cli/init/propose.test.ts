@@ -244,6 +244,12 @@ describe('a generated mapping', () => {
     }
   });
 
+  it('takes a day that is stored as midnight', () => {
+    const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day: '2031-04-25 00:00:00', curtain: '19:30' } }])]);
+    const decisions = { collections: { event: 'gigs' }, fields: { 'event.start_date': 'meta.day,meta.curtain' } };
+    expect(() => propose(facts, decisions)).not.to.throw();
+  });
+
   it('says of a date without a time of day how to name both', () => {
     const facts = site([type('gig', 'gigs', [{ id: 5, meta: { day: '2031-04-25', opening: '19:30' } }])]);
     const decisions = { collections: { event: 'gigs' }, fields: { 'event.start_date': 'meta.day' } };
