@@ -16,249 +16,240 @@ const flag = (byDefault: boolean, description: string) =>
 const text = <const Rules>(rules: Rules, description: string) => ({ type: 'string', ...rules, description }) as const;
 
 /** A setting without a default is absent unless an operator sets it. */
-export const CONFIG_SCHEMA = section(
-  "Keys of an operator's configuration file. Every key is optional here; `upstream.url` has to come from the file or from CALENDAR_UPSTREAM_URL.",
-  {
-    upstream: section('The CMS behind the gateway.', {
-      url: text(
-        { minLength: 1, format: 'web-address' },
-        'URL of the site, such as https://www.example.org; the gateway discovers its REST API from there.',
-      ),
-      user: text(
-        { minLength: 1, writeOnly: true },
-        'User name of a service account, so that the gateway also syncs non-public records.',
-      ),
-      password: text(
-        { minLength: 1, writeOnly: true },
-        "The service account's application password (in WordPress: Users > Profile > Application Passwords).",
-      ),
-      limits: section('Limits and timeouts of calls to the CMS.', {
-        connections: integer(
-          { default: 8, minimum: 1, maximum: 256 },
-          'Concurrent calls to the CMS. From four on, some are reserved for each of anonymous lookups, logins, authenticated callers and the sync.',
-        ),
-        queue: integer(
-          { default: 100, minimum: 0 },
-          'Queue length for calls of authenticated callers and of the sync; a fifth of it for anonymous lookups and for logins. Further calls fail immediately.',
-        ),
-        connectTimeoutMs: integer(
-          { default: 2000, minimum: 1, maximum: 600_000 },
-          'Timeout for connecting to the CMS, in milliseconds.',
-        ),
-        headersTimeoutMs: integer(
-          { default: 10_000, minimum: 1, maximum: 600_000 },
-          'Timeout from sending a call until the response headers, in milliseconds.',
-        ),
-        deadlineMs: integer(
-          { default: 15_000, minimum: 1, maximum: 600_000 },
-          'Timeout for one call to the CMS with queueing, retries and body, in milliseconds. A write may need several calls.',
-        ),
-        maxBytes: integer(
-          { default: 5_242_880, minimum: 1024 },
-          'Largest response accepted from the CMS, in bytes; a record that is larger alone is left out of the replica.',
-        ),
-        retries: integer(
-          { default: 2, minimum: 0, maximum: 10 },
-          'Retries of a failed read; the gateway never retries a write.',
-        ),
-        retryDelayMs: integer(
-          { default: 100, minimum: 0, maximum: 60_000 },
-          'Delay before the first retry, in milliseconds; doubles with each retry.',
-        ),
-        halfOpenAfterMs: integer(
-          { default: 5000, minimum: 1, maximum: 600_000 },
-          'Milliseconds until the open circuit breaker lets a trial call through.',
-        ),
-      }),
-    }),
-    mapping: text(
-      { default: 'wordpress-meta', minLength: 1 },
-      'How the CMS stores the records: a name in mappings/, or the path of your own file. In a configuration file the path is relative to that file.',
-    ),
-    listen: section('Addresses and ports of the gateway.', {
-      host: text(
-        { default: '0.0.0.0', minLength: 1 },
-        'Address to listen on; 0.0.0.0 is every IPv4 address of this machine.',
-      ),
-      port: integer(
-        { default: 3000, minimum: 0, maximum: 65_535 },
-        'Port of the API and the pages; 0 takes any free port.',
-      ),
-      adminHost: text(
-        { default: '127.0.0.1', minLength: 1 },
-        'Address of the admin port: loopback, unless a firewall protects it.',
-      ),
-      adminPort: integer(
-        { default: 3001, minimum: 0, maximum: 65_535 },
-        'Port for health, metrics and webhooks; 0 takes any free port.',
-      ),
-      trustProxies: {
-        type: ['boolean', 'array'],
-        default: false,
-        description:
-          'Proxies whose X-Forwarded-For the gateway trusts: none (false), the peer of the connection (true: only if nothing but a proxy can reach the port), or these addresses and networks, also several proxies in a chain. Behind an untrusted proxy, all clients count as one address in the limits.',
-        items: { type: 'string', description: 'An address or a network such as 10.0.0.0/8 or ::1.', format: 'network' },
-        uniqueItems: true,
-        maxItems: 100,
-      },
-    }),
-    publicUrl: text(
+export const CONFIG_SCHEMA = section("Keys of an operator's configuration file. The file may leave out every key.", {
+  upstream: section('The CMS behind the gateway.', {
+    url: text(
       { minLength: 1, format: 'web-address' },
-      'Public base URL of the gateway, used in links; http://localhost:PORT if absent.',
+      'URL of the site, such as https://www.example.org; the gateway discovers its REST API from there. Required.',
     ),
-    mounts: {
-      type: 'array',
-      default: [],
-      description: 'Path prefixes under which the API is served, in addition to /calendar/events/v1.',
-      uniqueItems: true,
-      maxItems: 20,
-      items: {
-        type: 'string',
-        description: 'A path such as /wp-json/tribe/events/v1.',
-        pattern: '^(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)+$',
-        not: { enum: ['/docs'] },
-      },
-    },
-    dataDir: text(
-      { minLength: 1 },
-      'Directory that stores the replica across restarts; absent: a temporary replica, synced at every start. In a configuration file the path is relative to that file.',
+    user: text(
+      { minLength: 1, writeOnly: true },
+      'User name of a service account, so that the gateway also syncs non-public records.',
     ),
-    sync: section('How the replica follows the CMS.', {
-      intervalS: {
-        type: 'number',
-        default: 10,
-        description: 'Poll interval in seconds.',
-        minimum: 0.1,
-        maximum: 86_400,
-      },
-    }),
-    lists: section('Page sizes of lists.', {
-      perPage: integer({ default: 4, minimum: 1, maximum: 500 }, 'Default of per_page.'),
-      maxPerPage: integer(
-        { default: 50, minimum: 1, maximum: 500 },
-        'Maximum of per_page, up to 500; larger values are clamped. A list of 500 takes about six times as long as one of 50.',
+    password: text(
+      { minLength: 1, writeOnly: true },
+      "The service account's application password (in WordPress: Users > Profile > Application Passwords).",
+    ),
+    limits: section('Limits and timeouts of calls to the CMS.', {
+      connections: integer(
+        { default: 8, minimum: 1, maximum: 256 },
+        'Concurrent calls to the CMS. From four on, some are reserved for each of anonymous lookups, logins, authenticated callers and the sync.',
       ),
-    }),
-    cache: section('Caching of responses and of rendered records.', {
-      maxAgeS: integer({ default: 5, minimum: 0 }, 'max-age of public responses, in seconds.'),
-      staleWhileRevalidateS: integer(
-        { default: 30, minimum: 0 },
-        'stale-while-revalidate of public responses, in seconds.',
+      queue: integer(
+        { default: 100, minimum: 0 },
+        'Queue length for calls of authenticated callers and of the sync; a fifth of it for anonymous lookups and for logins. Further calls fail immediately.',
       ),
-      responseBytes: integer({ default: 16_777_216, minimum: 1_048_576 }, 'Memory for the response cache, in bytes.'),
-      recordBytes: integer({ default: 6_291_456, minimum: 1_048_576 }, 'Memory for rendered records, in bytes.'),
-    }),
-    limits: section('Limits for one client, and for all together.', {
-      bodyBytes: integer({ default: 1_048_576, minimum: 1024 }, 'Largest request body, in bytes.'),
-      headerBytes: integer({ default: 16_384, minimum: 1024 }, 'Largest request headers, in bytes.'),
-      urlBytes: integer({ default: 8192, minimum: 256 }, 'Longest path and query of a request, in bytes.'),
-      jsonDepth: integer({ default: 32, minimum: 2, maximum: 1000 }, 'Deepest nesting of a JSON body.'),
-      idsPerParameter: integer({ default: 1000, minimum: 1 }, 'Maximum of values in one parameter.'),
-      requestsPerMinute: integer(
-        { default: 6000, minimum: 1 },
-        'Requests per minute from one address; an IPv6 /64 network counts as one address. A cached response counts as one request. One that is built for the request counts one more for each further 50 records, half MiB, 20 events of a feed, or 200 venues that a search by place finds. A landing page counts one more for each list that it reads.',
-      ),
-      failedLoginsPerAddress: integer(
-        { default: 20, minimum: 1 },
-        'Failed logins from one address before further attempts are rejected; tokens that the CMS ignores are counted apart, up to the same number.',
-      ),
-      failedLoginsPerUser: integer(
-        { default: 10, minimum: 1 },
-        'Failed logins of one user before attempts from addresses without an earlier success are rejected.',
-      ),
-      failedLoginWindowS: integer(
-        { default: 300, minimum: 1, maximum: 86_400 },
-        'Seconds after which failed logins no longer count.',
+      connectTimeoutMs: integer(
+        { default: 2000, minimum: 1, maximum: 600_000 },
+        'Timeout for connecting to the CMS, in milliseconds.',
       ),
       headersTimeoutMs: integer(
-        { default: 10_000, minimum: 1 },
-        'Timeout for receiving the headers of a request, in milliseconds.',
+        { default: 10_000, minimum: 1, maximum: 600_000 },
+        'Timeout from sending a call until the response headers, in milliseconds.',
       ),
-      requestTimeoutMs: integer(
-        { default: 30_000, minimum: 1 },
-        'Timeout for receiving a whole request, in milliseconds.',
+      deadlineMs: integer(
+        { default: 15_000, minimum: 1, maximum: 600_000 },
+        'Timeout for one call to the CMS with queueing, retries and body, in milliseconds. A write may need several calls.',
       ),
-      keepAliveTimeoutMs: integer(
-        { default: 65_000, minimum: 1 },
-        'Keep-alive timeout in milliseconds: longer than that of a load balancer.',
+      maxBytes: integer(
+        { default: 5_242_880, minimum: 1024 },
+        'Largest response accepted from the CMS, in bytes; a record that is larger alone is left out of the replica.',
       ),
-      stallTimeoutMs: integer(
-        { default: 120_000, minimum: 1 },
-        'Milliseconds without a byte in either direction during a request before the gateway closes the connection: longer than the slowest write.',
+      retries: integer(
+        { default: 2, minimum: 0, maximum: 10 },
+        'Retries of a failed read; the gateway never retries a write.',
       ),
-      sockets: integer({ default: 10_000, minimum: 1 }, 'Maximum of open connections; further ones are closed.'),
-      bodiesAtOnce: integer(
-        { default: 200, minimum: 1 },
-        'Concurrent requests with a body, each of which may take bodyBytes of memory; further ones get 503.',
+      retryDelayMs: integer(
+        { default: 100, minimum: 0, maximum: 60_000 },
+        'Delay before the first retry, in milliseconds; doubles with each retry.',
       ),
-      overloadMs: integer(
-        { default: 100, minimum: 1 },
-        'Load shedding: milliseconds of uninterrupted work after which the gateway answers cache misses and writes with 503.',
-      ),
-      drainMs: integer(
-        { default: 25_000, minimum: 0 },
-        'Longest wait for requests in flight on shutdown, in milliseconds.',
+      halfOpenAfterMs: integer(
+        { default: 5000, minimum: 1, maximum: 600_000 },
+        'Milliseconds until the open circuit breaker lets a trial call through.',
       ),
     }),
-    cost: section('Currency of costs without one.', {
-      symbol: text({ default: '$', maxLength: 10 }, 'Currency symbol.'),
-      position: {
-        default: 'prefix',
-        description: 'Position of the symbol beside the amount.',
-        enum: ['prefix', 'postfix'],
-      },
-    }),
-    pages: section('HTML pages.', {
-      landing: flag(true, 'Landing page at /: the calendar.'),
-      documentation: flag(true, 'API documentation at /docs.'),
-      name: text({ minLength: 1, maxLength: 100 }, "Name of the calendar on the pages; the site's name if absent."),
-      logo: text(
-        { maxLength: 2000, format: 'web-address' },
-        "URL of a logo beside the name, on any host; the gateway's own icon if absent.",
-      ),
-      accent: text(
-        { maxLength: 7, pattern: '^#[0-9a-fA-F]{6}$' },
-        'Colour of links and buttons on light screens, such as #1d4ed8, with a contrast of at least 4.5 to #f6f7fb.',
-      ),
-      accentDark: text(
-        { maxLength: 7, pattern: '^#[0-9a-fA-F]{6}$' },
-        'The same on dark screens, with a contrast of at least 4.5 to #111827; a lighter tone of accent if absent.',
-      ),
-      imageOrigins: {
-        type: 'array',
-        default: [],
-        description:
-          'More hosts from which the landing page may load pictures, such as https://cdn.example.org; those of the site and of the logo are allowed.',
-        items: { type: 'string', description: 'Scheme and host.', maxLength: 300, format: 'web-address' },
-        uniqueItems: true,
-        maxItems: 10,
-      },
-      locale: text(
-        { default: 'en-US', maxLength: 5, pattern: '^en(-[A-Z]{2})?$' },
-        'Order of day and month, clock and first day of the week on the landing page, which is in English: en-US, en-GB, en-CA ...',
-      ),
-    }),
-    webhook: section('Webhooks, by which the CMS notifies the gateway of changes.', {
-      secret: text(
-        { minLength: 8, writeOnly: true },
-        "Shared secret with which the site's companion plugin signs its webhooks, at least eight characters; absent: the gateway accepts no webhooks.",
-      ),
-    }),
-    redisUrl: text(
-      { minLength: 1, pattern: '^rediss?://[^\\s]+$', writeOnly: true },
-      'Redis or Valkey, such as redis://cache:6379, through which several gateways of one site share changes and rate limits (docs/scaling.md); absent: a single gateway.',
+  }),
+  mapping: text(
+    { default: 'wordpress-meta', minLength: 1 },
+    'How the CMS stores the records: a name in mappings/, or the path of your own file. In a configuration file the path is relative to that file.',
+  ),
+  listen: section('Addresses and ports of the gateway.', {
+    host: text(
+      { default: '0.0.0.0', minLength: 1 },
+      'Address to listen on; 0.0.0.0 is every IPv4 address of this machine.',
     ),
-    log: section('Logging.', {
-      level: {
-        default: 'info',
-        description: 'Minimum level of log lines.',
-        enum: ['debug', 'info', 'warn', 'error', 'silent'],
-      },
-      requests: flag(true, 'Whether to log every request.'),
-      pretty: { type: 'boolean', description: 'Human-readable lines instead of JSON; absent: only on a terminal.' },
-    }),
+    port: integer(
+      { default: 3000, minimum: 0, maximum: 65_535 },
+      'Port of the API and the pages; 0 takes any free port.',
+    ),
+    adminHost: text(
+      { default: '127.0.0.1', minLength: 1 },
+      'Address of the admin port: loopback, unless a firewall protects it.',
+    ),
+    adminPort: integer(
+      { default: 3001, minimum: 0, maximum: 65_535 },
+      'Port for health, metrics and webhooks; 0 takes any free port.',
+    ),
+    trustProxies: {
+      type: ['boolean', 'array'],
+      default: false,
+      description:
+        'Proxies whose X-Forwarded-For the gateway trusts: none (false), the peer of the connection (true: only if nothing but a proxy can reach the port), or these addresses and networks, also several proxies in a chain. Behind an untrusted proxy, all clients count as one address in the limits.',
+      items: { type: 'string', description: 'An address or a network such as 10.0.0.0/8 or ::1.', format: 'network' },
+      uniqueItems: true,
+      maxItems: 100,
+    },
+  }),
+  publicUrl: text(
+    { minLength: 1, format: 'web-address' },
+    'Public base URL of the gateway, used in links; http://localhost:PORT if absent.',
+  ),
+  mounts: {
+    type: 'array',
+    default: [],
+    description: 'Path prefixes under which the API is served, in addition to /calendar/events/v1.',
+    uniqueItems: true,
+    maxItems: 20,
+    items: {
+      type: 'string',
+      description: 'A path such as /wp-json/tribe/events/v1.',
+      pattern: '^(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)+$',
+      not: { enum: ['/docs'] },
+    },
   },
-);
+  dataDir: text(
+    { minLength: 1 },
+    'Directory that stores the replica across restarts; absent: a temporary replica, synced at every start. In a configuration file the path is relative to that file.',
+  ),
+  sync: section('How the replica follows the CMS.', {
+    intervalS: { type: 'number', default: 10, description: 'Poll interval in seconds.', minimum: 0.1, maximum: 86_400 },
+  }),
+  lists: section('Page sizes of lists.', {
+    perPage: integer({ default: 4, minimum: 1, maximum: 500 }, 'Default of per_page.'),
+    maxPerPage: integer(
+      { default: 50, minimum: 1, maximum: 500 },
+      'Maximum of per_page, up to 500; larger values are clamped. A list of 500 takes about six times as long as one of 50.',
+    ),
+  }),
+  cache: section('Caching of responses and of rendered records.', {
+    maxAgeS: integer({ default: 5, minimum: 0 }, 'max-age of public responses, in seconds.'),
+    staleWhileRevalidateS: integer(
+      { default: 30, minimum: 0 },
+      'stale-while-revalidate of public responses, in seconds.',
+    ),
+    responseBytes: integer({ default: 16_777_216, minimum: 1_048_576 }, 'Memory for the response cache, in bytes.'),
+    recordBytes: integer({ default: 6_291_456, minimum: 1_048_576 }, 'Memory for rendered records, in bytes.'),
+  }),
+  limits: section('Limits for one client, and for all together.', {
+    bodyBytes: integer({ default: 1_048_576, minimum: 1024 }, 'Largest request body, in bytes.'),
+    headerBytes: integer({ default: 16_384, minimum: 1024 }, 'Largest request headers, in bytes.'),
+    urlBytes: integer({ default: 8192, minimum: 256 }, 'Longest path and query of a request, in bytes.'),
+    jsonDepth: integer({ default: 32, minimum: 2, maximum: 1000 }, 'Deepest nesting of a JSON body.'),
+    idsPerParameter: integer({ default: 1000, minimum: 1 }, 'Maximum of values in one parameter.'),
+    requestsPerMinute: integer(
+      { default: 6000, minimum: 1 },
+      'Requests per minute from one address; an IPv6 /64 network counts as one address. A cached response counts as one request. One that is built for the request counts one more for each further 50 records, half MiB, 20 events of a feed, or 200 venues that a search by place finds. A landing page counts one more for each list that it reads.',
+    ),
+    failedLoginsPerAddress: integer(
+      { default: 20, minimum: 1 },
+      'Failed logins from one address before further attempts are rejected; tokens that the CMS ignores are counted apart, up to the same number.',
+    ),
+    failedLoginsPerUser: integer(
+      { default: 10, minimum: 1 },
+      'Failed logins of one user before attempts from addresses without an earlier success are rejected.',
+    ),
+    failedLoginWindowS: integer(
+      { default: 300, minimum: 1, maximum: 86_400 },
+      'Seconds after which failed logins no longer count.',
+    ),
+    headersTimeoutMs: integer(
+      { default: 10_000, minimum: 1 },
+      'Timeout for receiving the headers of a request, in milliseconds.',
+    ),
+    requestTimeoutMs: integer(
+      { default: 30_000, minimum: 1 },
+      'Timeout for receiving a whole request, in milliseconds.',
+    ),
+    keepAliveTimeoutMs: integer(
+      { default: 65_000, minimum: 1 },
+      'Keep-alive timeout in milliseconds: longer than that of a load balancer.',
+    ),
+    stallTimeoutMs: integer(
+      { default: 120_000, minimum: 1 },
+      'Milliseconds without a byte in either direction during a request before the gateway closes the connection: longer than the slowest write.',
+    ),
+    sockets: integer({ default: 10_000, minimum: 1 }, 'Maximum of open connections; further ones are closed.'),
+    bodiesAtOnce: integer(
+      { default: 200, minimum: 1 },
+      'Concurrent requests with a body, each of which may take bodyBytes of memory; further ones get 503.',
+    ),
+    overloadMs: integer(
+      { default: 100, minimum: 1 },
+      'Load shedding: milliseconds of uninterrupted work after which the gateway answers cache misses and writes with 503.',
+    ),
+    drainMs: integer(
+      { default: 25_000, minimum: 0 },
+      'Longest wait for requests in flight on shutdown, in milliseconds.',
+    ),
+  }),
+  cost: section('Currency of costs without one.', {
+    symbol: text({ default: '$', maxLength: 10 }, 'Currency symbol.'),
+    position: {
+      default: 'prefix',
+      description: 'Position of the symbol beside the amount.',
+      enum: ['prefix', 'postfix'],
+    },
+  }),
+  pages: section('HTML pages.', {
+    landing: flag(true, 'Landing page at /: the calendar.'),
+    documentation: flag(true, 'API documentation at /docs.'),
+    name: text({ minLength: 1, maxLength: 100 }, "Name of the calendar on the pages; the site's name if absent."),
+    logo: text(
+      { maxLength: 2000, format: 'web-address' },
+      "URL of a logo beside the name, on any host; the gateway's own icon if absent.",
+    ),
+    accent: text(
+      { maxLength: 7, pattern: '^#[0-9a-fA-F]{6}$' },
+      'Colour of links and buttons on light screens, such as #1d4ed8, with a contrast of at least 4.5 to #f6f7fb.',
+    ),
+    accentDark: text(
+      { maxLength: 7, pattern: '^#[0-9a-fA-F]{6}$' },
+      'The same on dark screens, with a contrast of at least 4.5 to #111827; a lighter tone of accent if absent.',
+    ),
+    imageOrigins: {
+      type: 'array',
+      default: [],
+      description:
+        'More hosts from which the landing page may load pictures, such as https://cdn.example.org; those of the site and of the logo are allowed.',
+      items: { type: 'string', description: 'Scheme and host.', maxLength: 300, format: 'web-address' },
+      uniqueItems: true,
+      maxItems: 10,
+    },
+    locale: text(
+      { default: 'en-US', maxLength: 5, pattern: '^en(-[A-Z]{2})?$' },
+      'Order of day and month, clock and first day of the week on the landing page, which is in English: en-US, en-GB, en-CA ...',
+    ),
+  }),
+  webhook: section('Webhooks, by which the CMS notifies the gateway of changes.', {
+    secret: text(
+      { minLength: 8, writeOnly: true },
+      "Shared secret with which the site's companion plugin signs its webhooks, at least eight characters; absent: the gateway accepts no webhooks.",
+    ),
+  }),
+  redisUrl: text(
+    { minLength: 1, pattern: '^rediss?://[^\\s]+$', writeOnly: true },
+    'Redis or Valkey, such as redis://cache:6379, through which several gateways of one site share changes and rate limits (docs/scaling.md); absent: a single gateway.',
+  ),
+  log: section('Logging.', {
+    level: {
+      default: 'info',
+      description: 'Minimum level of log lines.',
+      enum: ['debug', 'info', 'warn', 'error', 'silent'],
+    },
+    requests: flag(true, 'Whether to log every request.'),
+    pretty: { type: 'boolean', description: 'Human-readable lines instead of JSON; absent: only on a terminal.' },
+  }),
+});
 
 /** The type of the values that a schema accepts. */
 type ValueOf<Schema> = Schema extends { properties: infer Properties }

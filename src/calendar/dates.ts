@@ -182,7 +182,7 @@ export function eventTimes(
   let start = read('start_date', sent.start, before?.start);
   let end = read('end_date', sent.end, before?.end);
   // An event that the CMS has without an end ends when it starts, also after a start that is later.
-  if (sent.end === undefined && before?.end === before?.start && end < start) end = start;
+  if (before && sent.end === undefined && before.end === before.start && end < start) end = start;
   if (start === '' && sent.end !== undefined) throw invalidParam('start_date', 'The event has no start yet.');
   if (allDay && start !== '') {
     start = startOfDay(start);

@@ -55,8 +55,8 @@ export function compileMapping(json: unknown, file: string): Mapping {
   };
 }
 
-/** A record of Payload has its status, as the API has it, at `status` itself. */
-function isStatusPath(spec: string | FieldSpec | undefined): boolean {
+/** The adapter writes the API's status to `status` of a record from Payload, so the site's field must be elsewhere, and no list. */
+function isValidStatusPath(spec: string | FieldSpec | undefined): boolean {
   const text = JSON.stringify(typeof spec === 'string' ? { at: spec } : (spec ?? {}));
   return !/"(?:at|read|write)":"(?:status\.|[^"]*\[)/.test(text);
 }
@@ -76,7 +76,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
       `/${kind}/occurrences`,
       'events with embedded venues or organizers cannot have occurrences',
     );
-  if (mapping.upstream === 'payload' && !isStatusPath(spec.fields?.status))
+  if (mapping.upstream === 'payload' && !isValidStatusPath(spec.fields?.status))
     throw mappingError(file, `/${kind}/fields/status`, 'must not be within a field "status", nor in a list');
   const readOne = createReader(kind, fields, customFields, linkFields, {
     storedAs,

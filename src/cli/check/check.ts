@@ -44,7 +44,7 @@ export interface CheckOptions {
 }
 
 /**
- * @param wait waits between two looks for a webhook
+ * @param wait pauses between two checks for a webhook
  * @returns the exit code. Throws `ConfigError` when the checks cannot run.
  */
 export async function check(
