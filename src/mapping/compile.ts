@@ -55,10 +55,36 @@ export function compileMapping(json: unknown, file: string): Mapping {
   };
 }
 
-/** The adapter writes the API's status to `status` of a record from Payload, so the site's field must be elsewhere, and no list. */
-function isValidStatusPath(spec: string | FieldSpec | undefined): boolean {
-  const text = JSON.stringify(typeof spec === 'string' ? { at: spec } : (spec ?? {}));
-  return !/"(?:at|read|write)":"(?:status\.|[^"]*\[)/.test(text);
+/** Fields that decide who may list a record, or who may read all of it. */
+const VISIBILITY_FIELDS = ['status', 'author', 'protected'];
+
+/** Refuses a mapping in which something else than WordPress would decide who sees a post. */
+function checkVisibilityFields({ fields = {} }: KindSpec): void {
+  for (const name of VISIBILITY_FIELDS) {
+    const { read } = CORE_LOCATIONS.wordpress.posts[name]!;
+    if (fields[name] !== undefined && fields[name] !== read)
+      throw new MappingFieldError(`/fields/${name}`, `WordPress has it at "${read}": leave this field out`);
+  }
+}
+
+/**
+ * Refuses paths at `status` of a record from Payload, where the adapter puts the API's status. A field of the site may tell
+ * kinds of drafts apart; the adapter reads and writes it at one path.
+ */
+function checkStatusPaths(fields: readonly CompiledField[], customFields: CustomFields): void {
+  const named = [
+    ...fields.map(({ name, accessor }) => ({ pointer: `/fields/${name}`, accessor })),
+    ...[...customFields].map(([name, { accessor }]) => ({ pointer: `/custom_fields/${name}`, accessor })),
+  ];
+  for (const { pointer, accessor } of named) {
+    const { selectedPaths, location } = accessor;
+    const isStatus = pointer === '/fields/status';
+    if (isStatus && (selectedPaths.length !== 1 || selectedPaths[0] !== location))
+      throw new MappingFieldError(pointer, 'must be one path, to read and to write, and not in a list');
+    const paths = [...selectedPaths, ...location.split(', ')];
+    if (paths.some((path) => /^status[.[ ]/.test(path) || (!isStatus && path === 'status')))
+      throw new MappingFieldError(pointer, 'must not be at "status", where the gateway puts the API\'s status');
+  }
 }
 
 function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: string): KindMapping<Kind> {
@@ -76,8 +102,11 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
       `/${kind}/occurrences`,
       'events with embedded venues or organizers cannot have occurrences',
     );
-  if (mapping.upstream === 'payload' && !isValidStatusPath(spec.fields?.status))
-    throw mappingError(file, `/${kind}/fields/status`, 'must not be within a field "status", nor in a list');
+  if (storedAs === 'posts')
+    located(file, `/${kind}`, () => {
+      if (mapping.upstream === 'payload') checkStatusPaths(fields, customFields);
+      else checkVisibilityFields(spec);
+    });
   const readOne = createReader(kind, fields, customFields, linkFields, {
     storedAs,
     usesCoreExcerpt: spec.fields?.excerpt === undefined,

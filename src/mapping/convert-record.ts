@@ -199,10 +199,10 @@ export function createWriter(
     if (canWriteZone) {
       if ('timezone' in values && current) {
         // The wall time stays when the zone changes, so dates that are stored as instants must be written
-        // again.
+        // again. A date that the CMS does not have, such as the end that the gateway fills in, is not written.
         const record: Values = { ...read(current, site) };
-        for (const { field } of zoneDependent)
-          if (!(field.key in values) && record[field.key] !== '') values[field.key] = record[field.key];
+        for (const { field, accessor } of zoneDependent)
+          if (!(field.key in values) && accessor.read(current, stored)) values[field.key] = record[field.key];
       }
       return { event: requested, site: site.timezone };
     }

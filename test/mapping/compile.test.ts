@@ -20,6 +20,16 @@ describe('time zones and instants', () => {
     });
   });
 
+  it('writes no end that the CMS does not have if only the zone changes', () => {
+    for (const meta of [
+      { ...before.meta, e: '' },
+      { s: before.meta.s, z: before.meta.z },
+    ])
+      expect(
+        mappingWith(utc).kinds.event.write({ timezone: 'Europe/Paris' }, { site, current: { id: 1, meta } }),
+      ).to.deep.equal({ meta: { s: '2027-01-10 09:00:00', z: 'Europe/Paris' } });
+  });
+
   it('sends the stored start along with a changed zone, for plugins that compute UTC only when a date is sent', () => {
     const kind = mappingWith({
       start_date: { at: 'meta.s', sentWith: ['timezone'] },

@@ -46,11 +46,48 @@ const cases: [string, unknown, string, RegExp][] = [
     '/event/fields/venue/via/terms',
     /not for the CMS/,
   ],
-  ...['status.value', 'flags[0].status', { at: 'status.of.site' }].map((status): [string, unknown, string, RegExp] => [
+  ...(
+    [
+      ['status.value', /where the gateway puts/],
+      ['flags[0].status', /one path/],
+      [{ at: 'status.of.site' }, /where the gateway puts/],
+      [{ read: 'workflow', write: ['state', 'workflow'] }, /one path/],
+      [{ at: 'workflow', json: 'status' }, /one path/],
+      [{ value: 'publish' }, /one path/],
+    ] as [unknown, RegExp][]
+  ).map(([status, reason]): [string, unknown, string, RegExp] => [
     `a status of Payload at ${JSON.stringify(status)}`,
     payloadWith({ fields: { start_date: 'start', end_date: 'end', status } }),
     '/event/fields/status',
-    /must not be within/,
+    reason,
+  ]),
+  ...['status', 'status.label', { read: 'price', write: ['price', 'status'] }, { at: 'status[0].label' }].map(
+    (cost): [string, unknown, string, RegExp] => [
+      `another field of Payload at ${JSON.stringify(cost)}`,
+      payloadWith({ fields: { start_date: 'start', end_date: 'end', cost } }),
+      '/event/fields/cost',
+      /where the gateway puts the API's status/,
+    ],
+  ),
+  [
+    'a custom field of Payload at the status',
+    payloadWith({ custom_fields: { stage: 'status' } }),
+    '/event/custom_fields/stage',
+    /where the gateway puts the API's status/,
+  ],
+  ...(
+    [
+      ['status', { value: 'publish' }],
+      ['status', 'meta.status'],
+      ['status', { read: 'status', write: 'meta.status' }],
+      ['author', 'meta.owner'],
+      ['protected', { value: false }],
+    ] as [string, unknown][]
+  ).map(([name, spec]): [string, unknown, string, RegExp] => [
+    `a WordPress field "${name}" at ${JSON.stringify(spec)}`,
+    sourceWith({ [name]: spec }),
+    `/event/fields/${name}`,
+    /WordPress has it at/,
   ]),
   ['a companion plugin for Payload', payloadWith({}, { wordpress: { hooks: 'x' } }), '/wordpress', /not for the CMS/],
   ['plugins of a site of Payload', payloadWith({}, PRESET_OF_PLUGIN), '/preset/wordpress', /not for the CMS/],
