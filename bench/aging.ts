@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Sandbox } from '../sandbox/start.ts';
 import { startFaultProxy } from '../test/faults/fault-proxy.ts';
 import { basicAuth } from '../test/live/json-client.ts';
+import { until } from '../test/until.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import type { Load } from './processes.ts';
 import { benchReads, LIST, type ReadSettings, uncachedLists } from './reads.ts';
@@ -19,6 +20,8 @@ const REQUESTS = { cached: 140_000, invalid: 48_000, uncached: 10_000 };
 const STUCK = { requests: 500, ms: 6_000 };
 const ABORTS = 500;
 const STALL_MS = 3_000;
+/** Until the circuit breaker closes and a poll succeeds. */
+const RECOVERY_MS = 60_000;
 /** Longer than any turn of the event loop, except the stalls. */
 const OVERLOAD_MS = 2_000;
 
@@ -72,7 +75,6 @@ export async function benchAging(
     // On a busy machine the gateway would shed load, and requests that it sheds age no process.
     limits: { requestsPerMinute: 1_000_000_000, overloadMs: OVERLOAD_MS },
     upstream: { limits: { headersTimeoutMs: STUCK.ms } },
-    sync: { intervalS: 2 },
   };
   const gateway: Gateway = await startGateway({ ...sandbox, url: proxy.url.href }, dir, 'aging', config);
   const authorization = basicAuth(sandbox.credentials.admin);
@@ -91,8 +93,8 @@ export async function benchAging(
       await run({ paths: uncachedLists(REQUESTS.uncached), requests: REQUESTS.uncached });
       log(`aged by ${batch + 1} of ${BATCHES} batches`);
     }
-    // The circuit breaker closes and a poll succeeds.
-    await pause(10_000);
+    const readyUrl = `http://127.0.0.1:${gateway.adminPort}/ready?strict=1`;
+    await until(async () => (await fetch(readyUrl)).ok, 'the gateway has polled the CMS again', RECOVERY_MS);
     return await benchReads(load, gateway, dir, { ...settings, aged: true });
   } finally {
     await gateway.stop();
