@@ -38,8 +38,11 @@ interface Entry extends RenderedRecord {
  */
 const MAX_INVALIDATIONS = 20_000;
 
-/** More than there are pairs of rendering and kind. An id times this stays an exact number. */
+/** More than there are pairs of a rendering and a kind. */
 const MAX_BUCKETS = 1024;
+
+/** An id up to this times `MAX_BUCKETS` is an exact number. Ids of occurrences and embedded records are larger. */
+const MAX_NUMERIC_ID = Math.floor(Number.MAX_SAFE_INTEGER / MAX_BUCKETS);
 
 /** The memory of an entry besides its bytes. */
 const ENTRY_BYTES = 1600;
@@ -70,22 +73,22 @@ function dependenciesOf(record: CalendarRecord): number[] {
  * to a category of fifty thousand events, all of which show the category's count, costs one note.
  */
 export function createRenderedCache(maxBytes: number): RenderedCache {
-  const entries = new LRUCache<number, Entry>({
+  const entries = new LRUCache<number | string, Entry>({
     maxSize: maxBytes,
     sizeCalculation: (entry) => entry.bytes.byteLength + ENTRY_BYTES,
   });
   /** By number of the kind: the version at which each id changed. */
   const invalidatedAt = Object.values(KIND_NUMBER).map(() => new Map<number, number>());
-  // Keys are numbers: a list of fifty records looks up fifty keys, and building and hashing strings would
-  // take most of that time.
+  // Keys of the CMS's own records are numbers: a list of fifty records looks up fifty keys, and building and hashing
+  // strings would take most of that time.
   const buckets = new Map<string, Map<Kind, number>>();
   let bucketCount = 0;
   let latest: { rendering: string; kind: Kind; bucket: number } | undefined;
 
-  function entryKey(rendering: string, kind: Kind, id: number): number {
+  function entryKey(rendering: string, kind: Kind, id: number): number | string {
     if (latest?.rendering !== rendering || latest.kind !== kind)
       latest = { rendering, kind, bucket: bucketOf(rendering, kind) };
-    return id * MAX_BUCKETS + latest.bucket;
+    return id <= MAX_NUMERIC_ID ? id * MAX_BUCKETS + latest.bucket : `${id} ${latest.bucket}`;
   }
 
   function bucketOf(rendering: string, kind: Kind): number {

@@ -74,6 +74,16 @@ describe('an occurrence of a series', () => {
       expect((await gateway.request(`/events/${id}`)).status).to.equal(404);
   });
 
+  it('has its own form in a single read and in a list, whichever comes first', async () => {
+    await start();
+    const [first, second] = DAYS.map((day) => `/events/${idOn(day)}`);
+    const { body: single } = await gateway.request(first!);
+    const { body: list } = await gateway.request('/events?start_date=2027-01-01&end_date=2027-02-01');
+    expect(single).to.include.keys('json_ld');
+    for (const entry of list.events) expect(entry).to.not.include.keys('json_ld');
+    expect((await gateway.request(second!)).body).to.include.keys('json_ld');
+  });
+
   it('is read from the CMS, with its series, until the initial sync is complete', async () => {
     const { list } = cms;
     cms.list = async (spec, ...rest) => {

@@ -1,6 +1,7 @@
 // Tests of the cache of rendered records: which changes of the replica invalidate them.
 
 import { expect } from 'chai';
+import { FIRST_EMBEDDED_ID, occurrenceId } from '../../src/model/records.ts';
 import { openReplica, type RenderedRecord, type Replica } from '../../src/store/replica.ts';
 import { event, image, organizer, term, venue } from './sample-records.ts';
 
@@ -34,6 +35,21 @@ describe('rendered records', () => {
     replica.clearRendered();
     expect(isCached()).to.equal(false);
   });
+
+  const largeIds: [string, number][] = [
+    ['an occurrence', occurrenceId(123, '2027-03-12 10:00:00', 0)!],
+    ['an embedded record', FIRST_EMBEDDED_ID + 12_345],
+  ];
+  for (const [what, id] of largeIds) {
+    it(`of ${what} are cached per rendering and id`, () => {
+      const renderings = ['entry /a', 'single /a', 'entry /b'];
+      const keys = [id, id + 1].flatMap((each) => renderings.map((rendering) => ({ rendering, id: each })));
+      for (const { rendering, id } of keys) replica.setRendered(rendering, event(id), rendered(`${rendering} ${id}`));
+      for (const { rendering, id } of keys)
+        expect(replica.getRendered(rendering, 'event', id)?.etag).to.equal(`"${rendering} ${id}"`);
+      expect(replica.getRendered('single /b', 'event', id)).to.equal(undefined);
+    });
+  }
 
   const changes: [string, () => unknown][] = [
     ['the record', () => replica.upsert([{ ...shown, title: 'x' }])],
