@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseJson, parseResponse, parseRetryAfter } from '../../src/cms/http-exchange.ts';
 import { imageOf, safeFilename } from '../../src/cms/wordpress/media.ts';
-import { formatUtcOffset } from '../../src/cms/wordpress/site-info.ts';
+import { createSiteInfo, formatUtcOffset } from '../../src/cms/wordpress/site-info.ts';
 import { CmsUnavailable } from '../../src/errors.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
@@ -75,6 +75,37 @@ describe('Retry-After', () => {
     expect(parseRetryAfter('Sat, 21 Nov 2026 11:00:00 GMT', nowMs)).to.equal(1);
     for (const invalid of [undefined, '', 'soon']) expect(parseRetryAfter(invalid, nowMs)).to.equal(undefined);
   });
+});
+
+describe('the description of a site', () => {
+  const siteOf = (index: object) =>
+    createSiteInfo(async () => ({ status: 200, headers: {}, bytes: Buffer.alloc(0), json: index })).site();
+  const index = { name: 'Club', home: 'https://club.example/', timezone_string: 'Europe/Berlin', gmt_offset: 2 };
+  const berlin = { url: 'https://club.example', name: 'Club', timezone: 'Europe/Berlin' };
+
+  it('needs an address, and a zone or an offset', async () => {
+    expect(await siteOf(index)).to.deep.equal(berlin);
+    expect(await siteOf({ ...index, timezone_string: '' })).to.deep.equal({ ...berlin, timezone: '+02:00' });
+    expect(await siteOf({ ...index, gmt_offset: undefined })).to.deep.equal(berlin);
+    const { home: _home, ...homeless } = index;
+    expect(await siteOf({ ...homeless, url: 'http://club.example/cms' })).to.include({
+      url: 'http://club.example/cms',
+    });
+  });
+
+  const incomplete: [string, object][] = [
+    ['is empty', {}],
+    ['is the message of a proxy', { message: 'Down for maintenance' }],
+    ['lacks the address', { ...index, home: undefined }],
+    ['has an address that is none of the web', { ...index, home: 'club' }],
+    ['lacks zone and offset', { ...index, timezone_string: '', gmt_offset: undefined }],
+  ];
+  for (const [what, json] of incomplete) {
+    it(`is incomplete if it ${what}`, async () => {
+      const error = await siteOf(json).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(CmsUnavailable).and.include({ reason: 'incomplete' });
+    });
+  }
 });
 
 describe('a UTC offset', () => {

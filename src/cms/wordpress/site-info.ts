@@ -15,11 +15,15 @@ export function createSiteInfo(
     async site(options) {
       const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces' };
       const index = recordOf(await call('GET', '', { query }, options));
-      const zone = index.timezone_string;
+      const url = String(index.home ?? index.url ?? '');
+      const { timezone_string: zone, gmt_offset: offset } = index;
+      // A proxy may answer with JSON of its own: the times and addresses of all records would be computed from it.
+      if (!isWebAddress(url)) throw incomplete('the address of the site');
+      if (!zone && offset === undefined) throw incomplete('the time zone of the site');
       return {
-        url: trimCharactersEnd(String(index.home ?? index.url ?? ''), '/'),
+        url: trimCharactersEnd(url, '/'),
         name: String(index.name ?? ''),
-        timezone: typeof zone === 'string' && zone !== '' ? zone : formatUtcOffset(Number(index.gmt_offset) || 0),
+        timezone: typeof zone === 'string' && zone !== '' ? zone : formatUtcOffset(Number(offset) || 0),
       };
     },
 
@@ -84,6 +88,11 @@ export function createSiteInfo(
     },
   };
 }
+
+const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
+const incomplete = (missing: string): CmsUnavailable =>
+  new CmsUnavailable('incomplete', `The CMS's response is incomplete: it lacks ${missing}.`);
 
 /**
  * WordPress knows Basic credentials only, and ignores every other scheme unless a plugin accepts it. Some sites
