@@ -41,6 +41,7 @@ export interface PaginateOptions {
 
 export type PagePosition = { limit: number } & Pick<ListRequest, 'offset' | 'page'>;
 
+/** Before a page with new records must follow. */
 const MAX_STEPS_BACK = 8;
 
 /**
@@ -69,6 +70,8 @@ export async function* paginate<Page extends MarkedPage>(
   let { position, lastId } = start ?? { position: byOffset ? 0 : 1, lastId: 0 };
   let total = 0;
   let stepsBack = 0;
+  let gap: Cursor | undefined;
+  let highestId = lastId;
 
   function fetchPage(at: number): Promise<Page> {
     let page = prefetched.get(at);
@@ -91,7 +94,10 @@ export async function* paginate<Page extends MarkedPage>(
     prefetched.delete(position);
     total = page.total;
     const isGap = byOffset && position > 0 && lastId > 0 && !overlaps(page.records, lastId);
-    if (isGap && stepsBack < MAX_STEPS_BACK) {
+    // The list did not move: it leaves out the record at which the pages overlap.
+    const isHole = isGap && gap?.position === position && gap.lastId === lastId;
+    if (isGap && !isHole && stepsBack < MAX_STEPS_BACK) {
+      gap = { position, lastId };
       position = Math.max(0, position - stride * 2 ** stepsBack);
       stepsBack += 1;
       prefetched.clear();
@@ -100,6 +106,10 @@ export async function* paginate<Page extends MarkedPage>(
     const isLast = recordsBefore(position) + pageSize >= total;
     const lastRecord = page.records.at(-1);
     if (lastRecord) lastId = idOf(lastRecord);
+    if (lastId > highestId) {
+      highestId = lastId;
+      stepsBack = 0;
+    }
     position += stride;
     yield { ...page, cursor: { position, lastId }, isLast };
     if (isLast) return;
@@ -188,7 +198,7 @@ export async function* modifiedSince(
   const range: Pick<PageRequest, 'modifiedAfterUtc' | 'modifiedBeforeUtc'> = {};
   if (utcMs(watermarkUtc) !== undefined) {
     const zone = parseZone(site.timezone) ?? utcZone;
-    // Without a modification, and on a day that does not exist, a record is no later than it says.
+    // Empty and impossible times are compared as text, so that they sort first and end no walk early.
     const wall = (utc: string) => (utcMs(utc) !== undefined ? utcToWall(utc, zone) : utc >= FIRST_YEAR ? utc : '');
     // In the hour that clocks show twice, a later modification sorts before an earlier one.
     const nowUtc = formatWallTime(first.cmsTimeMs);

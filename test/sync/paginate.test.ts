@@ -12,7 +12,7 @@ import {
 
 const OPTIONS: PaginateOptions = { by: 'offset', pageSize: 4, concurrency: 2 };
 /** Far more than any list here needs. */
-const MAX_REQUESTS = 100;
+const MAX_REQUESTS = 200;
 
 /** A list of ids in ascending order; `change` runs after each response. */
 function fakeList(ids: number[], change: (ids: number[], request: number) => void) {
@@ -78,6 +78,29 @@ describe('paginate', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('misses no record that stays, however often records before it are deleted', async () => {
+    const stays = new Set(Array.from({ length: 100 }, (_, n) => n + 1));
+    const { readPage } = fakeList([...stays], (ids, request) => {
+      if (request % 3 === 0) for (const id of ids.splice(0, 2)) stays.delete(id);
+    });
+    const { ids } = await readAll(readPage);
+    expect([...stays].filter((id) => !ids.has(id))).to.deep.equal([]);
+  });
+
+  it('needs at most four requests for each page of a list with holes', async () => {
+    const all = Array.from({ length: 60 }, (_, n) => n + 1);
+    const { readPage } = fakeList(all, () => {});
+    let requests = 0;
+    // It leaves out the record at which two pages overlap.
+    const withHoles = async (position: PagePosition): Promise<MarkedPage> => {
+      requests += 1;
+      const page = await readPage(position);
+      return { ...page, records: page.records.filter(({ id }) => Number(id) % 3 !== 1) };
+    };
+    expect([...(await readAll(withHoles)).ids]).to.deep.equal(all.filter((id) => id % 3 !== 1));
+    expect(requests).to.be.at.most((4 * all.length) / (OPTIONS.pageSize - 1));
   });
 
   it('continues from a cursor, or from further back if records before it were deleted', async () => {
