@@ -24,6 +24,9 @@ import { countRecords } from './replica-records.ts';
  */
 const MAX_ATTEMPTS = 3;
 
+/** Records that one warning names. */
+const MAX_NAMED = 10;
+
 /** With the service account's credentials, or anonymously if there is none. */
 export const serviceOptions = ({ serviceCredentials, signal }: SyncContext): CallOptions => ({
   credentials: serviceCredentials,
@@ -99,13 +102,25 @@ export async function readPage(
   for (let attempt = 1; ; attempt += 1) {
     const page = await listInParts(context, spec, wholeRequest, callOptions ?? serviceOptions(context));
     const expected = mayHaveHoles ? expectedRecords(request, page.total) : 0;
-    if (page.records.length >= expected) {
+    if (page.records.length + (page.omittedIds?.length ?? 0) >= expected) {
+      warnOfOmitted(context, spec, page.omittedIds ?? []);
       const wholeRecords = page.records.filter((record) => !isTooLarge(record));
       await checkComplete(context, spec, request.detail, wholeRecords);
       return page;
     }
     if (attempt === MAX_ATTEMPTS) throw holesError(spec.collection, page.records.length, expected);
   }
+}
+
+/** Warns once of each record that the adapter leaves out. */
+function warnOfOmitted({ memory, observe }: SyncContext, { collection }: CollectionSpec, ids: readonly unknown[]) {
+  const unknown = ids.map((id) => JSON.stringify(id)).filter((id) => !memory.omitted.has(`${collection} ${id}`));
+  if (unknown.length === 0) return;
+  for (const id of unknown) memory.omitted.add(`${collection} ${id}`);
+  const named = unknown.slice(0, MAX_NAMED).join(', ');
+  const more = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : '';
+  const message = `the gateway cannot serve these ids of "${collection}", and leaves out their records: ${named}${more}`;
+  observe({ type: 'message', level: 'warn', message });
 }
 
 /** One record with the fields of the replica. Throws what the CMS throws. */

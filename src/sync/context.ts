@@ -199,6 +199,8 @@ export interface SyncMemory {
   kinds: Record<Kind, KindMemory>;
   /** Kinds whose collection the site does not have at present. */
   absent: Set<Kind>;
+  /** Records that the adapter leaves out, each as its collection and its id: the gateway has warned of them. */
+  omitted: Set<string>;
   media: MediaMemory;
   initialSync: SyncProgress;
   resync: { dueMs: number; progress: ResyncProgress | undefined; savedMs: number };
@@ -311,6 +313,7 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
     isSiteRead: false,
     kinds: Object.fromEntries(KINDS.map((kind) => [kind, newKindMemory(watermarks[kind])])) as SyncMemory['kinds'],
     absent: new Set(),
+    omitted: new Set(),
     media: {
       progress: { done: 0, total: 0 },
       toRead: new Set(),

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { unavailable } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
-import { expectInSync, mapping, type TestSite, testSite } from './test-site.ts';
+import { expectInSync, mapping, type TestSite, testSite, titleOf } from './test-site.ts';
 
 describe('initial sync and ingest', () => {
   let site: TestSite;
@@ -38,6 +38,39 @@ describe('initial sync and ingest', () => {
       await site.sync.whenComplete();
       await site.poll();
       expectInSync(site);
+    });
+
+    it('copies all others if the CMS has records that the adapter leaves out, which the log names once', async () => {
+      const omitted = new Set<unknown>();
+      site = filledSite({
+        cms: (cms) => ({
+          ...cms,
+          site: (options) => cms.site(options),
+          list: async (spec, ...args) => {
+            const page = await cms.list(spec, ...args);
+            const [records, others] = [false, true].map((is) =>
+              page.records.filter(({ id }) => (spec.collection === 'events' && omitted.has(id)) === is),
+            );
+            return { ...page, records: records!, omittedIds: others!.map(({ id }) => `${id},0`) };
+          },
+        }),
+      });
+      const ids = [...site.cms.posts.values()].filter(({ base }) => base === 'events').map(({ id }) => id);
+      // The first one, the one that is on the first and on the second page, and the last one.
+      for (const n of [0, 4, 22]) omitted.add(ids[n]);
+      site.sync.start();
+      await site.sync.whenComplete();
+      await site.fullResync();
+      const others = ids.filter((id) => !omitted.has(id));
+      expect(site.replica.stamps('event').map(({ id }) => id)).to.deep.equal(others);
+      site.cms.edit(others[0]!, { title: 'Meanwhile' });
+      site.cms.erase(others[1]!);
+      await site.poll();
+      expect(titleOf(site.replica, 'event', others[0]!)).to.equal('Meanwhile');
+      expect(site.replica.stamps('event')).to.have.length(others.length - 1);
+      expect(site.sync.status().state).to.equal('live');
+      const warnings = site.observations.flatMap((seen) => (seen.type === 'message' ? seen.message : [])).join('\n');
+      for (const id of omitted) expect(warnings.split(`"${id},0"`), `record ${id}`).to.have.length(2);
     });
 
     it('continues after a restart where it stopped', async () => {

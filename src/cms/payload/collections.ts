@@ -93,16 +93,18 @@ export function createCollections(call: RestCall, options: CollectionOptions): C
       const response = await query(spec, found.query, readable);
       const { docs, total } = listOf(response);
       const wereTexts = ids.areTexts();
-      const wanted = docs
-        .slice(found.skip, found.skip + found.take)
-        // One record must not stop the sync of all others.
-        .filter(({ id }) => ids.toGateway(idSpaceOf(spec), id) !== undefined);
-      const records = ids.batch(() => wanted.map((doc) => toGatewayRecord(ids, spec, doc, request.detail)));
+      const wanted = docs.slice(found.skip, found.skip + found.take);
+      const hasId = ({ id }: CmsRecord) => ids.toGateway(idSpaceOf(spec), id) !== undefined;
+      const records = ids.batch(() =>
+        wanted.filter(hasId).map((doc) => toGatewayRecord(ids, spec, doc, request.detail)),
+      );
       // The first ids that are texts: the list is in their order, which is not that of the numbers.
       if (!wereTexts && ids.areTexts() && request.order !== undefined)
         return collections.list(spec, request, callOptions);
       return {
         records,
+        // A record with an id that the gateway cannot serve must not stop the sync of all others.
+        omittedIds: wanted.filter((doc) => !hasId(doc)).map(({ id }) => id),
         total,
         cmsTimeMs: Date.parse(response.headers.date ?? '') || nowMs(),
       };

@@ -1,4 +1,4 @@
-// A gateway in front of a Payload site whose lists repeat records, and of one that sends the occurrences of its series.
+// A gateway in front of a Payload site whose lists repeat records, or have records that cannot be served, or occurrences of series.
 
 import { expect } from 'chai';
 import { createPayload } from '../../../src/cms/payload/payload.ts';
@@ -67,6 +67,11 @@ describe('a gateway in front of a Payload site', () => {
 
   it('lists each record once if the lists of the site repeat some and its totals are wrong, with "dedupe"', async () => {
     await start({ dedupe: true }, [classOf(1), classOf(2), classOf(2)], 1);
+    expect((await listed()).map(({ id }) => id)).to.deep.equal([1, 2]);
+  });
+
+  it('serves all records but those whose ids are too large or have a comma', async () => {
+    await start({}, [classOf(1), classOf(1_760_000_000_000), classOf('a,b'), classOf(2)]);
     expect((await listed()).map(({ id }) => id)).to.deep.equal([1, 2]);
   });
 
