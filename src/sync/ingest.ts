@@ -29,8 +29,8 @@ const BATCH_SIZE = { min: 5, max: 50 };
 
 /**
  * Writes records into the replica that were requested at `readMark`, as the public sees them. `byId`: they were
- * requested by id, so that an older `modified` may be true. A failure leaves the batches before it in the
- * replica. Throws what the CMS throws.
+ * requested by id: one whose `modified` is older than the replica's may be accepted (`isStaleConfirmed`). A
+ * failure leaves the batches before it in the replica. Throws what the CMS throws.
  */
 export async function ingestRecords(
   context: SyncContext,
@@ -135,7 +135,7 @@ function isAcceptable(
     // site's present zone, so that it may become earlier. Any other older response lacks a write that the replica has.
     const isComputed =
       DRAFTS.has(status) && modified !== '' && heldRecord?.status === status && heldRecord.modified === modified;
-    if (!isComputed && !(byId && isStaleConfirmed(context, kind, id, held.modifiedUtc, modifiedUtc))) return false;
+    if (!isComputed && !(byId && isStaleConfirmed(context, kind, record as PostRecord, held.modifiedUtc))) return false;
   }
   staleResponses.delete(id);
   const mayChangeAgain = (held?.modifiedUtc !== modifiedUtc || !isPolled) && modifiedUtc >= watermarkUtc;
@@ -146,18 +146,18 @@ function isAcceptable(
 /**
  * True if a response by id counts although its `modified` is older than the replica's. A cache or a delayed
  * database in front of the CMS may send it, so it counts only after it was the same for some minutes, as
- * after a restored backup. A `modified` in the future, or one that is the publication date, says nothing
- * about the time of a change.
+ * after a restored backup. A `modified` in the future says nothing about the time of a change. Nor does one that
+ * is the publication date, if the response has the same date: a draft that was published since had another one.
  */
 function isStaleConfirmed(
   { replica, memory, clockMs }: SyncContext,
   kind: Kind,
-  id: number,
+  { id, dateUtc, modifiedUtc }: PostRecord,
   heldUtc: string,
-  modifiedUtc: string,
 ) {
+  if (heldUtc > formatWallTime(memory.reads.cmsTimeMs)) return true;
   const held = replica.get(kind, id) as PostRecord | undefined;
-  if (heldUtc > formatWallTime(memory.reads.cmsTimeMs) || held?.dateUtc === heldUtc) return true;
+  if (held?.dateUtc === heldUtc && dateUtc === heldUtc) return true;
   const { staleResponses } = memory.kinds[kind];
   const stale = staleResponses.get(id);
   if (stale?.modifiedUtc !== modifiedUtc) {

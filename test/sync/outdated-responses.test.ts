@@ -88,6 +88,37 @@ describe('outdated responses', () => {
       expectInSync(site);
     });
 
+    it('does not undo the first publication of a draft, whose date and modification are then the same', async () => {
+      site = await syncedSite();
+      const { id } = site.cms.createPost('events', { status: 'draft', dateS: 0 });
+      site.advance(3_600_000);
+      await site.poll();
+      const draft = { ...site.cms.posts.get(id)! };
+      site.cms.edit(id, { status: 'publish', dateS: site.cms.nowMs() / 1000 });
+      await site.poll();
+      const published = { ...site.cms.posts.get(id)! };
+      expect(site.replica.get('event', id)).to.include({ status: 'publish' });
+      // A database behind the CMS lags.
+      site.cms.editSilently(id, draft);
+      await site.sync.fetchChanged([{ collection: 'events', id }]);
+      expect(site.replica.get('event', id)).to.include({ status: 'publish' });
+      site.cms.editSilently(id, published);
+      await site.poll();
+      expectInSync(site);
+    });
+
+    it('replaces at once a record whose time of modification is its publication date, which was ahead', async () => {
+      site = await syncedSite();
+      const dateS = site.cms.nowMs() / 1000 + 60;
+      const { id } = site.cms.createPost('events', { dateS, modifiedS: dateS });
+      await site.poll();
+      site.cms.edit(id, { title: 'Edited' });
+      site.advance(120_000);
+      await site.poll();
+      expect(titleOf(site.replica, 'event', id)).to.equal('Edited');
+      expectInSync(site);
+    });
+
     it('replaces it if the site moved to another time zone, and WordPress computes the time of a draft that was never changed', async () => {
       site = await syncedSite();
       const { id, modifiedS } = site.cms.createPost('events', {
