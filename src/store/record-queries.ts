@@ -10,6 +10,7 @@ import {
   type PostKind,
   type RecordOf,
   type TermKind,
+  type WallTime,
 } from '../model/records.ts';
 import { foldName } from '../text/html.ts';
 import { slugKey } from '../text/text.ts';
@@ -22,6 +23,11 @@ export interface RecordStamp {
   id: number;
   modifiedUtc: string;
   status: string;
+}
+
+export interface ScheduledRecord {
+  id: number;
+  dateUtc: WallTime;
 }
 
 export interface StampFilter {
@@ -78,6 +84,11 @@ export function recordQueries(db: Database) {
         SELECT ${POST_STAMP} FROM post INDEXED BY post_unpublished
         WHERE kind = ${kind} AND ${hasStatus} AND status <> 'publish' AND ${page}`);
     },
+    dueScheduled: (kind: PostKind, nowUtc: WallTime) =>
+      db.all<ScheduledRecord>(sql`
+        SELECT id, record ->> '$.dateUtc' AS dateUtc FROM post INDEXED BY post_scheduled
+        WHERE kind = ${kind} AND status = 'future' AND record ->> '$.dateUtc' <= ${nowUtc} AND id < ${FIRST_OCCURRENCE_ID}
+        ORDER BY id`),
     kindOf: (id: number) => db.get<{ kind: PostKind }>(sql`SELECT kind FROM post WHERE id = ${id}`)?.kind,
     maxId: (kind: Kind) =>
       db.numbers(sql`

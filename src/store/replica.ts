@@ -12,6 +12,7 @@ import type {
   PostKind,
   RecordOf,
   TermKind,
+  WallTime,
 } from '../model/records.ts';
 import { type ChangeJournal, openChangeJournal } from './change-journal.ts';
 import type { ChangeSet } from './change-set.ts';
@@ -25,7 +26,7 @@ import { openFullTextIndex } from './full-text-index.ts';
 import { type IdempotencyStore, openIdempotencyStore } from './idempotency-keys.ts';
 import { isLinkedToVisibleEvent, listLinked, listTerms, termCounts, visibleLinkedIds } from './list-queries.ts';
 import { type Circle, locatedVenueIds } from './located-venues.ts';
-import { type RecordStamp, recordQueries, type StampFilter } from './record-queries.ts';
+import { type RecordStamp, recordQueries, type ScheduledRecord, type StampFilter } from './record-queries.ts';
 import { createRenderedCache, type RenderedRecord } from './rendered-cache.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { beginBatch } from './upsert.ts';
@@ -85,6 +86,8 @@ export interface Replica {
   stampsById(kind: Kind, ids: readonly number[]): Map<number, RecordStamp>;
   /** All stamps, ascending by id. Terms ignore `statuses`. */
   stamps(kind: Kind, filter?: StampFilter): RecordStamp[];
+  /** The scheduled records whose publication date is not after `nowUtc`, ascending by id. */
+  dueScheduled(kind: PostKind, nowUtc: WallTime): ScheduledRecord[];
   kindOf(id: number): PostKind | undefined;
   /** The highest id of the kind, without occurrences; 0 without records. */
   maxId(kind: Kind): number;

@@ -4,7 +4,7 @@
 /**
  * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
  */
-export const SCHEMA_VERSION = 17;
+export const SCHEMA_VERSION = 18;
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;
@@ -56,6 +56,8 @@ export function linkBit(targetKind: number, targetId: number): number {
  * most rows that test, which is the slowest of all. Both stand before columns that lists seldom need, since
  * SQLite decodes a row from its beginning.
  *
+ * `post_scheduled` finds the scheduled records whose date has come: every poll asks for them.
+ *
  * `term.noticed` is when this replica first had the term as it is now, in UTC: not every CMS keeps a time of
  * change for terms.
  *
@@ -82,6 +84,7 @@ CREATE TABLE post (
 ) STRICT;
 CREATE INDEX post_kind ON post (kind, id, modified_utc, status);
 CREATE INDEX post_unpublished ON post (kind, status, id, modified_utc) WHERE status <> 'publish';
+CREATE INDEX post_scheduled ON post (kind, record ->> '$.dateUtc', id) WHERE status = 'future';
 CREATE INDEX post_slug ON post (slug, kind, id);
 CREATE INDEX post_image ON post (image_id, kind, id, status) WHERE image_id <> 0;
 

@@ -1,7 +1,7 @@
 // Owns the poll: what a poll reads in each collection and in the media library, and the loop that runs one poll at a time,
 // at intervals and on request.
 
-import type { PostRecord } from '../model/records.ts';
+import { isTermKind } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import { absenceReason, isAbsent, readPage, sentAtMs, unlessAbsent } from './cms-reader.ts';
 import { type Collection, stampOf } from './collections.ts';
@@ -146,14 +146,10 @@ async function pollTerms(context: SyncContext, collection: Collection): Promise<
 async function fetchDueScheduled(context: SyncContext, collection: Collection): Promise<void> {
   const { replica, memory } = context;
   const { kind } = collection;
-  if (!collection.statuses.includes('future')) return;
-  const scheduled = replica.stamps(kind, { statuses: ['future'], withoutOccurrences: true }).map(({ id }) => id);
-  if (scheduled.length === 0) return;
+  if (!collection.statuses.includes('future') || isTermKind(kind)) return;
   const nowMs = memory.reads.cmsTimeMs;
   const [nowUtc, recentlyUtc] = [formatWallTime(nowMs), formatWallTime(nowMs - RECENTLY_DUE_MS)];
-  const due = ([...replica.getMany(kind, scheduled).values()] as PostRecord[])
-    .filter(({ dateUtc }) => dateUtc <= nowUtc)
-    .sort((a, b) => a.id - b.id);
+  const due = replica.dueScheduled(kind, nowUtc);
   const recent = due.filter(({ dateUtc }) => dateUtc >= recentlyUtc).map(({ id }) => id);
   const overdue = due.filter(({ dateUtc }) => dateUtc < recentlyUtc).map(({ id }) => id);
   const { lastOverdueId } = memory.kinds[kind];

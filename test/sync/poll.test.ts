@@ -187,6 +187,26 @@ describe('poll', () => {
     expectInSync(site);
   });
 
+  it('reads no scheduled record from the replica before its date has come', async () => {
+    site = await syncedSite();
+    for (let n = 0; n < 20; n += 1) site.cms.createPost('events', { status: 'future', dateS: 4_000_000_000 });
+    const dateS = Math.floor(site.cms.nowMs() / 1000) + 3600;
+    site.cms.createPost('events', { status: 'future', dateS });
+    await site.poll();
+    const { getMany } = site.replica;
+    const read = new Set<number>();
+    site.replica.getMany = (kind, ids) => {
+      for (const id of ids) read.add(id);
+      return getMany(kind, ids);
+    };
+    for (let n = 0; n < 2; n += 1) await site.poll();
+    expect([...read]).to.deep.equal([]);
+    site.advance(3_600_000);
+    site.cms.runCron();
+    await site.poll();
+    expectInSync(site);
+  });
+
   it('sees the second of two changes within one second', async () => {
     site = await syncedSite();
     site.cms.edit(10, { title: 'First' });
