@@ -162,7 +162,6 @@ export interface CmsResponse extends HttpResponse {
 
 /** Statuses sent by proxies in front of WordPress; their body says nothing about the request's outcome. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
-const MAX_JSON_STARTS = 50;
 const MAX_RETRY_AFTER_S = 3600;
 
 /**
@@ -210,21 +209,37 @@ export function redirectError(location: string | undefined, isLoop = false): Cms
 }
 
 /**
- * Parses a body leniently: skips a byte order mark and PHP notices that a site prints before the JSON, up to
- * the first `{` or `[` from which the whole rest is JSON. Rejects truncated JSON and anything after it.
+ * Parses a body leniently: skips a byte order mark and PHP notices that a site prints before the JSON, with the
+ * pairs of brackets in them. Rejects truncated JSON, of which a nested value may be whole, and anything after it.
  * @returns undefined if it is not JSON
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes).trim();
   const parsed = tryParse(text);
   if (parsed !== undefined) return parsed;
-  if (!/[}\]]$/.test(text)) return undefined;
-  let tries = 0;
-  for (const { index } of text.matchAll(/[{[]/g)) {
-    const rest = tryParse(text.slice(index));
-    if (rest !== undefined) return rest;
-    tries += 1;
-    if (tries === MAX_JSON_STARTS) break;
+  // JSON does not begin with other brackets, such as the one in `Unknown modifier '['`.
+  const opening = /\{\s*["}]|\[\s*(?:[\]{["\d-]|true|false|null)/g;
+  for (;;) {
+    const start = opening.exec(text)?.index;
+    const end = start === undefined ? undefined : endOfBrackets(text, start);
+    if (end === undefined) return undefined;
+    if (end === text.length) return tryParse(text.slice(start));
+    opening.lastIndex = end;
+  }
+}
+
+/** The index after the bracket that closes the one at `start`. Undefined if none does. */
+function endOfBrackets(text: string, start: number): number | undefined {
+  let depth = 0;
+  let isInText = false;
+  for (let index = start; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '"') isInText = !isInText;
+    else if (isInText && character === '\\') index += 1;
+    else if (isInText) continue;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth === 0) return index + 1;
   }
   return undefined;
 }

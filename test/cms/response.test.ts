@@ -14,11 +14,23 @@ describe('a response body of the CMS', () => {
     expect(parse('\ufeff {"a":1} \n')).to.deep.equal({ a: 1 });
     expect(parse('Deprecated: strlen(): [null] {x}\n[{"a":1}]')).to.deep.equal([{ a: 1 }]);
     expect(parse('<b>Notice</b>: Undefined index: [] in /x.php\n{"a":1}')).to.deep.equal({ a: 1 });
+    expect(parse("Warning: preg_match(): Unknown modifier '[' in /x.php\n[]")).to.deep.equal([]);
+    expect(parse('Notice: {"x":["]\\""]} []\n[{"a":"\\"}"}]')).to.deep.equal([{ a: '"}' }]);
   });
 
   it('is not parsed if truncated, a page, or no record', () => {
     for (const text of ['', '{"a":', '[1,2', '<html>{"a":1}</html>', '{"a":1}<br>Warning', '"text"', '7', 'null']) {
       expect(parse(text), text).to.equal(undefined);
+    }
+  });
+
+  it('is not parsed if truncated anywhere, with or without a notice before it', () => {
+    const records = [{ id: 1, title: { rendered: 'a [1] {"b":2}' }, tags: [], more: [{ x: [1, '"]'] }] }, { id: 2 }];
+    for (const whole of [records, records[0]]) {
+      const text = JSON.stringify(whole);
+      for (const notice of ['', 'Notice: [] x\n'])
+        for (let length = 0; length < text.length; length += 1)
+          expect(parse(notice + text.slice(0, length)), text.slice(0, length)).to.equal(undefined);
     }
   });
 
@@ -34,7 +46,8 @@ describe('a response body of the CMS', () => {
   });
 
   it('is rejected quickly if it is no JSON', () => {
-    expect(parse(`${'{['.repeat(500_000)}}`)).to.equal(undefined);
+    for (const start of ['{[', '[{', '[', '{"', '{}', '{"a":1} ['])
+      expect(parse(`${start.repeat(500_000)}}`), start).to.equal(undefined);
   });
 });
 
