@@ -261,7 +261,7 @@ export const CMS_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cms/http-exchange.ts', 'test/faults/cms-client.test.ts', {
     'JSON after a PHP notice': {
       function: 'parseJson',
-      code: 'const _1 = tryParse(_2.slice(_3));\nif (_1 !== undefined) return _1;',
+      code: 'if (_1 === _2.length) return tryParse(_2.slice(_3));',
       title: 'parses JSON after a PHP notice',
     },
     'an HTML page is no response': {
