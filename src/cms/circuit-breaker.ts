@@ -52,7 +52,7 @@ export function createCircuitBreaker({
   let openUntilMs = 0;
 
   /**
-   * Cockatiel compares `duration` with the system's clock; these two values make it follow `nowMs` instead.
+   * `duration` is infinite during the pause and 0 after it, so that cockatiel's own clock has no effect.
    */
   const openFor = (openMs: number): IBackoff<unknown> => {
     openUntilMs = nowMs() + openMs;

@@ -66,7 +66,10 @@ export interface CollectionSpec {
   recordParams?: Query;
   /** What the mapping says about it for one CMS alone: only the adapter and the command line read it. */
   cmsSettings: Readonly<Record<string, unknown>>;
-  /** The CMS's list repeats records and its totals are unreliable: duplicates are dropped and totals ignored. */
+  /**
+   * The CMS's list repeats records and its totals are unreliable: duplicates are dropped, and a changed total only
+   * triggers a reconciliation.
+   */
   dedupe: boolean;
   /** Where each field of the record is that has a single path, by the CMS's own names: `start` -> `meta.start`. */
   paths: ReadonlyMap<string, string>;

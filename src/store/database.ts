@@ -93,7 +93,8 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
   let isBulkLoad = false;
   let groupTimer: NodeJS.Timeout | undefined;
   /**
-   * Why a group was rolled back after some of its transactions had succeeded. The next transaction throws it.
+   * Why a group was rolled back after some of its transactions had succeeded. The next transaction or `flush` throws
+   * and forgets it.
    */
   let lostGroup: unknown;
   let isDamaged = false;

@@ -19,8 +19,8 @@ import type { MarkedPage, PageRequest } from './paginate.ts';
 import { countRecords } from './replica-records.ts';
 
 /**
- * Some databases count a list a moment after they read it: a record that was created in between is no hole,
- * and missing only once.
+ * Some databases count a list a moment after they read it. A record that is created in between is in the total and
+ * not on the page: another attempt has both.
  */
 const MAX_ATTEMPTS = 3;
 

@@ -56,8 +56,9 @@ function overlaps(records: readonly CmsRecord[], lastId: number): boolean {
 }
 
 /**
- * Yields the pages of a list in order. A record that stays in the list meanwhile is on at least one of them:
- * if records before it disappeared, earlier pages are read again. Throws what `readPage` throws.
+ * Yields the pages of a list that is in the order of ids; some repeat. A record that stays in the list meanwhile is
+ * on at least one of them: if records before it disappeared, earlier pages are read again. Throws what `readPage`
+ * throws.
  */
 export async function* paginate<Page extends MarkedPage>(
   readPage: (position: PagePosition) => Promise<Page>,
