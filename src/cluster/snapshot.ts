@@ -11,6 +11,7 @@ import {
   type Kind,
   type KindOrImage,
   POST_KINDS,
+  recordKey,
   TERM_KINDS,
 } from '../model/records.ts';
 import type { Replica } from '../store/replica.ts';
@@ -19,8 +20,10 @@ import type { ChangeLog } from './change-log.ts';
 import { MalformedMessage, parseMessage } from './messages.ts';
 import { type Redis, RedisUnavailable } from './redis.ts';
 
-/** About 300 KiB, 30 KiB compressed. */
+/** Ordinary records are about 300 KiB together, 30 KiB compressed. */
 const RECORDS_PER_PART = 200;
+/** Of JSON. A part of larger records has fewer of them, but at least one. */
+const PART_BYTES = 1024 * 1024;
 /** Records per transaction of the receiver; between two of them it handles requests. */
 const RECORDS_PER_BATCH = 25;
 /** The sender waits while more parts are in Redis. */
@@ -29,8 +32,10 @@ const FULL_PAUSE_MS = 20;
 /** Sender and receiver give up when the other side is silent for this long. */
 const SILENCE_MS = 10_000;
 const POP_MS = 1000;
-/** Of one part: two pages of records of the largest size that the CMS client accepts. */
+/** The receiver accepts no larger part, so that no Redis client can fill its memory. */
 const MAX_PART_BYTES = 32 * 1024 * 1024;
+/** Leaves room for what surrounds the records of a part. */
+const MAX_RECORD_BYTES = MAX_PART_BYTES - 1024;
 /** Keys of the state that a snapshot may set. */
 const STATE_PREFIX = /^sync\./;
 
@@ -73,19 +78,48 @@ export async function sendSnapshot(
   }
 
   const unpublishedAtStart = unpublishedKeys(changeLog);
+  const leftOut: string[] = [];
   try {
     await push({ type: 'start', offset: changeLog.offset, state: syncStateOf(replica) });
     for (const kind of KIND_ORDER) {
-      for (const ids of pagesOf(replica, kind))
-        await push({ type: 'records', records: [...replica.getMany(kind, ids).values()] });
+      for (const ids of pagesOf(replica, kind)) {
+        const { parts, tooLarge } = splitIntoParts(replica.getMany(kind, ids).values());
+        for (const records of parts) await push({ type: 'records', records });
+        leftOut.push(...tooLarge.map(({ id }) => recordKey(kind, id)));
+      }
     }
-    for (const ids of pagesOf(replica, 'image'))
-      await push({ type: 'images', images: [...replica.getImages(ids).values()] });
-    await push({ type: 'end', unpublished: [...unpublishedAtStart, ...unpublishedKeys(changeLog)] });
+    for (const ids of pagesOf(replica, 'image')) {
+      const { parts, tooLarge } = splitIntoParts(replica.getImages(ids).values());
+      for (const images of parts) await push({ type: 'images', images });
+      leftOut.push(...tooLarge.map(({ id }) => recordKey('image', id)));
+    }
+    // The receiver has the leader refetch unpublished records, so it gets those that no part can hold too.
+    await push({ type: 'end', unpublished: [...unpublishedAtStart, ...unpublishedKeys(changeLog), ...leftOut] });
   } catch (error) {
     await redis.deleteList(list).catch(() => {});
     throw error;
   }
+}
+
+/** Parts that the receiver accepts, and the records that are too large for any. */
+function splitIntoParts<T>(records: Iterable<T>): { parts: T[][]; tooLarge: T[] } {
+  const parts: T[][] = [];
+  const tooLarge: T[] = [];
+  let bytesLeft = 0;
+  for (const record of records) {
+    const bytes = Buffer.byteLength(JSON.stringify(record));
+    if (bytes > MAX_RECORD_BYTES) {
+      tooLarge.push(record);
+      continue;
+    }
+    bytesLeft -= bytes;
+    if (bytesLeft >= 0) parts.at(-1)!.push(record);
+    else {
+      parts.push([record]);
+      bytesLeft = PART_BYTES - bytes;
+    }
+  }
+  return { parts, tooLarge };
 }
 
 /** What the receiver's sync resumes from: not the sender's own initial sync. */

@@ -217,6 +217,34 @@ describe('snapshot', function () {
     replica.close();
   });
 
+  describe('of large records', () => {
+    let large: Replica;
+    beforeEach(() => {
+      large = openReplica({ identity: 'test' });
+      leader = { ...leader, replica: large };
+      handle = createRpcHandler(leader, () => nowMs);
+    });
+    afterEach(() => large.close());
+
+    it('has parts that the receiver accepts', async () => {
+      // Together larger than any part may be.
+      const description = 'a'.repeat(180_000);
+      for (let id = 1; id <= 200; id += 1) large.upsert([event(id, { description })]);
+      const { replica } = await receive('snapshot:large');
+      expect(replica.counts()).to.deep.equal(large.counts());
+      expect(replica.get('event', 200)).to.deep.equal(large.get('event', 200));
+      replica.close();
+    });
+
+    it('names a record that no part can hold as unpublished', async () => {
+      large.upsert([event(1), event(2, { description: 'a'.repeat(32 * 1024 * 1024) }), event(3)]);
+      const { replica, unpublished } = await receive('snapshot:too-large');
+      expect(unpublished).to.deep.equal(['event 2']);
+      expect(replica.stamps('event').map(({ id }) => id)).to.deep.equal([1, 3]);
+      replica.close();
+    });
+  });
+
   it('is not sent while the unpublished records are unknown', async () => {
     changeLog.unpublished = 'unknown';
     const error = await handle({ type: 'snapshot', list: 'snapshot:unknown' }).catch((failure: unknown) => failure);
