@@ -20,6 +20,7 @@ import { compileLinkField, type LinkField } from './link-fields.ts';
 import type { KindMapping, Mapping } from './mapping.ts';
 import {
   type CmsName,
+  collectionOf,
   type FieldSpec,
   type KindSpec,
   type MappingFile,
@@ -30,14 +31,15 @@ import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrencePara
 
 /**
  * @param file names the mapping in error messages
- * @throws ConfigError with the JSON pointer and the reason: the file violates the schema, names a field that
- * the API lacks, lacks a required field, or names a codec that does not fit
+ * @throws ConfigError with the JSON pointer and the reason: the file violates the schema, names a collection
+ * twice, names a field that the API lacks, lacks a required field, or names a codec that does not fit
  */
 export function compileMapping(json: unknown, file: string): Mapping {
   const source = validateMappingFile(json, file);
   const zone = source.payload?.timezone;
   if (zone !== undefined && !parseZone(zone))
     throw mappingError(file, '/payload/timezone', 'must be a time zone, such as Europe/Vienna or +02:00');
+  checkCollections(source, file);
   const compile = (kind: Kind, spec: KindSpec): KindMapping<Kind> => compileKind(kind, spec, source, file);
   const { event, venue, organizer, category, tag } = source;
   return {
@@ -53,6 +55,25 @@ export function compileMapping(json: unknown, file: string): Mapping {
       ...(tag && { tag: compile('tag', tag) as KindMapping<'tag'> }),
     },
   };
+}
+
+/** Webhooks and created records name their collection alone, and all posts of WordPress share one id space. */
+function checkCollections(mapping: MappingFile, file: string): void {
+  const kinds = new Map<string, Kind>();
+  for (const kind of KINDS) {
+    const spec = mapping[kind];
+    if (!spec) continue;
+    const collection = collectionOf(spec);
+    const other = kinds.get(collection);
+    if (other)
+      throw mappingError(
+        file,
+        `/${kind}`,
+        `"${collection}" is the collection of "${other}" too`,
+        `Name another collection, or leave "${kind}" out.`,
+      );
+    kinds.set(collection, kind);
+  }
 }
 
 /** Fields that decide who may list a record, or who may read all of it. */
@@ -147,8 +168,6 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     ...createWriter(fields, writable, customFields, read, linkFields),
   } as KindMapping<Kind>;
 }
-
-const collectionOf = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
 
 /** A CMS whose collections are all alike has categories and tags as terms, and the other kinds as posts. */
 const storedAsOf = (kind: Kind, { terms, collection }: KindSpec): 'posts' | 'terms' =>

@@ -82,6 +82,9 @@ export interface KindSpec {
   wordpress?: Readonly<Record<string, unknown>>;
 }
 
+/** The name of the kind's collection in the CMS. */
+export const collectionOf = ({ posts, terms, collection }: KindSpec): string => posts ?? terms ?? collection ?? '';
+
 export interface PostTypeSpec {
   type: string;
   singular?: string;

@@ -96,6 +96,19 @@ const cases: [string, unknown, string, RegExp][] = [
   ['events as terms', sourceWith({}, { event: { terms: 'x' } }), '/event', /./],
   ['a venue as both', sourceWith({}, { venue: { posts: 'x', terms: 'y' } }), '/venue', /./],
   ['a category as posts', sourceWith({}, { category: { posts: 'x' } }), '/category', /./],
+  [
+    'posts that are the collection of two kinds',
+    sourceWith({}, { organizer: { posts: 'venues' } }),
+    '/organizer',
+    /"venues" is the collection of "venue" too/,
+  ],
+  ['terms that are the collection of two kinds', sourceWith({}, { tag: { terms: 'event_categories' } }), '/tag', /too/],
+  [
+    'a collection of Payload that is that of two kinds',
+    payloadWith({}, { venue: { collection: 'events', fields: { venue: 'name' } } }),
+    '/venue',
+    /"events" is the collection of "event" too/,
+  ],
   ['a field the interface lacks', sourceWith({ start: 'meta.x' }), '/event/fields/start', /no such field of an event/],
   [
     'a field of another kind',

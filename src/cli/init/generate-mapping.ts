@@ -1,6 +1,12 @@
 // Generates a mapping for a post type without a preset, from the names and values of its fields.
 
-import type { MappingFile, PostTypeSpec, TaxonomySpec } from '../../mapping/mapping-file.ts';
+import {
+  collectionOf,
+  type KindSpec,
+  type MappingFile,
+  type PostTypeSpec,
+  type TaxonomySpec,
+} from '../../mapping/mapping-file.ts';
 import { KINDS, type Kind } from '../../model/records.ts';
 import { pathsOf } from '../field-samples.ts';
 import type { ProbedSite, ProbedType } from './probe.ts';
@@ -50,7 +56,8 @@ export function generateMapping(
   const mapping = { name: 'site', upstream: 'wordpress', event: { posts: type.base } } as MappingFile;
   const collections: ProposedCollection[] = [];
   for (const kind of ['venue', 'organizer'] as const) {
-    const linked = proposeLinked(kind, type, site, decisions.collections?.[kind], used);
+    const taken = collectionsOfOthers(kind, mapping, decisions);
+    const linked = proposeLinked(kind, type, site, decisions.collections?.[kind], used, taken);
     if (!linked) continue;
     const { collection, link, reason } = linked;
     if (collection) {
@@ -62,7 +69,8 @@ export function generateMapping(
   }
   fields.push(...proposeFields('event', type.fields, used));
   for (const kind of ['category', 'tag'] as const) {
-    const taxonomy = proposeTaxonomy(kind, type, site, mapping, decisions.collections?.[kind]);
+    const taken = collectionsOfOthers(kind, mapping, decisions);
+    const taxonomy = proposeTaxonomy(kind, type, site, taken, decisions.collections?.[kind]);
     if (!taxonomy) continue;
     mapping[kind] = { terms: taxonomy.base };
     collections.push({ kind, ...taxonomy });
@@ -72,6 +80,16 @@ export function generateMapping(
     if (spec) spec.fields = { ...spec.fields, [field]: source };
   }
   return { mapping: { ...mapping, ...wordpressNames(mapping, site) }, dates, collections, fields };
+}
+
+/** The collections of all other kinds, in the mapping so far or by the operator's choice: no two kinds can have the same. */
+export function collectionsOfOthers(
+  kind: Kind,
+  mapping: Partial<Record<Kind, KindSpec>>,
+  { collections = {} }: Decisions,
+): ReadonlySet<string> {
+  const others = KINDS.filter((each) => each !== kind);
+  return new Set(others.flatMap((other) => [collectionOf(mapping[other] ?? {}), collections[other] ?? '']));
 }
 
 /** Types and taxonomies whose collection has another name: the companion plugin needs their own names. */

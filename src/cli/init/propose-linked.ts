@@ -1,7 +1,7 @@
 // Proposes where the venues, organizers, categories and tags of a site's events are.
 
-import type { KindSpec, MappingFile } from '../../mapping/mapping-file.ts';
-import { KINDS, type LinkedKind } from '../../model/records.ts';
+import type { KindSpec } from '../../mapping/mapping-file.ts';
+import type { LinkedKind } from '../../model/records.ts';
 import { formatSample } from '../field-samples.ts';
 import { KIND_WORDS, kindWords, nameScore, normalizedName } from './field-synonyms.ts';
 import { type InferredIds, inferIds } from './infer-codecs.ts';
@@ -20,6 +20,7 @@ export interface ProposedLink {
 /**
  * Venues and organizers are records that the event holds the ids of, or terms, or only text in the event.
  * @param wanted the collection that the operator named, or `none`
+ * @param taken collections of other kinds
  */
 export function proposeLinked(
   kind: LinkedKind,
@@ -27,20 +28,21 @@ export function proposeLinked(
   site: ProbedSite,
   wanted: string | undefined,
   used: Set<string>,
+  taken: ReadonlySet<string>,
 ): ProposedLink | undefined {
   if (wanted === 'none') return undefined;
   const words = KIND_WORDS[kind];
   const candidates = event.fields.filter(({ path }) => words.test(normalizedName(path)) && !used.has(path));
   const named = site.types.find(
     ({ type, base }) =>
-      type !== event.type && (wanted === undefined ? words.test(`${type} ${base}`.toLowerCase()) : base === wanted),
+      !taken.has(base) && (wanted === undefined ? words.test(`${type} ${base}`.toLowerCase()) : base === wanted),
   );
   for (const field of candidates) {
     const inferred = inferIds(field);
     const owner = inferred && ownerOf(inferred, event, site);
     // Without an id, only the name of the type tells.
     const type = owner ?? (inferred?.ids.length === 0 ? named : undefined);
-    if (!inferred || !type || (wanted !== undefined && type.base !== wanted)) continue;
+    if (!inferred || !type || taken.has(type.base) || (wanted !== undefined && type.base !== wanted)) continue;
     used.add(field.path);
     const isAcf = field.path.startsWith('acf.');
     const as = inferred.as === undefined ? {} : { as: inferred.as };
@@ -59,7 +61,9 @@ export function proposeLinked(
   }
   const taxonomy = site.taxonomies.find(
     ({ taxonomy, base }) =>
-      event.taxonomies.includes(taxonomy) && (wanted === undefined ? words.test(taxonomy) : base === wanted),
+      event.taxonomies.includes(taxonomy) &&
+      !taken.has(base) &&
+      (wanted === undefined ? words.test(taxonomy) : base === wanted),
   );
   if (taxonomy) return { collection: { terms: taxonomy.base }, reason: `a taxonomy of ${event.base}`, fields: [] };
   const text = candidates
@@ -95,13 +99,12 @@ export function proposeTaxonomy(
   kind: 'category' | 'tag',
   event: ProbedType,
   { taxonomies }: ProbedSite,
-  mapping: MappingFile,
+  taken: ReadonlySet<string>,
   wanted: string | undefined,
 ): { base: string; reason: string } | undefined {
-  const used = KINDS.flatMap((each) => mapping[each]?.terms ?? []);
   const candidates = taxonomies.filter(
     ({ taxonomy, base, hierarchical }) =>
-      event.taxonomies.includes(taxonomy) && !used.includes(base) && hierarchical === (kind === 'category'),
+      event.taxonomies.includes(taxonomy) && !taken.has(base) && hierarchical === (kind === 'category'),
   );
   const chosen =
     wanted === undefined

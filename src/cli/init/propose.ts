@@ -42,7 +42,7 @@ export interface Proposal {
 }
 
 /**
- * Throws `ConfigError` for a collection that the operator named and the site does not show.
+ * Throws `ConfigError` for a collection that the operator named and the site does not show, or named for two kinds.
  * @param basesOf the collections of the site that may hold records of a kind
  * @param adviseOn what to do, by these
  */
@@ -54,8 +54,16 @@ export function assertCollections(
   for (const kind of KINDS) {
     const base = collections[kind];
     const bases = basesOf(kind);
-    if (base === undefined || bases.includes(base) || (base === 'none' && kind !== 'event')) continue;
-    throw new ConfigError(`--${kind}-type`, `the site has no collection "${base}"`, adviseOn(bases));
+    if (base === undefined || (base === 'none' && kind !== 'event')) continue;
+    if (!bases.includes(base))
+      throw new ConfigError(`--${kind}-type`, `the site has no collection "${base}"`, adviseOn(bases));
+    const other = KINDS.find((each) => collections[each] === base);
+    if (other !== kind)
+      throw new ConfigError(
+        `--${kind}-type`,
+        `"${base}" is the collection of --${other}-type too`,
+        `Name another, or none.`,
+      );
   }
 }
 

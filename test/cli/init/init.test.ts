@@ -318,6 +318,9 @@ describe('init', () => {
       expect(await errorOf(init(options({ yes: true, [`${kind}-type`]: 'shows' }), terminal()))).to.match(
         new RegExp(`^--${kind}-type: the site has no collection "shows"`),
       );
+    expect(
+      await errorOf(init(options({ yes: true, 'event-type': 'gigs', 'venue-type': 'gigs' }), terminal())),
+    ).to.match(/^--venue-type: "gigs" is the collection of --event-type too/);
     expect(await errorOf(init(options({ yes: true, field: ['venue.city=meta.town'] }), terminal()))).to.match(
       /^--field venue\.city=meta\.town: .* no collection of the kind venue\s+Name it with --venue-type/,
     );

@@ -98,6 +98,22 @@ describe('a generated mapping', () => {
     expect(() => compileMapping(proposal?.mapping, 'proposal')).not.to.throw();
   });
 
+  it('has no collection twice', () => {
+    const starts = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00' };
+    const gig = type('gig', 'gigs', [{ id: 5, meta: { ...starts, venue: 7, organizer: 8 } }]);
+    const contact = type('contact', 'contacts', [{ id: 7 }, { id: 8 }]);
+    const facts = site([gig, contact], { typeById: { 5: 'gig', 7: 'contact', 8: 'contact' } });
+    const collectionsWith = (collections: object) => {
+      const { venue, organizer } = propose(facts, { collections })!.mapping;
+      return { venue, organizer };
+    };
+    expect(collectionsWith({})).to.deep.equal({ venue: { posts: 'contacts' }, organizer: undefined });
+    expect(collectionsWith({ organizer: 'contacts' })).to.deep.equal({
+      venue: undefined,
+      organizer: { posts: 'contacts' },
+    });
+  });
+
   it('takes a number for a postcode and a telephone number, and not for a city', () => {
     const starts = { gig_start: '2031-05-01 19:30:00', gig_end: '2031-05-01 21:00:00' };
     const gig = type('gig', 'gigs', [{ id: 5, meta: { ...starts, hall: 7 } }]);

@@ -6,7 +6,7 @@ import type { FieldSpec, KindSpec, MappingFile } from '../../../mapping/mapping-
 import { isObject } from '../../../model/json.ts';
 import { isPostKind, KINDS, type Kind } from '../../../model/records.ts';
 import { KIND_WORDS, normalizedName } from '../field-synonyms.ts';
-import type { Decisions } from '../generate-mapping.ts';
+import { collectionsOfOthers, type Decisions } from '../generate-mapping.ts';
 import type { ProbedType, SourceField } from '../probe.ts';
 import {
   decidedFields,
@@ -101,12 +101,10 @@ export function proposePayload(site: PayloadSite, decisions: Decisions = {}): Pr
     fields.push({ kind: 'event', field, source: inUtc(source), reason });
     for (const { path } of event.fields) if (JSON.stringify(source).includes(`"${path}"`)) used.add(path);
   }
-  const taken = new Set([event.base]);
   for (const kind of LINKED_KINDS) {
-    const linked = findLinked(kind, event, site, decisions, taken);
+    const linked = findLinked(kind, event, site, decisions, collectionsOfOthers(kind, specs, decisions));
     if (!linked) continue;
     const { type, link } = linked;
-    taken.add(type.base);
     specs[kind] = { collection: type.base };
     collections.push({ kind, base: type.base, reason: describe(type) });
     if (link) {
