@@ -71,7 +71,10 @@ export interface CollectionSpec {
    * triggers a reconciliation.
    */
   dedupe: boolean;
-  /** Where each field of the record is that has a single path, by the CMS's own names: `start` -> `meta.start`. */
+  /**
+   * Where each field of the record is that has a single path, by the CMS's own names: `start` -> `meta.start`. Embedded
+   * records have none.
+   */
   paths: ReadonlyMap<string, string>;
   /** The fields that the mapping reads, by the CMS's own names. */
   selectedFields: string;

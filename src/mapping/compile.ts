@@ -28,6 +28,7 @@ import {
   validateMappingFile,
 } from './mapping-file.ts';
 import { createOccurrenceReader, hidingSeries, OCCURRENCES_FIELD, occurrenceParams } from './occurrences.ts';
+import { checkReferencePaths, checkStatusPaths, checkVisibilityFields } from './reserved-paths.ts';
 
 /**
  * @param file names the mapping in error messages
@@ -76,38 +77,6 @@ function checkCollections(mapping: MappingFile, file: string): void {
   }
 }
 
-/** Fields that decide who may list a record, or who may read all of it. */
-const VISIBILITY_FIELDS = ['status', 'author', 'protected'];
-
-/** Refuses a mapping in which something else than WordPress would decide who sees a post. */
-function checkVisibilityFields({ fields = {} }: KindSpec): void {
-  for (const name of VISIBILITY_FIELDS) {
-    const { read } = CORE_LOCATIONS.wordpress.posts[name]!;
-    if (fields[name] !== undefined && fields[name] !== read)
-      throw new MappingFieldError(`/fields/${name}`, `WordPress has it at "${read}": leave this field out`);
-  }
-}
-
-/**
- * Refuses paths at `status` of a record from Payload, where the adapter puts the API's status. A field of the site may tell
- * kinds of drafts apart; the adapter reads and writes it at one path.
- */
-function checkStatusPaths(fields: readonly CompiledField[], customFields: CustomFields): void {
-  const named = [
-    ...fields.map(({ name, accessor }) => ({ pointer: `/fields/${name}`, accessor })),
-    ...[...customFields].map(([name, { accessor }]) => ({ pointer: `/custom_fields/${name}`, accessor })),
-  ];
-  for (const { pointer, accessor } of named) {
-    const { selectedPaths, location } = accessor;
-    const isStatus = pointer === '/fields/status';
-    if (isStatus && (selectedPaths.length !== 1 || selectedPaths[0] !== location))
-      throw new MappingFieldError(pointer, 'must be one path, to read and to write, and not in a list');
-    const paths = [...selectedPaths, ...location.split(', ')];
-    if (paths.some((path) => /^status[.[ ]/.test(path) || (!isStatus && path === 'status')))
-      throw new MappingFieldError(pointer, 'must not be at "status", where the gateway puts the API\'s status');
-  }
-}
-
 function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: string): KindMapping<Kind> {
   const { fields, embedded, linkFields } = compileFields(kind, spec, mapping, file);
   const customFields = compileCustomFields(kind, spec, file);
@@ -123,11 +92,12 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
       `/${kind}/occurrences`,
       'events with embedded venues or organizers cannot have occurrences',
     );
-  if (storedAs === 'posts')
-    located(file, `/${kind}`, () => {
-      if (mapping.upstream === 'payload') checkStatusPaths(fields, customFields);
-      else checkVisibilityFields(spec);
-    });
+  located(file, `/${kind}`, () => {
+    if (mapping.upstream === 'payload') checkReferencePaths(spec, fields, embedded);
+    if (storedAs !== 'posts') return;
+    if (mapping.upstream === 'payload') checkStatusPaths(fields, customFields);
+    else checkVisibilityFields(spec);
+  });
   const readOne = createReader(kind, fields, customFields, linkFields, {
     storedAs,
     usesCoreExcerpt: spec.fields?.excerpt === undefined,
@@ -143,7 +113,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
     cmsSettings: spec.wordpress ?? {},
     ...(occurrences && { recordParams: occurrenceParams(occurrences) }),
     dedupe: spec.dedupe ?? false,
-    paths: new Map(fields.flatMap(({ field, accessor }) => pathsOf(field, accessor))),
+    paths: new Map(fields.flatMap(({ name, field, accessor }) => (name in embedded ? [] : pathsOf(field, accessor)))),
     selectedFields: SELECTED_FIELDS[mapping.upstream](
       kind,
       storedAs,

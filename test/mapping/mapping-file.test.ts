@@ -25,7 +25,10 @@ const payloadWith = (event: object, more: object = {}) => ({
   event: { collection: 'events', fields: { start_date: 'start', end_date: 'end' }, ...event },
   ...more,
 });
-const TERMS_OF_VENUES = { fields: { venue: { at: 'place', via: { terms: 'places', slug: '_{slug}' } } } };
+const VENUE_BY_KEY = {
+  fields: { start_date: 'start', end_date: 'end', venue: { at: 'place', via: { key: 'number' } } },
+};
+const PLACES = { venue: { collection: 'places', fields: { venue: 'name' } } };
 const PRESET_OF_PLUGIN = { preset: { title: 'Gigs', wordpress: { plugins: ['gigs'] } } };
 
 const cases: [string, unknown, string, RegExp][] = [
@@ -41,10 +44,33 @@ const cases: [string, unknown, string, RegExp][] = [
   ],
   ['posts of Payload', payloadWith({ posts: 'events' }), '/event/posts', /not for the CMS/],
   [
-    'terms of Payload that stand for venues',
-    payloadWith(TERMS_OF_VENUES),
-    '/event/fields/venue/via/terms',
+    'another key than the id for venues of Payload',
+    payloadWith(VENUE_BY_KEY, PLACES),
+    '/event/fields/venue/via',
     /not for the CMS/,
+  ],
+  ...(
+    [
+      ['venue', { read: 'place', write: { at: 'venue', as: { ids: 'one' } } }],
+      ['venue', 'rows[0].venue'],
+      ['venue', { at: 'details', json: 'venue' }],
+      ['author', { read: 'shownAuthor', write: 'author' }],
+      ['image', 'images[0].image'],
+    ] as [string, unknown][]
+  ).map(([name, spec]): [string, unknown, string, RegExp] => [
+    `a reference of Payload at ${JSON.stringify(spec)}`,
+    payloadWith({ fields: { start_date: 'start', end_date: 'end', [name]: spec } }, PLACES),
+    `/event/fields/${name}`,
+    /one path/,
+  ]),
+  [
+    'ids of Payload within records',
+    payloadWith(
+      { fields: { start_date: 'start', end_date: 'end', venue: { at: 'rows', as: { ids: { objects: 'venue' } } } } },
+      PLACES,
+    ),
+    '/event/fields/venue/as',
+    /Payload answers ids/,
   ],
   ...(
     [

@@ -62,9 +62,10 @@ export function createAccounts(call: RestCall, { ids, users, media, specs, nowMs
         `The CMS knows no account of "${users}" with these credentials.`,
       );
     const collections = isObject(access.collections) ? access.collections : {};
-    const granted = specs.flatMap(({ collection, paths }) => {
+    const granted = specs.flatMap((spec) => {
+      const { collection } = spec;
       const operations = isObject(collections[collection]) ? collections[collection] : {};
-      return grantedActions(operations, { paths, userId: user.id }).map((action) => permissionName(collection, action));
+      return grantedActions(operations, spec, user.id).map((action) => permissionName(collection, action));
     });
     const ofMedia = isObject(collections[media]) ? collections[media] : {};
     return {
@@ -144,12 +145,13 @@ const isGranted = (operation: unknown): boolean =>
  */
 function grantedActions(
   { create, read, update, delete: remove, fields }: CmsRecord,
-  { paths, userId }: { paths: CollectionSpec['paths']; userId: unknown },
+  { paths, selectedFields }: CollectionSpec,
+  userId: unknown,
 ): Action[] {
   const isEditor = isGranted(create) || isGranted(update);
   const author = paths.get('author');
   // The replica has every field that the service account sees: who may not read all of them gets no list of drafts.
-  const readsFields = [...paths.values()].every((path) => isReadableField(fields, path));
+  const readsFields = selectedFields.split(',').every((path) => NO_FIELDS.has(path) || isReadableField(fields, path));
   const readsAll = readsFields && read === true;
   const readsOwn = readsAll || (readsFields && author !== undefined && coversOwn(read, author, userId));
   const granted: Partial<Record<Action, boolean>> = {
@@ -167,6 +169,9 @@ function grantedActions(
   };
   return ACTIONS.filter((action) => granted[action]);
 }
+
+/** Everybody who sees a record sees its id, and the adapter itself adds the status. */
+const NO_FIELDS: ReadonlySet<string> = new Set(['id', 'status']);
 
 /** `fields` of `/access`: `true`, or `{read: true}` for each readable field (observed on 3.90.2). */
 function isReadableField(fields: unknown, path: string): boolean {

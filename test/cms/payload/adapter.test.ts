@@ -14,6 +14,7 @@ import { PAYLOAD_RECORDS, toGatewayRecord, toPayloadBody } from '../../../src/cm
 import { rejection } from '../../../src/cms/payload/rest-calls.ts';
 import { type CollectionSpec, type Detail, MEDIA } from '../../../src/cms/port.ts';
 import { CmsRejected, CmsUnavailable, ConfigError } from '../../../src/errors.ts';
+import { compileMapping } from '../../../src/mapping/compile.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
 import { openIdMap } from '../../../src/store/id-map.ts';
 
@@ -24,6 +25,19 @@ const event = {
   ...eventWithStatuses,
   paths: new Map([...eventWithStatuses.paths].filter(([key]) => key !== 'status')),
 };
+/** With an embedded venue and a custom field. */
+const { event: withPlace } = compileMapping(
+  {
+    name: 'sample',
+    upstream: 'payload',
+    event: {
+      collection: 'events',
+      fields: { start_date: 'start', end_date: 'end', venue: { embedded: { venue: 'place' } } },
+      custom_fields: { doors: 'doors' },
+    },
+  },
+  'sample',
+).kinds;
 const responseOf = (json: unknown, status = 200): CmsResponse => ({
   ...{ status, json, headers: {}, bytes: Buffer.alloc(0) },
 });
@@ -176,6 +190,10 @@ describe('a record of Payload', () => {
       .and.to.deep.include({ kind: 'invalid', written: 'no' });
   });
 
+  it('has the text of an embedded venue as Payload sends it', () => {
+    expect(toGatewayRecord(integerIds, withPlace, { id: 1, place: 'Old Mill' })).to.include({ place: 'Old Mill' });
+  });
+
   it('has relations as ids, records, or names of a collection with an id', () => {
     const categoriesOf = (categories: unknown) => toGatewayRecord(integerIds, event, { ...doc, categories }).categories;
     expect(categoriesOf([1, { id: 2 }, { relationTo: 'categories', value: 3 }, {}])).to.deep.equal([1, 2, 3]);
@@ -228,14 +246,14 @@ describe('an error of Payload', () => {
 
 describe('an account of Payload', () => {
   /** The actions that an account may do with events. */
-  async function actionsOf(access: object): Promise<string[]> {
+  async function actionsOf(access: object, spec: CollectionSpec = event): Promise<string[]> {
     const call: RestCall = async (_method, route) =>
       responseOf(
         route === 'access'
           ? { collections: { events: { fields: true, ...access } } }
           : { user: { id: 7, role: 'author' } },
       );
-    const options = { ids: integerIds, users: 'users', media: 'media', specs: [event, category!], nowMs: () => 0 };
+    const options = { ids: integerIds, users: 'users', media: 'media', specs: [spec, category!], nowMs: () => 0 };
     const { account } = createAccounts(call, options);
     const { permissions } = await account({ credentials: 'users API-Key x' });
     return [...permissions].map((name) => name.replace('events:', ''));
@@ -250,10 +268,17 @@ describe('an account of Payload', () => {
   });
 
   it('sees public records only if it may not read every field of the mapping', async () => {
-    const fields = Object.fromEntries([...event.paths.values()].map((path) => [path.split('.')[0], { read: true }]));
-    expect(await actionsOf({ read: true, fields })).to.include.members(['readOthers', 'readOwn']);
-    delete fields.excerpt;
-    expect(await actionsOf({ read: true, fields })).to.not.include.members(['readOthers', 'readOwn', 'readPrivate']);
+    const fields = { start: 'start', end: 'end', place: 'place', doors: 'doors', createdAt: '', updatedAt: '' };
+    const readable = (names: object) => Object.fromEntries(Object.keys(names).map((name) => [name, { read: true }]));
+    expect(await actionsOf({ read: true, fields: readable(fields) }, withPlace)).to.include.members([
+      'readOthers',
+      'readOwn',
+    ]);
+    for (const name of ['start', 'place', 'doors']) {
+      const { [name as 'start']: _, ...others } = fields;
+      const actions = await actionsOf({ read: true, fields: readable(others) }, withPlace);
+      expect(actions, name).to.not.include.members(['readOthers', 'readOwn', 'readPrivate']);
+    }
   });
 
   it('sees its own drafts if Payload says so', async () => {
