@@ -95,7 +95,7 @@ function compileKind(kind: Kind, spec: KindSpec, mapping: MappingFile, file: str
   located(file, `/${kind}`, () => {
     if (mapping.upstream === 'payload') checkReferencePaths(spec, fields, embedded);
     if (storedAs !== 'posts') return;
-    if (mapping.upstream === 'payload') checkStatusPaths(fields, customFields);
+    if (mapping.upstream === 'payload') checkStatusPaths(spec, fields, customFields);
     else checkVisibilityFields(spec);
   });
   const readOne = createReader(kind, fields, customFields, linkFields, {

@@ -80,6 +80,9 @@ const cases: [string, unknown, string, RegExp][] = [
       [{ read: 'workflow', write: ['state', 'workflow'] }, /one path/],
       [{ at: 'workflow', json: 'status' }, /one path/],
       [{ value: 'publish' }, /one path/],
+      ['status', /where the gateway puts/],
+      ['_status', /where Payload has the status/],
+      ['deletedAt', /where Payload has the time of the deletion/],
     ] as [unknown, RegExp][]
   ).map(([status, reason]): [string, unknown, string, RegExp] => [
     `a status of Payload at ${JSON.stringify(status)}`,
@@ -95,12 +98,24 @@ const cases: [string, unknown, string, RegExp][] = [
       /where the gateway puts the API's status/,
     ],
   ),
-  [
-    'a custom field of Payload at the status',
-    payloadWith({ custom_fields: { stage: 'status' } }),
+  ...(
+    [
+      ['status', /where the gateway puts the API's status/],
+      ['_status', /where Payload has the status/],
+      ['deletedAt', /deletion/],
+      ['review.state', /"review.state", where the mapping has the status/],
+      ['review', /"review.state", where the mapping has the status/],
+      [{ at: 'review.state', json: 'word' }, /where the mapping has the status/],
+    ] as [unknown, RegExp][]
+  ).map(([stage, reason]): [string, unknown, string, RegExp] => [
+    `a custom field of Payload at ${JSON.stringify(stage)}`,
+    payloadWith({
+      fields: { start_date: 'start', end_date: 'end', status: 'review.state' },
+      custom_fields: { stage },
+    }),
     '/event/custom_fields/stage',
-    /where the gateway puts the API's status/,
-  ],
+    reason,
+  ]),
   ...(
     [
       ['status', { value: 'publish' }],
@@ -108,12 +123,13 @@ const cases: [string, unknown, string, RegExp][] = [
       ['status', { read: 'status', write: 'meta.status' }],
       ['author', 'meta.owner'],
       ['protected', { value: false }],
+      ['protected', { at: 'content.protected', as: { boolean: [false, true] } }],
     ] as [string, unknown][]
   ).map(([name, spec]): [string, unknown, string, RegExp] => [
     `a WordPress field "${name}" at ${JSON.stringify(spec)}`,
     sourceWith({ [name]: spec }),
     `/event/fields/${name}`,
-    /WordPress has it at/,
+    /decides who sees a record/,
   ]),
   ['a companion plugin for Payload', payloadWith({}, { wordpress: { hooks: 'x' } }), '/wordpress', /not for the CMS/],
   ['plugins of a site of Payload', payloadWith({}, PRESET_OF_PLUGIN), '/preset/wordpress', /not for the CMS/],
@@ -300,6 +316,18 @@ describe('invalid mapping file', () => {
 });
 
 describe('loadMapping', () => {
+  it('may repeat where WordPress has what decides who sees a record, and make it read-only', () => {
+    const fields = {
+      status: { at: 'status', readOnly: true },
+      author: 'author',
+      protected: { at: 'content.protected' },
+    };
+    const { event } = compileMapping(sourceWith(fields), 'sample').kinds;
+    expect(event.paths.get('status')).to.equal('status');
+    expect(event.writable.has('status')).to.equal(false);
+    expect(event.writable.has('author')).to.equal(true);
+  });
+
   it('compiles every bundled mapping', () => {
     expect(mappingNames()).to.include.members(['wordpress-meta', 'acf', 'pods', 'gatherpress', 'eventon']);
     for (const name of mappingNames()) expect(loadMapping(name).name).to.equal(name);

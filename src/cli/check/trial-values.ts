@@ -13,8 +13,8 @@ const CUSTOM = 'customFields.';
 /** Not tried: they identify the draft, or change which other fields WordPress accepts. */
 const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
 
-/** Where WordPress and Payload store the status: a custom field there could publish the draft. */
-const STATUS = /^_?status$/;
+/** Where WordPress stores the status: a custom field there could publish the draft. Mappings for Payload cannot have one. */
+const STATUS = 'status';
 
 /** Written in one call: plugins compare start and end, and one coordinate alone does not name a place. */
 export const DRAFT_TIMES: Values = { start: '2031-05-01 19:30:00', end: '2031-05-01 21:00:00' };
@@ -46,7 +46,7 @@ export function trialSteps(records: SampledRecords, timezone: string, kind: Kind
     else if (value !== undefined) addStep(field.key, [value]);
   }
   for (const [name, { type, accessor }] of kind.customFields) {
-    if (!accessor.write || STATUS.test(accessor.location)) continue;
+    if (!accessor.write || accessor.location === STATUS) continue;
     // A field may take only some words, such as those of a list of choices.
     const known = records[kind.kind]?.map(({ record }) => recordValue(record, CUSTOM + name)).find((value) => value);
     const texts = known === undefined ? [TEXT] : [TEXT, known];

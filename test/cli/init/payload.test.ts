@@ -276,6 +276,10 @@ describe('init with Payload', () => {
     expect(await statusOf({ gigStatus: 'sold-out' })).to.equal(undefined);
     expect(await statusOf({ status: null })).to.equal(undefined);
     expect(await statusOf({ workflow: null, _status: undefined })).to.equal(undefined);
+    expect(printed.join('\n')).to.not.include('rename it in Payload');
+    expect(await statusOf({ status: 'pending' })).to.equal(undefined);
+    expect(printed.join('\n')).to.include('rename it in Payload');
+    expect(await statusOf({ status: 'pending', workflow: null })).to.equal('workflow');
   });
 
   it('says that the site does not know the key', async () => {

@@ -209,14 +209,18 @@ function ownFields(kind: Kind, { fields: all }: ProbedType, used: Set<string>): 
   return [...core, ...proposeFields(kind, rest, used)];
 }
 
+const isStatus = ({ path, values }: SourceField): boolean =>
+  values.length > 0
+    ? STATUS_NAME.test(normalizedName(path)) && values.every((value) => STATUSES_BY_FIELD.includes(String(value)))
+    : WORKFLOW_NAME.test(normalizedName(path));
+
+/** The gateway puts the API's status there, so the compiler refuses it. */
+const isAtStatus = ({ path }: SourceField): boolean => /^status(\.|$)/.test(path);
+
 /** Payload has one word for what is unpublished. A field of a collection with drafts may tell pending and private records apart. */
 function statusField(kind: Kind, { base, fields }: ProbedType, site: PayloadSite, used: Set<string>): ProposedField[] {
   if (!isPostKind(kind) || !site.withDrafts.has(base)) return [];
-  const isStatus = ({ path, values }: SourceField) =>
-    values.length > 0
-      ? STATUS_NAME.test(normalizedName(path)) && values.every((value) => STATUSES_BY_FIELD.includes(String(value)))
-      : WORKFLOW_NAME.test(normalizedName(path));
-  const field = fields.find((each) => !used.has(each.path) && isStatus(each));
+  const field = fields.find((each) => !used.has(each.path) && isStatus(each) && !isAtStatus(each));
   if (!field) return [];
   used.add(field.path);
   const reason = `${nameReason(field)}; it tells which drafts are ${STATUSES_BY_FIELD.join(' or ')}`;
@@ -257,7 +261,9 @@ function notesFor(
     notes.push(`${event.base} has no drafts: every event is public as soon as it is saved`);
   else if (specs.event?.fields?.status === undefined)
     notes.push(
-      'no field is proposed for status: the API shows everything unpublished as draft; --field event.status=PATH names one',
+      event.fields.some((field) => isAtStatus(field) && isStatus(field))
+        ? "the field status cannot tell pending and private events apart, because the gateway puts the API's status there: rename it in Payload, and name it with --field event.status=PATH"
+        : 'no field is proposed for status: the API shows everything unpublished as draft; --field event.status=PATH names one',
     );
   const absent = KINDS.filter((kind) => specs[kind] === undefined);
   if (absent.length > 0)
