@@ -4,6 +4,7 @@
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
 import { isObject } from '../model/json.ts';
+import { UnrepresentableValue } from './codecs/codec.ts';
 import { type Clock, dateTimeCodec } from './codecs/datetime.ts';
 import { selectCodec } from './codecs/registry.ts';
 import { readText } from './codecs/text.ts';
@@ -38,6 +39,8 @@ export function compileField(spec: string | FieldSpec, field: Field): FieldAcces
   if (spec.value !== undefined) return fixedAccessor(spec.value, field);
   if (spec.read === undefined && spec.write !== undefined)
     throw new MappingFieldError('/write', '"write" goes with "read"; a path that is both read and written is "at"');
+  if (spec.read !== undefined && spec.clearWith !== undefined)
+    throw new MappingFieldError('/clearWith', 'goes into "write", beside its "at"');
   const reader = compileLocation(spec.read ?? spec, field, spec.read === undefined ? '' : '/read');
   if (spec.readOnly || (spec.read !== undefined && spec.write === undefined)) return readOnly(reader);
   if (spec.write === undefined) return reader;
@@ -93,7 +96,13 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
   }
   const path = parsePathOrThrow(location.at ?? '', typeof spec === 'string' ? pointer : `${pointer}/at`);
   const { codec: definition, options } = selectCodec(location.as, field, `${pointer}/as`);
-  if (definition.createAccessor) return definition.createAccessor(path, options, pointer);
+  if (definition.createAccessor) {
+    for (const key of ['json', 'clearWith'] as const)
+      if (location[key] !== undefined)
+        throw new MappingFieldError(`${pointer}/${key}`, `does not go with the codec "${definition.name}"`);
+    const accessor = definition.createAccessor(path, options, pointer);
+    return isWritablePath(path) ? accessor : readOnly(accessor);
+  }
   const codec = definition.create!(options, { type: field.type, pointer: `${pointer}/as`, writeOnly });
   const jsonPath = location.json === undefined ? undefined : parsePathOrThrow(location.json, `${pointer}/json`);
   const accessor: FieldAccessor = {
@@ -107,7 +116,7 @@ function compileLocation(spec: string | LocationSpec, field: Field, pointer: str
     needsCurrent: jsonPath !== undefined,
     isNumeric: codec.isNumeric === true,
   };
-  if (!isWritablePath(path)) return readOnly(accessor);
+  if (![path, jsonPath ?? []].every(isWritablePath)) return readOnly(accessor);
   accessor.write = (value, target) => {
     const clears = location.clearWith !== undefined && isEmpty(value, field.type);
     const stored = clears ? location.clearWith : codec.write(value, target.zones);
@@ -134,9 +143,12 @@ function parseJson(text: unknown): unknown {
 /**
  * Replaces one value in a JSON text and keeps the others. Starts from the text that this write has already
  * put into the body, if another field is in the same text.
+ * @throws UnrepresentableValue if the text has a list where the path needs an object
  */
 function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, value: unknown): void {
   const stored = parseJson(valueAt(body, path) ?? valueAt(current, path));
+  if (jsonPath.some((_, index) => Array.isArray(valueAt(stored, jsonPath.slice(0, index)))))
+    throw new UnrepresentableValue('the CMS has a list here, in which nothing can be stored');
   const object: CmsRecord = isObject(stored) ? structuredClone(stored) : {};
   setAt(object, jsonPath, value);
   setAt(body, path, JSON.stringify(object));

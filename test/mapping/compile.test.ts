@@ -1,6 +1,7 @@
 // Compiled mappings: which records they read from CMS records, and which bodies they write.
 
 import { expect } from 'chai';
+import { ApiError } from '../../src/errors.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import { mappingWith, site } from './samples.ts';
 
@@ -112,6 +113,32 @@ describe('a value inside a JSON text', () => {
           '{"dateTimeStart":"2027-01-10 10:00:00","dateTimeEnd":"2027-01-10 12:00:00","timezone":"+02:00"}',
       },
     });
+  });
+});
+
+describe('a path through a list', () => {
+  it('is read-only, in a JSON text and with a codec of several paths too', () => {
+    const start_date = { at: 'meta.when', json: 'dates[0].from' };
+    const cost = { at: 'prices[0].amount', as: { currency: { symbol: 'meta.s', position: 'meta.p' } } };
+    const kind = mappingWith({ start_date, cost }).kinds.event;
+    const record = {
+      meta: { when: '{"dates":[{"from":"2027-01-10 10:00:00"}]}', s: '€', p: 'prefix' },
+      prices: [{ amount: '7' }],
+    };
+    expect(kind.read({ id: 1, ...record }, site)).to.include({ start: '2027-01-10 10:00:00', cost: '€7' });
+    for (const key of ['start', 'cost'] as const) expect(kind.writable.has(key), key).to.equal(false);
+    expect(kind.write({ start: '2027-01-11 10:00:00', cost: '€8' }, { site, current: record })).to.deep.equal({});
+  });
+
+  it('is never replaced by objects: a write into a list of a JSON text is refused', () => {
+    const kind = mappingWith({ cost: { at: 'meta.when', json: 'price.amount' } }).kinds.event;
+    for (const when of ['[{"price":1}]', '{"price":[1]}'])
+      expect(() => kind.write({ cost: '5' }, { site, current: { meta: { when } } }), when).to.throw(
+        ApiError,
+        'Invalid parameter(s): cost',
+      );
+    const body = kind.write({ cost: '5' }, { site, current: { meta: { when: '{"price":{},"rows":[1]}' } } });
+    expect(body).to.deep.equal({ meta: { when: '{"price":{"amount":"5"},"rows":[1]}' } });
   });
 });
 

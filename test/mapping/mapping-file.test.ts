@@ -29,6 +29,10 @@ const VENUE_BY_KEY = {
   fields: { start_date: 'start', end_date: 'end', venue: { at: 'place', via: { key: 'number' } } },
 };
 const PLACES = { venue: { collection: 'places', fields: { venue: 'name' } } };
+const PARTS = [
+  { at: 'meta.day', format: 'Y-m-d' },
+  { at: 'meta.time', format: 'H:i' },
+];
 const PRESET_OF_PLUGIN = { preset: { title: 'Gigs', wordpress: { plugins: ['gigs'] } } };
 
 const cases: [string, unknown, string, RegExp][] = [
@@ -151,6 +155,32 @@ const cases: [string, unknown, string, RegExp][] = [
     '/venue',
     /"events" is the collection of "event" too/,
   ],
+  ...(
+    [
+      ['', { read: 'meta.ts', as: 'unix' }, /property at when property as/],
+      ['', { read: 'meta.x', json: 'start' }, /property at when property json/],
+      ['/clearWith', { read: 'meta.x', write: 'meta.x', clearWith: null }, /"write"/],
+      ['', { at: 'meta.x', clock: 'utc' }, /property parts when property clock/],
+      ['', { parts: PARTS, as: 'unix' }, /property at when property as/],
+      ['/read', { read: { parts: PARTS, json: 'start' } }, /property at when property json/],
+    ] as [string, unknown, RegExp][]
+  ).map(([pointer, spec, reason]): [string, unknown, string, RegExp] => [
+    `a key without a meaning in ${JSON.stringify(spec)}`,
+    sourceWith({ start_date: spec }),
+    `/event/fields/start_date${pointer}`,
+    reason,
+  ]),
+  ...(
+    [
+      ['json', { json: 'price', as: { ticket: { option: 'meta.o' } } }],
+      ['clearWith', { clearWith: null, as: { currency: { symbol: 'meta.s', position: 'meta.p' } } }],
+    ] as [string, object][]
+  ).map(([key, spec]): [string, unknown, string, RegExp] => [
+    `a key "${key}" beside a codec of several paths`,
+    sourceWith({ cost: { at: 'meta.cost', ...spec } }),
+    `/event/fields/cost/${key}`,
+    /does not go with the codec/,
+  ]),
   ['a field the interface lacks', sourceWith({ start: 'meta.x' }), '/event/fields/start', /no such field of an event/],
   [
     'a field of another kind',
