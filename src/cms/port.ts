@@ -78,7 +78,7 @@ export interface CollectionSpec {
   paths: ReadonlyMap<string, string>;
   /** The fields that the mapping reads, by the CMS's own names. */
   selectedFields: string;
-  /** Those of them without which a record cannot be read. */
+  /** Those of them without which a record cannot be read, or a hidden event would be listed. */
   requiredPaths: readonly string[];
   /** Fields that hold ids of terms. */
   termFields: readonly string[];

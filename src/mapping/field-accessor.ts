@@ -80,7 +80,7 @@ export interface FieldAccessor {
    * @throws UnrepresentableValue
    */
   write?: (value: unknown, target: WriteTarget) => void;
-  /** Paths that `_fields` must name to read the field. */
+  /** Paths that reading needs. `_fields` of WordPress names them, and an account of Payload must be able to read them. */
   selectedPaths: string[];
   /** Where the field is written, for messages to operators. */
   location: string;

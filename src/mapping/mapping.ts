@@ -14,10 +14,7 @@ import type { OccurrenceReader } from './occurrences.ts';
 /** A custom field in `locations`. */
 export type CustomFieldKey = `customFields.${string}`;
 
-/**
- * `selectedFields` names only what the mapping reads. `requiredPaths` includes the `meta` key that hides events
- * from lists, because the gateway would list hidden events without it.
- */
+/** One kind of a mapping. */
 export interface KindMapping<K extends Kind> extends CollectionSpec {
   kind: K;
   readOnly: boolean;

@@ -69,7 +69,7 @@ export const ids: CodecDefinition<IdsFormat> = {
   },
 };
 
-/** Ids of terms, which WordPress stores as a list in a property of the post. */
+/** Ids of terms, which WordPress stores as a list in a property of the post: `ids` as a list. */
 export const terms: CodecDefinition<never> = {
   name: 'terms',
   fits: ['ids'],
