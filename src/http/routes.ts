@@ -13,15 +13,16 @@ import type { SlugResolver } from '../calendar/resolve-slug.ts';
 import type { Services } from '../calendar/services.ts';
 import type { Terms } from '../calendar/terms.ts';
 import type { Config } from '../config-schema.ts';
-import { invalidParams, noRoute, unknownNamespace } from '../interface/errors.ts';
+import { invalidParams, noRoute, notReady, unknownNamespace } from '../interface/errors.ts';
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
 import { openApi } from '../interface/openapi.ts';
 import { isTruthy, parseList } from '../interface/param-types.ts';
 import { type Input, limitsOf, type Parameter } from '../interface/parameter.ts';
-import { type Endpoint, NAMESPACE, ROUTES, type Route, WRITE_OPERATIONS } from '../interface/routes.ts';
+import { type Endpoint, NAMESPACE, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from '../interface/routes.ts';
 import { checkLengths, validate } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Kind, PostKind } from '../model/records.ts';
+import { UNKNOWN_SITE } from '../sync/context.ts';
 import { toBuffer } from './cached-response.ts';
 import { IDEMPOTENCY_KEY_HEADER } from './headers.ts';
 import type { CreateOnce } from './idempotency.ts';
@@ -57,6 +58,9 @@ interface EndpointRequest {
   body: Record<string, unknown>;
   idempotencyKey: string | undefined;
 }
+
+/** These describe the API, not the records of a site. */
+const DESCRIPTIONS: ReadonlySet<Operation> = new Set(['describe', 'document']);
 
 const PATTERNS = { id: '(\\d+)', slug: '([^/]+)' };
 
@@ -202,8 +206,11 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
 
   return async function run(endpointRequest: EndpointRequest): Promise<ApiResponse> {
     const { actor, requestId, baseUrl } = endpointRequest.state;
-    if (!WRITE_OPERATIONS.has(endpointRequest.endpoint.operation))
-      return runOperation(endpointRequest, { actor, requestId, baseUrl });
+    const { operation } = endpointRequest.endpoint;
+    // Every record has the site's address in its JSON, and a write of an event may need the site's zone.
+    if (services.site() === UNKNOWN_SITE && !DESCRIPTIONS.has(operation))
+      throw notReady(services.sync.status().percent);
+    if (!WRITE_OPERATIONS.has(operation)) return runOperation(endpointRequest, { actor, requestId, baseUrl });
     const images = createRequestImages(services, { actor, requestId });
     try {
       return await runOnce(endpointRequest, { actor, requestId, baseUrl, images });

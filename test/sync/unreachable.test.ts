@@ -187,6 +187,39 @@ describe('a gateway whose CMS', () => {
     await expectRecovery();
   });
 
+  it('has not told the address and zone of its site shows no record and takes no write', async () => {
+    wordpress.before = (incoming, response) => {
+      const isSite = /timezone_string/.test(incoming.url ?? '');
+      if (isSite) sendJson(response, 500, {});
+      return isSite;
+    };
+    await start();
+    await until(() => gateway.sync.status().state === 'unreachable', 'the sync sees that the CMS fails');
+    const paths = ['/events', '/events/1', '/events/by-slug/open-1-mark', '/events/1.ics', '/events.atom'];
+    const venue = [...wordpress.posts.values()].find(({ base }) => base === 'venues')!;
+    for (const path of [...paths, `/venues/${venue.id}`, '/categories/1', '/changes?since=now']) {
+      const { status, body } = await request(path);
+      expect([status, body.code], path).to.deep.equal([503, 'calendar_not_ready']);
+    }
+    const create = () =>
+      request('/events', {
+        method: 'POST',
+        headers: {
+          ...{ authorization: authorization('editor'), 'content-type': 'application/json' },
+          'idempotency-key': 'a',
+        },
+        body: '{"title":"created","start_date":"2027-01-01","end_date":"2027-01-02"}',
+      });
+    const count = wordpress.posts.size;
+    for (const { status, body } of [await create(), await write('editor')])
+      expect([status, body.code]).to.deep.equal([503, 'calendar_not_ready']);
+    expect(wordpress.posts.size).to.equal(count);
+    for (const path of ['', '/doc']) expect((await request(path)).status, path).to.equal(200);
+    await expectRecovery();
+    expect((await request('/events/1')).status).to.equal(200);
+    expect((await create()).status).to.equal(201);
+  });
+
   describe('is read for the initial sync', () => {
     /** Until this is called, the CMS delays the list of events. */
     let release: () => void;
