@@ -178,19 +178,22 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       const { mayPublish } = await authorizeWrite(services, 'event', request);
       assertNotBlank(input);
-      // Before the write, so that nothing can fail between the write and its response.
+      // Before the write: the CMS may fail to tell the permissions.
       const audience = await audienceOf(request);
       const rollback = createRollback(services, request);
-      const record = await rollback.run(async () => {
+      const body = await rollback.run(async () => {
         const check = async (fields: Partial<EventFields>) =>
           void (await checkWrite(services, postTarget(input), undefined, fields, request));
         const fields = await fieldsOf(input, undefined, { request, mayPublish, isCreate: true, rollback, check });
         const created = await createAndTouch(fields, input, request, rollback);
-        if (input.fields.status !== 'trash') return created;
         const slug = String(fields.slug ?? fields.title);
-        return trashCreated(services, postTarget(input), created, slug, request, rollback);
+        const isTrash = input.fields.status === 'trash';
+        const record = isTrash
+          ? await trashCreated(services, postTarget(input), created, slug, request, rollback)
+          : created;
+        return serializer.event(record, audience, { unlocked: true });
       });
-      return { status: 201, body: serializer.event(record, audience, { unlocked: true }) };
+      return { status: 201, body };
     },
     /** The response to a repeated `create` of an event, as far as the actor may see it now. */
     async readCreated(id: number, request: RequestContext): Promise<ApiResponse> {

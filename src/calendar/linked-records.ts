@@ -191,11 +191,11 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       await authorizeWrite(services, kind, request);
       const rollback = createRollback(services, request);
-      const record = await rollback.run(async () => {
+      const body = await rollback.run(async () => {
         const createOrReuse = await prepare(input, request, rollback);
-        return createOrReuse();
+        return serializer.linked(await createOrReuse(), { unlocked: true });
       });
-      return { status: 201, body: serializer.linked(record, { unlocked: true }) };
+      return { status: 201, body };
     },
     /** The response to a repeated `create` of a record, as far as the actor may see it now. */
     async readCreated(id: number, request: RequestContext): Promise<ApiResponse> {

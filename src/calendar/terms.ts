@@ -191,14 +191,14 @@ export function createTerms(services: Services, kind: TermKind) {
     read: async (id: number, input: Input, request: RequestContext): Promise<ApiResponse> => read(id, input, request),
     async create(input: Input, request: RequestContext): Promise<ApiResponse> {
       const rollback = createRollback(services, request);
-      const record = await rollback.run(async () => {
+      return rollback.run(async () => {
         await assertMayManage(request);
         const fields = await fieldsOf(input, undefined, rollback);
-        return mappingCmsErrors({ kind, anonymous: false }, () =>
+        const record = await mappingCmsErrors({ kind, anonymous: false }, () =>
           services.cmsRecords.create(kind, fields, request, rollback),
         );
+        return createdResponse(record, request);
       });
-      return createdResponse(record, request);
     },
     /** The response to a repeated `create` of a term. */
     async readCreated(id: number, request: RequestContext): Promise<ApiResponse> {

@@ -94,6 +94,18 @@ describe('rollback', () => {
       expect(existing()).to.deep.equal(before);
     });
 
+    it('if it cannot be serialized', async () => {
+      const fail = () => {
+        throw new TypeError('Invalid URL');
+      };
+      const { serializer } = fixture.gateway.services;
+      Object.assign(serializer, { event: fail, linked: fail, term: fail });
+      expect(await errorOf(write('/events', 'create', EVENT_WITH_LINKED))).to.be.instanceOf(TypeError);
+      expect(await errorOf(write('/venues', 'create', LINKED.venue))).to.be.instanceOf(TypeError);
+      expect(await errorOf(write('/categories', 'create', { name: 'New category' }))).to.be.instanceOf(TypeError);
+      expect(existing()).to.deep.equal([]);
+    });
+
     it('permanently, if the site has no trash', async () => {
       failAt(EVENT_CREATE, false, rejection);
       fixture.cms.trash = async () => {
