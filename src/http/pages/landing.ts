@@ -78,12 +78,14 @@ export function createLanding(options: LandingOptions): (querystring: string, ch
   const weekStart = firstWeekday(locale);
   const base = `${publicUrl}/${mount}`;
   const urlOf = (query: Partial<LandingQuery>): string => `${publicUrl}/${queryText({ filters: {}, ...query })}`;
-  /** Concurrent requests for a page share one rendering. */
+  /** Concurrent requests for a page share one rendering, as long as the cache has room for it. */
   const pages = new LRUCache<string, Asset, Rendering>({
     maxSize: CACHE_BYTES,
     // The second copy is the compressed one.
     sizeCalculation: ({ byteLength = 0 }) => byteLength * 2 + 1000,
     fetchMethod: (_key, _stale, { context }) => render(context),
+    // Many other pages can push one out of the cache that is still rendered: visitors get it all the same.
+    ignoreFetchAbort: true,
   });
   /** Read once per version of the records, not with every page. */
   let filterOptions: { version: number; options: Promise<FilterOptions> } | undefined;

@@ -106,6 +106,26 @@ describe('pages', () => {
     expect([charged, reads]).to.deep.equal([6, 6]);
   });
 
+  it('are sent even if many other pages push them out of the cache while they are rendered', async () => {
+    const others = Promise.withResolvers<void>();
+    const event = { ...EVENT, venue: [], organizer: [], categories: [], tags: [] };
+    const base = await served(
+      {},
+      {
+        read: async (path, { search }) => {
+          if (search === 'slow') await others.promise;
+          const events = Array(search === 'slow' ? 1 : 800).fill(event);
+          return { [path.slice(1)]: path === '/events' ? events : [], total: 1, total_pages: 1 };
+        },
+      },
+    );
+    const slow = fetch(`${base}/?view=list&search=slow`);
+    for (let page = 1; page <= 10; page += 1) await (await fetch(`${base}/?view=list&page=${page}`)).text();
+    others.resolve();
+    const { status } = await slow;
+    expect(status).to.equal(200);
+  });
+
   it('show the public URL and mount in the examples', async () => {
     const html = await (await fetch(await served())).text();
     expect(html).to.include('curl "https://calendar.example/calendar/events/v1/events?per_page=5');
