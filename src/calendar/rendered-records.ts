@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../model/json.ts';
-import type { CalendarRecord, Kind, RecordOf, WallTime } from '../model/records.ts';
+import { type CalendarRecord, isTermKind, type Kind, type RecordOf } from '../model/records.ts';
 import type { RenderedRecord } from '../store/replica.ts';
 import { formatWallTime } from '../time/wall-time.ts';
 import type { ApiResponse } from './request-context.ts';
@@ -32,15 +32,6 @@ function linkedCacheTags(kind: Kind, json: JsonObject): string[] {
   );
 }
 
-/**
- * A record without other records in it has its own modification date. Otherwise the JSON may have changed up
- * to now: terms and images have no dates, and a removed one leaves none.
- */
-function lastModified(json: JsonObject, hasLinked: boolean, nowMs: number): WallTime | undefined {
-  if (hasLinked || json.image) return formatWallTime(nowMs);
-  return typeof json.modified_utc === 'string' ? json.modified_utc : undefined;
-}
-
 /** Renders a public record, and caches it until the record or anything in it changes. */
 export function renderRecord<K extends Kind>(
   { replica, nowMs }: Services,
@@ -65,7 +56,8 @@ export function renderRecord<K extends Kind>(
     return previous;
   }
   const linked = linkedCacheTags(kind, json);
-  const modifiedUtc = lastModified(json, linked.length > 0, nowMs());
+  // Not the record's own date: a term or image that is renamed or deleted changes the JSON and leaves this date as it is.
+  const modifiedUtc = isTermKind(kind) ? undefined : formatWallTime(nowMs());
   const rendered: RenderedRecord = { bytes, listEntry, etag, cacheTags: [`${kind}-${id}`, ...linked], modifiedUtc };
   replica.setRendered(rendering, record, rendered);
   return rendered;

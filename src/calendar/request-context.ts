@@ -79,7 +79,7 @@ export interface ApiResponse {
   validUntilMs?: number;
   /** The ETag of rendered bytes. */
   etag?: string;
-  /** For single records: the last change of the record and the records in it, if known. */
+  /** For single records: when the response was first like this, as far as this process knows. */
   modifiedUtc?: WallTime | undefined;
   /** As how many requests more than one it counts in the rate limit if it was built for this one. Default 0. */
   extraRequests?: number;

@@ -12,7 +12,7 @@ export interface RenderedRecord {
   etag: string;
   /** Of the record itself, such as `event-12`, and of the records in it. */
   cacheTags: readonly [string, ...string[]];
-  /** The last change of the record and the records in it, if known. */
+  /** When the JSON was first like this, as far as this process knows; undefined for a term. */
   modifiedUtc: WallTime | undefined;
 }
 

@@ -118,7 +118,7 @@ describe('consistency token', function () {
     }
   });
 
-  it('responses are the same through all gateways: bytes, ETag and date', async () => {
+  it('responses are the same through all gateways: bytes and ETag', async () => {
     const created = await lead().request('/events', { json: EVENT });
     await follower().request('/events', { atLeast: created.version });
     for (const path of [
@@ -131,8 +131,7 @@ describe('consistency token', function () {
       expect([first!.status, second!.status], path).to.deep.equal([200, 200]);
       expect(second!.body, path).to.deep.equal(first!.body);
       expect(first!.headers.get('etag'), path).to.match(/".+"/);
-      for (const name of ['etag', 'last-modified'])
-        expect(second!.headers.get(name), `${name} of ${path}`).to.equal(first!.headers.get(name));
+      expect(second!.headers.get('etag'), path).to.equal(first!.headers.get('etag'));
     }
   });
 

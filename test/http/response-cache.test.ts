@@ -1,6 +1,7 @@
 // Caching of responses: validators, Cache-Control and cache tags.
 
 import { expect } from 'chai';
+import type { EventRecord, KindOrImage } from '../../src/model/records.ts';
 import { on } from '../calendar/list-fixture.ts';
 import { NOW_MS, seededGateway } from '../calendar/seeded-gateway.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
@@ -10,8 +11,6 @@ import { event, image, organizer, term, venue } from '../store/sample-records.ts
 const times = { start: '2027-01-10 10:00:00', end: '2027-01-10 12:00:00' };
 const DRESSED = { ...times, venues: [6], organizers: [7, 8], categories: [3], tags: [4], image: 9 };
 const NOW = 'Sat, 21 Nov 2026 02:42:00 GMT';
-/** `modifiedUtc` of the records: 2026-01-01 09:00:00. */
-const MODIFIED = 'Thu, 01 Jan 2026 09:00:00 GMT';
 
 const RECORDS = [
   event(1, times),
@@ -146,38 +145,43 @@ describe('response cache', () => {
   });
 
   describe('Last-Modified and If-Modified-Since', () => {
-    it("is the record's own date if the response shows nothing else", async () => {
-      for (const path of ['/events/1', '/venues/6', '/organizers/7'])
-        expect((await send(path)).headers['last-modified'], path).to.equal(MODIFIED);
+    const MINUTE_MS = 60_000;
+    const A_MINUTE_LATER = 'Sat, 21 Nov 2026 02:43:00 GMT';
+    let nowMs: number;
+    let moving: TestGateway;
+    beforeEach(async () => {
+      nowMs = NOW_MS;
+      moving = await startGateway({
+        ...{ cms: createFakeCms(() => nowMs), service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => nowMs },
+      });
+      moving.services.replica.upsert(RECORDS, [image(9)]);
     });
+    afterEach(() => moving.stop());
 
-    it('is the time of rendering if the response shows records without a date', async () => {
-      expect((await send('/events/2')).headers['last-modified']).to.equal(NOW);
+    const date = async (path = '/events/2') => (await moving.request(path)).headers['last-modified'];
+    const statusSince = async (path: string, since: string, method = 'GET') =>
+      (await moving.request(path, { method, headers: { 'if-modified-since': since } })).status;
+
+    it('is the time of rendering', async () => {
+      for (const path of ['/events/1', '/events/2', '/venues/6', '/organizers/7'])
+        expect(await date(path), path).to.equal(NOW);
     });
 
     it('does not move with a change that the response does not show, and moves with one that it shows', async () => {
-      let nowMs = NOW_MS;
-      const moving = await startGateway({
-        ...{ cms: createFakeCms(() => nowMs), service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => nowMs },
-      });
       const { replica } = moving.services;
-      try {
-        replica.upsert(RECORDS, [image(9)]);
-        const date = async () => (await moving.request('/events/2')).headers['last-modified'];
-        expect(await date()).to.equal(NOW);
-        nowMs += 60_000;
-        replica.upsert([organizer(8, { status: 'draft', title: 'Renamed unseen' })]);
-        expect(await date()).to.equal(NOW);
-        replica.upsert([organizer(7, { title: 'Renamed' })]);
-        expect(await date()).to.equal('Sat, 21 Nov 2026 02:43:00 GMT');
-      } finally {
-        await moving.stop();
-      }
+      expect(await date()).to.equal(NOW);
+      nowMs += MINUTE_MS;
+      replica.upsert([organizer(8, { status: 'draft', title: 'Renamed unseen' })]);
+      expect(await date()).to.equal(NOW);
+      replica.upsert([organizer(7, { title: 'Renamed' })]);
+      expect(await date()).to.equal(A_MINUTE_LATER);
     });
 
-    it('is not later than the response (RFC 9110, 8.8.2.1)', async () => {
-      touch('2031-01-01 00:00:00');
-      expect((await send('/events/1')).headers['last-modified']).to.equal(NOW);
+    it('is not later than the response, if the clock was set back (RFC 9110, 8.8.2.1)', async () => {
+      expect(await date()).to.equal(NOW);
+      nowMs -= MINUTE_MS;
+      moving.services.replica.upsert([venue(12)]);
+      expect(await date()).to.equal('Sat, 21 Nov 2026 02:41:00 GMT');
     });
 
     it('is absent from lists and terms', async () => {
@@ -187,50 +191,60 @@ describe('response cache', () => {
 
     it('304 for this date and later ones, 200 for earlier ones', async () => {
       const answered: Record<string, number> = {
-        [MODIFIED]: 304,
-        'Thu, 01 Jan 2026 09:00:01 GMT': 304,
-        'Thu, 01 Jan 2026 08:59:59 GMT': 200,
-        'Thursday, 01-Jan-26 09:00:00 GMT': 304,
+        [NOW]: 304,
+        'Sat, 21 Nov 2026 02:42:01 GMT': 304,
+        'Sat, 21 Nov 2026 02:41:59 GMT': 200,
+        'Saturday, 21-Nov-26 02:42:00 GMT': 304,
       };
-      for (const [since, status] of Object.entries(answered)) {
-        expect((await send('/events/1', { 'if-modified-since': since })).status, since).to.equal(status);
-        const head = await send('/events/1', { 'if-modified-since': since }, { method: 'HEAD' });
-        expect(head.status, `HEAD ${since}`).to.equal(status);
-      }
-      touch('2026-01-01 09:00:01');
-      expect((await send('/events/1', { 'if-modified-since': MODIFIED })).status).to.equal(200);
+      for (const [since, status] of Object.entries(answered))
+        for (const method of ['GET', 'HEAD'])
+          expect(await statusSince('/events/1', since, method), `${method} ${since}`).to.equal(status);
+      nowMs += MINUTE_MS;
+      moving.services.replica.upsert([event(1, { ...times, title: 'Another' })]);
+      expect(await statusSince('/events/1', NOW)).to.equal(200);
     });
 
     it('is ignored if it is not an HTTP date or the response has none (RFC 9110, 13.1.3)', async () => {
-      for (const since of ['2027-01-01', 'tomorrow', '', '1', `${MODIFIED}, ${MODIFIED}`])
-        expect((await send('/events/1', { 'if-modified-since': since })).status, since).to.equal(200);
-      expect((await send('/events', { 'if-modified-since': NOW })).status).to.equal(200);
+      for (const since of ['2027-01-01', 'tomorrow', '', '1', `${NOW}, ${NOW}`])
+        expect(await statusSince('/events/1', since), since).to.equal(200);
+      expect(await statusSince('/events', NOW)).to.equal(200);
     });
 
     it('is ignored if the client sends a tag (RFC 9110, 13.2.2)', async () => {
       const { etag } = (await send('/events/1')).headers as { etag: string };
       const OLD = 'Thu, 01 Jan 1998 00:00:00 GMT';
       const both = (tag: string, since: string) => ({ 'if-none-match': tag, 'if-modified-since': since });
-      expect((await send('/events/1', both('"other"', MODIFIED))).status).to.equal(200);
+      expect((await send('/events/1', both('"other"', NOW))).status).to.equal(200);
       expect((await send('/events/1', both(etag, OLD))).status).to.equal(304);
     });
 
     it('changes when a category is renamed', async () => {
-      let nowMs = NOW_MS;
-      const cms = createFakeCms(() => nowMs);
-      const later = await startGateway({ cms, service: CREDENTIALS.admin, as: CREDENTIALS, nowMs: () => nowMs });
-      try {
-        later.services.replica.upsert([event(2, { ...times, categories: [3] }), term('category', 3)]);
-        const since = { 'if-modified-since': (await later.request('/events/2')).headers['last-modified']! };
-        nowMs += 60_000;
-        expect((await later.request('/events/2', { headers: since })).status).to.equal(304);
-        later.services.replica.upsert([term('category', 3, { name: 'Renamed' })]);
-        expect((await later.request('/events/2', { headers: since })).body.categories[0].name).to.equal('Renamed');
-        expect((await later.request('/events/2')).headers['last-modified']).to.equal('Sat, 21 Nov 2026 02:43:00 GMT');
-      } finally {
-        await later.stop();
-      }
+      const { replica } = moving.services;
+      await date();
+      nowMs += MINUTE_MS;
+      expect(await statusSince('/events/2', NOW)).to.equal(304);
+      replica.upsert([term('category', 3, { name: 'Renamed' })]);
+      expect(await statusSince('/events/2', NOW)).to.equal(200);
+      expect(await date()).to.equal(A_MINUTE_LATER);
     });
+
+    const ONLY_LINKS: [kind: KindOrImage, id: number, links: Partial<EventRecord>][] = [
+      ['category', 3, { categories: [3] }],
+      ['image', 9, { image: 9 }],
+      ['venue', 6, { venues: [6] }],
+    ];
+    for (const [kind, id, links] of ONLY_LINKS) {
+      it(`changes when the only ${kind} of an event is deleted, also after the rendered record was evicted`, async () => {
+        const { replica } = moving.services;
+        replica.upsert([event(20, { ...times, ...links })]);
+        expect(await date('/events/20')).to.equal(NOW);
+        nowMs += MINUTE_MS;
+        replica.clearRendered();
+        replica.apply({ deletes: [{ kind, ids: [id] }] });
+        expect(await statusSince('/events/20', NOW)).to.equal(200);
+        expect(await date('/events/20')).to.equal(A_MINUTE_LATER);
+      });
+    }
   });
 
   describe('Cache-Control and Vary', () => {
