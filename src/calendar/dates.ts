@@ -6,7 +6,7 @@ import type { Site, WallTime } from '../model/records.ts';
 import type { DateBound } from '../store/filters.ts';
 import { type PhpDate, parsePhpDate, parseUnixSeconds, plainDate } from '../time/php-dates.ts';
 import { addMonths, endOfDay, formatWallTime, startOfDay } from '../time/wall-time.ts';
-import { epochToWallMs, parseZone, siteZone, utcZone, wallToUtc, type Zone } from '../time/zones.ts';
+import { epochToWallMs, parseZone, repeatedSpanToUtc, siteZone, utcZone, type Zone } from '../time/zones.ts';
 
 /** The site's zone, for dates without one. */
 export const zoneOf = ({ site }: { site(): Site }): Zone => siteZone(site().timezone);
@@ -188,12 +188,9 @@ export function eventTimes(
     start = startOfDay(start);
     end = endOfDay(end);
   }
-  if (end < start && (sent.start !== undefined || sent.end !== undefined)) {
+  const isSent = sent.start !== undefined || sent.end !== undefined;
+  if (isSent && end < start && !repeatedSpanToUtc(start, end, zone)) {
     throw invalidParam(sent.end === undefined ? 'start_date' : 'end_date', 'The end lies before the start.');
   }
   return { start, end, timezone, allDay };
 }
-
-/** Converts a wall time in the named zone to UTC; `''` stays. An unknown zone counts as the site's. */
-export const toUtc = (wall: WallTime, timezone: string, site: Zone): WallTime =>
-  wall === '' ? '' : wallToUtc(wall, parseZone(timezone) ?? site);

@@ -7,7 +7,7 @@ import type { Input } from '../interface/parameter.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { EventFields, EventRecord, LinkedKind } from '../model/records.ts';
 import { encodeCost, normalizeCost, numericCost } from './cost.ts';
-import { type DateParameter, dateWindow, eventTimes, instantBound, toUtc, zoneOf } from './dates.ts';
+import { type DateParameter, dateWindow, eventTimes, instantBound, zoneOf } from './dates.ts';
 import { eventFilter, eventLinks } from './event-list.ts';
 import type { LinkedRecords } from './linked-records.ts';
 import { extraRequests, listAccess, listResponse, type PageSizes, requestedPage } from './list-response.ts';
@@ -308,18 +308,9 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
     const zone = zoneOf(services);
     const { timezone: zoneName } = services.site();
     const times = eventTimes(sent, stored, { zone, zoneName, nowMs: services.nowMs() });
-    const utc = {
-      startUtc: toUtc(times.start, times.timezone, zone),
-      endUtc: toUtc(times.end, times.timezone, zone),
-    };
-    if (!stored) return { ...times, ...utc };
+    if (!stored) return times;
     const changed = TIMES.filter((name) => sent[name] !== undefined || times[name] !== stored[name]);
-    const fields: Partial<EventFields> = Object.fromEntries(changed.map((name) => [name, times[name]]));
-    if (times.start === '') return fields;
-    // Each UTC time depends on its local time and on the zone.
-    if (changed.includes('timezone') || changed.includes('start')) fields.startUtc = utc.startUtc;
-    if (changed.includes('timezone') || changed.includes('end')) fields.endUtc = utc.endUtc;
-    return fields;
+    return Object.fromEntries(changed.map((name) => [name, times[name]]));
   }
 
   /** Whether an update combines sent times with stored ones, which must then come from the CMS. */

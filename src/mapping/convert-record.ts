@@ -18,7 +18,7 @@ import {
 import { searchableText } from '../text/html.ts';
 import { percentDecoded } from '../text/text.ts';
 import { endOfDay, parseWallTime, startOfDay } from '../time/wall-time.ts';
-import { parseZone, wallToUtc } from '../time/zones.ts';
+import { parseZone, repeatedSpanToUtc, wallToUtc } from '../time/zones.ts';
 import { UnrepresentableValue } from './codecs/codec.ts';
 import { convertWallTime, eventZone } from './codecs/datetime.ts';
 import type { CompiledField, CustomFields } from './compile-field.ts';
@@ -94,6 +94,9 @@ export function completeEvent(event: EventRecord, site: Site): void {
   const zones = { event: event.timezone, site: site.timezone };
   event.startUtc = toUtc(event.start, zones);
   event.endUtc = toUtc(event.end, zones);
+  if (event.endUtc === '' || event.endUtc >= event.startUtc) return;
+  const span = repeatedSpanToUtc(event.start, event.end, eventZone(zones));
+  if (span) [event.startUtc, event.endUtc] = span;
 }
 
 /**

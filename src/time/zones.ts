@@ -142,6 +142,29 @@ export function wallToUtc(wall: string, zone: Zone): string {
 }
 
 /**
+ * Converts the wall times of a start and a seemingly earlier end to UTC, if the clock shows both twice: the start is the first of
+ * its instants, and the end the second. Undefined if the end is before the start, or one is not a wall time.
+ */
+export function repeatedSpanToUtc(
+  start: string,
+  end: string,
+  zone: Zone,
+): [startUtc: string, endUtc: string] | undefined {
+  const [first] = instantsOf(start, zone);
+  const last = instantsOf(end, zone).at(-1);
+  if (first === undefined || last === undefined || last < first) return undefined;
+  return [formatWallTime(first), formatWallTime(last)];
+}
+
+/** The instants at which the clock shows a wall time, in order: none if it skips it, two if it shows it twice. */
+function instantsOf(text: string, zone: Zone): number[] {
+  const wall = parseWallTime(text);
+  if (wall === undefined) return [];
+  const offsets = new Set([offsetMs(wall - DAY_MS, zone), offsetMs(wall + DAY_MS, zone)]);
+  return [...offsets].map((offset) => wall - offset).filter((epochMs) => offsetMs(epochMs, zone) === wall - epochMs);
+}
+
+/**
  * Converts UTC to the wall time of a zone.
  * @throws RangeError for an invalid wall time
  */
