@@ -115,15 +115,11 @@ export function eventLinks({ sent, values }: Input, context: LinkContext): Recor
   };
   const params: LinkParam[] = LINK_ORDER.flatMap((name) => {
     const value = name in converted ? converted[name] : sent[name];
-    if (name === 'custom_fields' && value !== undefined) return linkParams(name, value);
-    return value === undefined ? [] : [{ name, value: linkText(value), csv: name === 'venue' || name === 'organizer' }];
+    if (value === undefined) return [];
+    const csv = name === 'venue' || name === 'organizer';
+    return csv ? [{ name, value: String(value), csv }] : linkParams(name, value);
   });
   return pageLinks(`${baseUrl}/events/`, params, { ...page, total });
-}
-
-function linkText(value: unknown): string {
-  if (Array.isArray(value)) return value.join(',');
-  return value === true ? '1' : String(value);
 }
 
 const DEFAULT_DISTANCE_KM = 25;

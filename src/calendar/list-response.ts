@@ -192,11 +192,11 @@ const encode = (text: string): string =>
         .replace(/[!'()*]/g, percent);
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** A parameter as sent: an object becomes a parameter for each of its entries. */
+/** A parameter as sent: an object becomes a parameter for each of its entries, and a list is joined with commas. */
 export const linkParams = (name: string, value: unknown): LinkParam[] =>
   isObject(value)
-    ? Object.entries(value).map(([key, item]) => ({ name: `${name}[${key}]`, value: String(item) }))
-    : [{ name, value: String(value) }];
+    ? Object.entries(value).flatMap(([key, item]) => linkParams(`${name}[${key}]`, item))
+    : [{ name, value: value === true ? '1' : String(value) }];
 
 /**
  * The three links of a page, encoded alike. The links to other pages end with `page`, which the link to the

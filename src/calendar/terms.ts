@@ -10,8 +10,8 @@ import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type TermOrder } from '../store
 import { mappingCmsErrors } from './cms-errors.ts';
 import { instantBound } from './dates.ts';
 import {
-  type LinkParam,
   linkOrder,
+  linkParams,
   pageLinks,
   type RequestedPage,
   requestedPage,
@@ -133,11 +133,7 @@ export function createTerms(services: Services, kind: TermKind) {
     { page, perPage }: RequestedPage,
     { baseUrl }: RequestContext,
   ): Record<string, string> {
-    const text = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value));
-    const params: LinkParam[] = LINK_PARAMS.filter((name) => sent[name] !== undefined).map((name) => ({
-      name,
-      value: text(sent[name]),
-    }));
+    const params = LINK_PARAMS.flatMap((name) => (sent[name] === undefined ? [] : linkParams(name, sent[name])));
     return pageLinks(`${baseUrl}/${collection}/`, params, { page, perPage, total });
   }
 

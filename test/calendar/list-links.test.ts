@@ -162,4 +162,18 @@ describe('parameters of a list', () => {
         expect(new URL(link).searchParams.has(sent), link).to.equal(true);
       });
     }
+
+  for (const [path, sent] of [
+    ['/events', 'categories[a]=33'],
+    ['/categories', 'include[a]=31'],
+    ['/events.ics', 'custom_fields[room]=A'],
+    ['/events.atom', 'custom_fields[room]=A'],
+  ] as const)
+    it(`the links of ${path} repeat an object that is sent as a parameter: ${sent}`, async () => {
+      const { text, body } = await gateway.request(`${path}?${sent}`);
+      const unfolded = text.replaceAll('\r\n ', '');
+      const link = body?.rest_url ?? /(?:SOURCE;VALUE=URI:|rel="self" href=")([^"\r]*)/.exec(unfolded)?.[1];
+      const [name, value] = sent.split('=') as [string, string];
+      expect(new URL(link).searchParams.get(name), link).to.equal(value);
+    });
 });

@@ -6,7 +6,7 @@ import type { Input } from '../../interface/parameter.ts';
 import type { CancelledEvent } from '../../store/change-journal.ts';
 import { decodeEntities } from '../../text/html.ts';
 import type { Events } from '../events.ts';
-import { assertPageExists, extraRequests, type PageSizes } from '../list-response.ts';
+import { assertPageExists, extraRequests, linkParams, type PageSizes } from '../list-response.ts';
 import { contentHash, publicEntries, runInOneTurn } from '../rendered-records.ts';
 import type { ApiResponse, RequestContext } from '../request-context.ts';
 import type { Audience } from '../serializer.ts';
@@ -194,6 +194,7 @@ const calendarHeaders = (name: string): Record<string, string> => ({
 
 /** The declared parameters as sent. */
 function queryOf({ values, sent }: Input): string {
-  const query = new URLSearchParams(Object.keys(values).map((name): [string, string] => [name, String(sent[name])]));
+  const params = Object.keys(values).flatMap((name) => linkParams(name, sent[name]));
+  const query = new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value]));
   return query.size === 0 ? '' : `?${query}`;
 }
