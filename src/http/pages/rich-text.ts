@@ -16,7 +16,9 @@ const MAX_CHARACTERS = 50_000;
 const MAX_DEPTH = 20;
 
 export interface RichTextOptions {
-  /** Links without a host are relative to this address. */
+  /** The event in the CMS: links are relative to it. */
+  eventUrl: string;
+  /** Pictures are relative to the site. */
   siteUrl: string;
   /** Pictures of other origins are left out. */
   imageOrigins: ReadonlySet<string>;
@@ -32,9 +34,7 @@ export async function richText(description: string, options: RichTextOptions): P
   return new Html(sanitize(source, rulesOf(options)));
 }
 
-function rulesOf({ siteUrl, imageOrigins }: RichTextOptions): IOptions {
-  /** The absolute address of a link or picture. */
-  const absolute = (url = '') => (URL.canParse(url, siteUrl) ? new URL(url, siteUrl).href : '');
+function rulesOf({ eventUrl, siteUrl, imageOrigins }: RichTextOptions): IOptions {
   return {
     allowedTags: TAGS.split(' '),
     nonTextTags: WITHOUT_TEXT.split(' '),
@@ -46,15 +46,22 @@ function rulesOf({ siteUrl, imageOrigins }: RichTextOptions): IOptions {
       // The headings of the page are above.
       h1: 'h3',
       h2: 'h3',
-      a: (tagName, { href }) => ({ tagName, attribs: { href: absolute(href), rel: 'nofollow noopener' } }),
+      a: (tagName, { href }) => ({
+        tagName,
+        // The target of a link to a part of the page has a name, and no address.
+        attribs: href === undefined ? {} : { href: absolute(href, eventUrl), rel: 'nofollow noopener' },
+      }),
       img: (tagName, { src, alt = '', width = '', height = '' }) => ({
         tagName,
-        attribs: { src: absolute(src), alt, ...sizeOf(width, height), loading: 'lazy' },
+        attribs: { src: src ? absolute(src, siteUrl) : '', alt, ...sizeOf(width, height), loading: 'lazy' },
       }),
     },
     exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !isFrom(imageOrigins, attribs.src),
   };
 }
+
+/** The absolute address of a link or picture. */
+const absolute = (url: string, base: string): string => (URL.canParse(url, base) ? new URL(url, base).href : '');
 
 function sizeOf(width: string, height: string): Record<string, string> {
   const isSize = /^\d{1,4}$/;

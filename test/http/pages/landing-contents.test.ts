@@ -66,6 +66,25 @@ describe('contents of the CMS on the landing page', () => {
     );
   });
 
+  it('keep links within the event and to its neighbours, and no link or picture without an address', async () => {
+    const description =
+      '<a id="program">Program</a><a href="#program">up</a><a href="../other/">other</a><a href="/all">all</a><img alt="none"><img src="">';
+    await start([
+      on(1, '10', { description, url: 'https://cms.example/sub/events/fair/' }),
+      on(2, '11', { description: '<a href="#a">up</a>', url: 'no address' }),
+    ]);
+    const shown = async (id: number) =>
+      /<div class="description">([\s\S]*?)<\/div>/.exec(await get(`?event=${id}`))![1]!;
+    const first = await shown(1);
+    expect(first).to.include('<a>Program</a>').and.not.include('<img');
+    expect([...first.matchAll(/href="([^"]*)"/g)].map(([, href]) => href)).to.deep.equal([
+      'https://cms.example/sub/events/fair/#program',
+      'https://cms.example/sub/events/other/',
+      'https://cms.example/all',
+    ]);
+    expect(await shown(2)).to.include('href="https://cms.example/#a"');
+  });
+
   it('take bounded time, whatever the description is', async () => {
     const description = `${'<b>'.repeat(40_000)}${'</i>'.repeat(40_000)}end`;
     await start([on(1, '10', { description: `Words ${description}` })]);
