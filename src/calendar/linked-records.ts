@@ -17,10 +17,11 @@ import {
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY } from '../store/filters.ts';
 import { decodeEntities, removeScripts, replaceTags, undoTypography } from '../text/html.ts';
 import { formatWallTime } from '../time/wall-time.ts';
+import { utcToWall } from '../time/zones.ts';
 import { customFieldCondition, customFieldsOf } from './custom-fields.ts';
-import { instantBound } from './dates.ts';
+import { instantBound, zoneOf } from './dates.ts';
 import { linkOrder, linkParams, listAccess, listResponse, pageLinks, requestedPage } from './list-response.ts';
-import { isVisibleLink, visibilityFor, writableMapping } from './permissions.ts';
+import { cmsStatus, isVisibleLink, visibilityFor, writableMapping } from './permissions.ts';
 import { readPost } from './read-post.ts';
 import { findRendered, renderRecord, singleResponse } from './rendered-records.ts';
 import type { ApiResponse, RequestContext, Rollback } from './request-context.ts';
@@ -55,11 +56,7 @@ const LINK_ORDER = linkOrder('venue', [
   'only_with_upcoming',
 ]);
 
-/** The gateway derives `stateprovince` from other fields. */
-const keysOf = (kind: LinkedKind): string[] =>
-  copiedFields(kind)
-    .map(([, { key }]) => key)
-    .filter((key) => key !== 'stateprovince');
+const keysOf = (kind: LinkedKind): string[] => copiedFields(kind).map(([, { key }]) => key);
 
 /** The fields of each kind besides those that all posts have. */
 const OWN_FIELDS = { venue: keysOf('venue'), organizer: keysOf('organizer') };
@@ -143,8 +140,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     const hasRegion = ['country', 'province', 'state', 'stateprovince'].some(
       (name) => input.fields[name] !== undefined,
     );
-    if (kind === 'venue' && hasRegion)
-      fields.stateprovince = cleanText(String(input.fields.stateprovince ?? '')) || stateProvince(fields);
+    if (kind === 'venue' && hasRegion) fields.stateprovince ||= stateProvince(fields);
     return fields;
   }
 
@@ -165,7 +161,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
 
     async function createOrReuse(): Promise<LinkedRecord> {
       Object.assign(fields, await imageField(input, context));
-      const duplicate = await findDuplicate(services, kind, title, fields, request);
+      const duplicate = await findDuplicate(services, kind, input, fields, request);
       if (duplicate && (await rollback.use(kind, duplicate.id))) return duplicate;
       const record = await createPost(services, postTarget(input), fields, request, rollback);
       return input.fields.status === 'trash'
@@ -274,11 +270,11 @@ export function comparableText(html: string): string {
 async function findDuplicate(
   services: Services,
   kind: LinkedKind,
-  title: string,
+  { fields: sent }: Input,
   fields: Record<string, unknown>,
   request: RequestContext,
 ): Promise<LinkedRecord | undefined> {
-  const name = comparableText(title);
+  const name = comparableText(String(sent.title));
   const longestWord = (name.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length)[0];
   if (!longestWord) return undefined;
   const visibility = await visibilityFor(services, kind, request.actor);
@@ -296,17 +292,38 @@ async function findDuplicate(
     remaining -= record.title.length + record.description.length;
     if (remaining < 0) return undefined;
     if (!isVisibleLink(visibility, record) || record.protected) continue;
-    if (comparableText(record.title) === name && !differs(record, fields)) return record;
+    if (comparableText(record.title) === name && !differs(services, record, sent, fields)) return record;
   }
   return undefined;
 }
 
-function differs(record: LinkedRecord, fields: Record<string, unknown>): boolean {
-  if (fields.image && fields.image !== record.image) return true;
+/**
+ * Whether the record differs in a sent field besides its title. A field that the mapping cannot write does not count: a new record would
+ * not have it either.
+ * @param fields what a new record would get
+ */
+function differs(
+  services: Services,
+  record: LinkedRecord,
+  sent: Record<string, unknown>,
+  fields: Record<string, unknown>,
+): boolean {
+  const mapping = kindMappingOf(services.mapping, record.kind);
+  const writable: ReadonlySet<string> | undefined = mapping?.readOnly === false ? mapping.writable : undefined;
   const stored: Record<string, unknown> = { ...record };
-  if (OWN_FIELDS[record.kind].some((name) => fields[name] !== undefined && fields[name] !== stored[name])) return true;
+  const isDifferent = (name: string) => sent[name] !== undefined && fields[name] !== stored[name];
+  if (OWN_FIELDS[record.kind].some((name) => writable?.has(name) !== false && isDifferent(name))) return true;
+  if (fields.image && fields.image !== record.image) return true;
   const customFields = Object.entries((fields.customFields as LinkedRecord['customFields']) ?? {});
   if (customFields.some(([name, value]) => (value || '') !== (record.customFields?.[name] || ''))) return true;
   const description = String(fields.description ?? '');
-  return description !== '' && comparableText(description) !== comparableText(record.description);
+  if (description !== '' && comparableText(description) !== comparableText(record.description)) return true;
+  if (writable?.has('author') && isDifferent('author')) return true;
+  const date = fields.date ?? (fields.dateUtc && utcToWall(String(fields.dateUtc), zoneOf(services)));
+  if (date !== undefined && writable?.has('date') && date !== record.date) return true;
+  if (sent.status === undefined || !writable?.has('status')) return false;
+  // With a date in the future the CMS stores `future`. What a contributor publishes becomes `pending`.
+  const scheduled = date !== undefined && fields.status === 'publish' ? ['future'] : [];
+  // No record in the trash is used again.
+  return sent.status === 'trash' || ![sent.status, fields.status, ...scheduled].includes(cmsStatus(record.status));
 }
