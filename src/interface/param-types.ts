@@ -78,11 +78,15 @@ export const text: ParamType = {
   jsonType: 'string',
 };
 
-/** A text that `''` clears: the fields of venues and organizers. */
+/**
+ * A text that `''` clears: the fields of venues and organizers. Data in an event's body does not reach the second stage: there the other
+ * values that PHP takes for empty are no text.
+ */
 export const clearableText: ParamType = {
   schema: { type: 'string' },
   accepts: (value) => typeof value === 'string' || isEmpty(value),
   jsonType: 'string',
+  parse: (value) => (typeof value === 'string' ? value : ''),
 };
 
 const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];

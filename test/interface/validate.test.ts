@@ -222,6 +222,25 @@ describe('validation', () => {
     }
   });
 
+  it('what PHP takes for empty is no text in the data of a venue in the body of an event, and other values are invalid', async () => {
+    const names = ['phone', 'website', 'image', 'description', 'city'];
+    const empty = await seededGateway();
+    try {
+      for (const value of [0, false, [], {}]) {
+        const venueData = { venue: 'Hall', ...Object.fromEntries(names.map((name) => [name, value])) };
+        const json = { title: 'x', ...times, venue: venueData };
+        const { status, text, body } = await empty.request('/events', { as: 'admin', json });
+        expect(status, text).to.equal(201);
+        for (const name of names) expect(body.venue, JSON.stringify(value)).to.not.have.property(name);
+      }
+    } finally {
+      await empty.stop();
+    }
+    for (const name of names)
+      for (const value of [true, ['x'], 5])
+        expectInvalid(await createWith({ venue: { venue: 'x', [name]: value } }), 'venue');
+  });
+
   it('an image that is neither an id nor a URL is invalid for anonymous callers too', async () => {
     expectInvalid(await gateway.request('/events', { json: { title: 'x', ...times, image: 'foo_bar' } }), 'image');
   });
