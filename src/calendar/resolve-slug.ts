@@ -28,7 +28,10 @@ export interface SlugResolver {
   resolve(kind: PostKind, slug: string, request: RequestContext): Promise<number | undefined>;
 }
 
-/** A cached id is valid while its record has the slug. Staff and public have separate entries. */
+/**
+ * A cached id is valid while its record has the slug. The public has entries of its own, and so has each staff member: the CMS may show
+ * them different records.
+ */
 export function createSlugResolver(services: Services): SlugResolver {
   const ids = new LRUCache<string, number>({
     maxSize: MAX_CACHE_BYTES,
@@ -60,7 +63,7 @@ export function createSlugResolver(services: Services): SlugResolver {
   async function resolveKey(kind: PostKind, slug: string, request: RequestContext): Promise<number | undefined> {
     if (slug.length > MAX_SLUG_BYTES) return undefined;
     const isForStaff = isStaff(request.actor, await permissionsFor(services, kind, request.actor));
-    const key = `${kind} ${isForStaff ? 'staff' : 'public'} ${slug}`;
+    const key = `${kind} ${isForStaff ? request.actor.account?.userId : 'public'} ${slug}`;
     const cached = ids.get(key);
     if (cached && slugKey(replica.get(kind, cached)?.slug ?? '') === slug) return cached;
     const storedId = findInReplica(kind, slug);

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { CmsUnavailable } from '../../src/errors.ts';
-import { createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
+import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
 import { startGateway, type TestGateway } from '../start-gateway.ts';
 import { event } from '../store/sample-records.ts';
 
@@ -65,6 +65,16 @@ describe('a slug in a path', () => {
     const after = await gateway.request('/events/by-slug/some-event');
     expect([after.status, after.body.code]).to.deep.equal([400, 'rest_invalid_param']);
     expect(requestedSlugs).to.have.length(2);
+  });
+
+  it('that the CMS hides from one staff member is found for another who may see it', async () => {
+    const cms = createFakeCms(Date.now);
+    gateway = await startGateway({ cms, as: CREDENTIALS });
+    const { userId } = (await cms.account({ credentials: CREDENTIALS.admin }))!;
+    cms.createPost('events', { status: 'draft', slug: 'draft-of-admin', author: userId });
+    const read = async (as: string) => (await gateway.request('/events/by-slug/draft-of-admin', { as })).status;
+    expect(await read('contributor')).to.equal(400);
+    expect(await read('admin')).to.equal(200);
   });
 
   it('with half a surrogate pair is unknown', async () => {
