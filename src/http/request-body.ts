@@ -23,33 +23,32 @@ const JSON_ERRORS = {
 const invalidJson = (cause: unknown, kind: keyof typeof JSON_ERRORS = 'syntax'): ApiError =>
   new ApiError(400, 'rest_invalid_json', 'Invalid JSON body passed.', { data: JSON_ERRORS[kind], cause });
 
-/** True if decoding replaced malformed bytes: the text is then longer than the body. */
-function wasMalformed({ request, headers }: Context): boolean {
-  const text = String(request.rawBody ?? '');
-  const length = Number(headers['content-length']);
-  return text.includes('\uFFFD') && !headers['content-encoding'] && Buffer.byteLength(text) > length;
-}
-
-const JSON_TYPES = ['json', '+json'];
+const JSON_TYPES = ['application/json', 'application/*+json'];
 const FORM = 'application/x-www-form-urlencoded';
+/** Both drop a byte order mark. The first throws for malformed UTF-8. */
+const [JSON_TEXT, FORM_TEXT] = [new TextDecoder('utf-8', { fatal: true }), new TextDecoder()];
 
 /**
  * Returns a function that reads the parameters in the body of a request: none if the body is not JSON, form or multipart, or is JSON but
  * not an object. It throws 400 `rest_invalid_json` and 413.
  */
 export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>) {
-  const textOf = (limit: number) =>
-    bodyParser({
+  const parserOf = (limit: number) => {
+    // Without an encoding the parser leaves the bytes as they are. Its types lack the option.
+    const options: bodyParser.Options & { encoding: null } = {
       enableTypes: ['text'],
-      extendTypes: { text: ['application/json', 'application/*+json', FORM] },
+      extendTypes: { text: [...JSON_TYPES, FORM] },
       textLimit: `${limit}b`,
+      encoding: null,
       onerror(error: Error & { status?: number }) {
         if (error.status !== undefined && error.status !== 400) throw error;
         throw invalidJson(error);
       },
-    });
+    };
+    return bodyParser(options);
+  };
   const readBytes = Math.min(bodyBytes, READ_BODY_BYTES);
-  const [textOfRead, textOfWrite] = [textOf(readBytes), textOf(bodyBytes)];
+  const [parseRead, parseWrite] = [parserOf(readBytes), parserOf(bodyBytes)];
   return async function readBody(ctx: Context): Promise<Record<string, unknown>> {
     const isRead = READ_METHODS.has(ctx.method) || READ_METHODS.has(ctx.req.method ?? '');
     const type = ctx.get('content-type');
@@ -58,10 +57,9 @@ export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits']
     if (ctx.request.is('multipart/form-data')) return multipart(ctx, isRead ? readBytes : bodyBytes);
     const isJson = Boolean(ctx.request.is(JSON_TYPES));
     if (!isJson && !ctx.request.is(FORM)) return {};
-    await (isRead ? textOfRead : textOfWrite)(ctx, async () => undefined);
-    const text = String(ctx.request.body ?? '');
-    if (isJson && wasMalformed(ctx)) throw invalidJson(undefined, 'utf8');
-    const parsed = isJson ? parseJson(text) : parseQuery(plusToSpace(text));
+    await (isRead ? parseRead : parseWrite)(ctx, async () => undefined);
+    const bytes = ctx.request.body as Buffer;
+    const parsed = isJson ? parseJson(jsonText(bytes)) : parseQuery(plusToSpace(FORM_TEXT.decode(bytes)));
     return isObject(parsed) ? sanitize(parsed, jsonDepth) : {};
   };
 }
@@ -74,6 +72,14 @@ function plusToSpace(form: string): string {
   const bytes = Buffer.from(form);
   for (let at = bytes.indexOf(PLUS); at >= 0 && at < bytes.length; at += 1) if (bytes[at] === PLUS) bytes[at] = SPACE;
   return bytes.toString();
+}
+
+function jsonText(bytes: Buffer): string {
+  try {
+    return JSON_TEXT.decode(bytes);
+  } catch (error) {
+    throw invalidJson(error, 'utf8');
+  }
 }
 
 function parseJson(text: string): unknown {

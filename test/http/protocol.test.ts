@@ -1,5 +1,6 @@
 // Behaviour of all routes: methods, paths, headers and response parameters.
 
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { apiLink } from '../../src/http/headers.ts';
 import type { Site } from '../../src/model/records.ts';
@@ -314,12 +315,27 @@ describe('protocol', () => {
         expect(await sendBody(method, '{"title":', path), `${method} ${path}`).to.deep.equal(broken(4, 'Syntax error'));
     });
 
-    it('malformed UTF-8 has its own error code', async () => {
-      const bytes = Buffer.concat([Buffer.from('{"title":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
-      expect(await sendBody('POST', bytes)).to.deep.equal(
-        broken(5, 'Malformed UTF-8 characters, possibly incorrectly encoded'),
-      );
-      expectMissingFields(await send('/events', { json: { title: '\uFFFD' } }), 'start_date', 'end_date');
+    describe('malformed UTF-8 has its own error code', () => {
+      const quoted = (...bytes: number[]) =>
+        Buffer.from([...Buffer.from('{"title":"'), ...bytes, ...Buffer.from('"}')]);
+      const MALFORMED: Record<string, Buffer> = {
+        'two bytes of no character': quoted(0xff, 0xfe),
+        'three bytes of an emoji': quoted(0xf0, 0x9f, 0x98),
+        'half of a surrogate pair': quoted(0xed, 0xa0, 0x80),
+        'after a byte order mark': Buffer.from([0xef, 0xbb, 0xbf, ...quoted(0xff)]),
+      };
+      for (const [what, bytes] of Object.entries(MALFORMED))
+        it(what, async () => {
+          const expected = broken(5, 'Malformed UTF-8 characters, possibly incorrectly encoded');
+          expect(await sendBody('POST', bytes)).to.deep.equal(expected);
+          const type = { 'content-type': 'application/json' };
+          const compressed = { ...type, 'content-encoding': 'gzip' };
+          const unread = await send('/events', { method: 'POST', body: gzipSync(bytes), headers: compressed });
+          expect({ status: unread.status, body: unread.body }).to.deep.equal(expected);
+        });
+
+      it('and the replacement character itself is accepted', async () =>
+        expectMissingFields(await send('/events', { json: { title: '\uFFFD' } }), 'start_date', 'end_date'));
     });
   });
 });

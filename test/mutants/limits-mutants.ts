@@ -68,7 +68,7 @@ export const LIMITS_MUTANTS: readonly Mutant[] = [
   }),
   ...mutantsOf('src/http/request-body.ts', 'test/interface/limits.test.ts', {
     'size of JSON and forms': {
-      function: 'createBodyReader.textOf',
+      function: 'createBodyReader.parserOf',
       code: 'textLimit: `${_1}b`',
       replacement: "textLimit: '1gb'",
       test: 'test/faults/limits.test.ts',
