@@ -45,6 +45,8 @@ export interface CmsResult<K extends Kind> {
 export interface CmsRecords {
   /** The replica forgets a record of which the CMS says that it does not exist. */
   read<K extends Kind>(kind: K, id: number, request: Caller, how?: ReadRequest): Promise<RecordOf[K]>;
+  /** Reads the public records with these ids, a page per call. Resolves with the ids of those that there are. */
+  readMany(kind: Kind, ids: readonly number[], request: Caller): Promise<number[]>;
   /** The record as its editor sees it. Does not store it. */
   readForEditing<K extends Kind>(kind: K, id: number, request: Caller): Promise<CmsResult<K>>;
   /** With a password, or as its editor. Does not store it. */
@@ -189,6 +191,19 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
         if (error instanceof CmsRejected && error.kind === 'not-found') await forget(kind, id, readMark);
         throw error;
       }
+    },
+
+    async readMany(kind, ids, request) {
+      const call = callOptions(request);
+      const found: number[] = [];
+      for (let from = 0; from < ids.length; from += cms.maxPageSize) {
+        const page = ids.slice(from, from + cms.maxPageSize);
+        const readMark = writeThrough.readMark();
+        const list = { view: 'public', ids: page, limit: page.length, detail: 'mapped' } as const;
+        const { records } = await cms.list(mappingOf(kind), list, call);
+        for (const cmsRecord of records) found.push((await store(kind, cmsRecord, { readMark, call })).id);
+      }
+      return found;
     },
 
     async readForEditing(kind, id, request) {

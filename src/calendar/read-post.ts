@@ -201,42 +201,66 @@ export async function postExists(
   const storedKind = replica.kindOf(id);
   if (storedKind !== undefined) return storedKind === kind && (await mayKnow(services, kind, id, request));
   if (isUnknownOccurrence(services, kind, id)) return false;
-  return (await existsInCms(services, kind, id, request)) ?? replica.kindOf(id) === kind;
+  const found = await findInCms(services, kind, [id], request);
+  return found ? found.includes(id) : replica.kindOf(id) === kind;
+}
+
+/** Which of these terms exist, in the replica or in the CMS. Throws `CmsUnavailable`. */
+export async function existingTermIds(
+  services: Services,
+  kind: TermKind,
+  ids: readonly number[],
+  request: RequestContext,
+): Promise<ReadonlySet<number>> {
+  const storedIds = () => [...services.replica.stampsById(kind, ids).keys()];
+  const stored = new Set(storedIds());
+  const unknown = [...new Set(ids)].filter((id) => !stored.has(id));
+  return new Set([...stored, ...((await findInCms(services, kind, unknown, request)) ?? storedIds())]);
 }
 
 /** Whether the term exists, in the replica or in the CMS. Throws `CmsUnavailable`. */
-export async function termExists(
+export const termExists = async (
   services: Services,
   kind: TermKind,
   id: number,
   request: RequestContext,
-): Promise<boolean> {
-  const isStored = () => services.replica.get(kind, id) !== undefined;
-  return isStored() || ((await existsInCms(services, kind, id, request)) ?? isStored());
-}
+): Promise<boolean> => (await existingTermIds(services, kind, [id], request)).has(id);
 
-/** Reads the record into the replica. Undefined if the actor may not cause a call: the replica then has the newest records of the kind. */
-async function existsInCms(
+/**
+ * Reads those of the records that exist into the replica, and resolves with their ids. Several cost a call for each page of them. Undefined if
+ * the actor may not cause a call: the replica then has the newest records of the kind.
+ */
+async function findInCms(
   services: Services,
   kind: Kind,
-  id: number,
+  ids: readonly number[],
   request: RequestContext,
-): Promise<boolean | undefined> {
+): Promise<readonly number[] | undefined> {
   const { cmsRecords, mapping, unknownRecords } = services;
-  const name = lookUpName(services, kind, id, request);
+  const nameOf = (id: number) => lookUpName(services, kind, id, request);
   // WordPress's routes do not match an id that JavaScript writes with an exponent.
-  if (!mapping.kinds[kind] || !Number.isSafeInteger(id) || unknownRecords.isMissing(name)) return false;
+  const wanted = ids.filter((id) => Number.isSafeInteger(id) && !unknownRecords.isMissing(nameOf(id)));
+  const [id] = wanted;
+  if (!mapping.kinds[kind] || id === undefined) return [];
+  const markMissing = (missing: readonly number[]) => {
+    for (const each of missing) unknownRecords.markMissing(nameOf(each));
+  };
   const found = await unknownRecords.lookUp(request.actor, kind, async () => {
     try {
-      await cmsRecords.read(kind, id, request);
-      return true;
+      if (wanted.length === 1) {
+        await cmsRecords.read(kind, id, request);
+        return wanted;
+      }
+      const existing = await cmsRecords.readMany(kind, wanted, request);
+      markMissing(wanted.filter((each) => !existing.includes(each)));
+      return existing;
     } catch (error) {
       if (!(error instanceof CmsRejected)) throw error;
       // WordPress refuses one post, but a taxonomy as a whole.
-      if (error.status === 401 || error.status === 403) return isPostKind(kind);
+      if (error.status === 401 || error.status === 403) return isPostKind(kind) ? wanted : [];
       if (error.kind === 'no-collection') throw mapCmsError(error, { kind, id, anonymous: !request.actor.account });
-      if (error.status === 404) unknownRecords.markMissing(name);
-      return false;
+      if (error.status === 404) markMissing(wanted);
+      return [];
     }
   });
   return found?.result;

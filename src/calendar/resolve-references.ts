@@ -13,7 +13,7 @@ import { mapCmsError } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';
 import { comparableText, type LinkedRecords, linkedCreateError } from './linked-records.ts';
 import { isStaff, permissionsFor } from './permissions.ts';
-import { mayKnow, postExists, termExists } from './read-post.ts';
+import { existingTermIds, mayKnow, postExists, termExists } from './read-post.ts';
 import type { RequestContext, Rollback } from './request-context.ts';
 import type { SlugResolver } from './resolve-slug.ts';
 import type { Services } from './services.ts';
@@ -35,8 +35,18 @@ export const nameKey = (name: string): string =>
   normalizeUnicode(comparableText(name), 'NFKD').replace(/[^\p{L}\p{N}]/gu, '');
 
 /**
- * The terms in a body. A number is an id, without its fraction and sign; an unknown id is ignored.
- * Another text is a slug or name; an unknown one becomes a new term. `true` is the name `1`.
+ * A term in a body. A number is an id, without its fraction and sign. Another text is a slug or name; `true` is the name `1`. Undefined for
+ * none.
+ */
+function parseTerm(item: unknown): number | string | undefined {
+  if (item === true) return '1';
+  const text = item === null || item === undefined || item === false ? '' : String(item).trim();
+  const term = NUMBER.test(text) ? Math.trunc(Math.abs(Number(text))) : text;
+  return term === 0 || term === '' ? undefined : term;
+}
+
+/**
+ * The terms in a body. An unknown id is ignored; an unknown slug or name becomes a new term.
  */
 export async function resolveTerms(
   services: Services,
@@ -45,20 +55,16 @@ export async function resolveTerms(
   request: RequestContext,
   rollback: Rollback,
 ): Promise<ResolvedReferences> {
+  const sent = items.map(parseTerm).filter((term) => term !== undefined);
+  const ids = sent.filter((term) => typeof term === 'number');
+  const existing = await existingTermIds(services, kind, ids, request);
   /** Ids, and names of terms to create. */
   const terms: (number | string)[] = [];
-  for (const item of items) {
-    const text = item === null || item === undefined || item === false ? '' : String(item).trim();
-    if (text === '') continue;
+  for (const term of sent) {
     // Lets other requests run between two of possibly a thousand items.
     await ownTurn();
-    if (NUMBER.test(text)) {
-      const id = Math.trunc(Math.abs(Number(text)));
-      if (id > 0 && (await termExists(services, kind, id, request)) && (await rollback.use(kind, id))) terms.push(id);
-    } else {
-      const name = item === true ? '1' : text;
-      terms.push((await usableTerm(services, kind, name, rollback)) ?? name);
-    }
+    if (typeof term === 'string') terms.push((await usableTerm(services, kind, term, rollback)) ?? term);
+    else if (existing.has(term) && (await rollback.use(kind, term))) terms.push(term);
   }
   const names = terms.filter((term) => typeof term === 'string');
   return {

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createRequestImages } from '../../src/calendar/featured-image.ts';
 import type { ImageFetcher } from '../../src/cms/image-fetcher.ts';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';
-import { startGateway, type TestGateway } from '../start-gateway.ts';
+import { type Json, startGateway, type TestGateway } from '../start-gateway.ts';
 
 const times = { start_date: '2027-01-10 10:00:00', end_date: '2027-01-10 12:00:00' };
 const ITEMS = 300;
@@ -47,6 +47,22 @@ describe('a body with very many items', () => {
   it('lets other requests run between two terms, even if none is new', async () => {
     const tags = Array.from({ length: ITEMS }, () => 'same');
     expect(await turnsDuring({ tags })).to.be.above(ITEMS);
+  });
+
+  it('reads the ids of terms that the replica lacks in pages of the CMS', async () => {
+    const { id } = cms.createTerm('tags', { name: 'New in the CMS' });
+    const unknown = Array.from({ length: ITEMS - 1 }, (_, n) => 900_000 + n);
+    const before = cms.requests.length;
+    const json = { title: 'T', ...times, tags: [...unknown, id], categories: unknown };
+    const { status, body } = await gateway.request('/events', { as: 'editor', json });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    expect(body.categories).to.deep.equal([]);
+    expect(body.tags.map((tag: Json) => tag.id)).to.deep.equal([id]);
+    const read = () => cms.requests.slice(before).filter(({ base }) => base === 'tags' || base === 'event_categories');
+    expect(read().map(({ ids }) => ids?.length)).to.deep.equal([100, 100, 99, 100, 100, 100]);
+    // The gateway remembers for a while which ids are unknown.
+    expect((await gateway.request('/events', { as: 'editor', json })).status).to.equal(201);
+    expect(read()).to.have.length(6);
   });
 
   it('causes at most twenty fetches of images by URL', async () => {

@@ -84,9 +84,9 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
       title: 'an embedded venue',
     },
     'a failed read does not count as a missing record': {
-      function: 'existsInCms',
+      function: 'findInCms',
       code: 'if (!(_1 instanceof CmsRejected)) throw _1;\n',
-      replacement: 'if (!(_1 instanceof CmsRejected)) return false;\n',
+      replacement: 'if (!(_1 instanceof CmsRejected)) return [];\n',
       test: 'test/calendar/unknown-records.test.ts',
       title: 'while the CMS is unavailable',
     },
