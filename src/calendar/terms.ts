@@ -26,8 +26,8 @@ import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
 const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
-/** Parameters in the links of a list. A list of tags ignores `parent`, but its links repeat it. */
-const LINK_PARAMS = linkOrder('category', []).filter((name) => name !== 'page');
+/** Parameters in the links of a list. A list of tags ignores `parent`, but its links repeat it. No route declares `context`. */
+const LINK_PARAMS = [...linkOrder('category', []).filter((name) => name !== 'page'), 'context'];
 /** Properties of a term with `context=embed`. */
 const EMBED_PROPERTIES = new Set(['id', 'name', 'slug', 'taxonomy', 'url', 'urls', '_links']);
 

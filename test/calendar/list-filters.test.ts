@@ -274,6 +274,8 @@ describe('list filters', () => {
       expect((await get('/tags?context=edit', 'admin')).tags).to.have.length(2);
       expect((await get('/tags?context=nothing')).tags).to.deep.equal([[], []]);
       expect(Object.keys(await get('/tags/41?context=nothing'))).to.deep.equal(['_links']);
+      const { rest_url, next_rest_url } = await get('/tags?context=embed&per_page=1');
+      for (const link of [rest_url, next_rest_url]) expect(new URL(link).searchParams.get('context')).to.equal('embed');
     });
   });
 });
