@@ -107,6 +107,44 @@ describe('the companion plugin in PHP', () => {
     });
   });
 
+  it('leaves an object out of the edit screen, which shows a line of text for each key', () => {
+    const source = sourceWith(
+      {},
+      {
+        venue: { posts: 'venues', fields: { city: 'meta.address.city', phone: 'meta.phone' } },
+        wordpress: { posts: { venues: { type: 'hall' } } },
+      },
+    );
+    const screen = `
+      $rows = array('address' => array('city' => 'Ely', 'zip' => 'CB7'), 'phone' => '');
+      $_POST = array('calendar_gateway_nonce' => 'x', 'calendar_gateway' => array('phone' => '5', 'address' => 'Ely, CB7'));
+      function wp_verify_nonce() { return true; }
+      function current_user_can() { return true; }
+      function wp_nonce_field() {}
+      function esc_attr($text) { return $text; }
+      function esc_html($text) { return $text; }
+      function get_post_meta($id, $key) { global $rows; return $rows[$key] ?? ($key === 'address' ? (object) array() : ''); }
+      function update_post_meta($id, $key, $value) { global $rows; $rows[$key] = $value; }
+      function labels() {
+        ob_start();
+        CalendarGateway\\SiteSample\\show_form((object) array('ID' => 1, 'post_type' => 'hall'));
+        preg_match_all('/<label.*?>(.*?)</', ob_get_clean(), $matches);
+        return $matches[1];
+      }
+      function save() {
+        global $rows;
+        apply_filters('save_post', 1, (object) array('post_type' => 'hall'));
+        return $rows;
+      }
+      function clear() { global $rows; $rows = array(); return labels(); }`;
+    const code = companionPlugin(compileMapping(source, 'sample'));
+    expect(evaluate(code, screen, 'array(labels(), save(), clear())')).to.deep.equal([
+      ['Phone'],
+      { address: { city: 'Ely', zip: 'CB7' }, phone: '5' },
+      ['Phone'],
+    ]);
+  });
+
   describe('beside an event plugin', () => {
     const register = (key: string, more = '') =>
       `register_meta('post', '${key}', array('type' => 'number', 'single' => false${more}));`;

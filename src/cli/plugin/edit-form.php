@@ -4,16 +4,23 @@
 namespace CalendarGateway\Site;
 
 \add_action('add_meta_boxes', function ($type) {
-    if (isset(TYPES[$type]) && empty(TYPES[$type]['existing']) && TYPES[$type]['meta']) {
+    if (isset(TYPES[$type]) && empty(TYPES[$type]['existing']) && form_keys($type)) {
         \add_meta_box('calendar-gateway', TYPES[$type]['singular'] . ' details', __NAMESPACE__ . '\\show_form', $type, 'normal', 'high');
         \remove_meta_box('postcustom', $type, 'normal');
     }
 });
 
+/** The keys that fit into one line of text. An object does not: the form leaves it as it is. */
+function form_keys($type) {
+    return \array_filter(TYPES[$type]['meta'], function ($definition) {
+        return $definition['type'] !== 'object';
+    });
+}
+
 function show_form($post) {
     \wp_nonce_field('calendar_gateway', 'calendar_gateway_nonce');
     echo '<table class="form-table" role="presentation">';
-    foreach (TYPES[$post->post_type]['meta'] as $key => $definition) {
+    foreach (form_keys($post->post_type) as $key => $definition) {
         $value = \get_post_meta($post->ID, $key, empty($definition['multiple']));
         $name = \esc_attr("calendar_gateway[$key]");
         $label = \esc_html(\ucfirst(\str_replace('_', ' ', \trim($key, '_'))));
@@ -40,7 +47,7 @@ function show_form($post) {
         return;
     }
     $fields = \is_array($_POST['calendar_gateway'] ?? null) ? $_POST['calendar_gateway'] : [];
-    foreach (TYPES[$post->post_type]['meta'] as $key => $definition) {
+    foreach (form_keys($post->post_type) as $key => $definition) {
         $text = \is_string($fields[$key] ?? null) ? \trim($fields[$key]) : '';
         if ($definition['type'] === 'boolean') {
             $value = $text === '1';
