@@ -9,7 +9,7 @@ import { customFieldType, locationOf } from './compile-field.ts';
 import { parsePath } from './field-accessor.ts';
 import type { FieldSpec, KindSpec, LocationSpec } from './mapping-file.ts';
 
-export interface MetaKey extends MetaType {
+export interface MetaKey extends Omit<MetaType, 'default'> {
   key: string;
   /** Value of a key that is not set. */
   default: string | boolean | number | readonly never[];
@@ -48,8 +48,7 @@ export function metaKeys(kind: Kind, spec: KindSpec, events?: KindSpec): MetaKey
       return;
     }
     const metaType: MetaType = rest.length > 0 ? { type: 'object' } : type;
-    const isTrueByDefault = metaType.type === 'boolean' && FIELDS[kind][field]?.empty === true;
-    keys.set(key, { key, ...metaType, default: isTrueByDefault || DEFAULTS[metaType.type], field, writable });
+    keys.set(key, { key, default: DEFAULTS[metaType.type], ...metaType, field, writable });
   };
   for (const [name, fieldSpec] of Object.entries(spec.fields ?? {})) {
     const field = FIELDS[kind][name];
@@ -88,7 +87,8 @@ function usesOfLocation(location: string | LocationSpec, field: Field, writable:
   }));
   if (spec.at === undefined) return uses;
   const { codec, options } = selectCodec(spec.as, field, '');
-  uses.push({ path: spec.at, type: spec.json === undefined ? codec.metaType(options, field.type) : TEXT, writable });
+  const type = spec.json === undefined ? codec.metaType(options, field.type, field.empty) : TEXT;
+  uses.push({ path: spec.at, type, writable });
   if (isObject(spec.as) && codec.optionPaths)
     for (const path of codec.optionPaths(options)) uses.push({ path, type: TEXT, writable });
   return uses;

@@ -2,7 +2,8 @@
 
 import type { CodecDefinition, MetaType } from './codec.ts';
 
-type Forms = readonly [whenTrue: unknown, whenFalse: unknown];
+type Form = string | number | boolean | null;
+type Forms = readonly [whenTrue: Form, whenFalse: Form];
 
 const DEFAULT_FORMS: Forms = [true, false];
 const META_TYPES: Readonly<Record<string, MetaType['type']>> = { boolean: 'boolean', number: 'integer' };
@@ -34,9 +35,12 @@ export const boolean: CodecDefinition<Forms> = {
     uniqueItems: true,
     items: { type: ['string', 'number', 'boolean', 'null'] },
   },
-  metaType: ([whenTrue, whenFalse] = DEFAULT_FORMS) => {
-    const type = META_TYPES[typeof whenTrue] ?? 'string';
-    return whenFalse === null ? { type, absentWhenFalse: true } : { type };
+  metaType: (forms = DEFAULT_FORMS, _type, empty) => {
+    const type = META_TYPES[typeof forms[0]] ?? 'string';
+    if (forms[1] === null) return { type, absentWhenFalse: true };
+    // A blank text that is neither form reads as the empty value: such a key needs no default.
+    const emptyForm = forms[empty === true ? 0 : 1];
+    return emptyForm !== null && (type !== 'string' || forms.includes('')) ? { type, default: emptyForm } : { type };
   },
   create: (forms = DEFAULT_FORMS) => ({
     read: (stored) => read(stored, forms),

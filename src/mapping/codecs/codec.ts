@@ -27,6 +27,8 @@ export interface MetaType {
   multiple?: true;
   /** `false` is stored as the absence of a row. */
   absentWhenFalse?: true;
+  /** Value of a key that is not set. Absent: blank, zero or false. */
+  default?: string | boolean | number;
 }
 
 export interface CodecContext {
@@ -56,7 +58,8 @@ export interface CodecDefinition<Options = unknown> {
   optionsRequired?: true;
   /** The codec cannot be named in a mapping. */
   internal?: true;
-  metaType(options: Options | undefined, type: FieldType): MetaType;
+  /** `empty` is the field's empty value. */
+  metaType(options: Options | undefined, type: FieldType, empty: unknown): MetaType;
   /** Further paths that the options name. Their values are text. */
   optionPaths?(options: Options): string[];
   create?(options: Options | undefined, context: CodecContext): Codec;

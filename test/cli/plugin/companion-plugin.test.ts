@@ -4,6 +4,8 @@ import { expect } from 'chai';
 import { companionPlugin } from '../../../src/cli/plugin/companion-plugin.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { loadMapping } from '../../../src/mapping/load.ts';
+import { metaKeys } from '../../../src/mapping/meta-keys.ts';
+import { mappingWith, site } from '../../mapping/samples.ts';
 
 const webhook = { webhookUrl: 'http://127.0.0.1:3001/-/changes', webhookSecret: 'shared between both' };
 
@@ -35,6 +37,34 @@ describe('the companion plugin', () => {
   it('rejects a webhook URL without a secret, and the reverse', () => {
     expect(() => companionPlugin(loadMapping('wordpress-meta'), { webhookUrl: 'http://x' })).to.throw(ConfigError);
     expect(() => companionPlugin(loadMapping('wordpress-meta'), { webhookSecret: 'x' })).to.throw(ConfigError);
+  });
+
+  for (const forms of [
+    [true, false],
+    [false, true],
+    [1, 0],
+    [0, 1],
+    ['1', ''],
+    ['', '1'],
+    ['yes', 'no'],
+  ])
+    it(`registers defaults that read as the empty value of a boolean: ${JSON.stringify(forms)}`, () => {
+      const flag = { at: 'meta.flag', as: { boolean: forms } };
+      const venues = { posts: 'venues', fields: { show_map: flag } };
+      const { source, kinds } = mappingWith({ hide_from_listings: flag }, { venue: venues });
+      const [event, venue] = (['event', 'venue'] as const).map((kind) => {
+        const meta = metaKeys(kind, source[kind]!).find(({ key }) => key === 'flag');
+        expect(typeof meta?.default).to.equal(typeof forms[0]);
+        return { id: 1, meta: { flag: meta?.default } };
+      });
+      expect(kinds.event.read(event!, site).hidden).to.equal(false);
+      expect(kinds.venue!.read(venue!, site).showMap).to.equal(true);
+    });
+
+  it('registers false for a boolean that is stored as the absence of a row', () => {
+    const flag = { at: 'meta.flag', as: { boolean: [true, null] } };
+    const { source } = mappingWith({}, { venue: { posts: 'venues', fields: { show_map: flag } } });
+    expect(metaKeys('venue', source.venue!).find(({ key }) => key === 'flag')?.default).to.equal(false);
   });
 
   it('only opens the types of an event plugin', () => {
