@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { ConfigError } from '../../errors.ts';
 import type { Mapping } from '../../mapping/mapping.ts';
 import type { CmsName } from '../../mapping/mapping-file.ts';
@@ -39,16 +40,19 @@ export function outputFiles(
   url: string,
   mapping: Mapping,
   proposal: Proposal,
-  { out, publicUrl, webhookUrl }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl'>,
+  { out, publicUrl, webhookUrl, anonymous }: Pick<InitOptions, 'out' | 'publicUrl' | 'webhookUrl' | 'anonymous'>,
   account: ServiceAccount | undefined,
 ): OutputFile[] {
+  const earlier = earlierSecrets(out);
   // With a new secret the gateway would refuse the webhooks of the companion plugin that an earlier run wrote.
   const webhookSecret =
-    webhookUrl === undefined ? undefined : (earlierWebhookSecret(out) ?? randomBytes(24).toString('base64url'));
+    webhookUrl === undefined ? undefined : (webhookSecretOf(earlier) ?? randomBytes(24).toString('base64url'));
+  const stored = anonymous ? undefined : storedAccount(earlier, account);
+  const isFromEnvironment = account?.isFromEnvironment === true && stored === undefined;
   const isOwnMapping = proposal.preset === undefined;
   const config = {
     // With the user in the configuration, serve names the variable if the password is missing.
-    upstream: { url, ...(account?.isFromEnvironment ? { user: account.user } : {}) },
+    upstream: { url, ...(isFromEnvironment ? { user: account.user } : {}) },
     // Relative to config.json: the folder may be moved, or mounted into a container.
     mapping: isOwnMapping ? 'mapping.json' : proposal.preset,
     publicUrl,
@@ -56,11 +60,10 @@ export function outputFiles(
   };
   const files = [{ name: 'config.json', text: toJsonText(config), isSecret: false }];
   if (isOwnMapping) files.push({ name: 'mapping.json', text: toJsonText(proposal.mapping), isSecret: false });
-  const { user, password } = account?.isFromEnvironment === false ? account : {};
-  if (user !== undefined || webhookSecret !== undefined) {
+  if (account?.isFromEnvironment === false || webhookSecret !== undefined) {
     const secrets = {
-      CALENDAR_UPSTREAM_USER: user,
-      CALENDAR_UPSTREAM_PASSWORD: password,
+      CALENDAR_UPSTREAM_USER: stored?.user,
+      CALENDAR_UPSTREAM_PASSWORD: stored?.password,
       CALENDAR_WEBHOOK_SECRET: webhookSecret,
     };
     files.push({ name: SECRETS_FILE, text: toEnvironmentText(secrets), isSecret: true });
@@ -73,14 +76,31 @@ export function outputFiles(
   return files;
 }
 
-function earlierWebhookSecret(folder: string): string | undefined {
+function earlierSecrets(folder: string): NodeJS.Dict<string> {
   try {
-    const text = readFileSync(join(resolve(folder), SECRETS_FILE), 'utf8');
-    return /^CALENDAR_WEBHOOK_SECRET="([\w-]{8,200})"$/m.exec(text)?.[1];
+    return parseEnv(readFileSync(join(resolve(folder), SECRETS_FILE), 'utf8'));
   } catch {
     // None yet; or unreadable, then `writeFiles` says so.
-    return undefined;
+    return {};
   }
+}
+
+function webhookSecretOf({ CALENDAR_WEBHOOK_SECRET: secret = '' }: NodeJS.Dict<string>): string | undefined {
+  return /^[\w-]{8,200}$/.test(secret) ? secret : undefined;
+}
+
+/**
+ * The account whose password is in the file: an entered one, or the earlier one. The CMS showed that password once, so
+ * the file may be its only place, also if the environment has it from there.
+ */
+function storedAccount(
+  { CALENDAR_UPSTREAM_USER: user, CALENDAR_UPSTREAM_PASSWORD: password }: NodeJS.Dict<string>,
+  account: ServiceAccount | undefined,
+): Pick<ServiceAccount, 'user' | 'password'> | undefined {
+  if (account?.isFromEnvironment === false) return account;
+  if (user === undefined || password === undefined) return undefined;
+  const isSame = account === undefined || (account.user === user && account.password === password);
+  return isSame ? { user, password } : undefined;
 }
 
 /** The admin port that webhooks name. Without a port, or with TLS, a proxy receives them and knows the admin port. */

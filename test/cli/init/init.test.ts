@@ -1,6 +1,6 @@
 // `init` from end to end: its questions, its output, and the files that it writes or leaves alone.
 
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -212,6 +212,36 @@ describe('init', () => {
     // The site may still have the companion plugin of the first run.
     expect(readFileSync(out('secrets.env'), 'utf8')).to.include(`CALENDAR_WEBHOOK_SECRET="${secret}"`);
     expect(readFileSync(out('calendar-gateway-companion.php'), 'utf8')).to.include(secret);
+  });
+
+  it('keeps an entered password in secrets.env if a later run has it from there, or has no account', async () => {
+    await openSite(gigs('25'));
+    expect(await init(options(), terminal({ account: async () => LOGIN, write: async () => true }))).to.equal(0);
+    const [config, secrets] = ['config.json', 'secrets.env'].map((name) => readFileSync(out(name), 'utf8'));
+    const more = { yes: true, force: true, 'webhook-url': 'https://proxy.example/-/changes' };
+    const { user, password } = LOGIN;
+    for (const env of [{ CALENDAR_UPSTREAM_USER: user, CALENDAR_UPSTREAM_PASSWORD: password }, {}]) {
+      expect(await init(options(more, env), terminal())).to.equal(0);
+      expect(readFileSync(out('secrets.env'), 'utf8'))
+        .to.include(secrets)
+        .and.to.include('CALENDAR_WEBHOOK_SECRET="');
+      expect(JSON.parse(readFileSync(out('config.json'), 'utf8'))).to.deep.equal(JSON.parse(config!));
+    }
+    const written = readFileSync(out('secrets.env'), 'utf8');
+    expect(await init(options({ yes: true, force: true }), terminal())).to.equal(0);
+    expect(readFileSync(out('secrets.env'), 'utf8')).to.equal(written);
+  });
+
+  it('removes an earlier password from secrets.env with --anonymous, and with another account', async () => {
+    await openSite(gigs('25'));
+    const more = { yes: true, force: true, 'webhook-url': 'https://proxy.example/-/changes' };
+    const env = { CALENDAR_UPSTREAM_USER: LOGIN.user, CALENDAR_UPSTREAM_PASSWORD: LOGIN.password };
+    for (const later of [options({ ...more, anonymous: true }), options(more, env)]) {
+      mkdirSync(out(), { recursive: true });
+      writeFileSync(out('secrets.env'), 'CALENDAR_UPSTREAM_USER="other"\nCALENDAR_UPSTREAM_PASSWORD="earlier"\n');
+      expect(await init(later, terminal())).to.equal(0);
+      expect(readFileSync(out('secrets.env'), 'utf8')).to.not.include('CALENDAR_UPSTREAM');
+    }
   });
 
   it('lists the fields of events without dates, and how to name the key', async () => {
