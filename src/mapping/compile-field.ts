@@ -154,7 +154,8 @@ function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, v
   setAt(body, path, JSON.stringify(object));
 }
 
-const TWO_DIGIT_FORMATS = new Set(['d', 'm', 'H', 'h', 'i', 's']);
+/** Formats of two digits for each letter. A CMS that stores a number drops zeros at the beginning. */
+const TWO_DIGIT_LETTERS = /^[ymdHhis]+$/;
 
 /**
  * The formats of all parts, joined by line feeds, make one date format. A write of an empty date puts
@@ -201,7 +202,7 @@ export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: Cms
 
 function readPart(stored: unknown, format: string): string {
   const text = (readText(stored) ?? '').trim();
-  return TWO_DIGIT_FORMATS.has(format) ? text.padStart(2, '0') : text;
+  return TWO_DIGIT_LETTERS.test(format) ? text.padStart(2 * format.length, '0') : text;
 }
 
 /** A value of a site that the API has no field for, which a mapping names under `custom_fields`, as the API presents it. */

@@ -224,6 +224,59 @@ describe('a mapping reads back what it has written', () => {
     expect(() => writeAndRead(fields, { start: '2027-05-01 10:00:00' })).to.throw('Invalid parameter(s): start_date');
   });
 
+  for (const [name, stored, kept, refused] of [
+    [
+      'hours only',
+      { at: 'meta.s', as: { 'local-datetime': 'd/m/Y ga' } },
+      '2027-05-01 19:00:00',
+      '2027-05-01 19:30:00',
+    ],
+    [
+      'years of two digits',
+      { at: 'meta.s', as: { 'local-datetime': 'd/m/y H:i' } },
+      '2069-12-31 19:30:00',
+      '2075-05-01 19:30:00',
+    ],
+    [
+      'hours in a key of their own',
+      {
+        parts: [
+          { at: 'meta.d', format: 'Y-m-d' },
+          { at: 'meta.h', format: 'H' },
+        ],
+      },
+      '2027-05-01 19:00:00',
+      '2027-05-01 19:30:00',
+    ],
+    [
+      'ambiguous digits',
+      { at: 'meta.s', as: { 'local-datetime': 'Ynj H:i' } },
+      '2027-11-01 19:30:00',
+      '2027-01-11 19:30:00',
+    ],
+  ] as const)
+    it(`dates with ${name}, and refuses others`, () => {
+      const written = (start: string) => writeAndRead({ start_date: stored as FieldSpec }, { start }).start;
+      expect(written(kept)).to.equal(kept);
+      expect(() => written(refused)).to.throw('Invalid parameter(s): start_date');
+    });
+
+  it('a time of day as a number, which begins with zeros', () => {
+    const parts = [
+      { at: 'meta.d', format: 'Y-m-d' },
+      { at: 'meta.t', format: 'Hi', number: true },
+    ];
+    const start = '2027-05-01 00:05:00';
+    expect(writeAndRead({ start_date: { parts } }, { start }).start).to.equal(start);
+  });
+
+  it('whole days in a format of hours', () => {
+    const hour = (at: string): object => ({ at, as: { 'local-datetime': 'Y-m-d H' } });
+    const fields = { start_date: hour('meta.s'), end_date: hour('meta.e'), all_day: 'meta.a' };
+    const whole = { start: '2027-05-01 00:00:00', end: '2027-05-02 23:59:59', allDay: true };
+    expect(writeAndRead(fields, whole)).to.include(whole);
+  });
+
   for (const name of mappingNames()) {
     const { kinds: all, cms, source } = loadMapping(name);
     const kinds = all as Partial<Record<Kind, KindMapping<Kind>>>;

@@ -11,6 +11,8 @@ import { type Codec, type CodecDefinition, UnrepresentableValue } from './codec.
 export type Clock = 'event' | 'site' | 'utc';
 
 const DEFAULT_FORMAT = 'Y-m-d H:i:s';
+const DATE_LENGTH = '2027-05-01'.length;
+const MINUTES_LENGTH = '2027-05-01 19:30'.length;
 
 export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
   return {
@@ -30,18 +32,26 @@ export function dateTimeCodec(format: DateFormat, clock: Clock): Codec {
         throw new UnrepresentableValue(
           'the clock of the site shows this hour twice, and only one of the two can be stored here',
         );
-      checkRepresentable(stored, format);
-      return format.write(stored);
+      const text = format.write(stored);
+      checkRepresentable(stored, text, format);
+      return text;
     },
     needsZone: clock !== 'event',
   };
 }
 
-/** A format may drop seconds, and the time of a whole day, but no other time. */
-function checkRepresentable(wall: WallTime, format: DateFormat): void {
-  if (format.hasTime) return;
-  const time = wall.slice(11);
-  if (time !== '00:00:00' && time !== '23:59:59') throw new UnrepresentableValue('only whole days can be stored here');
+/** A format may drop seconds, and the time at which a whole day starts or ends. It may drop nothing else. */
+function checkRepresentable(wall: WallTime, text: string, format: DateFormat): void {
+  // Such a format is for a key beside the one with the whole date, which is read.
+  if (format.writeOnly !== undefined) return;
+  const isDayLimit = /(?:00:00:00|23:59:59)$/.test(wall);
+  if (!format.hasTime && !isDayLimit) throw new UnrepresentableValue('only whole days can be stored here');
+  const length = isDayLimit ? DATE_LENGTH : MINUTES_LENGTH;
+  const read = format.read(text);
+  if (read?.slice(0, length) !== wall.slice(0, length))
+    throw new UnrepresentableValue(
+      `the CMS can store this as "${text.replaceAll('\n', ' ')}" only, which is another time`,
+    );
 }
 
 function define(name: string, clock: Clock): CodecDefinition<string> {
