@@ -179,13 +179,18 @@ export function createWriter(
     return body;
   }
 
-  /** The stored values of unchanged fields that go along with changed ones (`sentWith`). */
+  /**
+   * The values of unchanged fields that go along with changed ones (`sentWith`): those that the CMS has, in the form in
+   * which the API shows them. An event that the CMS has without a zone is in the site's zone, which is sent.
+   */
   function storedCompanions(changed: object, site: Site, current: CmsRecord | undefined): Values {
     const companions = companionsOf(changed);
     if (companions.length === 0 || !current) return {};
     const record: Values = { ...read(current, site) };
-    const stored = companions.map(({ field: { key } }) => [key, record[key]] as const);
-    return Object.fromEntries(stored.filter(([, value]) => value !== undefined && value !== ''));
+    const zones = zonesOf(zoneField, current, site);
+    const isStored = ({ accessor }: CompiledField): boolean => (accessor.read(current, zones) ?? '') !== '';
+    const sent = companions.filter((one) => one === zoneField || isStored(one));
+    return Object.fromEntries(sent.map(({ field: { key } }) => [key, record[key]]));
   }
 
   function companionsOf(changed: object): CompiledField[] {

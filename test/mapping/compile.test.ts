@@ -48,6 +48,23 @@ describe('time zones and instants', () => {
     expect(kind.needsCurrent({ end: '2027-01-11 09:00:00' })).to.equal(false);
   });
 
+  it('sends no end along that the CMS does not have, with a changed zone or start', () => {
+    const kind = mappingWith({
+      start_date: { at: 'meta.s', sentWith: ['end_date'] },
+      end_date: { at: 'meta.e', sentWith: ['start_date', 'timezone'] },
+      timezone: { at: 'meta.z', sentWith: ['start_date'] },
+    }).kinds.event;
+    for (const meta of [{ s: '2027-01-10 15:00:00', e: '' }, { s: '2027-01-10 15:00:00' }]) {
+      const current = { id: 1, meta };
+      expect(kind.write({ timezone: 'Europe/Paris' }, { site, current })).to.deep.equal({
+        meta: { z: 'Europe/Paris' },
+      });
+      expect(kind.write({ start: '2027-01-10 14:00:00' }, { site, current })).to.deep.equal({
+        meta: { s: '2027-01-10 14:00:00', z: 'America/New_York' },
+      });
+    }
+  });
+
   it('writes in the stored zone if the request has none', () => {
     const kind = mappingWith(utc).kinds.event;
     const stored = { id: 1, meta: { ...before.meta, z: 'Europe/Paris' } };
