@@ -1,6 +1,7 @@
 // HTML in text: tags, scripts, entities and WordPress's typography. Every function takes time linear in the
 // length of the text.
 
+import { Parser } from 'htmlparser2';
 import { fold, foldForSort } from './text.ts';
 
 /** Replaces each tag, from a `<` to the next `>`. A `<` without a `>` stays. */
@@ -53,7 +54,8 @@ export function removeScripts(html: string): string {
   return result + html.slice(from);
 }
 
-const ENTITIES: ReadonlyMap<string, string> = new Map([
+/** The names that WordPress writes. A parser for each of them would take seconds for a large site. */
+const COMMON_ENTITIES: ReadonlyMap<string, string> = new Map([
   ['amp', '&'],
   ['lt', '<'],
   ['gt', '>'],
@@ -63,21 +65,28 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['hellip', '…'],
 ]);
 
-/** Decodes the numeric entities of characters, and the named entities that WordPress writes. Others stay. */
+/** Decodes the entities of characters, by number and by name. Others stay. */
 export function decodeEntities(text: string): string {
-  return text.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (entity, decimal, hex, name) => {
-    if (name !== undefined) return ENTITIES.get(name.toLowerCase()) ?? entity;
+  return text.replace(/&(?:#(\d+)|#x([\da-f]+)|([a-z]\w{1,30}));/gi, (entity, decimal, hex, name) => {
+    if (name !== undefined) return COMMON_ENTITIES.get(name.toLowerCase()) ?? decodeNamedEntity(entity);
     const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex, 16);
     const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
     return isCharacter ? String.fromCodePoint(code) : entity;
   });
 }
 
+function decodeNamedEntity(entity: string): string {
+  let text = '';
+  new Parser({ ontext: (part) => (text += part) }, { decodeEntities: true }).end(entity);
+  // A name has one or two characters. More are an unknown name that begins with a known one: &notit;
+  return text.length <= 2 ? text : entity;
+}
+
 /** Tags that end a line of text. */
-const LINE_TAG = /^<\/?(?:p|div|br|li|ul|ol|h[1-6]|tr|table|blockquote|section|article|figure|hr)\b/i;
+export const LINE_TAG = /^<\/?(?:p|div|br|li|ul|ol|d[ltd]|h[1-6]|tr|table|blockquote|section|article|figure|hr)\b/i;
 /** Control characters and noncharacters, which neither XML nor iCalendar may contain. */
 const FORBIDDEN = /[^\P{Cc}\n]|[\ufffe\uffff]/gu;
-/** Markup for one character of text: longer HTML is not read. */
+/** `textLines` reads at most this many characters of HTML per character that it returns. */
 const MARKUP_PER_CHARACTER = 20;
 
 /**

@@ -52,6 +52,26 @@ describe('codec registry', () => {
   });
 });
 
+describe('codec plain-text', () => {
+  const written = (as: unknown, excerpt: string) =>
+    mappingWith({ excerpt: { at: 'meta.teaser', as } }).kinds.event.write({ excerpt }, { site });
+
+  it('writes the characters that entities name', () => {
+    for (const as of ['plain-text', { 'plain-text': 'paragraphs' }])
+      expect(written(as, 'Caf&eacute; &amp;eacute;')).to.deep.equal({ meta: { teaser: 'Café &eacute;' } });
+  });
+
+  it('keeps the texts of blocks apart, with and without their end tags', () => {
+    for (const [html, teaser] of [
+      ['<table><tr><td>Soup</td><td>5 EUR</td></tr><tr><td>Tea<td>2 EUR</table>', 'Soup 5 EUR\n\nTea 2 EUR'],
+      ['Menu<ul><li>Soup<li>Tea</ul>', 'Menu\n\nSoup\n\nTea'],
+      ['<p>Soup<br />\nTea</p>\n<p>Until <b>nine</b></p>', 'Soup\nTea\n\nUntil nine'],
+      ['<dl><dt>Soup<dd>5 EUR</dl>', 'Soup\n\n5 EUR'],
+    ])
+      expect(written({ 'plain-text': 'paragraphs' }, html!)).to.deep.equal({ meta: { teaser } });
+  });
+});
+
 describe('codecs read odd values', () => {
   const read = (fields: object, meta: object) => mappingWith(fields).kinds.event.read({ id: 1, meta }, site);
 

@@ -1,11 +1,11 @@
 // Codec `plain-text`: the CMS stores plain text where the API has HTML, as in a title. Reading escapes it, writing
 // removes tags and entities. With `paragraphs`, blank lines separate paragraphs.
 
-import { decodeEntities, escapeMarkup, removeScripts, replaceTags } from '../../text/html.ts';
+import { decodeEntities, escapeMarkup, LINE_TAG, removeScripts, replaceTags } from '../../text/html.ts';
 import type { CodecDefinition } from './codec.ts';
 import { readText } from './text.ts';
 
-const PARAGRAPH_END = /^<\/(p|div|h[1-6]|li|blockquote)\b/i;
+const TABLE_CELL = /^<t[dh]\b/i;
 const LINE_BREAK = /^<br\b/i;
 
 export const plainText: CodecDefinition<'paragraphs'> = {
@@ -22,7 +22,7 @@ export const plainText: CodecDefinition<'paragraphs'> = {
     write: (value) => {
       const html = removeScripts(String(value));
       return form === 'paragraphs'
-        ? paragraphsOf(decodeEntities(replaceTags(html, lineEnd).replace(/\u2028[ \t]*\r?\n?/g, '\n'))).join('\n\n')
+        ? paragraphsOf(decodeEntities(replaceTags(html, separatorOf).replace(/\u2028[ \t]*\r?\n?/g, '\n'))).join('\n\n')
         : decodeEntities(replaceTags(html, () => ''));
     },
   }),
@@ -39,5 +39,9 @@ const toParagraphs = (text: string): string =>
     .map((paragraph) => `<p>${paragraph.split(/\r?\n/).join('<br />\n')}</p>`)
     .join('\n');
 
-/** After a break, HTML may have a line end too: the separator takes it along. */
-const lineEnd = (tag: string): string => (PARAGRAPH_END.test(tag) ? '\n\n' : LINE_BREAK.test(tag) ? '\u2028' : '');
+/** What separates the texts before and after a tag. After a break, HTML may have a line end too: U+2028 takes it along. */
+function separatorOf(tag: string): string {
+  if (LINE_BREAK.test(tag)) return '\u2028';
+  if (LINE_TAG.test(tag)) return '\n\n';
+  return TABLE_CELL.test(tag) ? ' ' : '';
+}
