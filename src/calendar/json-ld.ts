@@ -3,7 +3,7 @@
 import type { JsonObject } from '../model/json.ts';
 import type { EventRecord, OrganizerRecord, VenueRecord } from '../model/records.ts';
 import { escapeHtmlOnce, replaceTags } from '../text/html.ts';
-import { offsetMinutes, parseZone, utcZone } from '../time/zones.ts';
+import { offsetMinutes, offsetText, parseZone, utcZone } from '../time/zones.ts';
 import type { CostFields } from './cost.ts';
 
 const EXCERPT_WORDS = 30;
@@ -100,7 +100,7 @@ function offers(event: EventRecord, { cost, cost_details }: CostFields): JsonObj
  * literal `\n`.
  */
 function description(record: { excerpt: string; description: string }): string {
-  const text = undoTypography(replaceTags(record.excerpt || record.description, () => ''))
+  const text = typedText(replaceTags(record.excerpt || record.description, () => ''))
     .replace(/\s+/g, ' ')
     .trim();
   if (text === '') return '';
@@ -130,16 +130,13 @@ const TYPED = new Map([
   [8243, '"'],
 ]);
 
-const undoTypography = (html: string): string =>
+const typedText = (html: string): string =>
   html.replace(/&#(\d{1,20});/g, (entity, code: string) => TYPED.get(Number(code)) ?? entity);
 
 /** For example `2027-01-10T10:00:00-05:00`. */
 function withOffset(wall: string, utc: string, timezone: string): string {
   const minutes = offsetMinutes(utc, parseZone(timezone) ?? utcZone);
-  const absolute = Math.abs(minutes);
-  const twoDigits = (n: number) => String(n).padStart(2, '0');
-  const offset = `${twoDigits(Math.trunc(absolute / 60))}:${twoDigits(absolute % 60)}`;
-  return `${wall.replace(' ', 'T')}${minutes < 0 ? '-' : '+'}${offset}`;
+  return `${wall.replace(' ', 'T')}${offsetText(minutes, ':')}`;
 }
 
 /** Writes every second character as an HTML entity against address harvesters, the same way each time. */

@@ -84,7 +84,7 @@ const OFFSET_KEY = 'cluster.offset';
  * Records whose last change is remembered. A CMS response older than the oldest of them counts as outdated.
  */
 const MAX_REMEMBERED = 20_000;
-const ENTRIES_PER_READ = 100;
+export const ENTRIES_PER_READ = 100;
 
 /** Continues at the offset of the replica on disk. Commits run one at a time, in the order of their calls. */
 export function createChangeLog(options: ChangeLogOptions): ChangeLog {

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Credentials } from '../cms/port.ts';
 import { catchUp } from './catch-up.ts';
+import { ENTRIES_PER_READ } from './change-log.ts';
 import { compareIds, LOG_START } from './change-log-entry.ts';
 import { assertCompatible, compatibilityOf, keyPrefix } from './compatibility.ts';
 import { createRpcHandler } from './leader.ts';
@@ -38,7 +39,6 @@ const MAX_RECONNECT_DELAY_MS = 1000;
  */
 const REFUSED_LEASES = 2;
 const MAX_READ_MS = 1000;
-const ENTRIES_PER_READ = 100;
 
 /** Does nothing before `start`. */
 export function createRedisSession(node: ClusterNode, options: RedisSessionOptions): RedisSession {

@@ -157,9 +157,11 @@ function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, v
 /** Formats of two digits for each letter. A CMS that stores a number drops zeros at the beginning. */
 const TWO_DIGIT_LETTERS = /^[ymdHhis]+$/;
 
+/** The formats of all parts, joined by line feeds, make one date format. A stored text with a line feed does not match. */
+const formatOf = (parts: readonly DatePartSpec[]) => parseDateFormat(parts.map((part) => part.format).join('\n'));
+
 /**
- * The formats of all parts, joined by line feeds, make one date format. A write of an empty date puts
- * `clearWith` into each key.
+ * A write of an empty date puts `clearWith` into each key.
  * @throws MappingFieldError
  */
 function datePartsAccessor(
@@ -168,8 +170,7 @@ function datePartsAccessor(
   pointer: string,
   clearWith: unknown = '',
 ): FieldAccessor {
-  // No format letter and no stored text contains a line feed.
-  const format = parseDateFormat(parts.map((part) => part.format).join('\n'));
+  const format = formatOf(parts);
   if (typeof format === 'string') throw new MappingFieldError(`${pointer}/parts`, format);
   if (format.writeOnly !== undefined) throw new MappingFieldError(`${pointer}/parts`, format.writeOnly);
   const codec = dateTimeCodec(format, clock);
@@ -195,7 +196,7 @@ function datePartsAccessor(
 
 /** Whether every part has a text, and these texts together do not make a date. The gateway then reads the date alone. */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
-  const format = parseDateFormat(parts.map((part) => part.format).join('\n'));
+  const format = formatOf(parts);
   const texts = parts.map(({ at, format }) => readPart(valueAt(cmsRecord, parseWritablePath(at, '')), format));
   return typeof format !== 'string' && !texts.includes('') && format.read(texts.join('\n')) === undefined;
 }

@@ -147,8 +147,13 @@ const pathsOf = ({ key }: Field, { selectedPaths }: FieldAccessor): [string, str
   selectedPaths.length === 1 ? [[key, selectedPaths[0]!]] : [];
 
 /** WordPress names the terms of a post by the last segment of their collection. */
+const termFieldOf = (terms: string): string => terms.split('/').at(-1)!;
+
 const termFieldsOf = (mapping: MappingFile): string[] =>
-  KINDS.flatMap((kind) => mapping[kind]?.terms?.split('/').at(-1) ?? []);
+  KINDS.flatMap((kind) => {
+    const { terms } = mapping[kind] ?? {};
+    return terms === undefined ? [] : termFieldOf(terms);
+  });
 
 /**
  * The companion plugin may be the only one that shows a `meta` key. If the plugin is removed, WordPress stops
@@ -267,8 +272,7 @@ function compileReference(
   const link = typeof spec === 'object' ? spec.via : undefined;
   if (link && isLinked) compiled.linkFields.push(compileLinkField(target, link));
   if (spec === undefined && targetSpec?.terms === undefined) return undefined;
-  // WordPress names the terms of a post by the last segment of their collection.
-  const accessor = compileField(spec ?? targetSpec!.terms!.split('/').at(-1)!, field);
+  const accessor = compileField(spec ?? termFieldOf(targetSpec!.terms!), field);
   return isLinked && targetSpec?.terms !== undefined && !link ? withIdOffset(accessor) : accessor;
 }
 

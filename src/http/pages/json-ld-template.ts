@@ -1,5 +1,6 @@
 // The events of a page for search engines: schema.org's Event as JSON-LD.
 
+import { offsetText } from '../../time/zones.ts';
 import { Html, plainText } from './html.ts';
 import type { PublicEvent, Venue } from './read-events.ts';
 
@@ -64,8 +65,5 @@ function date(wall: string, utc: string, allDay: boolean | null): string {
   const minutes = Math.round(
     (Date.parse(`${wall.replace(' ', 'T')}Z`) - Date.parse(`${utc.replace(' ', 'T')}Z`)) / 60_000,
   );
-  const absolute = Math.abs(minutes) || 0;
-  const twoDigits = (n: number) => String(n).padStart(2, '0');
-  const offset = `${minutes < 0 ? '-' : '+'}${twoDigits(Math.trunc(absolute / 60))}:${twoDigits(absolute % 60)}`;
-  return `${wall.replace(' ', 'T')}${offset}`;
+  return `${wall.replace(' ', 'T')}${offsetText(minutes || 0, ':')}`;
 }
