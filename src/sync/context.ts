@@ -176,8 +176,10 @@ export interface MediaMemory {
   completeAtVersion: number | undefined;
 }
 
-/** A full resync reads every record again, a few pages at each poll. */
+/** A full resync lists every record again, a few pages at each poll. */
 export interface ResyncProgress {
+  /** Records may read differently without a change of their own: nothing of the replica counts as current. */
+  isRestarted: boolean;
   remaining: Collection[];
   /** Within the first of the remaining collections. */
   cursor: Cursor | undefined;
@@ -189,7 +191,8 @@ export interface ResyncProgress {
 /** As the replica keeps it. */
 interface SavedResync {
   dueMs: number;
-  progress?: { remaining: Kind[]; cursor?: Cursor; lastImageId: number };
+  round?: number;
+  progress?: { isRestarted?: boolean; remaining: Kind[]; cursor?: Cursor; lastImageId: number };
 }
 
 export interface SyncMemory {
@@ -203,7 +206,14 @@ export interface SyncMemory {
   omitted: Set<string>;
   media: MediaMemory;
   initialSync: SyncProgress;
-  resync: { dueMs: number; progress: ResyncProgress | undefined; savedMs: number };
+  resync: {
+    /** 0: a full resync was restarted, or was never made. */
+    dueMs: number;
+    /** Counts the full resyncs. */
+    round: number;
+    progress: ResyncProgress | undefined;
+    savedMs: number;
+  };
   links: {
     tables: LinkTables;
     /** Fingerprint of the lists that a table was built from. */
@@ -266,18 +276,19 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
 
 /** A replica without a saved time is due. */
 function loadResync(replica: Replica, collections: readonly Collection[]): SyncMemory['resync'] {
-  const { dueMs, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, { dueMs: 0 });
-  const savedMs = Number.NEGATIVE_INFINITY;
-  if (!progress) return { dueMs, progress, savedMs };
-  const { cursor, lastImageId } = progress;
+  const { dueMs, round = 0, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, { dueMs: 0 });
+  const resync = { dueMs, round, progress: undefined, savedMs: Number.NEGATIVE_INFINITY };
+  if (!progress) return resync;
+  const { isRestarted = false, cursor, lastImageId } = progress;
   const remaining = collections.filter(({ kind }) => progress.remaining.includes(kind));
-  return { dueMs, progress: { remaining, cursor, seen: cursor ? undefined : new Set(), lastImageId }, savedMs };
+  const seen = cursor ? undefined : new Set<number>();
+  return { ...resync, progress: { isRestarted, remaining, cursor, seen, lastImageId } };
 }
 
 /** Another process, or the next leader, continues the full resync from there. */
-export function resyncState({ resync: { dueMs, progress } }: SyncMemory): Record<string, string> {
+export function resyncState({ resync: { dueMs, round, progress } }: SyncMemory): Record<string, string> {
   const saved = progress && { ...progress, remaining: progress.remaining.map(({ kind }) => kind), seen: undefined };
-  return { [STATE_KEYS.resync]: JSON.stringify({ dueMs, progress: saved }) };
+  return { [STATE_KEYS.resync]: JSON.stringify({ dueMs, round, progress: saved }) };
 }
 
 const newKindMemory = (watermarkUtc = ''): KindMemory => ({

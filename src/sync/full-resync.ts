@@ -1,4 +1,4 @@
-// Owns the full resync: re-reads every record, a few pages at each poll, and so corrects what neither a date
+// Owns the full resync: lists every record again, a few pages at each poll, and so corrects what neither a date
 // nor a total shows.
 
 import { isAbsent, readPage } from './cms-reader.ts';
@@ -61,11 +61,13 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
   if (remainingMs > 0 && remainingMs <= resyncIntervalMs) return undefined;
   await refreshSite(context);
   await recheckPublicViews(context);
+  const isRestarted = memory.resync.dueMs === 0;
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
+  memory.resync.round += 1;
   memory.resync.savedMs = Number.NEGATIVE_INFINITY;
   forgetAbsentImages(context);
   memory.links.builtFrom.clear();
-  return { remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0 };
+  return { isRestarted, remaining: [...collections], cursor: undefined, seen: new Set(), lastImageId: 0 };
 }
 
 /** Resolves with true at the end of the collection. */

@@ -4,14 +4,16 @@
 import { type CallOptions, CMS_STATUS, type CmsRecord, type CollectionSpec } from '../cms/port.ts';
 import { CmsRejected, CmsUnavailable } from '../errors.ts';
 import { type PostKind, WITHHELD } from '../model/records.ts';
+import type { RecordStamp } from '../store/record-queries.ts';
 import { asTooLarge, isTooLarge, isTooLargeError, readByIds, readPage, readRecord } from './cms-reader.ts';
 import { type Collection, idOf, PUBLIC_SCOPE, stampOf } from './collections.ts';
 import { type PublicViewMode, restartResync, resyncState, STATE_KEYS, type SyncContext } from './context.ts';
 import { markDirty } from './dirty-records.ts';
-import { stampsById } from './replica-records.ts';
 
 /** The gateway changes the mode of a site that was public after the site has refused anonymous readers for this long. */
 const REFUSAL_GRACE_MS = 10 * 60_000;
+/** Within this many full resyncs each record with a plugin's own status is read again. */
+const PLUGIN_RECORD_ROUNDS = 12;
 /** The longest that a write waits for the public view of the record. */
 const WRITE_TIMEOUT_MS = 5_000;
 
@@ -41,14 +43,15 @@ export async function readPublicViews(
   const records = [...distinct.values()];
   if (context.serviceCredentials === undefined || !collection.isStoredAsPosts) return records;
   const published = records.filter((record) => record.status === 'publish' && !isTooLarge(record));
-  const unchanged = byId ? new Set<number>() : unchangedPluginRecords(context, collection, published);
-  const wanted = published.filter((record) => !unchanged.has(idOf(record)));
-  const views = wanted.length > 0 ? await readAnonymouslyOrDecide(context, collection, wanted) : 'public';
+  const skipped = byId ? new Set<number>() : skippedPluginRecords(context, collection, published);
+  const wanted = published.filter((record) => !skipped.has(idOf(record)));
+  const views =
+    wanted.length > 0 ? await readAnonymouslyOrDecide(context, collection, wanted) : modeOf(context, collection);
   if (views === 'account') return records;
   return records.flatMap((record) => {
     if (record.status !== 'publish' || isTooLarge(record)) return [record];
     const id = idOf(record);
-    if (unchanged.has(id)) return [];
+    if (skipped.has(id) && views !== 'withheld') return [];
     const view = mergePublicView(context, collection, record, typeof views === 'string' ? undefined : views.get(id));
     // A delayed database in front of the CMS may not have the record yet: the next poll reads it again.
     const isNewlyWithheld = view?.status === WITHHELD && views !== 'withheld' && !isWithheld(context, collection, id);
@@ -57,16 +60,28 @@ export async function readPublicViews(
   });
 }
 
-/** Records with a plugin's own status cost one request each: a full resync reads only those that changed. */
-function unchangedPluginRecords(
+/**
+ * Records with a plugin's own status cost one request each. Of those that are public and have not changed, a full
+ * resync therefore reads each once in some rounds, unless it was restarted.
+ */
+function skippedPluginRecords(
   context: SyncContext,
   collection: Collection,
   records: readonly CmsRecord[],
 ): ReadonlySet<number> {
-  const stamps = records.filter((record) => record[CMS_STATUS] !== undefined).map(stampOf);
-  const ids = stamps.map(({ id }) => id);
-  const held = ids.length > 0 ? stampsById(context, collection, ids) : new Map();
-  return new Set(ids.filter((id, n) => held.get(id)?.modifiedUtc === stamps[n]?.modifiedUtc));
+  const { round, progress } = context.memory.resync;
+  if (progress?.isRestarted !== false) return new Set();
+  const stamps = records
+    .filter((record) => record[CMS_STATUS] !== undefined)
+    .map(stampOf)
+    .filter(({ id }) => id % PLUGIN_RECORD_ROUNDS !== round % PLUGIN_RECORD_ROUNDS);
+  const held = context.replica.stampsById(
+    collection.kind,
+    stamps.map(({ id }) => id),
+  );
+  const isHeld = ({ id, modifiedUtc, status }: RecordStamp) =>
+    held.get(id)?.status === status && held.get(id)?.modifiedUtc === modifiedUtc;
+  return new Set(stamps.filter(isHeld).map(({ id }) => id));
 }
 
 /**

@@ -8,7 +8,7 @@ import { compileMapping } from '../../src/mapping/compile.ts';
 import { loadMapping } from '../../src/mapping/load.ts';
 import { type EventRecord, WITHHELD } from '../../src/model/records.ts';
 import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
-import { type FakePost, membersOnlyText, POST_BASES, SERVICE } from '../cms/fake-cms.ts';
+import { type FakePost, membersOnlyText, POST_BASES, refuse, SERVICE } from '../cms/fake-cms.ts';
 import { until } from '../until.ts';
 import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, testSite } from './test-site.ts';
 
@@ -325,30 +325,99 @@ describe('public view', () => {
     });
   });
 
-  it('of a record with a plugin status is read by id, and again only when the record changes', async () => {
+  describe('of a record with a status of a plugin', () => {
     const source = structuredClone(loadMapping('wordpress-meta').source);
     source.event.wordpress = { statuses: ['expired'] };
     const mapping = compileMapping(source, 'expired.json');
-    createSite({ mapping });
-    const reads: number[] = [];
-    const secret = createEvent({ status: 'expired' });
-    site.cms.read = async (spec, id, _how, options = {}) => {
-      reads.push(id);
-      expect([spec.collection, options.credentials]).to.deep.equal(['events', undefined]);
-      return normalize(spec, site.cms.response(site.cms.posts.get(id)!, options));
+    let id: number;
+    let reads: number[];
+    let isRefused: boolean;
+
+    /** WordPress shows an anonymous reader the expired event by id. */
+    async function syncedWithExpired(prepare = () => {}): Promise<void> {
+      createSite({ mapping, pageSize: 3 });
+      // Pages overlap by one record: the next one is in one page only.
+      createEvent();
+      ({ id } = createEvent({ status: 'expired' }));
+      // A new process re-reads the records of the newest second.
+      site.advance(60_000);
+      createEvent();
+      [reads, isRefused] = [[], false];
+      site.cms.read = async (spec, readId, _how, options = {}) => {
+        reads.push(readId);
+        expect([spec.collection, options.credentials]).to.deep.equal(['events', undefined]);
+        if (isRefused) refuse('forbidden', 403, 'rest_forbidden');
+        return normalize(spec, site.cms.response(site.cms.posts.get(readId)!, options));
+      };
+      prepare();
+      site.sync.start();
+      await site.sync.whenComplete();
+      await site.settle();
+    }
+
+    it('is read by id, and again when the record changes', async () => {
+      await syncedWithExpired();
+      expect(reads).to.include(id);
+      expect(shownToPublic()).to.include(id);
+      expectNoSecret();
+      site.cms.edit(id, { title: 'Over' });
+      await site.poll();
+      expect(event(id)?.title).to.equal('Over');
+      expectNoSecret();
+    });
+
+    it('is read again in one of twelve full resyncs if the record does not change', async () => {
+      await syncedWithExpired();
+      reads.length = 0;
+      for (let n = 0; n < 12; n += 1) await site.fullResync();
+      expect(reads).to.deep.equal([id]);
+      isRefused = true;
+      for (let n = 0; n < 12; n += 1) await site.fullResync();
+      expect(shownToPublic()).to.not.include(id);
+    });
+
+    it('is read again by the next full resync if the record was withheld', async () => {
+      await syncedWithExpired();
+      isRefused = true;
+      site.cms.edit(id, { title: 'Over' });
+      for (let n = 0; n < 3; n += 1) await site.poll();
+      expect(event(id)?.status).to.equal(WITHHELD);
+      isRefused = false;
+      await site.fullResync();
+      expect(shownToPublic()).to.include(id);
+    });
+
+    const open = () => site.cms.closedToPublic.clear();
+    const close = () => {
+      for (const base of POST_BASES) site.cms.closedToPublic.add(base);
     };
-    site.sync.start();
-    await site.sync.whenComplete();
-    await site.settle();
-    expect(reads).to.include(secret.id);
-    expect(shownToPublic()).to.include(secret.id);
-    expectNoSecret();
-    reads.length = 0;
-    await site.fullResync();
-    expect(reads).to.deep.equal([]);
-    site.cms.edit(secret.id, { title: 'Over' });
-    await site.poll();
-    expect(event(secret.id)?.title).to.equal('Over');
-    expectNoSecret();
+    const moveZone = () => {
+      site.cms.siteFacts = { ...site.cms.siteFacts, timezone: 'America/New_York' };
+    };
+    const reasons: [reason: string, change: () => void, prepare?: () => void][] = [
+      ['the site shows anonymous readers more', open, close],
+      ['the site moved to another time zone', moveZone],
+    ];
+    for (const [reason, change, prepare] of reasons)
+      it(`is read again by the full resync that starts because ${reason}, also if the process restarts`, async () => {
+        await syncedWithExpired(prepare);
+        change();
+        site.advance(RESYNC_INTERVAL_MS);
+        await site.poll();
+        await site.restart();
+        for (let n = 0; n < 16; n += 1) await site.poll();
+        expectNoSecret();
+        const post = site.cms.posts.get(id)!;
+        const spec = mapping.kinds.event;
+        const expected = spec.read(normalize(spec, site.cms.response(post)), site.cms.siteFacts);
+        expect(event(id)).to.deep.include({ startUtc: expected.startUtc, description: expected.description });
+      });
+
+    it('is withheld if the site comes to refuse this collection only', async () => {
+      await syncedWithExpired();
+      site.cms.closedToPublic.add('events');
+      for (let n = 0; n < 3; n += 1) await site.fullResync();
+      expect(shownToPublic()).to.deep.equal([]);
+    });
   });
 });
