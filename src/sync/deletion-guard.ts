@@ -1,6 +1,7 @@
 // Owns which missing records may be deleted from the replica: a mass deletion waits until the CMS has
 // confirmed it.
 
+import { CMS_STATUS, type CmsRecord } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { KINDS, type Kind } from '../model/records.ts';
 import { isTooLargeError, readRecord, serviceOptions } from './cms-reader.ts';
@@ -137,13 +138,17 @@ export function suspensionReason(context: SyncContext): string | undefined {
   return reasons.length === 0 ? undefined : `the CMS's lists leave out ${reasons.join(', ')}`;
 }
 
+/** `statuses`: what the sync's lists ask for; absent if they ask for all. */
+type GuardedPart = CollectionPart & { statuses?: readonly string[] };
+
 /**
- * True if the CMS itself says that this account has no such record: a list that leaves it out does not prove that.
+ * True if the CMS itself says that this account has no such record, or that its status is none that the sync's lists
+ * ask for, such as `archive` of a plugin. A list that leaves the record out does not prove that.
  */
-async function isMissing(context: SyncContext, part: CollectionPart, id: number): Promise<boolean> {
+async function isMissing(context: SyncContext, part: GuardedPart, id: number): Promise<boolean> {
   try {
-    await readRecord(context, part.spec, id, part.scope.view, serviceOptions(context));
-    return false;
+    const record = await readRecord(context, part.spec, id, part.scope.view, serviceOptions(context));
+    return !hasListedStatus(context, part, record);
   } catch (error) {
     if (isTooLargeError(error)) return false;
     if (!(error instanceof CmsRejected)) throw error;
@@ -152,10 +157,16 @@ async function isMissing(context: SyncContext, part: CollectionPart, id: number)
   }
 }
 
+function hasListedStatus({ serviceCredentials }: SyncContext, { statuses }: GuardedPart, record: CmsRecord): boolean {
+  // Lists show a record with a status of a plugin to the service account only.
+  if (serviceCredentials === undefined && record[CMS_STATUS] !== undefined) return false;
+  return statuses === undefined || typeof record.status !== 'string' || statuses.includes(record.status);
+}
+
 /** Reads up to `sample` of the records, evenly spread. Resolves with the first that exists. */
 async function findExisting(
   context: SyncContext,
-  part: CollectionPart,
+  part: GuardedPart,
   ids: readonly number[],
   sample: number,
 ): Promise<number | undefined> {

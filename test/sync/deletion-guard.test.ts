@@ -1,6 +1,9 @@
 // A mass deletion waits until the CMS has confirmed it.
 
 import { expect } from 'chai';
+import { normalize } from '../../src/cms/wordpress/record-form.ts';
+import { compileMapping } from '../../src/mapping/compile.ts';
+import { loadMapping } from '../../src/mapping/load.ts';
 import { SERVICE } from '../cms/fake-cms.ts';
 import { syncedSite } from './filled-site.ts';
 import { expectInSync, type TestSite } from './test-site.ts';
@@ -67,6 +70,30 @@ describe('deletion guard', () => {
       expect(site.replica.counts().event).to.equal(0);
       await site.poll();
       expect(site.sync.status().state).to.equal('live');
+    });
+
+    it('includes records that were moved to a status that lists leave out', async () => {
+      for (const isReported of [false, true]) {
+        site = await syncedSite();
+        for (const id of ids()) site.cms.edit(id, { status: 'archive' });
+        if (isReported) await site.sync.fetchChanged(ids().map((id) => ({ collection: 'events', id })));
+        else await pollMinutes(8);
+        expect(site.replica.counts().event).to.equal(0);
+        await site.poll();
+        expect(site.sync.status().state).to.equal('live');
+        if (!isReported) await site.close();
+      }
+    });
+
+    it('includes, without a service account, records that got a status of a plugin', async () => {
+      const source = structuredClone(loadMapping('wordpress-meta').source);
+      source.event.wordpress = { statuses: ['expired'] };
+      site = await syncedSite({ service: undefined, mapping: compileMapping(source, 'expired.json') });
+      site.cms.read = async (spec, id, _how, options = {}) =>
+        normalize(spec, site.cms.response(site.cms.posts.get(id)!, options));
+      for (const id of ids()) site.cms.edit(id, { status: 'expired' });
+      await pollMinutes(8);
+      expect(site.replica.counts().event).to.equal(0);
     });
 
     it('is more than ten records: ten are deleted immediately', async () => {
