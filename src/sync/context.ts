@@ -87,9 +87,8 @@ export type PublicViewModes = Partial<Record<Kind, PublicViewMode>>;
 
 /** Missing records whose deletion waits until the CMS has confirmed it. */
 export interface SuspendedDeletions {
-  ids: Set<number>;
-  sinceMs: number;
-  reviews: number;
+  /** By id: since when it waits, and in how many reviews since then nothing spoke against its deletion. */
+  records: Map<number, { sinceMs: number; reviews: number }>;
   nextReviewMs: number;
   reason: string;
 }

@@ -6,7 +6,7 @@ import { CmsRejected } from '../errors.ts';
 import { KINDS, type Kind } from '../model/records.ts';
 import { isTooLargeError, readRecord, serviceOptions } from './cms-reader.ts';
 import type { Collection, CollectionPart } from './collections.ts';
-import { collectionOf, isComplete, type SyncContext, type SyncMemory } from './context.ts';
+import { collectionOf, isComplete, type SuspendedDeletions, type SyncContext, type SyncMemory } from './context.ts';
 import { countRecords } from './replica-records.ts';
 
 /** A mass deletion: within `RECENT_MS`, more than `FEW_DELETIONS` records and more than `MAX_FRACTION` of the collection. */
@@ -17,9 +17,10 @@ const RECENT_MS = 60_000;
 const MIN_REVIEWS = 3;
 const MIN_WAIT_MS = 5 * 60_000;
 const REVIEW_INTERVAL_MS = 100_000;
-/** Records that a review reads one by one; the last review reads more. */
+/** Records that a review reads one by one: more of those whose deletion it may confirm. */
 const SAMPLE = 5;
 const FINAL_SAMPLE = 100;
+const WAITING = 'waiting for confirmation';
 
 /**
  * Resolves with the missing records that may be deleted now; the others wait. Records that a webhook reported
@@ -66,56 +67,52 @@ function countRecentDeletions({ memory, clockMs }: SyncContext, kind: Kind): num
   return kindMemory.recentDeletions.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Suspends the deletion of these records; the waiting time starts again for all of the kind. */
+/** Suspends the deletion of these records. Those that are suspended already do not wait longer for it. */
 export function suspendDeletions({ memory, clockMs }: SyncContext, kind: Kind, missing: readonly number[]): void {
-  const ids = memory.kinds[kind].suspended?.ids ?? new Set<number>();
-  const before = ids.size;
-  for (const id of missing) ids.add(id);
-  if (ids.size === before) return;
-  const restarted = {
-    ids,
-    sinceMs: clockMs(),
-    reviews: 0,
-    nextReviewMs: clockMs(),
-    reason: 'waiting for confirmation',
-  };
-  // A review in progress holds the same object.
-  memory.kinds[kind].suspended = Object.assign(memory.kinds[kind].suspended ?? {}, restarted);
+  if (missing.length === 0) return;
+  const kindMemory = memory.kinds[kind];
+  kindMemory.suspended ??= { records: new Map(), nextReviewMs: clockMs(), reason: WAITING };
+  const { records } = kindMemory.suspended;
+  for (const id of missing) if (!records.has(id)) records.set(id, { sinceMs: clockMs(), reviews: 0 });
 }
 
 /** Ends the suspension of these records: they exist, or they were deleted. */
 export function endSuspension({ kinds }: SyncMemory, kind: Kind, ids: Iterable<number>): void {
   const { suspended } = kinds[kind];
   if (!suspended) return;
-  for (const id of ids) suspended.ids.delete(id);
-  if (suspended.ids.size === 0) kinds[kind].suspended = undefined;
+  for (const id of ids) suspended.records.delete(id);
+  if (suspended.records.size === 0) kinds[kind].suspended = undefined;
 }
 
-const NO_IDS: ReadonlySet<number> = new Set();
+const NO_RECORDS: SuspendedDeletions['records'] = new Map();
 
-export const suspendedIds = ({ kinds }: SyncMemory, kind: Kind): ReadonlySet<number> =>
-  kinds[kind].suspended?.ids ?? NO_IDS;
+export const suspendedIds = ({ kinds }: SyncMemory, kind: Kind): Pick<ReadonlySet<number>, 'has' | 'size'> =>
+  kinds[kind].suspended?.records ?? NO_RECORDS;
 
 /**
- * Reads some of the suspended records. Resolves with all of them once their deletion is confirmed. Throws
- * what the CMS throws.
+ * Reads some of the suspended records. Resolves with those whose deletion is confirmed. Throws what the CMS
+ * throws.
  */
 export async function reviewSuspended(context: SyncContext, collection: Collection): Promise<number[]> {
   const { memory, clockMs } = context;
   const { suspended } = memory.kinds[collection.kind];
   if (!suspended || clockMs() < suspended.nextReviewMs) return [];
   suspended.nextReviewMs = clockMs() + REVIEW_INTERVAL_MS;
-  const ids = [...suspended.ids];
-  const isFinal = suspended.reviews + 1 >= MIN_REVIEWS && clockMs() - suspended.sinceMs >= MIN_WAIT_MS;
-  const existing = await findExisting(context, collection, ids, isFinal ? FINAL_SAMPLE : SAMPLE);
-  if (existing !== undefined) {
-    suspended.sinceMs = clockMs();
-    suspended.reviews = 0;
-    suspended.reason = `record ${existing} exists when the gateway reads it by id`;
-    return [];
-  }
-  suspended.reviews += 1;
-  return isFinal ? ids : [];
+  const waiting = [...suspended.records];
+  const due = waiting
+    .filter(([, { sinceMs, reviews }]) => reviews + 1 >= MIN_REVIEWS && clockMs() - sinceMs >= MIN_WAIT_MS)
+    .map(([id]) => id);
+  const isDue = new Set(due);
+  const others = waiting.map(([id]) => id).filter((id) => !isDue.has(id));
+  const sample = new Set([...sampleOf(due, FINAL_SAMPLE), ...sampleOf(others, SAMPLE)]);
+  const existing = await findExisting(context, collection, sample);
+  // A sample speaks for the other records only if all of it is missing.
+  const isConfirmed = (id: number) => existing.size === 0 || (sample.has(id) && !existing.has(id));
+  for (const [id, wait] of waiting)
+    Object.assign(wait, isConfirmed(id) ? { reviews: wait.reviews + 1 } : { sinceMs: clockMs(), reviews: 0 });
+  const [first] = existing;
+  suspended.reason = first === undefined ? WAITING : `record ${first} exists when the gateway reads it by id`;
+  return due.filter(isConfirmed);
 }
 
 /** True if a few of these records, read one by one, are missing. Throws what the CMS throws. */
@@ -124,7 +121,7 @@ export async function areAllMissing(
   part: CollectionPart,
   ids: readonly number[],
 ): Promise<boolean> {
-  return (await findExisting(context, part, ids, SAMPLE)) === undefined;
+  return (await findExisting(context, part, sampleOf(ids, SAMPLE))).size === 0;
 }
 
 /** Why the replica still has records that the CMS's lists leave out; undefined if no deletion waits. */
@@ -132,7 +129,7 @@ export function suspensionReason(context: SyncContext): string | undefined {
   const reasons = KINDS.flatMap((kind) => {
     const { suspended } = context.memory.kinds[kind];
     return suspended
-      ? `${suspended.ids.size} records of ${collectionOf(context, kind)?.name} (${suspended.reason})`
+      ? `${suspended.records.size} records of ${collectionOf(context, kind)?.name} (${suspended.reason})`
       : [];
   });
   return reasons.length === 0 ? undefined : `the CMS's lists leave out ${reasons.join(', ')}`;
@@ -163,17 +160,17 @@ function hasListedStatus({ serviceCredentials }: SyncContext, { statuses }: Guar
   return statuses === undefined || typeof record.status !== 'string' || statuses.includes(record.status);
 }
 
-/** Reads up to `sample` of the records, evenly spread. Resolves with the first that exists. */
-async function findExisting(
-  context: SyncContext,
-  part: GuardedPart,
-  ids: readonly number[],
-  sample: number,
-): Promise<number | undefined> {
-  const stride = Math.max(1, ids.length / sample);
-  for (let at = Math.random() * stride; at < ids.length; at += stride) {
-    const id = ids[Math.floor(at)]!;
-    if (!(await isMissing(context, part, id))) return id;
-  }
-  return undefined;
+/** Up to `size` of the ids, evenly spread. */
+function sampleOf(ids: readonly number[], size: number): number[] {
+  const stride = Math.max(1, ids.length / size);
+  const sample: number[] = [];
+  for (let at = Math.random() * stride; at < ids.length; at += stride) sample.push(ids[Math.floor(at)]!);
+  return sample;
+}
+
+/** Reads the records one by one. Resolves with those that exist. */
+async function findExisting(context: SyncContext, part: GuardedPart, ids: Iterable<number>): Promise<Set<number>> {
+  const existing = new Set<number>();
+  for (const id of ids) if (!(await isMissing(context, part, id))) existing.add(id);
+  return existing;
 }
