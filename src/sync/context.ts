@@ -161,7 +161,7 @@ export interface KindMemory {
 export interface MediaMemory {
   /** Of the initial sync. */
   progress: { done: number; total: number };
-  /** Images of records that were read by id since the last poll. */
+  /** Images of records that were read by id since the last poll, and images that a webhook reported. */
   toRead: Set<number>;
   /** Images that records refer to and the CMS does not have. */
   absent: Set<number>;
@@ -169,7 +169,7 @@ export interface MediaMemory {
   recent: Map<number, { modifiedUtc: string; seenMs: number; isSettled: boolean }>;
   watermarkUtc: string;
   watermarkAge: WatermarkAge | undefined;
-  /** Of the CMS's list at the last poll. */
+  /** Of the CMS's list at the last poll that then read the images by id. */
   total: number | undefined;
   /** Version of the replica in which no image is missing but the absent ones. */
   completeAtVersion: number | undefined;

@@ -27,8 +27,8 @@ export const changedRecords = (
   });
 
 /**
- * Fetches or deletes the records, an occurrence with its series. Unknown collections are ignored. Throws what the CMS throws: then the next
- * poll fetches them.
+ * Fetches or deletes the records and images, an occurrence with its series. Unknown collections are ignored. Throws
+ * what the CMS throws: then the next poll that succeeds fetches them.
  */
 export async function fetchChanged(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections, clockMs } = context;
@@ -40,11 +40,14 @@ export async function fetchChanged(context: SyncContext, changes: readonly Chang
     for (const id of ids) markWritten(memory, kind, id, clockMs());
     markDirty(memory, kind, ids);
   }
+  const images = [...replica.getImages([...idsOf(MEDIA.collection)]).keys()];
+  for (const id of images) memory.media.toRead.add(id);
   for (const collection of collections) {
     if (collection.kind === 'event') await refreshLinkTables(context);
     await fetchDirty(context, collection, idsOf(collection.name));
   }
-  await fetchImages(context, [...replica.getImages([...idsOf(MEDIA.collection)]).keys()]);
+  await fetchImages(context, images);
+  for (const id of images) memory.media.toRead.delete(id);
   await fetchMissingImages(context);
   // The CMS removes a deleted term or image from its posts.
   for (const collection of collections) await fetchDirty(context, collection);

@@ -80,19 +80,26 @@ export async function fetchMissingImages(
 export async function pollMedia(context: SyncContext): Promise<void> {
   const { memory, clockMs, commit } = context;
   const { media } = memory;
-  const requested = [...media.toRead];
-  media.toRead.clear();
-  for (const id of requested) media.absent.delete(id);
   const startedMs = clockMs();
   const total = await listModified(context, startedMs);
   media.watermarkAge = updateWatermarkAge(media.watermarkAge, media.watermarkUtc, startedMs);
+  const requested = [...media.toRead];
+  media.toRead.clear();
+  for (const id of requested) media.absent.delete(id);
   const changed = [...media.recent].filter(([, { isSettled }]) => !isSettled).map(([id]) => id);
   // The library became smaller: nothing says which images were deleted.
   const isSmaller = media.total !== undefined && total < media.total;
-  media.total = total;
-  await fetchImages(context, [
-    ...new Set([...requested, ...changed, ...(isSmaller ? await referencedImageIds(context) : [])]),
-  ]);
+  try {
+    await fetchImages(context, [
+      ...new Set([...requested, ...changed, ...(isSmaller ? await referencedImageIds(context) : [])]),
+    ]);
+    media.total = total;
+  } catch (error) {
+    // What the CMS itself leaves out must not fail every poll: the full resync reads it again.
+    if (error instanceof CmsUnavailable && error.reason === 'incomplete') media.total = total;
+    else for (const id of requested) media.toRead.add(id);
+    throw error;
+  }
   for (const image of media.recent.values())
     if (startedMs >= image.seenMs + MODIFIED_RESOLUTION_MS) image.isSettled = true;
   for (const [id, { isSettled, modifiedUtc }] of media.recent)

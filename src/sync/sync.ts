@@ -45,8 +45,8 @@ export interface Sync extends Leadership {
    */
   poll(): Promise<boolean>;
   /**
-   * Fetches or deletes records that are known to have changed: from a webhook, a write or another gateway. Resolves with true if that succeeded; otherwise the next
-   * poll does it. Never rejects.
+   * Fetches or deletes records and images that are known to have changed: from a webhook, a write or another gateway.
+   * Resolves with true if that succeeded; otherwise the next poll that succeeds does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean>;
   /**

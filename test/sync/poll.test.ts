@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { SERVICE } from '../cms/fake-cms.ts';
+import { SERVICE, unavailable } from '../cms/fake-cms.ts';
 import { filledSite, syncedSite } from './filled-site.ts';
 import { expectInSync, RESYNC_INTERVAL_MS, type TestSite, titleOf } from './test-site.ts';
 
@@ -168,6 +168,45 @@ describe('poll', () => {
     site.cms.requests = [];
     await site.poll();
     expect(site.cms.requests.filter(({ base }) => base === 'media')).to.have.length(1);
+  });
+
+  it('sees a deleted image although the CMS did not respond when the poll before asked for the images', async () => {
+    site = await syncedSite();
+    // For some polls every image of the last half minute is read again.
+    for (let n = 0; n < 6; n += 1) await site.poll();
+    site.cms.deleteMedia(5);
+    site.cms.beforeRequest = ({ base, ids }) => {
+      if (base !== 'media' || ids === undefined) return;
+      site.cms.beforeRequest = undefined;
+      unavailable();
+    };
+    await site.poll();
+    expect(site.sync.status().state).to.equal('stale');
+    await site.poll();
+    expect(site.sync.status().state).to.equal('live');
+    expectInSync(site);
+  });
+
+  it('fails once, and not again until the full resync, if the media library leaves out many images', async () => {
+    site = filledSite();
+    const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');
+    for (const { id } of events) site.cms.edit(id, { featured: site.cms.createMedia().id });
+    const spare = site.cms.createMedia();
+    site.sync.start();
+    await site.sync.whenComplete();
+    for (let n = 0; n < 6; n += 1) await site.poll();
+    site.cms.deleteMedia(spare.id);
+    const { images } = site.cms;
+    site.cms.images = async () => [];
+    await site.poll();
+    expect(site.sync.status()).to.include({
+      state: 'stale',
+      reason: "The CMS's list of media leaves out items that exist.",
+    });
+    await site.poll();
+    expect(site.sync.status().state).to.equal('live');
+    site.cms.images = images;
+    expectInSync(site);
   });
 
   it('sees a scheduled record published however late, and fetches a hundred overdue records per poll', async () => {

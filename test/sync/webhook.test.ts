@@ -109,12 +109,18 @@ describe('webhooks', () => {
 
     it('leaves the records to the next poll when the CMS is unavailable', async () => {
       site = await syncedSite();
-      site.cms.editSilently(10, { title: 'Reported' });
+      for (let n = 0; n < 6; n += 1) await site.poll();
+      site.cms.editSilently(11, { title: 'Reported' });
+      site.cms.cropMedia(5);
       site.cms.beforeRequest = unavailable;
-      await site.sync.fetchChanged([{ collection: 'events', id: 10 }]);
+      await site.sync.fetchChanged([
+        { collection: 'events', id: 11 },
+        { collection: 'media', id: 5 },
+      ]);
       site.cms.beforeRequest = undefined;
       await site.poll();
-      expect(titleOf(site.replica, 'event', 10)).to.equal('Reported');
+      expect(titleOf(site.replica, 'event', 11)).to.equal('Reported');
+      expectInSync(site);
     });
   });
 });
