@@ -212,6 +212,8 @@ export interface SyncMemory {
     round: number;
     progress: ResyncProgress | undefined;
     savedMs: number;
+    /** Undefined unless its last pages failed. `atMs`: the first `clockMs` for the next try. */
+    retry: { failures: number; atMs: number; reason: string } | undefined;
   };
   links: {
     tables: LinkTables;
@@ -276,7 +278,7 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
 /** A replica without a saved time is due. */
 function loadResync(replica: Replica, collections: readonly Collection[]): SyncMemory['resync'] {
   const { dueMs, round = 0, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, { dueMs: 0 });
-  const resync = { dueMs, round, progress: undefined, savedMs: Number.NEGATIVE_INFINITY };
+  const resync = { dueMs, round, progress: undefined, savedMs: Number.NEGATIVE_INFINITY, retry: undefined };
   if (!progress) return resync;
   const { isRestarted = false, cursor, lastImageId } = progress;
   const remaining = collections.filter(({ kind }) => progress.remaining.includes(kind));

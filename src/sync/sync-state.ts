@@ -33,7 +33,7 @@ export type SyncEvent =
    * The CMS responded, but the replica could not be read or written, for example because the disk is full.
    */
   | { type: 'replicaFailed'; reason: string }
-  /** A poll saw everything, and a mass deletion waits for confirmation, or a collection is absent. */
+  /** A poll saw everything, but a mass deletion waits for confirmation, a collection is absent, or the full resync fails. */
   | { type: 'unconfirmed'; reason: string };
 
 export type SyncEventType = SyncEvent['type'];
@@ -150,16 +150,19 @@ export function transition(current: SyncState, event: SyncEvent, nowMs: number):
 }
 
 /**
- * Pause before the next try: one second, doubled with every failure, 30 s at most; 0 if the last poll
+ * Pause before the next try: one second, doubled with every failure, 30 s at most; 0 if the last one
  * succeeded.
  */
-export function retryDelayMs({ failures }: SyncState): number {
+export function retryDelayMs({ failures }: Pick<SyncState, 'failures'>): number {
   if (failures === 0) return 0;
   return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
 }
 
 /** The event of a failed poll. */
-export function failureEvent(error: unknown, serviceCredentials: string | undefined): SyncEvent {
+export function failureEvent(
+  error: unknown,
+  serviceCredentials: string | undefined,
+): Extract<SyncEvent, { reason: string }> {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ReplicaError) return { type: 'replicaFailed', reason: `the replica: ${message}` };
   if (serviceCredentials !== undefined && error instanceof CmsRejected && [401, 403].includes(error.status)) {

@@ -9,7 +9,15 @@ import type { Observe } from '../observability/observations.ts';
 import type { Replica } from '../store/replica.ts';
 import { assertComplete } from './cms-reader.ts';
 import { collectionsOf, idOf } from './collections.ts';
-import { collectionOf, isComplete, loadMemory, reloadMemory, STATE_KEYS, type SyncContext } from './context.ts';
+import {
+  collectionOf,
+  isComplete,
+  loadMemory,
+  reloadMemory,
+  STATE_KEYS,
+  type SyncContext,
+  type SyncMemory,
+} from './context.ts';
 import {
   isOutdated,
   markChangedByPeer,
@@ -193,11 +201,12 @@ export function createSync(options: SyncOptions): Sync {
     const late = setTimeout(() => dispatch({ type: 'late' }), MAX_INTERVALS_BEHIND * intervalMs);
     late.unref();
     let isCurrent = false;
+    let reason: string | undefined;
     try {
       if (memory.state.complete) {
-        const reason = await poll(leadershipContext);
+        reason = await poll(leadershipContext);
         isCurrent = reason === undefined;
-        dispatch(reason === undefined ? { type: 'caughtUp' } : { type: 'unconfirmed', reason });
+        dispatchPolled(reason, memory);
       } else {
         dispatch({ type: 'syncStarted' });
         await runInitialSync(leadershipContext);
@@ -206,7 +215,7 @@ export function createSync(options: SyncOptions): Sync {
       }
       if (isCurrent) await peers?.polled();
       clearTimeout(late);
-      await continueResync(leadershipContext);
+      if (await tryResync(leadershipContext)) dispatchPolled(reason, memory);
     } catch (error) {
       if (!signal.aborted && !(error instanceof NotLeaderError)) {
         dispatch(failureEvent(error, serviceCredentials));
@@ -224,6 +233,33 @@ export function createSync(options: SyncOptions): Sync {
       });
     }
     return isCurrent;
+  }
+
+  /** After a poll that saw everything. `reason`: why the replica still has more than the CMS's lists. */
+  function dispatchPolled(reason: string | undefined, { resync }: SyncMemory): void {
+    const reasons = [reason, resync.retry?.reason].filter((each) => each !== undefined);
+    dispatch(reasons.length === 0 ? { type: 'caughtUp' } : { type: 'unconfirmed', reason: reasons.join('; ') });
+  }
+
+  /**
+   * Continues the full resync, which has retry delays of its own: its failure makes no poll fail. Resolves with true
+   * if it failed, or succeeded after a failure. Throws when the leadership or the process ends.
+   */
+  async function tryResync(leadershipContext: SyncContext): Promise<boolean> {
+    const { resync } = leadershipContext.memory;
+    const { retry } = resync;
+    if (retry && clockMs() < retry.atMs) return false;
+    try {
+      await continueResync(leadershipContext);
+      resync.retry = undefined;
+      return retry !== undefined;
+    } catch (error) {
+      if (signal.aborted || error instanceof NotLeaderError) throw error;
+      const failures = (retry?.failures ?? 0) + 1;
+      const reason = `the full resync: ${failureEvent(error, serviceCredentials).reason}`;
+      resync.retry = { failures, atMs: clockMs() + retryDelayMs({ failures }), reason };
+      return true;
+    }
   }
 
   /** Runs a step beside the polls. */

@@ -68,6 +68,41 @@ describe('the full resync', () => {
   }
 });
 
+describe('a full resync that fails', () => {
+  it('is tried less and less often, makes no poll fail, and leaves the replica stale until it succeeds', async () => {
+    const site = testSite();
+    const { id } = site.cms.createPost('events');
+    // A new process re-reads the records of the newest second.
+    site.advance(60_000);
+    site.cms.createPost('events');
+    site.sync.start();
+    await site.settle();
+    site.cms.editSilently(id, { title: 'Edited silently' });
+    site.advance(RESYNC_INTERVAL_MS);
+    const triedMs: number[] = [];
+    site.cms.beforeRequest = ({ base, order }) => {
+      if (base !== 'events' || order !== 'id') return;
+      triedMs.push(site.nowMs());
+      unavailable();
+    };
+    site.observations.length = 0;
+    for (let n = 0; n < 16; n += 1) {
+      site.advance(10_000);
+      expect(await site.sync.poll()).to.equal(true);
+      expect(site.sync.state()).to.include({ state: 'stale', failures: 0 });
+      expect(site.sync.state().reason).to.equal('the full resync: connect ECONNREFUSED');
+    }
+    expect(triedMs.map((ms) => (ms - triedMs[0]!) / 1000)).to.deep.equal([0, 10, 20, 30, 40, 60, 90, 120, 150]);
+    expect(site.observations.filter(({ type }) => type === 'sync-state')).to.have.length(1);
+    site.cms.beforeRequest = undefined;
+    site.advance(30_000);
+    await site.poll();
+    expect(site.sync.status().state).to.equal('live');
+    expect(titleOf(site.replica, 'event', id)).to.equal('Edited silently');
+    await site.close();
+  });
+});
+
 describe('a full resync that a poll decides on', () => {
   /** Venues are named by a key of their own. */
   const keyed = compileMapping(
