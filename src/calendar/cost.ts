@@ -81,10 +81,7 @@ export function decodeCost(text: string): Cost {
   return list.length > 1 ? list : (list[0] ?? '');
 }
 
-/**
- * The number of a cost that responses show as that number: one amount with the site's own symbol or none, or `Free` for 0.
- * Returns any other cost as it is, which a CMS that stores numbers cannot hold.
- */
+/** The cost as a plain number, if it is one amount in the site's currency (`Free` is 0); otherwise unchanged. */
 export function numericCost(cost: Cost, { symbol }: CostSettings = DEFAULTS.cost): Cost {
   if (typeof cost !== 'string') return cost;
   if (cost.toLowerCase() === FREE.toLowerCase()) return '0';

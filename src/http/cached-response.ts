@@ -32,12 +32,12 @@ export interface CachedResponse {
   validators: { etag: string; 'last-modified'?: string };
   contentType: string;
   /**
-   * The body: the rendered records of a list, shared with other responses. `identity` joins them into one chunk when a second request
+   * The body: the rendered records of a list, shared with other responses. `identityOf` joins them into one chunk when a second request
    * needs the body, because clients request most lists only once.
    */
   chunks: readonly Uint8Array[];
   byteLength: number;
-  identity?: Representation;
+  uncompressed?: Representation;
   /** The headers of a 304, built for the first one. */
   notModifiedHeaders?: readonly string[];
   /** Compressed representations, each made when a client first accepts it. */
@@ -67,7 +67,7 @@ export function compress(response: CachedResponse, encoding: ContentEncoding): P
 }
 
 async function compressNow(response: CachedResponse, encoding: ContentEncoding): Promise<Representation> {
-  const uncompressed = identity(response);
+  const uncompressed = identityOf(response);
   try {
     const representation = representationOf(response, await COMPRESS[encoding](uncompressed.bytes), encoding);
     response.compressed = { ...response.compressed, [encoding]: representation };
@@ -146,10 +146,10 @@ export function createCacheableResponses(services: Services, freshness: Freshnes
 }
 
 /** The uncompressed representation. */
-export function identity(response: CachedResponse): Representation {
+export function identityOf(response: CachedResponse): Representation {
   if (response.chunks.length > 1) response.chunks = [Buffer.concat(response.chunks, response.byteLength)];
-  response.identity ??= representationOf(response, response.chunks[0]!);
-  return response.identity;
+  response.uncompressed ??= representationOf(response, response.chunks[0]!);
+  return response.uncompressed;
 }
 
 /** Buffers for bodies that are sent once; larger bodies get memory of their own. */

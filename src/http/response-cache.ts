@@ -11,7 +11,7 @@ import {
   type CachedResponse,
   compress,
   createCacheableResponses,
-  identity,
+  identityOf,
   type Preference,
   parseAcceptEncoding,
   type Representation,
@@ -69,13 +69,13 @@ export function createResponseCache(maxBytes: number): ResponseCache {
     set: (url, response) => void responses.set(url, response),
     negotiate(response, acceptEncoding) {
       if (acceptEncoding === undefined || acceptEncoding.length > MAX_HEADER_CHARACTERS.acceptEncoding)
-        return identity(response);
+        return identityOf(response);
       const { encoding, acceptsIdentity } = preferenceOf(acceptEncoding);
-      if (!encoding || (acceptsIdentity && response.byteLength < MIN_COMPRESS_BYTES)) return identity(response);
+      if (!encoding || (acceptsIdentity && response.byteLength < MIN_COMPRESS_BYTES)) return identityOf(response);
       const ready = response.compressed?.[encoding];
       if (ready) return ready;
       const compressing = compress(response, encoding);
-      return acceptsIdentity ? identity(response) : compressing;
+      return acceptsIdentity ? identityOf(response) : compressing;
     },
   };
 }
@@ -121,7 +121,7 @@ export function responseCache(services: Services, cache: ResponseCache, freshnes
   async function compute({ req, state, originalUrl }: Context, next: () => Promise<void>): Promise<void> {
     await next();
     const { apiResponse } = state;
-    // A caller with an account has sent credentials.
+    // Requests with credentials never pass `dependsOnUrlAlone`, so only anonymous responses become public.
     if (!apiResponse || !dependsOnUrlAlone(req)) return;
     state.cached = toCached(apiResponse, state.route);
     if (!state.cached) return;
