@@ -81,7 +81,9 @@ export function decodeCost(text: string): Cost {
   return list.length > 1 ? list : (list[0] ?? '');
 }
 
-/** The cost as a plain number, if it is one amount in the site's currency (`Free` is 0); otherwise unchanged. */
+/**
+ * The cost as a plain number, if it is one amount in the site's currency (`Free` is 0); otherwise unchanged.
+ */
 export function numericCost(cost: Cost, { symbol }: CostSettings = DEFAULTS.cost): Cost {
   if (typeof cost !== 'string') return cost;
   if (cost.toLowerCase() === FREE.toLowerCase()) return '0';

@@ -192,7 +192,7 @@ const encode = (text: string): string =>
         .replace(/[!'()*]/g, percent);
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** A parameter as sent: an object becomes a parameter for each of its entries, and a list is joined with commas. */
+/** A parameter as sent: an object becomes one for each of its entries, and commas join a list. */
 export const linkParams = (name: string, value: unknown): LinkParam[] =>
   isObject(value)
     ? Object.entries(value).flatMap(([key, item]) => linkParams(`${name}[${key}]`, item))

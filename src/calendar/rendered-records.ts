@@ -56,7 +56,8 @@ export function renderRecord<K extends Kind>(
     return previous;
   }
   const linked = linkedCacheTags(kind, json);
-  // Not the record's own date: a term or image that is renamed or deleted changes the JSON and leaves this date as it is.
+  // Not the record's own date: a term or image that is renamed or deleted changes the JSON, and leaves this date
+  // as it is.
   const modifiedUtc = isTermKind(kind) ? undefined : formatWallTime(nowMs());
   const rendered: RenderedRecord = { bytes, listEntry, etag, cacheTags: [`${kind}-${id}`, ...linked], modifiedUtc };
   replica.setRendered(rendering, record, rendered);

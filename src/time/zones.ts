@@ -142,8 +142,9 @@ export function wallToUtc(wall: string, zone: Zone): string {
 }
 
 /**
- * Converts the wall times of a start and a seemingly earlier end to UTC, if the clock shows both twice: the start is the first of
- * its instants, and the end the second. Undefined if the end is before the start, or one is not a wall time.
+ * Converts the wall times of a start and a seemingly earlier end to UTC, if the clock shows both twice: the
+ * start is the first of its instants, and the end the second. Undefined if the end is before the start, or one
+ * is not a wall time.
  */
 export function repeatedSpanToUtc(
   start: string,
@@ -156,7 +157,7 @@ export function repeatedSpanToUtc(
   return [formatWallTime(first), formatWallTime(last)];
 }
 
-/** The instants at which the clock shows a wall time, in order: none if it skips it, two if it shows it twice. */
+/** The instants of a wall time, in order: none if the clock skips it, two if the clock shows it twice. */
 function instantsOf(text: string, zone: Zone): number[] {
   const wall = parseWallTime(text);
   if (wall === undefined) return [];

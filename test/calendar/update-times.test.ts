@@ -1,5 +1,5 @@
-// Updates of some of an event's times use the others as the CMS has them now. An event may lie in the hour that the
-// clock shows twice.
+// Updates of some of an event's times use the others as the CMS has them now. An event may lie in the hour that
+// the clock shows twice.
 
 import { expect } from 'chai';
 import { errorOf, event, writeFixture } from './write-fixture.ts';
