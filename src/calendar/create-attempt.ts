@@ -38,7 +38,7 @@ export interface CreateDependencies {
 
 interface CreateCall {
   kind: KindOrImage;
-  /** The author of the new record, which every post has: only accounts create. */
+  /** Of a post: the author that it will have. */
   author?: number | undefined;
   /** How the CMS is called for the create. */
   call: CallOptions;

@@ -33,7 +33,7 @@ import {
   trashCreated,
   trashPost,
   updatePost,
-  withAnyImage,
+  withPlaceholderImage,
 } from './write-post.ts';
 
 /** Filtering by this many venues costs about as much as one request; `geoloc` may find thousands. */
@@ -196,7 +196,7 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
       return { status: 201, body };
     },
     /** The response to a repeated `create` of an event, as far as the actor may see it now. */
-    async readCreated(id: number, request: RequestContext): Promise<ApiResponse> {
+    async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
       const { record, unlocked } = await readCreated(services, 'event', id, request);
       return { status: 201, body: serializer.event(record, await audienceOf(request), { unlocked }) };
     },
@@ -285,7 +285,7 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
       const items = (sent[field] ?? []) as unknown[];
       references[field] = await resolveLinked(services, kind, linkedRecords, items, request, rollback);
     }
-    await context.check({ ...withAnyImage(fields, input), ...knownReferences(references) });
+    await context.check({ ...withPlaceholderImage(fields, input), ...knownReferences(references) });
     for (const [field, { create }] of Object.entries(references)) Reflect.set(fields, field, await create());
     Object.assign(fields, await imageField(input, context));
     return fields;

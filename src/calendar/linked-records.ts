@@ -42,7 +42,7 @@ import {
   trashCreated,
   trashPost,
   updatePost,
-  withAnyImage,
+  withPlaceholderImage,
 } from './write-post.ts';
 
 /** The order of parameters in The Events Calendar's links. Lists of venues and of organizers have the same parameters. */
@@ -170,7 +170,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
     }
 
     if (kindMappingOf(services.mapping, kind)?.readOnly === false)
-      await checkWrite(services, postTarget(input), undefined, withAnyImage(fields, input), request);
+      await checkWrite(services, postTarget(input), undefined, withPlaceholderImage(fields, input), request);
     else {
       // Only a duplicate can be used: the create throws. No record has an image that is not in the CMS yet.
       if (request.images!.needsUpload(String(input.fields.image ?? ''))) writableMapping(services, kind);
@@ -194,7 +194,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
       return { status: 201, body };
     },
     /** The response to a repeated `create` of a record, as far as the actor may see it now. */
-    async readCreated(id: number, request: RequestContext): Promise<ApiResponse> {
+    async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
       const { record, unlocked } = await readCreated(services, kind, id, request);
       return { status: 201, body: serializer.linked(record, { unlocked }) };
     },
@@ -210,7 +210,7 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
         // As in The Events Calendar, an empty description changes nothing.
         if (fields.description === '') delete fields.description;
         const target = postTarget(input);
-        const checked = withAnyImage(fields, input);
+        const checked = withPlaceholderImage(fields, input);
         const hasChanges = Object.keys(checked).length > 0;
         const current = hasChanges ? await checkWrite(services, target, id, checked, request) : undefined;
         Object.assign(fields, await imageField(input, context));

@@ -197,7 +197,7 @@ export function createTerms(services: Services, kind: TermKind) {
       });
     },
     /** The response to a repeated `create` of a term. */
-    async readCreated(id: number, request: RequestContext): Promise<ApiResponse> {
+    async readForReplay(id: number, request: RequestContext): Promise<ApiResponse> {
       writableMapping(services, kind);
       return createdResponse((await services.cmsRecords.readForEditing(kind, id, request)).record, request);
     },

@@ -247,8 +247,8 @@ function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: b
   return sent;
 }
 
-/** The fields with some id for the image of the body, to be checked before an upload. */
-export const withAnyImage = <F extends Partial<PostFields>>(fields: F, { fields: sent }: Input): F =>
+/** The fields of a body before an upload, to be checked: 1 stands for the image, whose id is not known before the upload. */
+export const withPlaceholderImage = <F extends Partial<PostFields>>(fields: F, { fields: sent }: Input): F =>
   sent.image === undefined ? fields : { ...fields, image: String(sent.image).trim() === '' ? 0 : 1 };
 
 /** The image of a body, uploaded if necessary. Call it last, because no rollback removes an upload. */

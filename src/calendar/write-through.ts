@@ -27,6 +27,7 @@ export interface IngestDependencies extends Omit<CreateDependencies, 'recentlyCr
 }
 
 export interface Origin {
+  /** Taken before the CMS was called: a response that was read before a later write is outdated. */
   readMark: number;
   /** The record is the response to a write. */
   isWritten?: boolean;

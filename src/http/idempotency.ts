@@ -32,7 +32,7 @@ export interface CreateRequest {
   /** Runs the create and sends `creationKey` to the CMS. Calls `renew` first, which throws 409 if another gateway has taken over. */
   create(creationKey: string, renew: () => Promise<void>): Promise<ApiResponse>;
   /** Reads a record that was created before, as the actor may see it now. */
-  readCreated(id: number): Promise<ApiResponse>;
+  readForReplay(id: number): Promise<ApiResponse>;
 }
 
 /** Runs a create once for each key, user and kind. Throws the errors of the create, and 400, 409, 422 and 503. */
@@ -103,12 +103,12 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     entry: IdempotencyEntry,
     create: CreateRequest,
   ): Promise<ApiResponse> {
-    const { kind, request, readCreated } = create;
+    const { kind, request, readForReplay } = create;
     const records = await services.cms.findCreated(creationKey, callOptions({ actor: request.actor }));
     const created = records?.find(({ collection }) => collection === services.mapping.kinds[kind]?.collection);
     if (created) {
       const id = services.cms.gatewayId(collectionSpec(services.mapping, created.collection), created.id);
-      const response = await readCreated(id);
+      const response = await readForReplay(id);
       const { response: _unknown, ...rest } = entry;
       await keys.compareAndSet(creationKey, entry, { ...rest, state: 'done', id });
       return replayed(response);
@@ -127,7 +127,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
   }
 
   return async (create) => {
-    const { key, kind, params, request, readCreated } = create;
+    const { key, kind, params, request, readForReplay } = create;
     if (!KEY.test(key)) throw invalidParam(IDEMPOTENCY_KEY_HEADER, 'must be 1 to 255 visible ASCII characters.');
     const user = String(request.actor.account?.userId);
     const creationKey = hashOf('key', user, kind, key);
@@ -143,7 +143,7 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     });
     if (!known) return run(creationKey, claim, create);
     if (known.fingerprint !== claim.fingerprint) throw keyReused();
-    if (known.state === 'done') return replayed(known.response ?? (await readCreated(known.id!)));
+    if (known.state === 'done') return replayed(known.response ?? (await readForReplay(known.id!)));
     if (unreleased.get(creationKey) === JSON.stringify(known)) {
       const hasClaimed = await keys.compareAndSet(creationKey, known, claim);
       unreleased.delete(creationKey);

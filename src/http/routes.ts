@@ -17,7 +17,7 @@ import { invalidParams, noRoute, notReady, unknownNamespace } from '../interface
 import { describeNamespace, describeRoute, type NamespaceContext } from '../interface/namespace-index.ts';
 import { openApi } from '../interface/openapi.ts';
 import { isTruthy, parseList } from '../interface/param-types.ts';
-import { type Input, limitsOf, type Parameter } from '../interface/parameter.ts';
+import { type Input, limitsOf } from '../interface/parameter.ts';
 import { type Endpoint, NAMESPACE, type Operation, ROUTES, type Route, WRITE_OPERATIONS } from '../interface/routes.ts';
 import { checkLengths, validate } from '../interface/validate.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -74,12 +74,10 @@ const PATTERN_OF = new Map(ROUTES.map((route) => [route, patternOf(route.path)])
 const LIMITS_OF = new Map(
   ROUTES.flatMap(({ endpoints }) => endpoints).map((endpoint) => [endpoint, limitsOf(endpoint.parameters)]),
 );
-/** Parameters that accept several values. */
-const isListOfValues = ({ type }: Parameter): boolean => type.schema.oneOf !== undefined;
 const LIST_FILTERS_OF = new Map(
   ROUTES.flatMap(({ endpoints }) => endpoints)
     .filter(({ methods }) => methods.includes('GET'))
-    .map((endpoint) => [endpoint, endpoint.parameters.filter(isListOfValues).map(({ name }) => name)]),
+    .map((endpoint) => [endpoint, endpoint.parameters.filter(({ type }) => type.isList).map(({ name }) => name)]),
 );
 
 /** The first route that matches a path below the mount, whatever the method. */
@@ -166,7 +164,7 @@ function createEndpointRunner({ services, operations, slugs, createOnce, limits 
       key: idempotencyKey,
       params: { query: Object.fromEntries(query), body },
       create: (key, renew) => runOperation(endpointRequest, { ...request, creationKey: { kind, key, renew } }),
-      readCreated: (id) => operations[kind].readCreated(id, request),
+      readForReplay: (id) => operations[kind].readForReplay(id, request),
     });
   }
 
@@ -268,8 +266,6 @@ function decodeSlug(text: string): string {
 
 /** Every element of a list costs a lookup: rejects lists of more than `limit` elements before the first. */
 function rejectLongLists({ parameters }: Endpoint, values: Record<string, unknown>, limit: number): void {
-  const long = parameters.filter(
-    (parameter) => isListOfValues(parameter) && parseList(values[parameter.name]).length > limit,
-  );
+  const long = parameters.filter(({ name, type }) => type.isList && parseList(values[name]).length > limit);
   if (long.length > 0) throw invalidParams(long.map(({ name }) => ({ name, message: `More than ${limit} values.` })));
 }

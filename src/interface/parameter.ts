@@ -93,6 +93,8 @@ export interface ParamType {
   };
   /** Valid values for the documentation, where the schema alone does not show what is accepted. */
   examples?: readonly string[];
+  /** The value may be a list or CSV, and a list filter of the type may be sent several times. */
+  isList?: true;
   /** First stage: the form of the value. Not called for null. */
   accepts?: (value: unknown) => boolean;
   /** First stage: what the value refers to. Called only if `accepts` returned true. */

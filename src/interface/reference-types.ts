@@ -26,6 +26,7 @@ export function existingId(kind: Kind): ParamType {
 export function existingIds(kind: PostKind): ParamType {
   return {
     schema: ID_LIST,
+    isList: true,
     accepts: isIdList,
     verify: (value, checks) => everyAsync(parseList(value), (id) => checks.exists(kind, parsePositiveInteger(id)!)),
     parse: (value) => parseList(value).map(parsePositiveInteger),
@@ -35,6 +36,7 @@ export function existingIds(kind: PostKind): ParamType {
 /** Ids that need not exist: `include` of the event list. */
 export const uncheckedIds: ParamType = {
   schema: ID_LIST,
+  isList: true,
   accepts: isIdList,
   parse: (value) => [...new Set(parseList(value).map((id) => parsePositiveInteger(id)!))],
 };
@@ -108,6 +110,7 @@ export function linkedRecords(kind: LinkedKind, parameters: readonly Parameter[]
         { type: 'array', items: { type: ['integer', 'string', 'object'] } },
       ],
     },
+    isList: true,
     verify: (value, checks) => everyAsync(parseLinkedItems(value), (item) => isValid(item, checks)),
     parse: parseLinkedItems,
   };
@@ -147,6 +150,7 @@ async function isCategory(value: unknown, checks: ReferenceChecks): Promise<bool
 export function existingTerms(kind: TermKind): ParamType {
   return {
     schema: TERM_LIST,
+    isList: true,
     accepts: isTermList,
     async verify(value, checks) {
       const ids: number[] = [];
@@ -191,6 +195,7 @@ export const newParentTerm: ParamType = {
 /** Terms of an event by id, slug or name. New names are created. */
 export const termsToAttach: ParamType = {
   schema: TERM_LIST,
+  isList: true,
   accepts: (value) => parseList(value).every((item) => typeof item !== 'object' || item === null),
   parse: parseList,
 };
