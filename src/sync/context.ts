@@ -125,8 +125,11 @@ export interface KindMemory {
 
   /** Records to re-read by id. */
   dirty: Set<number>;
-  /** Records that may change again within the second of their `modified`: id -> `clockMs` when that `modified` was first read. */
-  withinSecond: Map<number, number>;
+  /**
+   * Records whose second of `modified` may not be over: polls re-read them. id -> `clockMs` when that `modified`
+   * was first read.
+   */
+  unsettled: Map<number, number>;
   /**
    * id -> read mark. The replica's record is as new as this request; responses to earlier requests are
    * outdated.
@@ -139,11 +142,10 @@ export interface KindMemory {
   /** Stamps of records that are left out because the CMS's response with one alone is too large. */
   tooLarge: Map<number, RecordStamp>;
 
-  /**
-   * The CMS's total minus the records that it lists: more than 0 if it counts some that it never lists. With
-   * `dedupe`: the total itself. Undefined before the first reconciliation.
-   */
-  usualExcess: number | undefined;
+  /** The CMS's total minus the records that it lists: more than 0 if it counts some that it never lists. */
+  usualExcess: number;
+  /** With `dedupe`, which says that totals count something else: the total at the last reconciliation. */
+  reconciledTotal: number | undefined;
   /** Long lists of terms are read a few pages at each poll. */
   nextTermPage: number;
   /** Where the poll continues among the scheduled records that the CMS should have published long ago. */
@@ -298,12 +300,13 @@ const newKindMemory = (watermarkUtc = ''): KindMemory => ({
   isPolled: false,
   revision: 0,
   dirty: new Set(),
-  withinSecond: new Map(),
+  unsettled: new Map(),
   readMarks: new Map(),
   lastWriteMark: 0,
   staleResponses: new Map(),
   tooLarge: new Map(),
-  usualExcess: undefined,
+  usualExcess: 0,
+  reconciledTotal: undefined,
   nextTermPage: 1,
   lastOverdueId: 0,
   suspended: undefined,

@@ -139,8 +139,8 @@ export function suspensionReason(context: SyncContext): string | undefined {
 type GuardedPart = CollectionPart & { statuses?: readonly string[] };
 
 /**
- * True if the CMS itself says that this account has no such record, or that its status is none that the sync's lists
- * ask for, such as `archive` of a plugin. A list that leaves the record out does not prove that.
+ * True if the CMS itself says that this account has no such record, or that its status is none that the sync's
+ * lists ask for, such as `archive` of a plugin. A list that leaves the record out does not prove that.
  */
 async function isMissing(context: SyncContext, part: GuardedPart, id: number): Promise<boolean> {
   try {

@@ -44,8 +44,8 @@ export function isOutdated({ kinds }: SyncMemory, kind: Kind, id: number, readMa
 export function markWritten(memory: SyncMemory, kind: Kind, id: number, atMs: number): void {
   const readMark = nextReadMark(memory);
   setReadMark(memory, kind, id, readMark);
-  const { withinSecond } = memory.kinds[kind];
-  withinSecond.set(id, atMs);
+  const { unsettled } = memory.kinds[kind];
+  unsettled.set(id, atMs);
   memory.kinds[kind].lastWriteMark = readMark;
   memory.kinds[kind].revision += 1;
 }
@@ -75,10 +75,10 @@ export function trackModified(
   readMs: number,
   mayChangeAgain: boolean,
 ): void {
-  const { withinSecond } = memory.kinds[kind];
-  const firstReadMs = withinSecond.get(id);
-  if (mayChangeAgain) withinSecond.set(id, readMs);
-  else if (firstReadMs !== undefined && readMs >= firstReadMs + MODIFIED_RESOLUTION_MS) withinSecond.delete(id);
+  const { unsettled } = memory.kinds[kind];
+  const firstReadMs = unsettled.get(id);
+  if (mayChangeAgain) unsettled.set(id, readMs);
+  else if (firstReadMs !== undefined && readMs >= firstReadMs + MODIFIED_RESOLUTION_MS) unsettled.delete(id);
 }
 
 /**

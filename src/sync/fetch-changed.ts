@@ -27,8 +27,8 @@ export const changedRecords = (
   });
 
 /**
- * Fetches or deletes the records and images, an occurrence with its series. Unknown collections are ignored. Throws
- * what the CMS throws: then the next poll that succeeds fetches them.
+ * Fetches or deletes the records and images, an occurrence with its series. Unknown collections are ignored.
+ * Throws what the CMS throws: then the next poll that succeeds fetches them.
  */
 export async function fetchChanged(context: SyncContext, changes: readonly ChangedRecord[]): Promise<void> {
   const { replica, memory, collections, clockMs } = context;

@@ -1,5 +1,5 @@
-// Owns the full resync: lists every record again, a few pages at each poll, and so corrects what neither a date
-// nor a total shows.
+// Owns the full resync: lists every record again, a few pages at each poll, and so corrects what neither a
+// date nor a total shows.
 
 import { isAbsent, readPage } from './cms-reader.ts';
 import { type Collection, idOf, recordsPerPage } from './collections.ts';

@@ -123,9 +123,9 @@ function isAcceptable(
 ): boolean {
   const { memory } = context;
   const { id } = record;
-  const { staleResponses, withinSecond, isPolled, watermarkUtc } = memory.kinds[kind];
+  const { staleResponses, unsettled, isPolled, watermarkUtc } = memory.kinds[kind];
   if (!isStoredAsPosts) {
-    withinSecond.delete(id);
+    unsettled.delete(id);
     return true;
   }
   const { modified, modifiedUtc, status } = record as PostRecord;
@@ -274,7 +274,7 @@ export async function fetchDirty(
   const { kind } = collection;
   const dirty = takeDirty(memory, kind);
   try {
-    await fetchRecords(context, collection, [...dirty, ...memory.kinds[kind].withinSecond.keys()], { reported });
+    await fetchRecords(context, collection, [...dirty, ...memory.kinds[kind].unsettled.keys()], { reported });
   } catch (error) {
     markDirty(memory, kind, dirty);
     throw error;
@@ -319,7 +319,7 @@ function deletableIds(
   const outdated = new Set(ids.filter((id) => isOutdated(memory, kind, id, readMark)));
   markDirty(memory, kind, outdated);
   const certain = [...new Set(ids)].filter((id) => !outdated.has(id));
-  for (const id of certain) memory.kinds[kind].withinSecond.delete(id);
+  for (const id of certain) memory.kinds[kind].unsettled.delete(id);
   const held = stampsById(context, collection, certain);
   const deletable = certain.filter((id) => {
     const status = held.get(id)?.status;

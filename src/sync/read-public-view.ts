@@ -61,8 +61,8 @@ export async function readPublicViews(
 }
 
 /**
- * Records with a plugin's own status cost one request each. Of those that are public and have not changed, a full
- * resync therefore reads each once in some rounds, unless it was restarted.
+ * Records with a plugin's own status cost one request each. Of those that are public and have not changed, a
+ * full resync therefore reads each once in some rounds, unless it was restarted.
  */
 function skippedPluginRecords(
   context: SyncContext,

@@ -27,9 +27,9 @@ export async function reconcile(context: SyncContext, collection: Collection): P
 
 /** True if the CMS's total means that the replica lacks no record and has none too many. */
 export function matchesTotal(context: SyncContext, collection: Collection, total: number): boolean {
-  const { usualExcess } = context.memory.kinds[collection.kind];
-  if (collection.spec.dedupe) return usualExcess === total;
-  return total - listedCount(context, collection) === (usualExcess ?? 0);
+  const { usualExcess, reconciledTotal } = context.memory.kinds[collection.kind];
+  if (collection.spec.dedupe) return reconciledTotal === total;
+  return total - listedCount(context, collection) === usualExcess;
 }
 
 /**
@@ -74,7 +74,7 @@ async function fetchNewest(context: SyncContext, collection: Collection): Promis
 /** Searches for a few deleted records. Resolves with whether the total matches then. */
 async function deleteFew(context: SyncContext, collection: Collection, total: number): Promise<boolean> {
   const { usualExcess } = context.memory.kinds[collection.kind];
-  const surplus = listedCount(context, collection) - (total - (usualExcess ?? 0));
+  const surplus = listedCount(context, collection) - (total - usualExcess);
   if (surplus < 1 || surplus > MAX_SEARCHED_DELETIONS) return false;
   const ids = (await listedStamps(context, collection)).map(({ id }) => id);
   const readFrom = async (offset: number) => {
@@ -94,9 +94,9 @@ async function reconcileAll(context: SyncContext, collection: Collection): Promi
     list = await listIds(context, collection);
   await fetchRecords(context, collection, list.differing);
   await deleteUnlisted(context, collection, list.ids);
-  context.memory.kinds[collection.kind].usualExcess = dedupe
-    ? list.total
-    : list.total - listedCount(context, collection);
+  const memory = context.memory.kinds[collection.kind];
+  if (dedupe) memory.reconciledTotal = list.total;
+  else memory.usualExcess = list.total - listedCount(context, collection);
 }
 
 async function listIds(

@@ -33,7 +33,10 @@ export type SyncEvent =
    * The CMS responded, but the replica could not be read or written, for example because the disk is full.
    */
   | { type: 'replicaFailed'; reason: string }
-  /** A poll saw everything, but a mass deletion waits for confirmation, a collection is absent, or the full resync fails. */
+  /**
+   * A poll saw everything, but a mass deletion waits for confirmation, a collection is absent, or the full resync
+   * fails.
+   */
   | { type: 'unconfirmed'; reason: string };
 
 export type SyncEventType = SyncEvent['type'];

@@ -53,8 +53,8 @@ export interface Sync extends Leadership {
    */
   poll(): Promise<boolean>;
   /**
-   * Fetches or deletes records and images that are known to have changed: from a webhook, a write or another gateway.
-   * Resolves with true if that succeeded; otherwise the next poll that succeeds does it. Never rejects.
+   * Fetches or deletes records and images that are known to have changed: from a webhook, a write or another
+   * gateway. Resolves with true if that succeeded; otherwise the next poll that succeeds does it. Never rejects.
    */
   fetchChanged(changes: readonly ChangedRecord[]): Promise<boolean>;
   /**
@@ -242,8 +242,8 @@ export function createSync(options: SyncOptions): Sync {
   }
 
   /**
-   * Continues the full resync, which has retry delays of its own: its failure makes no poll fail. Resolves with true
-   * if it failed, or succeeded after a failure. Throws when the leadership or the process ends.
+   * Continues the full resync, which has retry delays of its own: its failure makes no poll fail. Resolves with
+   * true if it failed, or succeeded after a failure. Throws when the leadership or the process ends.
    */
   async function tryResync(leadershipContext: SyncContext): Promise<boolean> {
     const { resync } = leadershipContext.memory;
