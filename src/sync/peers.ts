@@ -42,7 +42,10 @@ export interface WriteThrough {
 export interface Leadership {
   /** This gateway polls from now on, as after a restart. It re-reads the `dirty` records. */
   becomeLeader(dirty: readonly RecordKey[]): void;
-  /** Returns the dirty records that this gateway did not re-read while it polled, and forgets them: the gateway that polls now re-reads them. */
+  /**
+   * Returns the dirty records, and the images, that this gateway did not re-read while it polled, and forgets them:
+   * the gateway that polls now re-reads them.
+   */
   takeDirty(): ChangedRecord[];
   /** Asks `Peers.beginPoll` again. */
   recheckLeadership(): void;

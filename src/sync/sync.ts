@@ -1,6 +1,6 @@
 // Keeps the replica current: runs the polls and the state machine. docs/internals/sync.md lists its invariants.
 
-import type { CallOptions, Cms, CmsRecord, Credentials } from '../cms/port.ts';
+import { type CallOptions, type Cms, type CmsRecord, type Credentials, MEDIA } from '../cms/port.ts';
 import { NotLeaderError, ReplicaError } from '../errors.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { Mapping } from '../mapping/mapping.ts';
@@ -333,13 +333,19 @@ export function createSync(options: SyncOptions): Sync {
       for (const kind of KINDS) context.memory.kinds[kind].dirty = kinds[kind].dirty;
       context.memory.state = state;
       context.memory.media.progress = media.progress;
+      context.memory.media.toRead = media.toRead;
       for (const { kind, id } of dirty) markWritten(context.memory, kind, seriesIdOf(id), clockMs());
       loop.pollAgain();
     },
-    takeDirty: () =>
-      collections.flatMap(({ kind, name }) =>
+    takeDirty() {
+      const { toRead } = context.memory.media;
+      const images = [...toRead].map((id) => ({ collection: MEDIA.collection, id }));
+      toRead.clear();
+      const records = collections.flatMap(({ kind, name }) =>
         takeDirty(context.memory, kind).map((id) => ({ collection: name, id: seriesIdOf(id) })),
-      ),
+      );
+      return [...records, ...images];
+    },
     recheckLeadership: () => loop.wake(),
     followLeader: (leader) => setState(leader, 'as the leader says'),
     peerChanged(records) {
