@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { CmsRecord } from '../cms/port.ts';
 import { FIELDS } from '../interface/fields.ts';
 import { FIRST_EMBEDDED_ID, type LinkedKind, type LinkedRecord, NO_TIME } from '../model/records.ts';
-import { normalizeUnicode } from '../text/text.ts';
+import { slugOf } from '../text/text.ts';
 import { readText } from './codecs/text.ts';
 import { type FieldAccessor, MappingFieldError, parsePathOrThrow, selectorOf, valueAt } from './field-accessor.ts';
 
@@ -41,7 +41,7 @@ export function embeddedAccessor(
     const record: Record<string, unknown> = { kind, id: FIRST_EMBEDDED_ID + digest.readUIntBE(0, 6) };
     for (const field of Object.values(FIELDS[kind])) record[field.key] = field.empty;
     for (const { field, text } of values) record[field.key] = text;
-    record.slug = `${slugOf(name)}-${digest.toString('hex', 0, 4)}`;
+    record.slug = `${slugOf(name) || kind}-${digest.toString('hex', 0, 4)}`;
     record.date = record.dateUtc = record.modified = record.modifiedUtc = NO_TIME;
     const searched = values.filter(
       ({ field }) => field.searched || field.key === 'title' || field.key === 'description',
@@ -59,9 +59,4 @@ export function embeddedAccessor(
     location: 'inside the event',
   };
   return { accessor, reader };
-}
-
-function slugOf(name: string): string {
-  const plain = normalizeUnicode(name, 'NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  return plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'place';
 }

@@ -230,6 +230,14 @@ describe('venues that are not posts referred to by id', () => {
     expect(kind.read({ id: 2, meta: { where: ' ' } }, site).venues).to.deep.equal([]);
     expect(kind.writable.has('venues')).to.equal(false);
   });
+
+  it('gives an embedded venue a slug as WordPress makes it, which its texts make unique', () => {
+    const kind = mappingWith({ venue: { embedded: { venue: 'meta.where' } } }).kinds.event;
+    const slugOf = (where: string) => kind.embedded?.venue?.({ id: 1, meta: { where } })?.slug;
+    expect(slugOf("Café O'Hara")).to.match(/^cafe-ohara-[0-9a-f]{8}$/);
+    expect(slugOf('Зал')).to.match(/^%d0%b7%d0%b0%d0%bb-[0-9a-f]{8}$/);
+    expect(slugOf('???')).to.match(/^venue-[0-9a-f]{8}$/);
+  });
 });
 
 describe('options of a kind', () => {
