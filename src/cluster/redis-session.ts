@@ -63,7 +63,8 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     const sentMs = performance.now();
     const complete = sync?.state().complete ?? false;
     const eligibility = { consistent: changeLog.unpublished !== 'unknown', complete, noLogYet: !node.hasLog };
-    // A gateway that must not take the lock releases it. Redis may still name it as the holder; it must join before it leads.
+    // A gateway that must not take the lock releases it. Redis may still name it as the holder; it must join
+    // before it leads.
     const mode = mayTakeLock(role, eligibility, sentMs, { leaseMs }) ? 'take' : 'release';
     // An entry may arrive before the reply, and the tail in the reply is then older than the offset.
     const { offset } = changeLog;

@@ -9,8 +9,8 @@
  *       │ refused (any)      └────> bootstrapping ── bootstrapped ──> leader
  *                        lock taken
  *
- * After a gap every role but `standalone` goes to `joining`. So does the holder of the lock when the lock has another token than
- * before, and a bootstrapping gateway that loses the lock.
+ * After a gap every role but `standalone` goes to `joining`. So does the holder of the lock when the lock has
+ * another token than before, and a bootstrapping gateway that loses the lock.
  */
 
 export type RoleName =

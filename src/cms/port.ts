@@ -72,8 +72,8 @@ export interface CollectionSpec {
    */
   dedupe: boolean;
   /**
-   * Where each field of the record is that has a single path, by the CMS's own names: `start` -> `meta.start`. Embedded
-   * records have none.
+   * Where each field of the record is that has a single path, by the CMS's own names: `start` -> `meta.start`.
+   * Embedded records have none.
    */
   paths: ReadonlyMap<string, string>;
   /** The fields that the mapping reads, by the CMS's own names. */

@@ -80,7 +80,10 @@ export interface FieldAccessor {
    * @throws UnrepresentableValue
    */
   write?: (value: unknown, target: WriteTarget) => void;
-  /** Paths that reading needs. `_fields` of WordPress names them, and an account of Payload must be able to read them. */
+  /**
+   * Paths that reading needs. `_fields` of WordPress names them; an account of Payload that lists drafts must be
+   * able to read all of them.
+   */
   selectedPaths: string[];
   /** Where the field is written, for messages to operators. */
   location: string;

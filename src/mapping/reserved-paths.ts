@@ -25,7 +25,7 @@ const ONE_PATH = 'must be one path, to read and to write, and not in a list';
 const isOnePath = ({ selectedPaths, location }: FieldAccessor): boolean =>
   selectedPaths.length === 1 && selectedPaths[0] === location;
 
-/** Of a record from Payload, and what is there. */
+/** Paths of a record from Payload, and what is there. */
 const STATUS_PATHS: readonly [path: string, content: string][] = [
   ['status', "where the gateway puts the API's status"],
   ['_status', 'where Payload has the status'],
@@ -36,8 +36,8 @@ const isWithin = (path: string, outer: string): boolean =>
   path === outer || (path.startsWith(outer) && /^[.[ ]/.test(path.slice(outer.length)));
 
 /**
- * Refuses fields of Payload where the adapter reads or writes a status. A mapping may name the site's field that holds
- * `pending` or `private`; the adapter needs one path for both directions.
+ * Refuses fields of Payload where the adapter reads or writes a status. A mapping may name the site's field
+ * that holds `pending` or `private`; the adapter needs one path for both directions.
  */
 export function checkStatusPaths(
   { fields: specs = {} }: KindSpec,
@@ -60,7 +60,10 @@ export function checkStatusPaths(
   for (const [name, { accessor }] of customFields) check(`/custom_fields/${name}`, accessor, reserved);
 }
 
-/** Refuses references of Payload that the adapter cannot convert: it replaces the ids at one path, in both directions. */
+/**
+ * Refuses references of Payload that the adapter cannot convert: it replaces the ids at one path, in both
+ * directions.
+ */
 export function checkReferencePaths(
   { fields: specs = {} }: KindSpec,
   fields: readonly CompiledField[],

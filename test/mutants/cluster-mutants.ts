@@ -100,7 +100,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
   ...mutantsOf('src/cluster/snapshot.ts', 'test/cluster/snapshot.test.ts', {
     'cluster: the unpublished changes of the sender are unpublished in the snapshot too': {
       function: 'sendSnapshot',
-      code: '[..._1, ...unpublishedKeys(_2)]',
+      code: '[..._1, ...unpublishedKeys(_2), ..._3]',
       replacement: '[]',
       title: 'names the unpublished records',
     },

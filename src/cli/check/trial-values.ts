@@ -13,7 +13,10 @@ const CUSTOM = 'customFields.';
 /** Not tried: they identify the draft, or change which other fields WordPress accepts. */
 const SKIPPED_KEYS = new Set(['title', 'status', 'author', 'date', 'dateUtc', 'image', 'slug', 'parent', 'name']);
 
-/** Where WordPress stores the status: a custom field there could publish the draft. Mappings for Payload cannot have one. */
+/**
+ * Where WordPress stores the status: a custom field there could publish the draft. The compiler refuses such a
+ * field of Payload.
+ */
 const STATUS = 'status';
 
 /** Written in one call: plugins compare start and end, and one coordinate alone does not name a place. */

@@ -82,7 +82,10 @@ export function generateMapping(
   return { mapping: { ...mapping, ...wordpressNames(mapping, site) }, dates, collections, fields };
 }
 
-/** The collections of all other kinds, in the mapping so far or by the operator's choice: no two kinds can have the same. */
+/**
+ * The collections of all other kinds, in the mapping so far or by the operator's choice: no two kinds can have
+ * the same.
+ */
 export function collectionsOfOthers(
   kind: Kind,
   mapping: Partial<Record<Kind, KindSpec>>,

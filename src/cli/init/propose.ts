@@ -42,7 +42,8 @@ export interface Proposal {
 }
 
 /**
- * Throws `ConfigError` for a collection that the operator named and the site does not show, or named for two kinds.
+ * Throws `ConfigError` for a collection that the operator named and the site does not show, or that the
+ * operator named for two kinds.
  * @param basesOf the collections of the site that may hold records of a kind
  * @param adviseOn what to do, by these
  */

@@ -1,5 +1,5 @@
-// Codecs `text` and `html`: texts that the CMS stores as the API has them. `text` also reads a number; `html` reads texts
-// only, and trims them.
+// Codecs `text` and `html`: texts that the CMS stores as the API has them. `text` also reads a number; `html`
+// reads texts only, and trims them.
 
 import type { CodecDefinition } from './codec.ts';
 
