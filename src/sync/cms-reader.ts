@@ -24,8 +24,8 @@ import { countRecords } from './replica-records.ts';
  */
 const MAX_ATTEMPTS = 3;
 
-/** Records that one warning names. */
-const MAX_NAMED = 10;
+/** Records that one warning names, records that all warnings are about, and characters of an id. */
+const [MAX_NAMED, MAX_OMITTED, MAX_ID_LENGTH] = [10, 1000, 100];
 
 /** With the service account's credentials, or anonymously if there is none. */
 export const serviceOptions = ({ serviceCredentials, signal }: SyncContext): CallOptions => ({
@@ -112,9 +112,12 @@ export async function readPage(
   }
 }
 
-/** Warns once of each record that the adapter leaves out. */
+/** Warns once of each record that the adapter leaves out, up to `MAX_OMITTED`. */
 function warnOfOmitted({ memory, observe }: SyncContext, { collection }: CollectionSpec, ids: readonly unknown[]) {
-  const unknown = ids.map((id) => JSON.stringify(id)).filter((id) => !memory.omitted.has(`${collection} ${id}`));
+  const texts = ids.map((id) => String(JSON.stringify(id)).slice(0, MAX_ID_LENGTH));
+  const unknown = texts
+    .filter((id) => !memory.omitted.has(`${collection} ${id}`))
+    .slice(0, MAX_OMITTED - memory.omitted.size);
   if (unknown.length === 0) return;
   for (const id of unknown) memory.omitted.add(`${collection} ${id}`);
   const named = unknown.slice(0, MAX_NAMED).join(', ');
