@@ -37,8 +37,11 @@ export interface Database extends Readonly<Omit<OpenedFile, 'connection'>> {
   meta(key: string): string | undefined;
   /** Undefined deletes it. */
   setMeta(key: string, value: string | undefined): void;
-  /** Parses a value that was stored as JSON. Throws `ReplicaError` (`damaged`) if it is not. */
-  parse<T>(json: string): T;
+  /**
+   * Parses a value that was stored as JSON. Throws `ReplicaError` (`damaged`) if it is not, or lacks one of these
+   * properties.
+   */
+  parse<T>(json: string, properties?: readonly string[]): T;
   /**
    * Runs `body` in a transaction, or in a savepoint of the open one. All or nothing; `body` must not wait.
    */
@@ -272,12 +275,17 @@ export function openDatabase({ file, identity, quarantine, onDamage, onRollback 
     replace,
     meta: (key) => get<{ value: string }>(sql`SELECT value FROM meta WHERE key = ${key}`)?.value,
     setMeta,
-    parse<T>(json: string) {
+    parse<T>(json: string, properties: readonly string[] = []) {
+      let value: T;
       try {
-        return JSON.parse(json) as T;
+        value = JSON.parse(json) as T;
       } catch (error) {
         throw toFailure(new ReplicaError('damaged', 'a record in the replica is not JSON', error));
       }
+      for (const property of properties)
+        if (!Object.hasOwn(value as object, property))
+          throw toFailure(new ReplicaError('damaged', `a record in the replica lacks "${property}"`));
+      return value;
     },
     transaction,
     setBulkLoad,

@@ -1,9 +1,11 @@
 // Reads single records of the replica, or a few by id, slug or name.
 
+import { FIELDS } from '../interface/fields.ts';
 import {
   FIRST_OCCURRENCE_ID,
   type ImageRecord,
   isTermKind,
+  KINDS,
   type Kind,
   occurrenceIdRange,
   POST_KINDS,
@@ -45,20 +47,27 @@ const tableOf = (kind: Kind) => raw(isTermKind(kind) ? 'term' : 'post');
 const POST_STAMP = sql`id, modified_utc AS modifiedUtc, status`;
 const TERM_STAMP = sql`id, '' AS modifiedUtc, 'publish' AS status`;
 
+/** Of every record. A letter that changed on the disk may give a property another name, and the text is still JSON. */
+const PROPERTIES = Object.fromEntries(
+  KINDS.map((kind) => [kind, ['kind', 'id', ...Object.values(FIELDS[kind]).map(({ key }) => key)]]),
+) as Record<Kind, string[]>;
+
 /** The queries of `Replica` that are no lists; `Replica` documents them. */
 export function recordQueries(db: Database) {
-  const parse = <T>(row: { record: string } | undefined): T | undefined => row && db.parse<T>(row.record);
-  const parseRows = <T>(rows: { id: number; record: string }[]): Map<number, T> =>
-    new Map(rows.map(({ id, record }) => [id, db.parse<T>(record)]));
+  const parse = <T>(row: { record: string } | undefined, kind?: Kind): T | undefined =>
+    row && db.parse<T>(row.record, kind && PROPERTIES[kind]);
+  const parseRows = <T>(rows: { id: number; record: string }[], kind?: Kind): Map<number, T> =>
+    new Map(rows.map(({ id, record }) => [id, db.parse<T>(record, kind && PROPERTIES[kind])]));
   const state = (key: string) => db.get<{ value: string }>(sql`SELECT value FROM state WHERE key = ${key}`)?.value;
 
   return {
     get<K extends Kind>(kind: K, id: number): RecordOf[K] | undefined {
-      return parse(db.get(sql`SELECT record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id = ${id}`));
+      return parse(db.get(sql`SELECT record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id = ${id}`), kind);
     },
     getMany<K extends Kind>(kind: K, ids: readonly number[]): Map<number, RecordOf[K]> {
       return parseRows(
         db.all(sql`SELECT id, record FROM ${tableOf(kind)} WHERE kind = ${kind} AND id IN ${inJson(ids)}`),
+        kind,
       );
     },
     stampsById(kind: Kind, ids: readonly number[]): Map<number, RecordStamp> {
