@@ -79,8 +79,8 @@ export const text: ParamType = {
 };
 
 /**
- * A text that `''` clears: the fields of venues and organizers. Data in an event's body does not reach the second stage: there the other
- * values that PHP takes for empty are no text.
+ * A text that `''` clears: the fields of venues and organizers. The other values that PHP takes for
+ * empty (`false`, `0`, `{}`) become `''`: within an event's body nothing later would refuse them.
  */
 export const clearableText: ParamType = {
   schema: { type: 'string' },

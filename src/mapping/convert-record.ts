@@ -168,6 +168,7 @@ export function createWriter(
   function write(changed: object, { site, current, linkTables }: WriteContext): CmsRecord {
     const values: Values = { ...storedCompanions(changed, site, current), ...changed };
     const zones = adjustDates(values, site, current);
+    orInvalid('end_date', () => checkOrder(values, current ? { ...read(current, site) } : {}, zones));
     const body: CmsRecord = {};
     for (const { name, field, accessor } of writable) {
       const value = values[field.key];
@@ -177,6 +178,16 @@ export function createWriter(
     for (const [name, value] of Object.entries(customValuesOf(changed)))
       orInvalid('custom_fields', () => customFields.get(name)?.accessor.write?.(value, { body, current, zones }));
     return body;
+  }
+
+  /** An end may be earlier on the clock than its start, in an hour that the clock shows twice. Instants are not. */
+  function checkOrder(values: Values, before: Values, zones: Zones): void {
+    if (!zoneDependent.some(({ field }) => field.key in values)) return;
+    const [start, end] = [String(values.start ?? before.start), String(values.end ?? before.end)];
+    if (end < start && repeatedSpanToUtc(start, end, eventZone(zones)))
+      throw new UnrepresentableValue(
+        'the clock shows this hour twice, and the CMS would store the wrong one of the two',
+      );
   }
 
   /**

@@ -171,8 +171,10 @@ export interface MediaMemory {
   recent: Map<number, { modifiedUtc: string; seenMs: number; isSettled: boolean }>;
   watermarkUtc: string;
   watermarkAge: WatermarkAge | undefined;
-  /** Of the CMS's list at the last poll that then read the images by id. */
+  /** Of the CMS's list at the last poll that then read the images by id, or gave up. */
   total: number | undefined;
+  /** Polls in a row that could not read the images by id. */
+  failures: number;
   /** Version of the replica in which no image is missing but the absent ones. */
   completeAtVersion: number | undefined;
 }
@@ -337,6 +339,7 @@ export function loadMemory(replica: Replica, nowMs: number, collections: readonl
       watermarkUtc: media.watermarkUtc ?? '',
       watermarkAge: undefined,
       total: media.total,
+      failures: 0,
       completeAtVersion: undefined,
     },
     initialSync: loadInitialSync(replica),

@@ -154,7 +154,9 @@ async function isMissing(context: SyncContext, part: GuardedPart, id: number): P
   }
 }
 
-function hasListedStatus({ serviceCredentials }: SyncContext, { statuses }: GuardedPart, record: CmsRecord): boolean {
+function hasListedStatus({ serviceCredentials }: SyncContext, part: GuardedPart, record: CmsRecord): boolean {
+  const { statuses, spec } = part;
+  if (spec.storedAs !== 'posts') return true;
   // Lists show a record with a status of a plugin to the service account only.
   if (serviceCredentials === undefined && record[CMS_STATUS] !== undefined) return false;
   return statuses === undefined || typeof record.status !== 'string' || statuses.includes(record.status);

@@ -15,6 +15,8 @@ import { isWatermarkSettled, lookbackUtc, modifiedSince, updateWatermarkAge } fr
 const IDS_PER_SLICE = 200;
 /** Before more images than this are deleted, the gateway reads some of them one by one. */
 const MANY_IMAGES = 10;
+/** Polls in a row that fail because the CMS does not send images by id. */
+const MAX_FAILURES = 3;
 
 /**
  * Reads images by id: upserts those that exist, and deletes those that are missing. Throws what the CMS
@@ -93,11 +95,13 @@ export async function pollMedia(context: SyncContext): Promise<void> {
     await fetchImages(context, [
       ...new Set([...requested, ...changed, ...(isSmaller ? await referencedImageIds(context) : [])]),
     ]);
-    media.total = total;
+    [media.total, media.failures] = [total, 0];
   } catch (error) {
-    // What the CMS itself leaves out must not fail every poll: the full resync reads it again.
-    if (error instanceof CmsUnavailable && error.reason === 'incomplete') media.total = total;
-    else for (const id of requested) media.toRead.add(id);
+    // An image that the CMS cannot send must not fail every poll: then the next polls go on without these images.
+    const isLeftOut = error instanceof CmsUnavailable && error.reason === 'incomplete';
+    media.failures = isLeftOut ? MAX_FAILURES : media.failures + 1;
+    if (media.failures < MAX_FAILURES) for (const id of requested) media.toRead.add(id);
+    else [media.total, media.failures] = [total, 0];
     throw error;
   }
   for (const image of media.recent.values())

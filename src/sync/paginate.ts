@@ -41,7 +41,7 @@ export interface PaginateOptions {
 
 export type PagePosition = { limit: number } & Pick<ListRequest, 'offset' | 'page'>;
 
-/** Before a page with new records must follow. */
+/** At most this many steps back without a new record; then the gap is accepted. */
 const MAX_STEPS_BACK = 8;
 
 /**

@@ -100,7 +100,7 @@ export function postalAddress({ address, zip, city, stateprovince, country }: Po
   return joined([address, town, country], ', ');
 }
 
-/** The slug of a text, as WordPress makes it: no entities, accents or apostrophes, dashes between words. */
+/** The slug of a text: its letters in any alphabet, without entities, accents or apostrophes, and dashes between words. */
 export function slugOf(text: string): string {
   const plain = normalizeUnicode(normalizeUnicode(text, 'NFD').replace(/\p{M}/gu, ''), 'NFC').toLowerCase();
   const words = plain

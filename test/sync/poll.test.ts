@@ -187,6 +187,22 @@ describe('poll', () => {
     expectInSync(site);
   });
 
+  it('fails three times, and not again until the full resync, if the CMS cannot send an image', async () => {
+    site = await syncedSite();
+    for (let n = 0; n < 6; n += 1) await site.poll();
+    site.cms.deleteMedia(5);
+    site.cms.beforeRequest = ({ base, ids }) => {
+      if (base === 'media' && ids !== undefined) unavailable();
+    };
+    const states: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      await site.poll();
+      states.push(site.sync.status().state);
+    }
+    expect(states.slice(3)).to.deep.equal(['live', 'live']);
+    expect(states.slice(0, 3)).to.not.include('live');
+  });
+
   it('fails once, and not again until the full resync, if the media library leaves out many images', async () => {
     site = filledSite();
     const events = [...site.cms.posts.values()].filter(({ base }) => base === 'events');

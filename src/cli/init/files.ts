@@ -47,7 +47,7 @@ export function outputFiles(
   // With a new secret the gateway would refuse the webhooks of the companion plugin that an earlier run wrote.
   const webhookSecret =
     webhookUrl === undefined ? undefined : (webhookSecretOf(earlier) ?? randomBytes(24).toString('base64url'));
-  const stored = anonymous ? undefined : storedAccount(earlier, account);
+  const stored = anonymous ? undefined : storedAccount(earlierUrl(out) === url ? earlier : {}, account);
   const isFromEnvironment = account?.isFromEnvironment === true && stored === undefined;
   const isOwnMapping = proposal.preset === undefined;
   const config = {
@@ -85,6 +85,15 @@ function earlierSecrets(folder: string): NodeJS.Dict<string> {
   }
 }
 
+/** The site of an earlier run. Its password must not be sent to another. */
+function earlierUrl(folder: string): string | undefined {
+  try {
+    return JSON.parse(readFileSync(join(resolve(folder), 'config.json'), 'utf8')).upstream.url;
+  } catch {
+    return undefined;
+  }
+}
+
 function webhookSecretOf({ CALENDAR_WEBHOOK_SECRET: secret = '' }: NodeJS.Dict<string>): string | undefined {
   return /^[\w-]{8,200}$/.test(secret) ? secret : undefined;
 }
@@ -98,7 +107,7 @@ function storedAccount(
   account: ServiceAccount | undefined,
 ): Pick<ServiceAccount, 'user' | 'password'> | undefined {
   if (account?.isFromEnvironment === false) return account;
-  if (user === undefined || password === undefined) return undefined;
+  if (user === undefined || password === undefined || UNWRITABLE.test(user + password)) return undefined;
   const isSame = account === undefined || (account.user === user && account.password === password);
   return isSame ? { user, password } : undefined;
 }
@@ -168,11 +177,14 @@ export function displayPath(file: string): string {
   return path.startsWith('..') ? file : path;
 }
 
+/** Shells and systemd read these between quotation marks in different ways. */
+const UNWRITABLE = /["\\$`\n]/;
+
 /** An environment file that sh, systemd, compose and `node --env-file` all read. */
 function toEnvironmentText(values: Record<string, string | undefined>): string {
   const lines = Object.entries(values).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    if (/["\\$`\n]/.test(value))
+    if (UNWRITABLE.test(value))
       throw new ConfigError(
         name,
         'holds a quotation mark, backslash, dollar or line break',

@@ -15,7 +15,7 @@ export function createSiteInfo(
     async site(options) {
       const query = { _fields: 'name,url,home,timezone_string,gmt_offset,namespaces' };
       const index = recordOf(await call('GET', '', { query }, options));
-      const url = String(index.home ?? index.url ?? '');
+      const url = String(index.home || index.url || '');
       const { timezone_string: zone, gmt_offset: offset } = index;
       // A proxy may answer with JSON of its own: the times and addresses of all records would be computed from it.
       if (!isWebAddress(url)) throw incomplete('the address of the site');

@@ -232,6 +232,17 @@ describe('init', () => {
     expect(readFileSync(out('secrets.env'), 'utf8')).to.equal(written);
   });
 
+  it('puts no earlier password beside another site', async () => {
+    await openSite(gigs('25'));
+    const more = { yes: true, force: true, 'webhook-url': 'https://proxy.example/-/changes' };
+    expect(await init(options(more), terminal({ account: async () => LOGIN }))).to.equal(0);
+    writeFileSync(out('config.json'), JSON.stringify({ upstream: { url: 'https://other.example' } }));
+    const secrets = `CALENDAR_UPSTREAM_USER="${LOGIN.user}"\nCALENDAR_UPSTREAM_PASSWORD="${LOGIN.password}"\n`;
+    writeFileSync(out('secrets.env'), secrets);
+    expect(await init(options(more), terminal())).to.equal(0);
+    expect(readFileSync(out('secrets.env'), 'utf8')).to.not.include('CALENDAR_UPSTREAM');
+  });
+
   it('removes an earlier password from secrets.env with --anonymous, and with another account', async () => {
     await openSite(gigs('25'));
     const more = { yes: true, force: true, 'webhook-url': 'https://proxy.example/-/changes' };
