@@ -194,7 +194,7 @@ export interface ResyncProgress {
 /** As the replica keeps it. */
 interface SavedResync {
   dueMs: number;
-  round?: number;
+  started?: number;
   progress?: { isRestarted?: boolean; remaining: Kind[]; cursor?: Cursor; lastImageId: number };
 }
 
@@ -212,8 +212,8 @@ export interface SyncMemory {
   resync: {
     /** 0: a full resync was restarted, or was never made. */
     dueMs: number;
-    /** Counts the full resyncs. */
-    round: number;
+    /** How many full resyncs have started. */
+    started: number;
     progress: ResyncProgress | undefined;
     savedMs: number;
     /** Undefined unless its last pages failed. `atMs`: the first `clockMs` for the next try. */
@@ -281,8 +281,8 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
 
 /** A replica without a saved time is due. */
 function loadResync(replica: Replica, collections: readonly Collection[]): SyncMemory['resync'] {
-  const { dueMs, round = 0, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, { dueMs: 0 });
-  const resync = { dueMs, round, progress: undefined, savedMs: Number.NEGATIVE_INFINITY, retry: undefined };
+  const { dueMs, started = 0, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, { dueMs: 0 });
+  const resync = { dueMs, started, progress: undefined, savedMs: Number.NEGATIVE_INFINITY, retry: undefined };
   if (!progress) return resync;
   const { isRestarted = false, cursor, lastImageId } = progress;
   const remaining = collections.filter(({ kind }) => progress.remaining.includes(kind));
@@ -291,9 +291,9 @@ function loadResync(replica: Replica, collections: readonly Collection[]): SyncM
 }
 
 /** Another process, or the next leader, continues the full resync from there. */
-export function resyncState({ resync: { dueMs, round, progress } }: SyncMemory): Record<string, string> {
+export function resyncState({ resync: { dueMs, started, progress } }: SyncMemory): Record<string, string> {
   const saved = progress && { ...progress, remaining: progress.remaining.map(({ kind }) => kind), seen: undefined };
-  return { [STATE_KEYS.resync]: JSON.stringify({ dueMs, round, progress: saved }) };
+  return { [STATE_KEYS.resync]: JSON.stringify({ dueMs, started, progress: saved }) };
 }
 
 const newKindMemory = (watermarkUtc = ''): KindMemory => ({

@@ -63,7 +63,7 @@ async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefi
   await recheckPublicViews(context);
   const isRestarted = memory.resync.dueMs === 0;
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
-  memory.resync.round += 1;
+  memory.resync.started += 1;
   memory.resync.savedMs = Number.NEGATIVE_INFINITY;
   forgetAbsentImages(context);
   memory.links.builtFrom.clear();

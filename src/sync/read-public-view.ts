@@ -13,7 +13,7 @@ import { markDirty } from './dirty-records.ts';
 /** The gateway changes the mode of a site that was public after the site has refused anonymous readers for this long. */
 const REFUSAL_GRACE_MS = 10 * 60_000;
 /** Within this many full resyncs each record with a plugin's own status is read again. */
-const PLUGIN_RECORD_ROUNDS = 12;
+const RESYNCS_PER_PLUGIN_RECORD = 12;
 /** The longest that a write waits for the public view of the record. */
 const WRITE_TIMEOUT_MS = 5_000;
 
@@ -61,20 +61,20 @@ export async function readPublicViews(
 }
 
 /**
- * Records with a plugin's own status cost one request each. Of those that are public and have not changed, a
- * full resync therefore reads each once in some rounds, unless it was restarted.
+ * Records with a plugin's own status cost one request each. Of those that are public and have not changed, a full
+ * resync reads only some, unless it was restarted.
  */
 function skippedPluginRecords(
   context: SyncContext,
   collection: Collection,
   records: readonly CmsRecord[],
 ): ReadonlySet<number> {
-  const { round, progress } = context.memory.resync;
+  const { started, progress } = context.memory.resync;
   if (progress?.isRestarted !== false) return new Set();
   const stamps = records
     .filter((record) => record[CMS_STATUS] !== undefined)
     .map(stampOf)
-    .filter(({ id }) => id % PLUGIN_RECORD_ROUNDS !== round % PLUGIN_RECORD_ROUNDS);
+    .filter(({ id }) => id % RESYNCS_PER_PLUGIN_RECORD !== started % RESYNCS_PER_PLUGIN_RECORD);
   const held = context.replica.stampsById(
     collection.kind,
     stamps.map(({ id }) => id),
