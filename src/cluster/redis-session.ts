@@ -73,7 +73,11 @@ export function createRedisSession(node: ClusterNode, options: RedisSessionOptio
     const wasSkipped = lock.tail === changeLog.lastSkipped && compareIds(lock.tail, offset) > 0;
     if (wasSkipped) changeLog.markUnpublished('unknown');
     const isConsistent = compareIds(lock.tail, offset) >= 0 && changeLog.unpublished !== 'unknown';
-    if (isMember() && !isConsistent) dispatch({ type: 'gap' });
+    if (isMember() && !isConsistent) {
+      // Redis may have lost its data since the check above: no incompatible gateway may be first to store its own.
+      await assertCompatiblePeers(redis);
+      dispatch({ type: 'gap' });
+    }
     const token = lock.holder === nodeId ? lock.token : undefined;
     dispatch({ type: 'lockChecked', sentMs, token, held: lock.holder !== '' });
     node.leaderStatus = lock.holder === '' || lock.leaderStatus === '' ? undefined : parseStatus(lock.leaderStatus);

@@ -170,7 +170,7 @@ describe('cluster', function () {
         ({ cmsLink }) => void Object.assign(cmsLink, { isCut: true }),
         ({ replica }) =>
           void Object.assign(replica, {
-            stamps: () => {
+            dueScheduled: () => {
               throw new ReplicaError('unwritable', 'database or disk is full');
             },
           }),
