@@ -192,7 +192,7 @@ const encode = (text: string): string =>
         .replace(/[!'()*]/g, percent);
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** A parameter as sent: an object becomes one for each of its entries, and commas join a list. */
+/** A parameter as sent. Each entry of an object becomes a parameter of its own; commas join a list. */
 export const linkParams = (name: string, value: unknown): LinkParam[] =>
   isObject(value)
     ? Object.entries(value).flatMap(([key, item]) => linkParams(`${name}[${key}]`, item))

@@ -180,7 +180,7 @@ export function createWriter(
     return body;
   }
 
-  /** An end may be earlier on the clock than its start, in an hour that the clock shows twice. Instants are not. */
+  /** In an hour that the clock shows twice, an end may be earlier on the clock than its start. A CMS that stores instants cannot have that. */
   function checkOrder(values: Values, before: Values, zones: Zones): void {
     if (!zoneDependent.some(({ field }) => field.key in values)) return;
     const [start, end] = [String(values.start ?? before.start), String(values.end ?? before.end)];
