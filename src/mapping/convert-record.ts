@@ -180,7 +180,10 @@ export function createWriter(
     return body;
   }
 
-  /** In an hour that the clock shows twice, an end may be earlier on the clock than its start. A CMS that stores instants cannot have that. */
+  /**
+   * In an hour that the clock shows twice, an end may be earlier on the clock than its start. A CMS that stores
+   * instants cannot have that.
+   */
   function checkOrder(values: Values, before: Values, zones: Zones): void {
     if (!zoneDependent.some(({ field }) => field.key in values)) return;
     const [start, end] = [String(values.start ?? before.start), String(values.end ?? before.end)];
