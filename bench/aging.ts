@@ -1,5 +1,4 @@
-// Benchmark of aging: what a cached read costs in a process that has answered a million mixed requests,
-// failures and outages included.
+// An aged gateway for the benchmark of reads: a process that has answered a million mixed requests, failures and outages included.
 
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,8 +8,7 @@ import { basicAuth } from '../test/live/json-client.ts';
 import { until } from '../test/until.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import type { Load } from './processes.ts';
-import { benchReads, LIST, type ReadSettings, uncachedLists } from './reads.ts';
-import type { Figure } from './report.ts';
+import { AGED, LIST, uncachedLists } from './reads.ts';
 
 const CALENDAR = '/calendar/events/v1';
 const BATCHES = 5;
@@ -63,20 +61,27 @@ async function stall(pids: readonly number[], whileStalled: () => Promise<unknow
   await arriving;
 }
 
-export async function benchAging(
+/** Starts a gateway and ages it; resolves when it has caught up with the CMS again. */
+export async function startAgedGateway(
   load: Load,
   sandbox: Sandbox,
   dir: string,
-  settings: ReadSettings,
   log: (text: string) => void,
-): Promise<Figure[]> {
+): Promise<Gateway> {
   const proxy = await startFaultProxy(new URL(sandbox.url));
   const config = {
     // On a busy machine the gateway would shed load, and requests that it sheds age no process.
     limits: { requestsPerMinute: 1_000_000_000, overloadMs: OVERLOAD_MS },
     upstream: { limits: { headersTimeoutMs: STUCK.ms } },
   };
-  const gateway: Gateway = await startGateway({ ...sandbox, url: proxy.url.href }, dir, 'aging', config);
+  const gateway = await startGateway({ ...sandbox, url: proxy.url.href }, dir, AGED, config);
+  const aged: Gateway = {
+    ...gateway,
+    async stop() {
+      await gateway.stop();
+      await proxy.close();
+    },
+  };
   const authorization = basicAuth(sandbox.credentials.admin);
   const run = (task: object) => load.run({ port: gateway.port, path: LIST, connections: 50, ...task });
   try {
@@ -95,9 +100,9 @@ export async function benchAging(
     }
     const readyUrl = `http://127.0.0.1:${gateway.adminPort}/ready?strict=1`;
     await until(async () => (await fetch(readyUrl)).ok, 'the gateway has polled the CMS again', RECOVERY_MS);
-    return await benchReads(load, gateway, dir, { ...settings, aged: true });
-  } finally {
-    await gateway.stop();
-    await proxy.close();
+    return aged;
+  } catch (error) {
+    await aged.stop();
+    throw error;
   }
 }

@@ -15,6 +15,9 @@ const READY_MS = 120_000;
 /** Months from today whose town events fill the site: about four hundred events. */
 const MONTHS = [0, 3, 6, 9];
 
+/** Of all gateways: two in front of the same site send the same bytes and ETags. */
+const PUBLIC_URL = 'http://calendar.example';
+
 export interface Gateway extends Server {
   adminPort: number;
 }
@@ -29,7 +32,7 @@ export async function startGateway(sandbox: Sandbox, dir: string, name: string, 
   const gateway = await startProcess({
     ...{ transport: 'process', cmsUrl: sandbox.url, service: { user, password: applicationPassword } },
     ...{ prefix: ['taskset', '-c', SERVER_CORE], flags: [...NODE_FLAGS, ...profile], entry: 'dist/main.js' },
-    config: { limits: { requestsPerMinute: 1_000_000_000 }, ...config },
+    config: { publicUrl: PUBLIC_URL, limits: { requestsPerMinute: 1_000_000_000 }, ...config },
     logFile: join(dir, `${name}.log`),
   });
   await gateway.untilReady(READY_MS);

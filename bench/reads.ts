@@ -1,5 +1,4 @@
-// Benchmark of public reads: the gateway and the baseline servers send the same responses, in turns, on the
-// same core.
+// Benchmark of public reads: the gateway, the same aged, and the baseline servers send the same responses, in turns, on one core.
 
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -16,7 +15,10 @@ const CALENDAR = '/calendar/events/v1';
 export const LIST = `${CALENDAR}/events?per_page=50&start_date=2000-01-01`;
 const CONNECTIONS = 50;
 const MISS_REQUESTS = 4000;
-/** The gateway and raw node:http are measured in every turn; the other baselines in every second one. */
+const MISS_SETTLE = 500;
+/** Before each measurement the server gets the same load for this time: what it did before has left its caches and its garbage by then. */
+const SETTLE_MS = 100;
+/** The gateways and raw node:http are measured in every turn; the other baselines in every second one. */
 const BASELINES_EVERY = 2;
 /**
  * The baselines are started so many times: V8 compiles the same server differently from start to start, up to
@@ -66,6 +68,8 @@ interface Row {
   title: string;
   status: number;
   task: (isWarmUp: boolean) => Omit<LoadTask, 'port'>;
+  /** The load before each measurement. */
+  settle: () => Omit<LoadTask, 'port'>;
   /** Whether all baselines are measured beside the gateway, or raw node:http alone. */
   allBaselines: boolean;
 }
@@ -73,9 +77,10 @@ interface Row {
 export interface ReadSettings {
   repeats: number;
   seconds: number;
-  /** The gateway is an aged process: keys begin with `aged_`, and raw node:http is the only baseline. */
-  aged?: boolean;
 }
+
+/** The name of the aged gateway; its keys begin with it. */
+export const AGED = 'aged';
 
 const BASELINES: Record<string, string> = {
   raw: 'raw node:http',
@@ -85,20 +90,24 @@ const BASELINES: Record<string, string> = {
   nginx: 'nginx, microcache of 1 s',
 };
 
-/** Starts the baselines, which send the recorded responses in `file`. */
-async function startBaselines(dir: string, file: string, aged: boolean): Promise<Server[]> {
+/** Starts the baselines, raw node:http first, which send the recorded responses in `file`. */
+async function startBaselines(dir: string, file: string): Promise<Server[]> {
   const raw = await startBaseline('raw', await freePort(), file);
-  if (aged) return [raw];
   const servers = [raw];
   for (const name of ['raw-bare', 'koa', 'fastify']) servers.push(await startBaseline(name, await freePort(), file));
   const microcache = await startMicrocache(raw.port, await freePort(), dir);
   return microcache ? [...servers, microcache] : servers;
 }
 
-export async function benchReads(load: Load, gateway: Gateway, dir: string, settings: ReadSettings): Promise<Figure[]> {
-  const { repeats, seconds, aged = false } = settings;
-  const prefix = aged ? 'aged_' : '';
-  const suffix = aged ? ', aged process' : '';
+/** @param aged the same gateway as an aged process, in front of the same site */
+export async function benchReads(
+  load: Load,
+  gateway: Gateway,
+  aged: Gateway | undefined,
+  dir: string,
+  settings: ReadSettings,
+): Promise<Figure[]> {
+  const { repeats, seconds } = settings;
   const firstList = JSON.parse(
     Buffer.from((await recordResponse(gateway.port, LIST)).body, 'base64').toString('utf8'),
   ) as { events: { id: number; slug: string; venue: unknown; image: unknown }[] };
@@ -112,48 +121,54 @@ export async function benchReads(load: Load, gateway: Gateway, dir: string, sett
   const file = join(dir, 'responses.json');
   writeFileSync(file, JSON.stringify([event, bySlug, list, uncached]));
 
-  const hits =
-    (path: string, headers = {}) =>
-    (isWarmUp: boolean) => ({
-      path,
-      headers,
-      connections: CONNECTIONS,
-      forMs: seconds * 1000 * (isWarmUp ? WARM_UP : 1),
-    });
-  const sizeOf = ({ body }: RecordedResponse) => `${(Buffer.byteLength(body, 'base64') / 1024).toFixed(1)} KiB`;
-  const row = (key: string, title: string, status: number, allBaselines: boolean, task: Row['task']): Row => ({
-    key: prefix + key,
-    title: title + suffix,
-    status,
-    allBaselines,
-    task,
+  const hits = (path: string, headers = {}): Pick<Row, 'task' | 'settle'> => {
+    const load = { path, headers, connections: CONNECTIONS };
+    return {
+      task: (isWarmUp) => ({ ...load, forMs: seconds * 1000 * (isWarmUp ? WARM_UP : 1) }),
+      settle: () => ({ ...load, forMs: SETTLE_MS }),
+    };
+  };
+  const misses = (requests: number) => ({
+    ...{ path: '', paths: uncachedLists(requests) },
+    ...{ connections: CONNECTIONS, requests },
   });
+  const sizeOf = ({ body }: RecordedResponse) => `${(Buffer.byteLength(body, 'base64') / 1024).toFixed(1)} KiB`;
+  const row = (
+    key: string,
+    title: string,
+    status: number,
+    allBaselines: boolean,
+    tasks: Pick<Row, 'task' | 'settle'>,
+  ): Row => ({ key, title, status, allBaselines, ...tasks });
   const rows: Row[] = [
     row('list50_hit', `list of 50, hit (${sizeOf(list)})`, 200, true, hits(LIST)),
     row('event_hit', `one event, hit (${sizeOf(event)})`, 200, true, hits(eventPath)),
     row('event_304', 'one event, 304 by If-None-Match', 304, true, hits(eventPath, { 'If-None-Match': event.etag })),
     row('event_by_slug_hit', 'one event by slug, hit', 200, false, hits(slugPath)),
-    row('list50_miss', 'list of 50, miss', 200, false, (isWarmUp) => {
-      const requests = isWarmUp ? MISS_WARM_UP : MISS_REQUESTS;
-      return { path: '', paths: uncachedLists(requests), connections: CONNECTIONS, requests };
+    row('list50_miss', 'list of 50, miss', 200, false, {
+      task: (isWarmUp) => misses(isWarmUp ? MISS_WARM_UP : MISS_REQUESTS),
+      settle: () => misses(MISS_SETTLE),
     }),
   ];
 
-  const measures = (server: Server, { allBaselines }: Row) =>
-    allBaselines || server === gateway || server.name === 'raw';
+  const gateways = aged ? [gateway, aged] : [gateway];
+  /** In every turn and each row. */
+  const isAlways = (server: Server) => server.name === 'raw' || gateways.some(({ name }) => name === server.name);
   const measured = new Map<string, Map<number, Measurement>>();
   for (let start = 0; start < Math.min(STARTS, repeats); start += 1) {
-    const baselines = await startBaselines(dir, file, aged);
-    const servers = [gateway, ...baselines];
+    const baselines = await startBaselines(dir, file);
+    const servers = [...gateways, ...baselines];
     try {
       // The gateway may shed load here: it has not compiled its code yet.
       for (const server of start === 0 ? servers : baselines)
-        for (const each of rows) if (measures(server, each)) await load.run({ ...each.task(true), port: server.port });
+        for (const each of rows)
+          if (each.allBaselines || isAlways(server)) await load.run({ ...each.task(true), port: server.port });
       for (let turn = start; turn < repeats; turn += STARTS) {
-        const inTurn = Math.floor(turn / STARTS) % BASELINES_EVERY === 0 ? servers : servers.slice(0, 2);
+        const isFull = Math.floor(turn / STARTS) % BASELINES_EVERY === 0;
         for (const each of rows) {
-          for (const server of inTurn) {
-            if (!measures(server, each)) continue;
+          for (const server of servers) {
+            if (!isAlways(server) && !(isFull && each.allBaselines)) continue;
+            await load.run({ ...each.settle(), port: server.port });
             const measurement = await measure(load, server, each.task(false), each.status);
             const key = `${each.key} ${server.name}`;
             measured.set(key, (measured.get(key) ?? new Map()).set(turn, measurement));
@@ -164,7 +179,7 @@ export async function benchReads(load: Load, gateway: Gateway, dir: string, sett
       for (const server of baselines) await server.stop();
     }
   }
-  const names = [gateway.name, ...Object.keys(BASELINES)];
+  const names = [...gateways.map(({ name }) => name), ...Object.keys(BASELINES)];
   return rows.flatMap((each) => names.flatMap((name) => figuresOf(each, name, measured)));
 }
 
@@ -175,15 +190,14 @@ function figuresOf({ key, title }: Row, server: string, measured: Map<string, Ma
   const own = [...turns.values()];
   const cpuUs = median(own.map((each) => each.cpuUs));
   const perSecond = median(own.map((each) => each.perSecond));
-  // Each turn is compared with raw node:http of the same turn, two seconds apart at most: the machine is
-  // equally busy then.
+  // Each turn is compared with raw node:http of the same turn, a few seconds apart at most: the machine is equally busy then.
   const ratio = median([...turns].map(([turn, each]) => raw.get(turn)!.cpuUs / each.cpuUs));
   const speed = median([...turns].map(([turn, each]) => each.perSecond / raw.get(turn)!.perSecond));
-  const name = server in BASELINES ? `${key}_${server.replaceAll('-', '_')}` : key;
+  const name = server === AGED ? `${AGED}_${key}` : server in BASELINES ? `${key}_${server.replaceAll('-', '_')}` : key;
   return [
     {
       row: title,
-      server: BASELINES[server] ?? 'gateway',
+      server: BASELINES[server] ?? (server === AGED ? 'gateway, aged process' : 'gateway'),
       cpuUs,
       perSecond,
       p99Ms: median(own.map((each) => each.p99Ms)),

@@ -5,8 +5,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Sandbox } from '../sandbox/start.ts';
 import { scriptOptions } from '../test/script-options.ts';
-import { benchAging } from './aging.ts';
+import { startAgedGateway } from './aging.ts';
 import { compareWithCms } from './cms-comparison.ts';
 import { filledSandbox, startGateway } from './gateway.ts';
 import { type Load, startLoad } from './processes.ts';
@@ -19,7 +20,7 @@ const PARTS = ['reads', 'aging', 'upstream', 'writes'];
 const options = scriptOptions(
   `npm run bench -- [options]
 
-The gateway in front of a real WordPress, beside other servers that send the same bytes. About twelve minutes on two cores, most of it
+The gateway in front of a real WordPress, beside other servers that send the same bytes. About twenty minutes on two cores, most of it
 reads; one minute of it goes into filling the site. Servers run on the one core and the load generator on the other: nothing else
 should run meanwhile. Prints a table; a whole run also writes bench/results/bench.json.`,
   {
@@ -31,7 +32,7 @@ should run meanwhile. Prints a table; a whole run also writes bench/results/benc
       choices: PARTS,
       isList: true,
       default: PARTS.join(','),
-      help: 'some of the parts',
+      help: 'some of the parts; `aging` adds a process that has served a million requests to the turns of `reads`',
     },
     repeats: { type: 'string', value: 'N', default: '36', help: 'turns of each row that count' },
     seconds: { type: 'string', value: 'S', default: '0.4', help: 'how long each turn lasts' },
@@ -48,21 +49,31 @@ async function measureAll(dir: string, load: Load, figures: Figure[]): Promise<v
   execFileSync(process.execPath, [join(ROOT, 'deploy/build.ts')], { stdio: 'inherit' });
   const sandbox = await filledSandbox(dir, log);
   try {
-    if (only.has('reads') || only.has('upstream')) {
-      const gateway = await startGateway(sandbox, dir, 'gateway');
-      try {
-        if (only.has('reads')) figures.push(...(await benchReads(load, gateway, dir, settings)));
-        log('reads done');
-        if (only.has('upstream')) figures.push(...(await compareWithCms(load, gateway, sandbox, settings)));
-        log('comparison with the CMS done');
-      } finally {
-        await gateway.stop();
-      }
-    }
-    if (only.has('aging')) figures.push(...(await benchAging(load, sandbox, dir, settings, log)));
+    if (only.has('reads') || only.has('aging') || only.has('upstream')) await measureReads(sandbox, dir, load, figures);
     if (only.has('writes')) figures.push(...(await benchWrites(sandbox, dir, settings)));
   } finally {
     await sandbox.stop();
+  }
+}
+
+async function measureReads(sandbox: Sandbox, dir: string, load: Load, figures: Figure[]): Promise<void> {
+  const aged = only.has('aging') ? await startAgedGateway(load, sandbox, dir, log) : undefined;
+  try {
+    const gateway = await startGateway(sandbox, dir, 'gateway');
+    try {
+      if (only.has('reads') || aged) {
+        figures.push(...(await benchReads(load, gateway, aged, dir, settings)));
+        log('reads done');
+      }
+      if (only.has('upstream')) {
+        figures.push(...(await compareWithCms(load, gateway, sandbox, settings)));
+        log('comparison with the CMS done');
+      }
+    } finally {
+      await gateway.stop();
+    }
+  } finally {
+    await aged?.stop();
   }
 }
 
