@@ -20,7 +20,7 @@ const PARTS = ['reads', 'aging', 'upstream', 'writes'];
 const options = scriptOptions(
   `npm run bench -- [options]
 
-The gateway in front of a real WordPress, beside other servers that send the same bytes. About twenty minutes on two cores, most of it
+The gateway in front of a real WordPress, beside other servers that send the same bytes. About twelve minutes on two cores, most of it
 reads; one minute of it goes into filling the site. Servers run on the one core and the load generator on the other: nothing else
 should run meanwhile. Prints a table; a whole run also writes bench/results/bench.json.`,
   {
