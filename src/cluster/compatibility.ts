@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { Credentials } from '../cms/port.ts';
 import { ConfigError } from '../errors.ts';
 import { type Mapping, mappingFingerprint } from '../mapping/mapping.ts';
-import { SCHEMA_VERSION } from '../store/schema.ts';
+import { REPLICA_FORMAT } from '../store/schema.ts';
 import { trimCharactersEnd } from '../text/text.ts';
 import { PROTOCOL_VERSION } from './change-log-entry.ts';
 import { parseMessage } from './messages.ts';
@@ -29,7 +29,7 @@ export function compatibilityOf(siteUrl: string, mapping: Mapping, serviceCreden
     site: siteUrl,
     mapping: mapping.name,
     'mapping contents': mappingFingerprint(mapping),
-    'interface version': `${INTERFACE}, records ${SCHEMA_VERSION}, protocol ${PROTOCOL_VERSION}`,
+    'interface version': `${INTERFACE}, records ${REPLICA_FORMAT}, protocol ${PROTOCOL_VERSION}`,
     scope: serviceCredentials === undefined ? 'public records' : 'all records',
   };
 }

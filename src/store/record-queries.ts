@@ -1,11 +1,9 @@
 // Reads single records of the replica, or a few by id, slug or name.
 
-import { FIELDS } from '../interface/fields.ts';
 import {
   FIRST_OCCURRENCE_ID,
   type ImageRecord,
   isTermKind,
-  KINDS,
   type Kind,
   occurrenceIdRange,
   POST_KINDS,
@@ -17,7 +15,7 @@ import {
 import { foldName } from '../text/html.ts';
 import { slugKey } from '../text/text.ts';
 import type { Database } from './database.ts';
-import { TARGET_KIND } from './schema.ts';
+import { RECORD_PROPERTIES, TARGET_KIND } from './schema.ts';
 import { inJson, raw, sql } from './sql.ts';
 
 /** What shows that a record changed. Terms have no time of modification, and all of them are public. */
@@ -47,17 +45,12 @@ const tableOf = (kind: Kind) => raw(isTermKind(kind) ? 'term' : 'post');
 const POST_STAMP = sql`id, modified_utc AS modifiedUtc, status`;
 const TERM_STAMP = sql`id, '' AS modifiedUtc, 'publish' AS status`;
 
-/** Of every record. A letter that changed on the disk may give a property another name, and the text is still JSON. */
-const PROPERTIES = Object.fromEntries(
-  KINDS.map((kind) => [kind, ['kind', 'id', ...Object.values(FIELDS[kind]).map(({ key }) => key)]]),
-) as Record<Kind, string[]>;
-
 /** The queries of `Replica` that are no lists; `Replica` documents them. */
 export function recordQueries(db: Database) {
   const parse = <T>(row: { record: string } | undefined, kind?: Kind): T | undefined =>
-    row && db.parse<T>(row.record, kind && PROPERTIES[kind]);
+    row && db.parse<T>(row.record, kind && RECORD_PROPERTIES[kind]);
   const parseRows = <T>(rows: { id: number; record: string }[], kind?: Kind): Map<number, T> =>
-    new Map(rows.map(({ id, record }) => [id, db.parse<T>(record, kind && PROPERTIES[kind])]));
+    new Map(rows.map(({ id, record }) => [id, db.parse<T>(record, kind && RECORD_PROPERTIES[kind])]));
   const state = (key: string) => db.get<{ value: string }>(sql`SELECT value FROM state WHERE key = ${key}`)?.value;
 
   return {

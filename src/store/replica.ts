@@ -28,7 +28,7 @@ import { isLinkedToVisibleEvent, listLinked, listTerms, termCounts, visibleLinke
 import { type Circle, locatedVenueIds } from './located-venues.ts';
 import { type RecordStamp, recordQueries, type ScheduledRecord, type StampFilter } from './record-queries.ts';
 import { createRenderedCache, type RenderedRecord } from './rendered-cache.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { REPLICA_FORMAT } from './schema.ts';
 import { beginBatch } from './upsert.ts';
 
 export { ReplicaInUse } from './database-file.ts';
@@ -37,7 +37,7 @@ export type { RenderedRecord } from './rendered-cache.ts';
 export interface ReplicaOptions {
   /** Missing directories are created. Absent: a temporary database that ends with the process. */
   file?: string | undefined;
-  /** Site and mapping. A file of another identity is quarantined. */
+  /** Site and mapping. A file of another identity, or with records of other fields, is quarantined. */
   identity: string;
   /** Memory for rendered records, 32 MiB by default. */
   renderedBytes?: number;
@@ -199,7 +199,7 @@ export function openReplica(options: ReplicaOptions): Replica {
   const { nowMs = Date.now } = options;
   const db = openDatabase({
     file,
-    identity: `${SCHEMA_VERSION} ${identity}`,
+    identity: `${REPLICA_FORMAT} ${identity}`,
     quarantine,
     onDamage,
     onRollback: resetAfterRollback,

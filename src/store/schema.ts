@@ -1,10 +1,29 @@
 // The replica's tables. A file with another version is quarantined, never migrated: every replica can be
 // built again from the CMS.
 
+import { createHash } from 'node:crypto';
+import { FIELDS } from '../interface/fields.ts';
+import { KINDS, type Kind } from '../model/records.ts';
+
 /**
- * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
+ * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`). New and removed fields of
+ * records do not need it: `REPLICA_FORMAT` has them.
  */
 export const SCHEMA_VERSION = 18;
+
+/** Properties that every stored record of the kind has. A letter that changed on the disk may give one another name in valid JSON. */
+export const RECORD_PROPERTIES = Object.fromEntries(
+  KINDS.map((kind) => [kind, ['kind', 'id', ...Object.values(FIELDS[kind]).map(({ key }) => key)]]),
+) as Record<Kind, string[]>;
+
+/** Names the tables and the properties of their records. Their order does not count. */
+export function replicaFormat(properties: Readonly<Record<Kind, readonly string[]>>): string {
+  const names = KINDS.map((kind) => properties[kind].toSorted());
+  return `${SCHEMA_VERSION}-${createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 8)}`;
+}
+
+/** Gateways with another format cannot read this one's replica, nor exchange records with it. */
+export const REPLICA_FORMAT = replicaFormat(RECORD_PROPERTIES);
 
 /** In the header of the file: a foreign SQLite file is never taken for a replica. */
 export const APPLICATION_ID = 0x63616c67;

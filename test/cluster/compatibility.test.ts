@@ -29,7 +29,7 @@ describe('compatibility of gateways that share a change log', () => {
   it('names a different version of the interface, of the records or of the protocol', () => {
     const theirs = own['interface version'].replace(/protocol \d+$/, 'protocol 0');
     expect(errorFor({ 'interface version': theirs })).to.match(
-      /CALENDAR_REDIS_URL.*interface version: theirs is calendar\/events\/v1, records \d+, protocol 0, this gateway has calendar\/events\/v1/,
+      /CALENDAR_REDIS_URL.*interface version: theirs is calendar\/events\/v1, records \S+, protocol 0, this gateway has calendar\/events\/v1/,
     );
     expect(errorFor({ 'interface version': 'calendar/events/v2, records 1, protocol 1' })).to.include('events/v2');
   });

@@ -19,6 +19,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { PUBLIC_VISIBILITY } from '../../src/store/filters.ts';
 import { openReplica, type Replica, ReplicaInUse } from '../../src/store/replica.ts';
+import { RECORD_PROPERTIES, REPLICA_FORMAT, replicaFormat } from '../../src/store/schema.ts';
 import { event, image, term } from './sample-records.ts';
 
 const listed = (replica: Replica) =>
@@ -62,6 +63,18 @@ describe('the file of the replica', () => {
         filled();
         const db = new DatabaseSync(file);
         db.exec('PRAGMA user_version = 9999');
+        db.close();
+      },
+    ],
+    [
+      'whose events lack a field',
+      /another site, mapping or version/,
+      () => {
+        filled();
+        const { event: properties } = RECORD_PROPERTIES;
+        const format = replicaFormat({ ...RECORD_PROPERTIES, event: properties.slice(1) });
+        const db = new DatabaseSync(file);
+        db.prepare("UPDATE meta SET value = replace(value, ?, ?) WHERE key = 'identity'").run(REPLICA_FORMAT, format);
         db.close();
       },
     ],
