@@ -1,10 +1,12 @@
 // Sample records for the tests of the replica, and arbitrary records for property tests.
 
 import fc from 'fast-check';
+import { FIELDS } from '../../src/interface/fields.ts';
 import type {
   EventRecord,
   ImageRecord,
   OrganizerRecord,
+  PostKind,
   TermKind,
   TermRecord,
   VenueRecord,
@@ -24,7 +26,12 @@ const POST = {
   image: 0,
 };
 
-const named = (kind: string, id: number) => ({
+/** A record without a property of its kind counts as damaged. A field that no code uses by name has its value from here. */
+const emptyFields = (kind: PostKind) =>
+  Object.fromEntries(Object.values(FIELDS[kind]).map(({ key, empty }) => [key, empty]));
+
+const named = (kind: PostKind, id: number) => ({
+  ...emptyFields(kind),
   id,
   slug: `${kind}-${id}`,
   title: `${kind} ${id}`,
@@ -34,8 +41,8 @@ const named = (kind: string, id: number) => ({
 export function event(id: number, fields: Partial<EventRecord> = {}): EventRecord {
   return {
     kind: 'event',
-    ...POST,
     ...named('event', id),
+    ...POST,
     allDay: false,
     start: '2026-06-01 10:00:00',
     end: '2026-06-01 12:00:00',
@@ -71,8 +78,8 @@ export function venue(id: number, fields: Partial<VenueRecord> = {}): VenueRecor
   };
   return {
     kind: 'venue',
-    ...POST,
     ...named('venue', id),
+    ...POST,
     ...address,
     website: '',
     latitude: null,
@@ -84,7 +91,7 @@ export function venue(id: number, fields: Partial<VenueRecord> = {}): VenueRecor
 }
 
 export function organizer(id: number, fields: Partial<OrganizerRecord> = {}): OrganizerRecord {
-  return { kind: 'organizer', ...POST, ...named('organizer', id), phone: '', website: '', email: '', ...fields };
+  return { kind: 'organizer', ...named('organizer', id), ...POST, phone: '', website: '', email: '', ...fields };
 }
 
 export function term(kind: TermKind, id: number, fields: Partial<TermRecord> = {}): TermRecord {
