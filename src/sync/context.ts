@@ -193,7 +193,7 @@ export interface ResyncProgress {
 
 /** As the replica keeps it. */
 interface SavedResync {
-  dueMs: number;
+  dueMs?: number;
   started?: number;
   progress?: { isRestarted?: boolean; remaining: Kind[]; cursor?: Cursor; lastImageId: number };
 }
@@ -210,8 +210,8 @@ export interface SyncMemory {
   media: MediaMemory;
   initialSync: SyncProgress;
   resync: {
-    /** 0: a full resync was restarted, or was never made. */
-    dueMs: number;
+    /** Undefined: there was no initial sync yet. 0: due now, because something changed that every record depends on. */
+    dueMs: number | undefined;
     /** How many full resyncs have started. */
     started: number;
     progress: ResyncProgress | undefined;
@@ -281,7 +281,7 @@ export function linkTablesState(tables: LinkTables): Record<string, string> {
 
 /** A replica without a saved time is due. */
 function loadResync(replica: Replica, collections: readonly Collection[]): SyncMemory['resync'] {
-  const { dueMs, started = 0, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, { dueMs: 0 });
+  const { dueMs, started = 0, progress } = parseState<SavedResync>(replica, STATE_KEYS.resync, {});
   const resync = { dueMs, started, progress: undefined, savedMs: Number.NEGATIVE_INFINITY, retry: undefined };
   if (!progress) return resync;
   const { isRestarted = false, cursor, lastImageId } = progress;

@@ -56,12 +56,13 @@ async function readNextPages(context: SyncContext): Promise<void> {
 
 async function startIfDue(context: SyncContext): Promise<ResyncProgress | undefined> {
   const { memory, collections, resyncIntervalMs, nowMs } = context;
-  const remainingMs = memory.resync.dueMs - nowMs();
+  const remainingMs = (memory.resync.dueMs ?? 0) - nowMs();
   // More than a whole interval: the clock was set back.
   if (remainingMs > 0 && remainingMs <= resyncIntervalMs) return undefined;
   await refreshSite(context);
   await recheckPublicViews(context);
-  const isRestarted = memory.resync.dueMs === 0;
+  // What was just read may have restarted it.
+  const isRestarted = !memory.resync.dueMs;
   memory.resync.dueMs = nowMs() + resyncIntervalMs;
   memory.resync.started += 1;
   memory.resync.savedMs = Number.NEGATIVE_INFINITY;

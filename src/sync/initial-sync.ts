@@ -40,7 +40,8 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
     memory.media.progress = { done, total: done + missing };
     observe({ type: 'sync-progress', collection: 'image', ...memory.media.progress });
   });
-  memory.resync.dueMs = nowMs() + resyncIntervalMs;
+  // Unless the site changed meanwhile: then the records of before must be read again at once.
+  memory.resync.dueMs ??= nowMs() + resyncIntervalMs;
   await poll(context);
   await replica.endBulkLoad();
   await commit(() => ({

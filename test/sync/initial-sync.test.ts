@@ -90,6 +90,23 @@ describe('initial sync and ingest', () => {
       expectInSync(site);
       expect(site.cms.requests.some(({ base, order }) => base === 'venues' && order === 'id')).to.equal(false);
     });
+
+    it('reads again at once what it copied before the site changed its time zone', async () => {
+      site = filledSite();
+      let events = 0;
+      site.cms.beforeRequest = ({ base, order }) => {
+        if (base === 'events' && order === 'id' && ++events > 3) unavailable();
+      };
+      site.sync.start();
+      await until(() => site.sync.status().state === 'unreachable', 'the replica is unreachable');
+      site.cms.beforeRequest = undefined;
+      site.cms.siteFacts = { ...site.cms.siteFacts, timezone: 'Asia/Tokyo' };
+      await site.restart();
+      await site.sync.whenComplete();
+      // 16 polls of 10 s: the full resync of each interval would begin later.
+      for (let n = 0; n < 16; n += 1) await site.poll();
+      expectInSync(site);
+    });
   });
 
   describe('ingesting records', () => {
