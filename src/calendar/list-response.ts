@@ -6,9 +6,9 @@ import { notReady, pageNotFound } from '../interface/errors.ts';
 import type { Input } from '../interface/parameter.ts';
 import { LIST_PARAMETERS } from '../interface/parameters.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import { type Kind, PLURALS, type PostKind } from '../model/records.ts';
+import { ANY_STATUS, type Kind, PLURALS, type PostKind } from '../model/records.ts';
 import { type PageWindow, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
-import { ANY_STATUS, exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './permissions.ts';
+import { exceedsPublic, isPublicOnly, restrictTo, visibilitiesFor } from './permissions.ts';
 import {
   joinRendered,
   joinStaff,

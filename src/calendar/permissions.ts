@@ -6,7 +6,14 @@ import type { Account, Action, ActionPermissions, Cms, CollectionSpec, Credentia
 import { CmsUnavailable } from '../errors.ts';
 import { noSuchKind, readOnly } from '../interface/errors.ts';
 import { type KindMapping, kindMappingOf, type Mapping } from '../mapping/mapping.ts';
-import { type Kind, type PostKind, type PostRecord, WITHHELD } from '../model/records.ts';
+import {
+  INTERNAL_STATUSES,
+  type Kind,
+  type PostKind,
+  type PostRecord,
+  UNPUBLISHED_STATUSES,
+  WITHHELD,
+} from '../model/records.ts';
 import { PUBLIC_VISIBILITIES, PUBLIC_VISIBILITY, type Visibilities, type Visibility } from '../store/filters.ts';
 
 /** Who makes a request: an account that the CMS has authenticated, or an anonymous caller. */
@@ -20,9 +27,7 @@ export interface Actor {
 export const ANONYMOUS: Actor = { credentials: undefined, account: undefined };
 
 /** Only those who may edit a record see it in these statuses. */
-const STAFF_STATUSES = ['draft', 'pending', 'private', 'future', 'trash', 'auto-draft', 'inherit', WITHHELD];
-/** The statuses that a list for staff covers by default. */
-export const ANY_STATUS = ['publish', 'draft', 'pending', 'private', 'future'];
+const STAFF_STATUSES = [...UNPUBLISHED_STATUSES, ...INTERNAL_STATUSES, WITHHELD];
 
 /**
  * Whether the CMS lets the actor do this with the records of a collection. An anonymous actor cannot do

@@ -5,6 +5,7 @@ import type { ActionPermissions, ReadRequest } from '../cms/port.ts';
 import { CmsRejected } from '../errors.ts';
 import { noLongerAvailable, notAccessible, notAnEvent, passwordProtected } from '../interface/errors.ts';
 import {
+  ANY_STATUS,
   FIRST_EMBEDDED_ID,
   isOccurrenceId,
   isPostKind,
@@ -17,7 +18,7 @@ import {
 } from '../model/records.ts';
 import { mapCmsError, unknownId } from './cms-errors.ts';
 import { callOptions } from './cms-records.ts';
-import { ANY_STATUS, isStaff, mayEdit, permissionsFor, restrictTo, visibilityFor } from './permissions.ts';
+import { isStaff, mayEdit, permissionsFor, restrictTo, visibilityFor } from './permissions.ts';
 import type { RequestContext } from './request-context.ts';
 import type { Services } from './services.ts';
 

@@ -4,7 +4,7 @@ import { type CmsRecord, type CollectionSpec, type ListRequest, plainCollection 
 import { settingsOf } from '../cms/wordpress/record-form.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
-import type { CalendarRecord, EventRecord, Kind, Site } from '../model/records.ts';
+import { ANY_STATUS, type CalendarRecord, type EventRecord, type Kind, type Site } from '../model/records.ts';
 import { PUBLIC_SCOPE, type Scope } from '../sync/collections.ts';
 import { orIfRefused, type SiteConnection } from './open-site.ts';
 
@@ -70,7 +70,7 @@ async function listRecords(
 export function listScope(spec: CollectionSpec, withCredentials: boolean): Scope {
   if (!withCredentials) return PUBLIC_SCOPE;
   const { statuses: ofPlugins = [] } = settingsOf(spec);
-  return { view: 'editor', statuses: ['publish', 'future', 'draft', 'pending', 'private', ...ofPlugins] };
+  return { view: 'editor', statuses: [...ANY_STATUS, ...ofPlugins] };
 }
 
 /** The tables for events that name venues and organizers otherwise than by id. `linked`: these records as the site sends them. */

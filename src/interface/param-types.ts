@@ -2,7 +2,7 @@
 // types of references are in reference-types.ts.
 
 import { isObject } from '../model/json.ts';
-import { MAX_FILTERED_CHARACTERS } from '../model/records.ts';
+import { INTERNAL_STATUSES, MAX_FILTERED_CHARACTERS, STATUSES } from '../model/records.ts';
 import { parsePhpDate, parseUnixSeconds, plainDate } from '../time/php-dates.ts';
 import { parseZone, utcZone } from '../time/zones.ts';
 import type { ParamType } from './parameter.ts';
@@ -89,8 +89,7 @@ export const clearableText: ParamType = {
   parse: (value) => (typeof value === 'string' ? value : ''),
 };
 
-const STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
-const LISTED_STATUSES = [...STATUSES, 'auto-draft', 'inherit'];
+const LISTED_STATUSES = [...STATUSES, ...INTERNAL_STATUSES];
 
 export const status: ParamType = {
   schema: { type: 'string', enum: STATUSES },

@@ -42,6 +42,14 @@ export const NO_TIME: WallTime = '0000-00-00 00:00:00';
  */
 export const NO_WEBSITE = '-';
 
+/** The statuses of WordPress's posts, which the API has too. */
+export const STATUSES: readonly string[] = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
+/** WordPress's statuses of posts that no editor's list shows. */
+export const INTERNAL_STATUSES: readonly string[] = ['auto-draft', 'inherit'];
+export const UNPUBLISHED_STATUSES = STATUSES.filter((status) => status !== 'publish');
+/** What `status=any` means in WordPress: every status but the trash. */
+export const ANY_STATUS = STATUSES.filter((status) => status !== 'trash');
+
 /**
  * The replica's status for a record that the CMS has published but does not show to anonymous callers,
  * because a plugin hides it. Only staff who may edit it see it, with the status `publish`.

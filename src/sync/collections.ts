@@ -6,7 +6,7 @@ import type { EmbeddedReader } from '../mapping/embedded.ts';
 import type { LinkTables } from '../mapping/link-fields.ts';
 import type { KindMapping, Mapping } from '../mapping/mapping.ts';
 import type { OccurrenceReader } from '../mapping/occurrences.ts';
-import { type CalendarRecord, type Kind, type Site, WITHHELD } from '../model/records.ts';
+import { type CalendarRecord, type Kind, type Site, UNPUBLISHED_STATUSES, WITHHELD } from '../model/records.ts';
 import type { RecordStamp } from '../store/record-queries.ts';
 
 /** The part of a collection that a request is about. */
@@ -42,9 +42,6 @@ export type CollectionPart = Pick<Collection, 'spec' | 'scope'>;
 
 /** Terms before the records that refer to them; events last. */
 const KIND_ORDER: readonly Kind[] = ['category', 'tag', 'venue', 'organizer', 'event'];
-
-/** The statuses of records that are not published, as the sync lists them. */
-const UNPUBLISHED_STATUSES = ['draft', 'pending', 'private', 'future', 'trash'];
 
 /**
  * The collections of a mapping. With a service account the replica holds records of every status, without one

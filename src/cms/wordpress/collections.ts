@@ -1,6 +1,7 @@
 // Posts and terms of WordPress. Both use the same code, since their routes, paging and errors are the same.
 
 import { CmsRejected, CmsUnavailable } from '../../errors.ts';
+import { STATUSES } from '../../model/records.ts';
 import { slugKey } from '../../text/text.ts';
 import type { RestCall } from '../client.ts';
 import {
@@ -26,9 +27,6 @@ type Collections = Pick<
 
 /** The error for a page after the last one; for terms WordPress sends an empty list instead. */
 const PAGE_PAST_END = 'rest_post_invalid_page_number';
-
-/** Statuses of WordPress itself, the trash included; a list with `status=any` leaves the trash out. */
-const ALL_STATUSES = ['publish', 'draft', 'pending', 'private', 'future', 'trash'];
 
 /** Calls to the collections of `wp/v2`, named by their `rest_base`. */
 export function createCollections(call: RestCall): Collections {
@@ -195,7 +193,7 @@ function contextOf(spec: CollectionSpec, view: View): Query {
 function statusParam(spec: CollectionSpec, statuses: NonNullable<ListRequest['statuses']>): string {
   if (statuses === 'any') return 'any';
   const { statuses: ofPlugins = [] } = settingsOf(spec);
-  return (statuses === 'all' ? [...new Set([...ALL_STATUSES, ...ofPlugins])] : statuses).join(',');
+  return (statuses === 'all' ? [...new Set([...STATUSES, ...ofPlugins])] : statuses).join(',');
 }
 
 function fieldsOf(spec: CollectionSpec, detail: Detail | undefined): Query {

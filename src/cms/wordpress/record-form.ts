@@ -2,7 +2,7 @@
 // gateway's model: ids that no other record has, the API's statuses, modification times in the gateway's form.
 
 import { isObject } from '../../model/json.ts';
-import { TERM_ID_OFFSET } from '../../model/records.ts';
+import { INTERNAL_STATUSES, STATUSES, TERM_ID_OFFSET } from '../../model/records.ts';
 import { searchableText } from '../../text/html.ts';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
 
@@ -174,7 +174,7 @@ function fillMissing(target: CmsRecord, source: CmsRecord): CmsRecord {
   return merged;
 }
 
-const CORE_STATUSES = new Set(['publish', 'future', 'draft', 'pending', 'private', 'trash', 'auto-draft', 'inherit']);
+const CORE_STATUSES = new Set([...STATUSES, ...INTERNAL_STATUSES]);
 
 /**
  * WordPress counts posts and terms separately, but the API has one id space for events, venues and organizers.
