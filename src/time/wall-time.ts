@@ -11,12 +11,17 @@ export const earliestMs = -62_167_219_200_000;
 export const latestMs = 253_402_300_799_000;
 
 /**
+ * The wall time in an ISO 8601 text, to the second: `2027-01-10T09:00:00.000Z` becomes `2027-01-10 09:00:00`. The text is not checked.
+ */
+export const isoToWall = (text: string): string => text.slice(0, 19).replace('T', ' ');
+
+/**
  * Formats milliseconds as a wall time in UTC. Drops fractions of a second, and clamps to the years 0000 to
  * 9999.
  */
 export function formatWallTime(ms: number): string {
   const iso = new Date(Math.min(Math.max(ms, earliestMs), latestMs)).toISOString();
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
+  return isoToWall(iso);
 }
 
 /** The number in the decimal digits from index `from` to index `to`. NaN if there are other characters. */

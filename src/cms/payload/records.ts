@@ -3,6 +3,7 @@
 import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
 import { isPostKind } from '../../model/records.ts';
+import { isoToWall } from '../../time/wall-time.ts';
 import type { CmsRecord, CollectionSpec, Detail, RecordForm } from '../port.ts';
 import type { IdSpace, Ids } from './ids.ts';
 
@@ -80,8 +81,7 @@ export function toGatewayRecord(ids: Ids, spec: CollectionSpec, doc: CmsRecord, 
     const path = spec.paths.get(key);
     if (path !== undefined) record = replaceAt(record, path, withoutWrapper);
   }
-  if (spec.storedAs === 'posts' && typeof doc.updatedAt === 'string')
-    record.modifiedUtc = doc.updatedAt.slice(0, 19).replace('T', ' ');
+  if (spec.storedAs === 'posts' && typeof doc.updatedAt === 'string') record.modifiedUtc = isoToWall(doc.updatedAt);
   const hasStatus = detail === undefined || detail === 'mapped' || detail === 'stamp';
   if (!isPostCollection(spec) || !hasStatus) return record;
   const field = statusFieldOf(spec);

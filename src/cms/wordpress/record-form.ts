@@ -4,6 +4,7 @@
 import { isObject } from '../../model/json.ts';
 import { INTERNAL_STATUSES, STATUSES, TERM_ID_OFFSET } from '../../model/records.ts';
 import { searchableText } from '../../text/html.ts';
+import { isoToWall } from '../../time/wall-time.ts';
 import { CMS_STATUS, type CmsRecord, type CollectionSpec, type Detail, type Query, type RecordForm } from '../port.ts';
 
 /** What a mapping says about a collection for WordPress alone: the key `wordpress` of a kind. */
@@ -193,7 +194,7 @@ export const nativeId = (spec: CollectionSpec, id: number): number => id - idOff
 export function normalize(spec: CollectionSpec, record: CmsRecord): CmsRecord {
   const { id, status, modified_gmt: modified } = record;
   if (typeof id === 'number') record.id = gatewayId(spec, id);
-  if (typeof modified === 'string') record.modifiedUtc = modified.slice(0, 19).replace('T', ' ');
+  if (typeof modified === 'string') record.modifiedUtc = isoToWall(modified);
   // WordPress hides records with a plugin's own status from anonymous lists.
   if (typeof status === 'string' && settingsOf(spec).statuses?.includes(status) && !CORE_STATUSES.has(status)) {
     record.status = 'publish';

@@ -2,7 +2,7 @@
 // a CMS that stores instants. Internal: mappings cannot name them.
 
 import { NO_TIME } from '../../model/records.ts';
-import { parseWallTime } from '../../time/wall-time.ts';
+import { isoToWall, parseWallTime } from '../../time/wall-time.ts';
 import { siteZone, utcZone } from '../../time/zones.ts';
 import type { CodecDefinition } from './codec.ts';
 import { convertWallTime } from './datetime.ts';
@@ -16,7 +16,7 @@ export const cmsDate: CodecDefinition<never> = {
   create: () => ({
     read: (stored) => {
       if (typeof stored !== 'string') return undefined;
-      const wall = stored.replace('T', ' ').slice(0, 19);
+      const wall = isoToWall(stored);
       return parseWallTime(wall) === undefined ? undefined : wall;
     },
     write: (value) => {
@@ -37,7 +37,7 @@ export const instant: CodecDefinition<never> = {
     return {
       read: (stored, { site }) => {
         if (typeof stored !== 'string') return undefined;
-        const utc = stored.replace('T', ' ').slice(0, 19);
+        const utc = isoToWall(stored);
         return parseWallTime(utc) === undefined ? undefined : convertWallTime(utc, utcZone, zoneOf(site));
       },
       write: (value, { site }) => {
