@@ -1,4 +1,5 @@
-// An aged gateway for the benchmark of reads: a process that has answered a million mixed requests, failures and outages included.
+// An aged gateway for the benchmark of reads: a process that has answered a million mixed requests, failures
+// and outages included.
 
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -131,8 +131,8 @@ function run({
       });
     }
 
-    // Waking a process that sleeps costs the one that sends to it as much as half a small response. A fast server pays that rarely, because
-    // the generator is busy; so it never sleeps, for any server.
+    // Waking a process that sleeps costs the one that sends to it as much as half a small response. A fast
+    // server pays that rarely, because the generator is busy; so it never sleeps, for any server.
     const stayAwake = () => {
       if (open > 0) setImmediate(stayAwake);
     };

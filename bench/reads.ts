@@ -1,4 +1,5 @@
-// Benchmark of public reads: the gateway, the same aged, and the baseline servers send the same responses, in turns, on one core.
+// Benchmark of public reads: the gateway, the same aged, and the baseline servers send the same responses, in
+// turns, on one core.
 
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -16,7 +17,10 @@ export const LIST = `${CALENDAR}/events?per_page=50&start_date=2000-01-01`;
 const CONNECTIONS = 50;
 const MISS_REQUESTS = 4000;
 const MISS_SETTLE = 500;
-/** Before each measurement the server gets the same load for this time: what it did before has left its caches and its garbage by then. */
+/**
+ * Before each measurement the server gets the same load for this time: what it did before has left its caches
+ * and its garbage by then.
+ */
 const SETTLE_MS = 100;
 /** The gateways and raw node:http are measured in every turn; the other baselines in every second one. */
 const BASELINES_EVERY = 2;
@@ -190,7 +194,8 @@ function figuresOf({ key, title }: Row, server: string, measured: Map<string, Ma
   const own = [...turns.values()];
   const cpuUs = median(own.map((each) => each.cpuUs));
   const perSecond = median(own.map((each) => each.perSecond));
-  // Each turn is compared with raw node:http of the same turn, a few seconds apart at most: the machine is equally busy then.
+  // Each turn is compared with raw node:http of the same turn, a few seconds apart at most: the machine is
+  // equally busy then.
   const ratio = median([...turns].map(([turn, each]) => raw.get(turn)!.cpuUs / each.cpuUs));
   const speed = median([...turns].map(([turn, each]) => each.perSecond / raw.get(turn)!.perSecond));
   const name = server === AGED ? `${AGED}_${key}` : server in BASELINES ? `${key}_${server.replaceAll('-', '_')}` : key;

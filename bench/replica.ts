@@ -41,8 +41,8 @@ const ROOT = resolve(import.meta.dirname, '..');
 const CACHE = join(ROOT, '.cache');
 
 /**
- * Builds `dist/`, and replica/gateway.ts to run with it, as the gateway is installed: stripping types at run time would add thirty megabytes that no
- * operator has. Returns the path of the script.
+ * Builds `dist/`, and replica/gateway.ts to run with it, as the gateway is installed: stripping types at run
+ * time would add thirty megabytes that no operator has. Returns the path of the script.
  */
 function buildGateway(): string {
   execFileSync(process.execPath, [join(ROOT, 'deploy/build.ts')], { stdio: 'inherit' });

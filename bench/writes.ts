@@ -89,7 +89,8 @@ export async function benchWrites(sandbox: Sandbox, dir: string, { repeats }: Re
 type Ask = (url: string, method?: string, json?: object, anonymous?: boolean) => Promise<ApiResponse>;
 
 /**
- * Counts calls to the CMS per operation, while the gateway has the result of the editor's login in its cache (a minute).
+ * Counts calls to the CMS per operation, while the gateway has the result of the editor's login in its cache
+ * (a minute).
  */
 async function counts(gateway: Gateway, ask: Ask, calendar: string, createdIds: number[]): Promise<Figure[]> {
   const event = `${calendar}/events`;

@@ -1,4 +1,5 @@
-// `npm run build:client`: generates the types of the API from its OpenAPI document and compiles the client to `dist/client/`.
+// `npm run build:client`: generates the types of the API from its OpenAPI document and compiles the client to
+// `dist/client/`.
 
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';

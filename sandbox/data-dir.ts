@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 /**
- * Creates the data folder and reserves it for this process: two servers with different ports would overwrite its configuration.
+ * Creates the data folder and reserves it for this process: two servers with different ports would overwrite
+ * its configuration.
  * @param prepare runs when no other process can use the folder, and before it is created
  * @returns the function that releases it
  * @throws Error if another process runs in it

@@ -1,4 +1,5 @@
-// Preloaded into the WebAssembly server, which would listen on all addresses: makes it listen on the loopback address only.
+// Preloaded into the WebAssembly server, which would listen on all addresses: makes it listen on the loopback
+// address only.
 
 import { Server } from 'node:net';
 

@@ -82,7 +82,10 @@ export function npm(args: readonly string[], cwd: string): Promise<string> {
   return run(own ? [process.execPath, script, ...args] : ['npm', ...args], { cwd, env: ownNodeFirst() });
 }
 
-/** Imports one of the sandbox's packages. The caller declares its type, because it is not installed when types are checked. */
+/**
+ * Imports one of the sandbox's packages. The caller declares its type, because it is not installed when types
+ * are checked.
+ */
 export async function loadPackage<T>(name: string): Promise<T> {
   return (await import(name)) as T;
 }

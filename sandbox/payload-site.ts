@@ -20,7 +20,10 @@ export interface PayloadCredentials {
   apiKey: string;
 }
 
-/** `number`: counted by the database; `uuid`: as on MongoDB or with `idType: 'uuid'`, the gateway must number the records. */
+/**
+ * `number`: counted by the database; `uuid`: as on MongoDB or with `idType: 'uuid'`, the gateway must number
+ * the records.
+ */
 export type PayloadIds = 'number' | 'uuid';
 
 export interface PayloadSandboxOptions {

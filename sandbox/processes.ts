@@ -15,8 +15,9 @@ export interface ProcessGroup {
   stop(): Promise<void>;
 }
 
-// The shell has a pipe from this process as descriptor 3. When this process exits, even by SIGKILL, the pipe closes, `cat`
-// exits, and the shell stops the whole group: PHP's worker processes would otherwise keep running.
+// The shell has a pipe from this process as descriptor 3. When this process exits, even by SIGKILL, the pipe
+// closes, `cat` exits, and the shell stops the whole group: PHP's worker processes would otherwise keep
+// running.
 const GUARD = [
   'exec 3<&0',
   '"$@" </dev/null 3<&- & child=$!',

@@ -180,7 +180,8 @@ export function writeMuPlugins(dataDir: string, plugins: Record<string, string>,
 export type RunPhp = (fileInRoot: string) => Promise<string>;
 
 /**
- * Installs WordPress into the database. With SQLite it uses the cached copy of an earlier installation, if there is one.
+ * Installs WordPress into the database. With SQLite it uses the cached copy of an earlier installation, if
+ * there is one.
  * @returns whether WordPress was installed, not copied
  */
 export async function fillDatabase(dataDir: string, kind: DatabaseKind, runPhp: RunPhp): Promise<boolean> {

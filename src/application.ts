@@ -1,4 +1,5 @@
-// Creates the application that answers requests: the use cases' services and the HTTP listener, over a replica and a CMS.
+// Creates the application that answers requests: the use cases' services and the HTTP listener, over a
+// replica and a CMS.
 
 import type { RequestListener } from 'node:http';
 import { createChanges } from './calendar/changes.ts';
@@ -250,7 +251,10 @@ function createStatus({ sync, replica, site }: Services): () => ApplicationStatu
   };
 }
 
-/** @throws ApiError 503 until the initial sync is complete; 404 for an event that the replica does not have for the public */
+/**
+ * @throws ApiError 503 until the initial sync is complete; 404 for an event that the replica does not have
+ * for the public
+ */
 function assertPublicEvent({ sync, replica }: Services, id: number): void {
   if (!sync.state().complete) throw notReady(sync.status().percent);
   if (replica.get('event', id)?.status !== 'publish') throw eventNotFound(id);

@@ -1,4 +1,5 @@
-// The environment variables of the configuration: one for each key of the schema, and for a secret also one that names a file.
+// The environment variables of the configuration: one for each key of the schema, and for a secret also one
+// that names a file.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { CONFIG_SCHEMA } from './config-schema.ts';
@@ -61,7 +62,10 @@ function settingsBelow(rule: Rule, path: string): Setting[] {
   ];
 }
 
-/** The key in capitals, without `listen` and without the `S` of seconds: `sync.intervalS` is `CALENDAR_SYNC_INTERVAL`. */
+/**
+ * The key in capitals, without `listen` and without the `S` of seconds: `sync.intervalS` is
+ * `CALENDAR_SYNC_INTERVAL`.
+ */
 function variableOf(key: string): string {
   const name = key.replace(/^listen\./, '').replace(/S$/, '');
   return (
@@ -74,8 +78,8 @@ function variableOf(key: string): string {
 }
 
 /**
- * Reads the variables of the gateway. Ignores empty ones, and what Kubernetes and Docker set for a service whose name begins with
- * "calendar".
+ * Reads the variables of the gateway. Ignores empty ones, and what Kubernetes and Docker set for a service
+ * whose name begins with "calendar".
  * @param warn gets one message that names the unknown variables
  * @throws ConfigError for a variable that is set beside its file variable, and for an unusable file; never with a value
  */

@@ -1,5 +1,5 @@
-// All settings: type, limits, default and meaning of each, as JSON Schema. The type of the configuration, the environment
-// variables, docs/configuration.md and config/schema.json follow from here.
+// All settings: type, limits, default and meaning of each, as JSON Schema. The type of the configuration, the
+// environment variables, docs/configuration.md and config/schema.json follow from here.
 
 const INT32_MAX = 2_147_483_647;
 
@@ -273,7 +273,10 @@ type SectionOf<Properties> = {
 
 type Present = { default: unknown } | { properties: unknown };
 
-/** The configuration with all defaults. `upstream.url`, which has none, is required: `loadConfig` rejects a configuration without it. */
+/**
+ * The configuration with all defaults. `upstream.url`, which has none, is required: `loadConfig` rejects a
+ * configuration without it.
+ */
 export type Config = ValueOf<typeof CONFIG_SCHEMA> & { upstream: { url: string } };
 
 /** The values of all settings that have a default, in all sections. */

@@ -1,4 +1,5 @@
-// The configuration: the defaults, overridden by the operator's file, overridden by the environment; validated and frozen.
+// The configuration: the defaults, overridden by the operator's file, overridden by the environment;
+// validated and frozen.
 
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';

@@ -124,8 +124,8 @@ export type UnavailableReason =
   | 'breaker-open';
 
 /**
- * The CMS gave no usable response. `outcomeUnknown`: the CMS may or may not have executed the write. `status`: the HTTP status, if the CMS
- * sent one.
+ * The CMS gave no usable response. `outcomeUnknown`: the CMS may or may not have executed the write.
+ * `status`: the HTTP status, if the CMS sent one.
  */
 export class CmsUnavailable extends Error {
   readonly reason: UnavailableReason;
@@ -155,8 +155,8 @@ export class CmsUnavailable extends Error {
 }
 
 /**
- * The CMS redirects where the gateway does not follow: to another origin, which must not get credentials; more than three times; or a write,
- * which would be lost.
+ * The CMS redirects where the gateway does not follow: to another origin, which must not get credentials;
+ * more than three times; or a write, which would be lost.
  */
 export class CmsRedirected extends CmsUnavailable {
   /** Undefined without a valid absolute `Location`. */
@@ -183,7 +183,10 @@ export class NotLeaderError extends CmsUnavailable {
   }
 }
 
-/** A mistake in the operator's configuration: its location, the reason and the remedy. Ends the process with exit code 2. */
+/**
+ * A mistake in the operator's configuration: its location, the reason and the remedy. Ends the process with
+ * exit code 2.
+ */
 export class ConfigError extends Error {
   readonly location: string;
   readonly remedy: string;
@@ -197,8 +200,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * The replica failed. `damaged`: its file is corrupt. `unwritable`: the disk is full or read-only. `closed`: a new replica is replacing it.
- * Clients get 503.
+ * The replica failed. `damaged`: its file is corrupt. `unwritable`: the disk is full or read-only. `closed`:
+ * a new replica is replacing it. Clients get 503.
  */
 export class ReplicaError extends Error {
   readonly reason: 'damaged' | 'unwritable' | 'closed';

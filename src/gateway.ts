@@ -26,9 +26,15 @@ type ClusterModule = Pick<typeof import('./cluster/cluster.ts'), 'createCluster'
   Pick<typeof import('./cluster/redis-idempotency-keys.ts'), 'openRedisIdempotencyStore'>;
 
 export interface Gateway {
-  /** Opens both ports and starts the sync. Throws `ConfigError` if a port cannot be opened, after releasing everything. */
+  /**
+   * Opens both ports and starts the sync. Throws `ConfigError` if a port cannot be opened, after releasing
+   * everything.
+   */
   start(): Promise<{ url: string; adminUrl: string }>;
-  /** Graceful shutdown: reports not ready, waits for requests in flight (at most the drain time), and closes everything. */
+  /**
+   * Graceful shutdown: reports not ready, waits for requests in flight (at most the drain time), and closes
+   * everything.
+   */
   stop(): Promise<void>;
   /** Resolves with an error after which the gateway must be stopped: a damaged replica could not be replaced. */
   failed: Promise<unknown>;
@@ -44,8 +50,9 @@ export async function openGateway(config: Config, log: Observe): Promise<Gateway
 }
 
 /**
- * Opens the CMS that the mapping names. The result has the credentials of the service account (undefined without one), and the id of the id
- * map: a replica that was filled with the numbers of another id map must not be used.
+ * Opens the CMS that the mapping names. The result has the credentials of the service account (undefined
+ * without one), and the id of the id map: a replica that was filled with the numbers of another id map must
+ * not be used.
  * @param idMapFile the file of the id map, for a CMS whose ids are texts; absent: the numbers are forgotten when the process ends
  * @throws ConfigError if the file cannot be used
  */

@@ -10,8 +10,8 @@ type Options<K extends {}, V extends {}> = Pick<
 const COUNT = { sizeCalculation: () => 1 };
 
 /**
- * Returns a cache of up to `maxEntries`. The `max` of lru-cache would allocate memory for all of them in advance: for all caches of a gateway
- * together 5 MB.
+ * Returns a cache of up to `maxEntries`. The `max` of lru-cache would allocate memory for all of them in
+ * advance: for all caches of a gateway together 5 MB.
  */
 export const createLargeCache = <K extends {}, V extends {}>(
   maxEntries: number,

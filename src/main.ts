@@ -9,7 +9,10 @@ import { VERSION } from './version.ts';
 // locutus parses dates in the time zone of the process; the gateway parses them in the site's.
 process.env.TZ = 'UTC';
 
-/** `engines` in package.json says the same. Node 23 never had all that later 22 versions got, and is no longer maintained. */
+/**
+ * `engines` in package.json says the same. Node 23 never had all that later 22 versions got, and is no longer
+ * maintained.
+ */
 const isSupported = (major: number, minor: number): boolean => major >= 24 || (major === 22 && minor >= 20);
 
 /** Older versions lack `node:sqlite` or cannot strip types. Runs before any import that would fail. */
@@ -56,7 +59,8 @@ function fail(error: unknown): never {
   process.exit(isConfigError ? 2 : 1);
 }
 
-// After EPIPE (`| head`) a command runs on without its output: it writes its files, removes its drafts and has its own exit code.
+// After EPIPE (`| head`) a command runs on without its output: it writes its files, removes its drafts and
+// has its own exit code.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') fail(error);

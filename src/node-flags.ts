@@ -1,15 +1,17 @@
-// Node's flags of a gateway. They bound its memory, and `serve` and `init` apply them themselves: however they are started, the figures in
-// docs/internals/performance.md hold.
+// Node's flags of a gateway. They bound its memory, and `serve` and `init` apply them themselves: however
+// they are started, the figures in docs/internals/performance.md hold.
 
 /**
- * A smaller heap and one worker thread: the defaults take about a hundred megabytes more. docs/internals/performance.md compares the sizes.
+ * A smaller heap and one worker thread: the defaults take about a hundred megabytes more.
+ * docs/internals/performance.md compares the sizes.
  */
 export const NODE_FLAGS: readonly string[] = [
   '--max-semi-space-size=8',
   '--heap-growing-percent=50',
   '--v8-pool-size=1',
   '--no-parallel-scavenge',
-  // V8 may otherwise decide in the first seconds that objects of requests live long, and collects them at three times the cost.
+  // V8 may otherwise decide in the first seconds that objects of requests live long, and collects them at
+  // three times the cost.
   '--no-allocation-site-pretenuring',
   // node:sqlite works in each supported version; Node 22 still warns about it.
   '--disable-warning=ExperimentalWarning',
@@ -33,8 +35,9 @@ export function missingFlags(execArgv: readonly string[], nodeOptions = ''): str
 }
 
 /**
- * Replaces this process by one with all flags: V8 takes most of them only at its start. The process id and the terminal stay, so a
- * supervisor does not notice. Returns if no flag is missing, or where a process cannot be replaced (Windows).
+ * Replaces this process by one with all flags: V8 takes most of them only at its start. The process id and
+ * the terminal stay, so a supervisor does not notice. Returns if no flag is missing, or where a process
+ * cannot be replaced (Windows).
  */
 export function restartWithFlags(): void {
   const { execPath, execArgv, argv, env } = process;

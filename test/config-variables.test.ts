@@ -1,5 +1,6 @@
-// Each environment variable alone: it sets its key and nothing else, also from a file if it is a credential, and a wrong value names it.
-// The names and values are written by hand, as docs/configuration.md promises them; a key of the schema without a row fails the first test.
+// Each environment variable alone: it sets its key and nothing else, also from a file if it is a credential,
+// and a wrong value names it. The names and values are written by hand, as docs/configuration.md promises
+// them; a key of the schema without a row fails the first test.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

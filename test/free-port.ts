@@ -13,8 +13,8 @@ export async function freePorts(): Promise<[port: number, adminPort: number]> {
 }
 
 /**
- * Not a port that the system chooses (`listen(0)`): it takes those from the range of outgoing connections, of which one may get the port
- * before the caller listens there.
+ * Not a port that the system chooses (`listen(0)`): it takes those from the range of outgoing connections, of
+ * which one may get the port before the caller listens there.
  */
 const RANGE = [10_000, 32_000] as const;
 

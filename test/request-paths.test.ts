@@ -1,5 +1,5 @@
-// The files that docs/internals/request-paths.md names in order are executed by the list, the create or the poll that it describes; and
-// few files lie between a request and the SQL that it leads to.
+// The files that docs/internals/request-paths.md names in order are executed by the list, the create or the
+// poll that it describes; and few files lie between a request and the SQL that it leads to.
 
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -13,7 +13,10 @@ import { startGateway, type TestGateway } from './start-gateway.ts';
 const ROOT = join(import.meta.dirname, '..');
 const text = readFileSync(join(ROOT, 'docs/internals/request-paths.md'), 'utf8');
 
-/** The numbered files of a section. Those of the network are not executed here: the gateway is in memory, and its CMS a fake. */
+/**
+ * The numbered files of a section. Those of the network are not executed here: the gateway is in memory, and
+ * its CMS a fake.
+ */
 function filesOf(heading: string): string[] {
   const [, section = ''] = text.split(`\n## ${heading}\n`);
   const items = section.split('\n## ')[0]!.match(/^\d+\. .*$/gm) ?? [];
@@ -43,7 +46,10 @@ async function executedBy(work: () => Promise<unknown>): Promise<Set<string>> {
 const STATEMENT_METHODS = ['all', 'get', 'run', 'iterate'] as const;
 const FRAMES = 200;
 
-/** The files of `src/` that are on the call stack, awaiting callers included, whenever `work` runs a statement of SQL. */
+/**
+ * The files of `src/` that are on the call stack, awaiting callers included, whenever `work` runs a statement
+ * of SQL.
+ */
 async function callersOfSql(work: () => Promise<unknown>): Promise<Set<string>> {
   const files = new Set<string>();
   const original = { ...Object.getOwnPropertyDescriptors(StatementSync.prototype) };

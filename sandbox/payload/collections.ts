@@ -1,4 +1,5 @@
-// The collections of the site: events with venues, organizers, categories and tags, classes of several weeks, images and users.
+// The collections of the site: events with venues, organizers, categories and tags, classes of several weeks,
+// images and users.
 
 import { lexicalEditor, lexicalHTMLField } from '@payloadcms/richtext-lexical';
 import type { CollectionConfig, Field, FieldHook } from 'payload';
@@ -104,7 +105,10 @@ const events: CollectionConfig = {
 
 const DAY_MS = 86_400_000;
 
-/** The weeks of a class, if the request asks for the occurrences of so many days before and after today. `null`: it takes place once. */
+/**
+ * The weeks of a class, if the request asks for the occurrences of so many days before and after today.
+ * `null`: it takes place once.
+ */
 const occurrencesOfClass: FieldHook = ({ data, req }) => {
   const window = /^(\d+),(\d+)$/.exec(String(req.query.calendar_occurrences ?? ''));
   if (!window) return undefined;

@@ -1,5 +1,6 @@
-// Fills an empty site with the demo calendar through a gateway: for the demo with Payload, benchmarks and the tests in a browser. The demo with
-// WordPress uses seed.ts. Uploads the images to the CMS, and creates everything else through the API.
+// Fills an empty site with the demo calendar through a gateway: for the demo with Payload, benchmarks and the
+// tests in a browser. The demo with WordPress uses seed.ts. Uploads the images to the CMS, and creates
+// everything else through the API.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Entry, Town } from './content.ts';

@@ -33,8 +33,8 @@ interface GatewayAddresses {
 const READY_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 8000;
 
-// Descriptor 3 is a pipe from this process. When it closes, by `stop` or because this process exits, the shell sends SIGTERM to
-// the gateway only, which then has time to close its database.
+// Descriptor 3 is a pipe from this process. When it closes, by `stop` or because this process exits, the
+// shell sends SIGTERM to the gateway only, which then has time to close its database.
 const GUARD = [
   'exec 3<&0',
   '"$@" </dev/null 3<&- & child=$!',

@@ -1,5 +1,6 @@
-// The demo calendar as create requests of WordPress's REST API, in the form of the mapping wordpress-meta: `seed.php` runs them all in one
-// run of PHP, which on WebAssembly takes seconds where a request for each takes minutes.
+// The demo calendar as create requests of WordPress's REST API, in the form of the mapping wordpress-meta:
+// `seed.php` runs them all in one run of PHP, which on WebAssembly takes seconds where a request for each
+// takes minutes.
 
 import { encodeCost, normalizeCost } from '../../src/calendar/cost.ts';
 import type { Entry, Town } from './content.ts';

@@ -82,7 +82,8 @@ export interface CmsRecords {
   delete(kind: Kind, id: number, request: Caller, changed?: () => CalendarRecord[]): Promise<void>;
   readImage(id: number, request: Caller): Promise<ImageRecord | undefined>;
   /**
-   * Throws what a create (without `id`) or update would throw before its write. Resolves with the CMS record, if an update needs it.
+   * Throws what a create (without `id`) or update would throw before its write. Resolves with the CMS record,
+   * if an update needs it.
    */
   check<K extends Kind>(
     kind: K,
@@ -137,7 +138,10 @@ export function createCmsRecords(dependencies: Dependencies): CmsRecords {
     return record;
   }
 
-  /** The CMS has an occurrence in the record of its series. `record` is read from `cmsRecord`. Throws `CmsRejected` if `id` is an occurrence that the series lacks. */
+  /**
+   * The CMS has an occurrence in the record of its series. `record` is read from `cmsRecord`. Throws
+   * `CmsRejected` if `id` is an occurrence that the series lacks.
+   */
   function pickOccurrence<K extends Kind>(kind: K, id: number, cmsRecord: CmsRecord, record: RecordOf[K]): RecordOf[K] {
     if (kind !== 'event' || !isOccurrenceId(id)) return record;
     const occurrences = mappingOf(kind).occurrences?.(cmsRecord, site(), sync.linkTables());

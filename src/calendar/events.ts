@@ -144,8 +144,9 @@ export function createEvents(services: Services, linkedRecords: Record<LinkedKin
   }
 
   /**
-   * Creates the event. One that is sent with a publication date gets this date as `modified`, unless it is sticky: The Events Calendar
-   * saves a sticky event a second time, which sets its `modified` to now. So does this.
+   * Creates the event. One that is sent with a publication date gets this date as `modified`, unless it is
+   * sticky: The Events Calendar saves a sticky event a second time, which sets its `modified` to now. So does
+   * this.
    */
   async function createAndTouch(
     fields: Partial<EventFields>,
@@ -291,7 +292,10 @@ function createEventFields(services: Services, linkedRecords: Record<LinkedKind,
     return fields;
   }
 
-  /** The references as far as they can be checked: records that will be created have no id yet, and no entry in a link table. */
+  /**
+   * The references as far as they can be checked: records that will be created have no id yet, and no entry
+   * in a link table.
+   */
   function knownReferences(references: Partial<Record<ReferenceField, ResolvedReferences>>): Partial<EventFields> {
     const { linkFields } = services.mapping.kinds.event;
     const known = Object.entries(references).flatMap(([field, { existing, newCount }]) => {

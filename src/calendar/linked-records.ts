@@ -45,7 +45,10 @@ import {
   withPlaceholderImage,
 } from './write-post.ts';
 
-/** The order of parameters in The Events Calendar's links. Lists of venues and of organizers have the same parameters. */
+/**
+ * The order of parameters in The Events Calendar's links. Lists of venues and of organizers have the same
+ * parameters.
+ */
 const LINK_ORDER = linkOrder('venue', [
   'page',
   'per_page',
@@ -145,8 +148,8 @@ export function createLinkedRecords(services: Services, kind: LinkedKind) {
   }
 
   /**
-   * Checks all of a new record that the gateway can know, and writes nothing. The result creates it, or returns an existing record with the
-   * same data. For records in an event's body too.
+   * Checks all of a new record that the gateway can know, and writes nothing. The result creates it, or
+   * returns an existing record with the same data. For records in an event's body too.
    */
   async function prepare(
     input: Input,
@@ -298,8 +301,8 @@ async function findDuplicate(
 }
 
 /**
- * Whether the record differs in a sent field besides its title. A field that the mapping cannot write does not count: a new record would
- * not have it either.
+ * Whether the record differs in a sent field besides its title. A field that the mapping cannot write does
+ * not count: a new record would not have it either.
  * @param fields what a new record would get
  */
 function differs(

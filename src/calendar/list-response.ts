@@ -100,8 +100,9 @@ interface FoundPage<K extends PostKind> {
 }
 
 /**
- * Finds the page of a list and builds its response. Throws 404 for a page after the last one. A page that takes long is rendered in several
- * turns of the event loop. If the replica changes meanwhile, the page is found again and rendered in one turn: a page belongs to one state.
+ * Finds the page of a list and builds its response. Throws 404 for a page after the last one. A page that
+ * takes long is rendered in several turns of the event loop. If the replica changes meanwhile, the page is
+ * found again and rendered in one turn: a page belongs to one state.
  */
 export async function listResponse<K extends PostKind>(
   services: Services,

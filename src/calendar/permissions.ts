@@ -102,7 +102,10 @@ export function mayEdit(
   return !isPublished || can(actor, 'editPublished', permissions);
 }
 
-/** The kind's mapping for a write. Throws 403 if the mapping does not have the kind or maps it read-only: then nobody may write it. */
+/**
+ * The kind's mapping for a write. Throws 403 if the mapping does not have the kind or maps it read-only: then
+ * nobody may write it.
+ */
 export function writableMapping<K extends Kind>(services: { mapping: Mapping }, kind: K): KindMapping<K> {
   const mapping = kindMappingOf(services.mapping, kind);
   const isEmbedded = kind in services.mapping.kinds.event.embedded;

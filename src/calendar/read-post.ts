@@ -116,8 +116,9 @@ async function lookUpPost<K extends PostKind>(
 }
 
 /**
- * The name under which a lookup is remembered. A CMS may say "not found" of a record that this caller may not see. With a service account
- * the replica has such a record; without one, the name has the caller's id, so that the lookup counts for this caller only.
+ * The name under which a lookup is remembered. A CMS may say "not found" of a record that this caller may not
+ * see. With a service account the replica has such a record; without one, the name has the caller's id, so
+ * that the lookup counts for this caller only.
  */
 const lookUpName = ({ serviceCredentials }: Services, kind: Kind, id: number, { actor }: RequestContext): string =>
   serviceCredentials === undefined ? `${recordKey(kind, id)} ${actor.account?.userId ?? ''}` : recordKey(kind, id);
@@ -228,8 +229,9 @@ export const termExists = async (
 ): Promise<boolean> => (await existingTermIds(services, kind, [id], request)).has(id);
 
 /**
- * Reads those of the records that exist into the replica, and resolves with their ids. Several cost a call for each page of them. Undefined if
- * the actor may not cause a call: the replica then has the newest records of the kind.
+ * Reads those of the records that exist into the replica, and resolves with their ids. Several cost a call
+ * for each page of them. Undefined if the actor may not cause a call: the replica then has the newest records
+ * of the kind.
  */
 async function findInCms(
   services: Services,

@@ -83,7 +83,10 @@ const RECORDS_PER_STEP = { first: 5, most: 20 };
 /** Bytes that are rendered before other requests run. */
 const TURN_BYTES = 512 * 1024;
 
-/** How many records the next step reads: about half of what a turn may render, if they are as large as those of this step. */
+/**
+ * How many records the next step reads: about half of what a turn may render, if they are as large as those
+ * of this step.
+ */
 const sizeOfNextStep = (records: number, bytes: number): number =>
   Math.max(1, Math.min(RECORDS_PER_STEP.most, Math.floor((records * TURN_BYTES) / 2 / Math.max(1, bytes))));
 
@@ -157,8 +160,9 @@ export function runInOneTurn<T>(steps: Steps<T>): T {
 }
 
 /**
- * Runs the steps, and lets other requests run after every `TURN_BYTES`: without a pause, 500 large events would stop all other requests for
- * half a second. Resolves with undefined if the replica changed meanwhile: then the entries may belong to different states of it.
+ * Runs the steps, and lets other requests run after every `TURN_BYTES`: without a pause, 500 large events
+ * would stop all other requests for half a second. Resolves with undefined if the replica changed meanwhile:
+ * then the entries may belong to different states of it.
  */
 export async function runInTurns<T>({ replica }: Services, steps: Steps<T>): Promise<T | undefined> {
   const { version } = replica;

@@ -1,5 +1,6 @@
-// Finds the ids of what a request refers to: for validation, of the records that its parameters name; for a write, of the
-// terms (by id, slug or name), venues and organizers (by id or data) in its body. Creates missing ones, once all is resolved.
+// Finds the ids of what a request refers to: for validation, of the records that its parameters name; for a
+// write, of the terms (by id, slug or name), venues and organizers (by id or data) in its body. Creates
+// missing ones, once all is resolved.
 
 import { CmsRejected } from '../errors.ts';
 import { invalidParam } from '../interface/errors.ts';
@@ -35,8 +36,8 @@ export const nameKey = (name: string): string =>
   normalizeUnicode(comparableText(name), 'NFKD').replace(/[^\p{L}\p{N}]/gu, '');
 
 /**
- * A term in a body. A number is an id, without its fraction and sign. Another text is a slug or name; `true` is the name `1`. Undefined for
- * none.
+ * A term in a body. A number is an id, without its fraction and sign. Another text is a slug or name; `true`
+ * is the name `1`. Undefined for none.
  */
 function parseTerm(item: unknown): number | string | undefined {
   if (item === true) return '1';
@@ -95,9 +96,13 @@ async function usableTerm(
   return id !== undefined && (await rollback.use(kind, id)) ? id : undefined;
 }
 
-/** The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the lowest id of several. */
+/**
+ * The id of a term in the replica, by slug, else by the slug that the text would get, else by name; the
+ * lowest id of several.
+ */
 function findTermByText({ replica }: Services, kind: TermKind, text: string): number | undefined {
-  // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A number is an id.
+  // Terms of a site without slugs have the empty one; a text without letters and digits would get it. A
+  // number is an id.
   const slug = NUMBER.test(text) ? '' : slugOf(text);
   const bySlug = slug === '' ? undefined : replica.termIdBySlug(kind, slug);
   return replica.termIdBySlug(kind, text) ?? bySlug ?? replica.termIdByName(kind, text);
@@ -134,7 +139,8 @@ async function createTerm(
 }
 
 /**
- * The venues or organizers in a body. Data describes a new record or a duplicate of an existing one; it is checked as far as the gateway can.
+ * The venues or organizers in a body. Data describes a new record or a duplicate of an existing one; it is
+ * checked as far as the gateway can.
  */
 export async function resolveLinked(
   services: Services,
@@ -174,7 +180,10 @@ export async function resolveLinked(
   };
 }
 
-/** The number of records that will be created at least. Data with the name of an existing record may mean that record. */
+/**
+ * The number of records that will be created at least. Data with the name of an existing record may mean that
+ * record.
+ */
 function minimumNew(
   services: Services,
   kind: LinkedKind,
@@ -199,8 +208,9 @@ const USERS_TTL_MS = 60_000;
 const MAX_USERS = 5000;
 
 /**
- * Returns a function that creates the checks of one request; `kind` is that of its route, undefined on a route without records. They look
- * into the replica first and then call the CMS with the actor's credentials; they throw `CmsUnavailable`.
+ * Returns a function that creates the checks of one request; `kind` is that of its route, undefined on a
+ * route without records. They look into the replica first and then call the CMS with the actor's credentials;
+ * they throw `CmsUnavailable`.
  */
 export function createReferenceChecks(services: Services, slugs: SlugResolver) {
   const users = createLargeCache<number, boolean>(MAX_USERS, { ttl: USERS_TTL_MS });

@@ -11,7 +11,10 @@ import type { Services } from './services.ts';
 
 /** WordPress's database column for slugs, in bytes. A stored slug is percent-encoded ASCII. */
 const MAX_CMS_SLUG_BYTES = 200;
-/** The slugs that the gateway makes for Payload have 150 characters, of up to nine bytes when they are percent-encoded. */
+/**
+ * The slugs that the gateway makes for Payload have 150 characters, of up to nine bytes when they are
+ * percent-encoded.
+ */
 const MAX_SLUG_BYTES = 1350;
 const MAX_CACHE_BYTES = 16 * 1024 * 1024;
 /** Bytes of a cache entry besides its key. */
@@ -29,8 +32,8 @@ export interface SlugResolver {
 }
 
 /**
- * A cached id is valid while its record has the slug. The public has entries of its own, and so has each staff member: the CMS may show
- * them different records.
+ * A cached id is valid while its record has the slug. The public has entries of its own, and so has each
+ * staff member: the CMS may show them different records.
  */
 export function createSlugResolver(services: Services): SlugResolver {
   const ids = new LRUCache<string, number>({

@@ -55,7 +55,10 @@ export interface Services {
 /** One request in flight, compared by identity. */
 export type RequestHandle = object;
 
-/** Tracks which records the requests in flight refer to, so that a rollback never removes one that another request uses. */
+/**
+ * Tracks which records the requests in flight refer to, so that a rollback never removes one that another
+ * request uses.
+ */
 export interface UsedRecords {
   /** The request created this record. Call it before other requests can learn the id from the replica. */
   markCreated(request: RequestHandle, kind: KindOrImage, id: number): void;

@@ -26,14 +26,20 @@ import type { Audience } from './serializer.ts';
 import type { Services } from './services.ts';
 
 const FIELDS = ['name', 'description', 'slug', 'parent'] as const;
-/** Parameters in the links of a list. A list of tags ignores `parent`, but its links repeat it. No route declares `context`. */
+/**
+ * Parameters in the links of a list. A list of tags ignores `parent`, but its links repeat it. No route
+ * declares `context`.
+ */
 const LINK_PARAMS = [...linkOrder('category', []).filter((name) => name !== 'page'), 'context'];
 /** Properties of a term with `context=embed`. */
 const EMBED_PROPERTIES = new Set(['id', 'name', 'slug', 'taxonomy', 'url', 'urls', '_links']);
 
 const isWholeTerm = (context: unknown): boolean => isEmpty(context) || context === 'view';
 
-/** The properties that a `context` shows: all, a short form without the parent, or only links for an unknown context. */
+/**
+ * The properties that a `context` shows: all, a short form without the parent, or only links for an unknown
+ * context.
+ */
 function inContext(term: JsonObject, context: unknown): JsonObject | [] {
   if (isWholeTerm(context) || context === 'edit') return term;
   const isShown = (key: string) => (context === 'embed' ? EMBED_PROPERTIES.has(key) : key === '_links');

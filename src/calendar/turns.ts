@@ -8,8 +8,9 @@ function runNext(): void {
 }
 
 /**
- * Resolves in a later turn of the event loop, in which no other caller of this function continues. With `setImmediate` alone, the steps of
- * ten requests would run in one turn, and block all others ten times as long.
+ * Resolves in a later turn of the event loop, in which no other caller of this function continues. With
+ * `setImmediate` alone, the steps of ten requests would run in one turn, and block all others ten times as
+ * long.
  */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// What writes of events, venues and organizers share: the check of the actor's permissions, the common fields of a body, and the steps that
-// create, update and trash a post.
+// What writes of events, venues and organizers share: the check of the actor's permissions, the common fields
+// of a body, and the steps that create, update and trash a post.
 
 import type { CmsRecord } from '../cms/port.ts';
 import { ApiError } from '../errors.ts';
@@ -124,8 +124,8 @@ export async function readCreated<K extends PostKind>(
 }
 
 /**
- * Throws what the create (without `id`) or update would throw before its write. Call it before anything else of the request is written.
- * Resolves with the CMS record, if the update needs it.
+ * Throws what the create (without `id`) or update would throw before its write. Call it before anything else
+ * of the request is written. Resolves with the CMS record, if the update needs it.
  */
 export const checkWrite = <K extends PostKind>(
   services: Services,
@@ -247,7 +247,10 @@ function storedStatus(sent: string | undefined, mayPublish: boolean, isCreate: b
   return sent;
 }
 
-/** The fields of a body before an upload, to be checked: 1 stands for the image, whose id is not known before the upload. */
+/**
+ * The fields of a body before an upload, to be checked: 1 stands for the image, whose id is not known before
+ * the upload.
+ */
 export const withPlaceholderImage = <F extends Partial<PostFields>>(fields: F, { fields: sent }: Input): F =>
   sent.image === undefined ? fields : { ...fields, image: String(sent.image).trim() === '' ? 0 : 1 };
 

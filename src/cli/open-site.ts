@@ -54,7 +54,10 @@ export interface PayloadConnection extends SiteConnection {
   hasTextIds(): boolean;
 }
 
-/** The same for Payload, whose adapter needs to know the mapped collections. Numbers of ids that are texts are forgotten at the end. */
+/**
+ * The same for Payload, whose adapter needs to know the mapped collections. Numbers of ids that are texts are
+ * forgotten at the end.
+ */
 export function openPayloadSite(
   url: string,
   credentials: Credentials,
@@ -82,8 +85,8 @@ export function openPayloadSite(
 }
 
 /**
- * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws `CmsRejected` and
- * `CmsUnavailable`.
+ * Reads the site's own description; with the service account if the site refuses anonymous readers. Throws
+ * `CmsRejected` and `CmsUnavailable`.
  */
 export async function readSite({ cms, credentials }: Pick<SiteConnection, 'cms' | 'credentials'>): Promise<Site> {
   try {

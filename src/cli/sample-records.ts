@@ -45,7 +45,10 @@ export async function readSampleRecords(
   return records;
 }
 
-/** Reads up to a hundred of the events that were created first: on a site in use some of them are over. Throws `CmsUnavailable`. */
+/**
+ * Reads up to a hundred of the events that were created first: on a site in use some of them are over. Throws
+ * `CmsUnavailable`.
+ */
 export async function readOldestEvents(
   connection: SiteConnection,
   mapping: Mapping,
@@ -73,7 +76,10 @@ export function listScope(spec: CollectionSpec, withCredentials: boolean): Scope
   return { view: 'editor', statuses: [...ANY_STATUS, ...ofPlugins] };
 }
 
-/** The tables for events that name venues and organizers otherwise than by id. `linked`: these records as the site sends them. */
+/**
+ * The tables for events that name venues and organizers otherwise than by id. `linked`: these records as the
+ * site sends them.
+ */
 export async function readLinkTables(
   { cms, credentials }: SiteConnection,
   mapping: Mapping,

@@ -94,7 +94,8 @@ export const SITE_ADVICE: Readonly<Record<SiteProblem, (facts: Facts) => string>
   'login-required': ({ from }) =>
     `Give a service account, with an application password of that user (wp-admin > Users > Profile): ${from === 'arguments' ? '--user NAME --password-file FILE' : 'CALENDAR_UPSTREAM_USER and CALENDAR_UPSTREAM_PASSWORD'}.`,
   'wrong-password': () => `${MAKE_PASSWORD} ${STAY_ANONYMOUS}`,
-  // Observed on WordPress 7.1.1: where a plugin closes the REST API, a wrong password gets the plugin's error, not WordPress's.
+  // Observed on WordPress 7.1.1: where a plugin closes the REST API, a wrong password gets the plugin's
+  // error, not WordPress's.
   'login-not-read': () =>
     `Compare user name and password: a site that is closed to visitors does not say which is wrong. ${MAKE_PASSWORD} If Users > Profile has no section Application Passwords, the site needs https, or a plugin switches them off. If both are right, the web server withholds the Authorization header from PHP (Apache: "CGIPassAuth On").`,
   'application-passwords-off': () =>
@@ -124,8 +125,8 @@ function problemOf(error: CmsUnavailable | CmsRejected, hasAccount: boolean): Si
 }
 
 /**
- * By the codes of wp_authenticate_application_password(). For others by the status, as in rest_authorization_required_code(): 401 for a
- * caller whom WordPress does not know, 403 for one who may not.
+ * By the codes of wp_authenticate_application_password(). For others by the status, as in
+ * rest_authorization_required_code(): 401 for a caller whom WordPress does not know, 403 for one who may not.
  */
 function loginProblem({ code, status }: CmsRejected, hasAccount: boolean): SiteProblem {
   if (!hasAccount) return 'login-required';
@@ -174,7 +175,10 @@ const GIVE_API_URL =
   'It must show JSON with "collections". Give the address of Payload, or that of its REST API if that is below a path (https://example.org/cms/api).';
 const LOOK_AT_LOG = "Look into the log of the site's process.";
 
-/** What to do about a Payload site, where that differs from WordPress. Each is tried in test/cli/payload-problems.test.ts. */
+/**
+ * What to do about a Payload site, where that differs from WordPress. Each is tried in
+ * test/cli/payload-problems.test.ts.
+ */
 export const PAYLOAD_SITE_ADVICE: Readonly<Partial<Record<SiteProblem, (facts: Facts) => string>>> = {
   'unusable-answer': ({ url }) => `Open ${url}/api/access. ${GIVE_API_URL}`,
   'login-required': () =>

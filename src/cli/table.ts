@@ -8,7 +8,10 @@ const MAX_COLUMN_WIDTH = 60;
 const MIN_MESSAGE_WIDTH = 40;
 const ADVICE_INDENT = ' '.repeat(6);
 
-/** Pads every column but the last to its widest cell. After a cell wider than `MAX_COLUMN_WIDTH` the row continues on the next line. */
+/**
+ * Pads every column but the last to its widest cell. After a cell wider than `MAX_COLUMN_WIDTH` the row
+ * continues on the next line.
+ */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)

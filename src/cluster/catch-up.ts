@@ -36,7 +36,8 @@ export async function catchUp(node: ClusterNode, redis: Redis): Promise<void> {
   }
   node.sync?.reloadState();
   followSnapshot(node);
-  // Requests have stored more records meanwhile than the list of unpublished changes holds. The next attempt starts a new list.
+  // Requests have stored more records meanwhile than the list of unpublished changes holds. The next attempt
+  // starts a new list.
   if (changeLog.unpublished === 'unknown') return;
   if (!(await changeLog.applyPending(redis))) return;
   // Entries that came while the snapshot was sent changed nothing here, because the snapshot has their changes.

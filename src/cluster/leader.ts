@@ -37,8 +37,9 @@ const REQUEST_TTL_MS = 3000;
 const MAX_LISTS = 1000;
 
 /**
- * Returns a function that sends a snapshot through a Redis list, which a joining gateway has named and waits at. Sends one at a
- * time, so that many joining gateways load the leader no more than one. Skips gateways that stopped asking.
+ * Returns a function that sends a snapshot through a Redis list, which a joining gateway has named and waits
+ * at. Sends one at a time, so that many joining gateways load the leader no more than one. Skips gateways
+ * that stopped asking.
  */
 function createSnapshotSender(node: ClusterNode, nowMs: () => number): (list: string) => Promise<void> {
   const { replica, changeLog } = node;

@@ -3,10 +3,9 @@
 /**
  * The lock: taken with SET NX PX and a value of its own, renewed and released only by its holder (Redis
  * documentation, "Distributed Locks with Redis", a single instance). INCR numbers each acquisition: a fencing
- * token that exposes a holder that comes back late. A lock without expiry, which no gateway wrote, expires after a lease.
- * A holder whose token was deleted gets a new one.
- * KEYS lock fence tail status; ARGV node lease-ms mode (1 take, 0 watch, -1 release) status. Returns holder,
- * token, tail, status.
+ * token that exposes a holder that comes back late. A lock without expiry, which no gateway wrote, expires
+ * after a lease. A holder whose token was deleted gets a new one. KEYS lock fence tail status; ARGV node
+ * lease-ms mode (1 take, 0 watch, -1 release) status. Returns holder, token, tail, status.
  */
 export const CLAIM_LOCK = `
 local holder = redis.call('GET', KEYS[1])

@@ -14,7 +14,10 @@ export const isFullyPublished = (unpublished: UnpublishedKeys): boolean =>
 
 export interface UnpublishedChanges {
   readonly keys: UnpublishedKeys;
-  /** Adds records. `unknown` drops the known keys. Keys that are added after it stay unpublished when a snapshot replaces the replica. */
+  /**
+   * Adds records. `unknown` drops the known keys. Keys that are added after it stay unpublished when a
+   * snapshot replaces the replica.
+   */
   markUnpublished(keys: Iterable<string> | 'unknown'): void;
   /** These records equal the change log again, except those that changed once more since. */
   markPublished(records: ReadonlyMap<string, number>): void;

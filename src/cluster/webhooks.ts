@@ -35,8 +35,8 @@ export function createWebhooks(node: ClusterNode, nowMs = () => performance.now(
   }
 
   /**
-   * `isFetched`: the replicas have the records. `isKept`: they have them, or the next poll of this gateway fetches them. Otherwise the changes must
-   * be sent again.
+   * `isFetched`: the replicas have the records. `isKept`: they have them, or the next poll of this gateway
+   * fetches them. Otherwise the changes must be sent again.
    */
   async function send(changes: readonly ChangedRecord[]): Promise<{ isFetched: boolean; isKept: boolean }> {
     if (node.mayPoll() && node.sync) return { isFetched: await node.sync.fetchChanged(changes), isKept: true };

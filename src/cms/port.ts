@@ -10,7 +10,10 @@ import type { ImageRecord, Kind, Site } from '../model/records.ts';
  */
 export type CmsRecord = Record<string, unknown>;
 
-/** Property with the CMS's own status, on records that the gateway treats as published although anonymous lists lack them. */
+/**
+ * Property with the CMS's own status, on records that the gateway treats as published although anonymous
+ * lists lack them.
+ */
 export const CMS_STATUS = 'calendar_gateway_status';
 
 /**
@@ -46,7 +49,10 @@ export type Action =
   /** To see records with the status `private`. */
   | 'readPrivate'
   | 'publish'
-  /** Only `check` looks at this and at `deleteTerms`: the gateway asks for the permissions of an edit, or for `manageTerms`. */
+  /**
+   * Only `check` looks at this and at `deleteTerms`: the gateway asks for the permissions of an edit, or for
+   * `manageTerms`.
+   */
   | 'delete'
   | 'manageTerms'
   | 'deleteTerms';
@@ -182,8 +188,9 @@ export interface RecordForm {
 }
 
 /**
- * Numbers for the records of a CMS whose own ids are texts. A number is allocated on first sight, survives restarts, and
- * is never given to another record. `space`: what the number belongs to; all spaces share one sequence.
+ * Numbers for the records of a CMS whose own ids are texts. A number is allocated on first sight, survives
+ * restarts, and is never given to another record. `space`: what the number belongs to; all spaces share one
+ * sequence.
  */
 export interface IdMap {
   /** True if it has any number. */
@@ -278,8 +285,8 @@ export interface Cms {
   read(spec: CollectionSpec, id: number, request: ReadRequest, options?: CallOptions): Promise<CmsRecord>;
   create(spec: CollectionSpec, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;
   /**
-   * The part of a create's body that the gateway sends again as an update, for plugins of the CMS that react to updates only. Undefined if there
-   * is none.
+   * The part of a create's body that the gateway sends again as an update, for plugins of the CMS that react
+   * to updates only. Undefined if there is none.
    */
   touchAfterCreate?(spec: CollectionSpec, body: CmsRecord): CmsRecord | undefined;
   update(spec: CollectionSpec, id: number, body: CmsRecord, options: CallOptions): Promise<CmsRecord>;

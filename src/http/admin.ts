@@ -143,8 +143,8 @@ function readBody(req: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 /**
- * Returns the signature if it is valid: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. A time that differs by more than five
- * minutes is invalid.
+ * Returns the signature if it is valid: `t=UNIX,v1=HEX`, where HEX is the HMAC-SHA256 of `t.body`. A time
+ * that differs by more than five minutes is invalid.
  */
 function verifySignature(
   header: string | string[] | undefined,

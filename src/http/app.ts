@@ -1,4 +1,5 @@
-// The Koa application: the middleware that every request passes, in order. Cache hits are served before it (`fast-path.ts`).
+// The Koa application: the middleware that every request passes, in order. Cache hits are served before it
+// (`fast-path.ts`).
 
 import Koa from 'koa';
 import type { Observe } from '../observability/observations.ts';
@@ -34,8 +35,8 @@ export interface AppOptions extends RouteOptions {
 }
 
 /**
- * The response parameters wrap the authentication, because `_envelope` also wraps its errors; the response cache wraps both, because it
- * caches what they make of a response.
+ * The response parameters wrap the authentication, because `_envelope` also wraps its errors; the response
+ * cache wraps both, because it caches what they make of a response.
  */
 export function createApp(options: AppOptions): Koa<State> {
   const { services, cache, limits, clientAddress, observe } = options;

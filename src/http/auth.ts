@@ -1,4 +1,5 @@
-// Authentication: the CMS checks the credentials of a request; the result is cached for a minute under a keyed hash of them.
+// Authentication: the CMS checks the credentials of a request; the result is cached for a minute under a
+// keyed hash of them.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,14 +24,20 @@ const MAX_CACHED = 10_000;
 const EMAIL_CACHED_MS = 10 * 60_000;
 /** Unknown tokens of one network that the CMS checks at a time. */
 const TOKENS_AT_ONCE = 4;
-/** Unknown tokens of one network that wait for their turn: the rest of the queue to the CMS is for the logins of others. */
+/**
+ * Unknown tokens of one network that wait for their turn: the rest of the queue to the CMS is for the logins
+ * of others.
+ */
 const MAX_WAITING_TOKENS = 200;
 const UNREADABLE = new CmsRejected('unauthenticated', 'These credentials cannot be read.');
 
 /** The longest wait of a read for the poll after a failed write of the same user. */
 const MAX_POLL_WAIT_MS = 5000;
 
-/** Authenticates every API request before its parameters are looked at, so that invalid credentials are an error on public reads too. */
+/**
+ * Authenticates every API request before its parameters are looked at, so that invalid credentials are an
+ * error on public reads too.
+ */
 export function auth(authenticator: Authenticator, services: Services, clientAddress: ClientAddress): Middleware {
   return async function authMiddleware(ctx, next) {
     const nonce = ctx.get('x-wp-nonce') || (ctx.state.query._wpnonce as string | undefined);
@@ -51,7 +58,10 @@ export function auth(authenticator: Authenticator, services: Services, clientAdd
 }
 
 export interface Authenticator {
-  /** @throws ApiError 401 for invalid credentials, 403 for an invalid nonce, 429 after too many failures; CmsUnavailable */
+  /**
+   * @throws ApiError 401 for invalid credentials, 403 for an invalid nonce, 429 after too many failures;
+   * CmsUnavailable
+   */
   authenticate(request: {
     authorization: string | undefined;
     nonce: string | undefined;
@@ -87,8 +97,9 @@ const tooManyLogins = (retryAfterS: number) =>
 type AuthResult = { account: Account | undefined } | { error: ApiError };
 
 /**
- * Remembers credentials that the CMS accepted for a minute, and rejected ones for five seconds; if the CMS does not respond, the next request
- * checks them again. Every result counts in the login limit, and credentials beyond that limit never reach the CMS.
+ * Remembers credentials that the CMS accepted for a minute, and rejected ones for five seconds; if the CMS
+ * does not respond, the next request checks them again. Every result counts in the login limit, and
+ * credentials beyond that limit never reach the CMS.
  */
 export function createAuthenticator({
   cms,
@@ -165,8 +176,9 @@ export function createAuthenticator({
   }
 
   /**
-   * Checks the credentials with the CMS. Throws 429 if the login limit does not allow that; a read with an ignored token is anonymous instead.
-   * `counted` resolves once the limit knows the result, and never rejects.
+   * Checks the credentials with the CMS. Throws 429 if the login limit does not allow that; a read with an
+   * ignored token is anonymous instead. `counted` resolves once the limit knows the result, and never
+   * rejects.
    */
   function checkWithCms(
     attempt: Attempt,
@@ -185,7 +197,10 @@ export function createAuthenticator({
     return { result, counted: reportResult(attempt, result).catch(() => {}) };
   }
 
-  /** Checks a few unknown tokens of a network at a time, so that the login limit counts each before the next one is checked. */
+  /**
+   * Checks a few unknown tokens of a network at a time, so that the login limit counts each before the next
+   * one is checked.
+   */
   async function checkInTurn(attempt: Attempt): Promise<AuthResult> {
     const network = networkOf(attempt.address);
     const turn = turns.get(network) ?? bulkhead(TOKENS_AT_ONCE, MAX_WAITING_TOKENS);

@@ -24,16 +24,16 @@ export interface CachedResponse {
   /** The headers of a response without a body, except the cache tags: names and values in turn. */
   headers: readonly string[];
   /**
-   * Names the records that it shows. Their headers are thousands of characters: they are built for each representation, and the cache does not
-   * keep them for a response that is requested once.
+   * Names the records that it shows. Their headers are thousands of characters: they are built for each
+   * representation, and the cache does not keep them for a response that is requested once.
    */
   cacheTags: readonly string[];
   /** What a conditional request is compared with. */
   validators: { etag: string; 'last-modified'?: string };
   contentType: string;
   /**
-   * The body: the rendered records of a list, shared with other responses. `identityOf` joins them into one chunk when a second request
-   * needs the body, because clients request most lists only once.
+   * The body: the rendered records of a list, shared with other responses. `identityOf` joins them into one
+   * chunk when a second request needs the body, because clients request most lists only once.
    */
   chunks: readonly Uint8Array[];
   byteLength: number;
@@ -97,7 +97,10 @@ export function parseAcceptEncoding(acceptEncoding: string): Preference {
   };
 }
 
-/** True if the client already has this response (RFC 9110, 13.2.2): `If-None-Match` decides alone, without it `If-Modified-Since` does. */
+/**
+ * True if the client already has this response (RFC 9110, 13.2.2): `If-None-Match` decides alone, without it
+ * `If-Modified-Since` does.
+ */
 export function isFresh(headers: IncomingHttpHeaders, { validators }: CachedResponse): boolean {
   const { 'if-none-match': etags, 'if-modified-since': since } = headers;
   if (etags !== undefined) {
@@ -113,8 +116,8 @@ const { 'Content-Type': JSON_TYPE, ...otherHeaders } = COMMON_HEADERS;
 const HEADERS = Object.entries(otherHeaders).flat();
 
 /**
- * Returns a function that turns a use case's response to an anonymous caller into a cached one. Its result is undefined for an error, and for
- * a response that must not be reused (without `validUntilMs`).
+ * Returns a function that turns a use case's response to an anonymous caller into a cached one. Its result is
+ * undefined for an error, and for a response that must not be reused (without `validUntilMs`).
  */
 export function createCacheableResponses(services: Services, freshness: Freshness) {
   const cacheControl = publicCacheControl(freshness);
@@ -158,8 +161,9 @@ const MAX_POOLED = 8;
 const pool: Buffer[] = [];
 
 /**
- * The uncompressed representation in a pooled buffer, for the first request. A list of 50 has a few hundred kilobytes: a new buffer for each
- * miss would cost more in page faults and garbage collection than the rest of the request. Call `release` when the response has left.
+ * The uncompressed representation in a pooled buffer, for the first request. A list of 50 has a few hundred
+ * kilobytes: a new buffer for each miss would cost more in page faults and garbage collection than the rest
+ * of the request. Call `release` when the response has left.
  */
 export function pooledIdentity(response: CachedResponse): Representation & { release(): void } {
   const { chunks, byteLength } = response;

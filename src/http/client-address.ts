@@ -18,7 +18,10 @@ const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)
 
 const peerOf = ({ socket }: IncomingMessage): string => unmapped(socket.remoteAddress ?? '');
 
-/** Parses an entry of X-Forwarded-For. Some proxies add the port, with which every connection would count as another client. */
+/**
+ * Parses an entry of X-Forwarded-For. Some proxies add the port, with which every connection would count as
+ * another client.
+ */
 function parseForwarded(entry: string): string {
   const address = entry
     .replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1')
@@ -26,12 +29,15 @@ function parseForwarded(entry: string): string {
   return isIP(address) === 0 ? UNKNOWN : unmapped(address);
 }
 
-/** Requests that are checked for an untrusted proxy, since a check costs a microsecond: after this many the port is not behind a proxy. */
+/**
+ * Requests that are checked for an untrusted proxy, since a check costs a microsecond: after this many the
+ * port is not behind a proxy.
+ */
 const MAX_PROXY_CHECKS = 1000;
 
 /**
- * Warns once about a proxy in a private network that is not trusted: all clients behind it share one rate limit, and a few failed logins
- * of one client block new logins of all.
+ * Warns once about a proxy in a private network that is not trusted: all clients behind it share one rate
+ * limit, and a few failed logins of one client block new logins of all.
  */
 function createWarning(observe: Observe): (req: IncomingMessage) => void {
   let checksLeft = MAX_PROXY_CHECKS;
@@ -74,7 +80,10 @@ export function createClientAddress(trusted: boolean | readonly string[], observ
   };
 }
 
-/** The network that a limit counts as one client: an IPv4 address, or the /64 of an IPv6 address, all of which belongs to one client. */
+/**
+ * The network that a limit counts as one client: an IPv4 address, or the /64 of an IPv6 address, all of which
+ * belongs to one client.
+ */
 export function networkOf(address: string): string {
   // An IPv4 address has no colon; the expression of `isIPv6` is long.
   if (!address.includes(':') || !isIPv6(address)) return address;

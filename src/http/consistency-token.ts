@@ -1,4 +1,5 @@
-// The consistency token of a cluster: a client that sends back the token of an earlier response reads at least what that one showed.
+// The consistency token of a cluster: a client that sends back the token of an earlier response reads at
+// least what that one showed.
 
 import type { Services } from '../calendar/services.ts';
 import { ApiError } from '../errors.ts';
@@ -9,7 +10,10 @@ export const MIN_VERSION_HEADER = 'x-calendar-min-version';
 /** The longest wait for a token to be reached. */
 const MAX_WAIT_MS = 2000;
 
-/** Names and values in turn, to be sent beside headers of the same names. `Vary` keeps reads with and without a token apart in caches. */
+/**
+ * Names and values in turn, to be sent beside headers of the same names. `Vary` keeps reads with and without
+ * a token apart in caches.
+ */
 export const consistencyHeaders = (peers: NonNullable<Services['peers']>): string[] => [
   ...['X-Calendar-Version', peers.consistencyToken()],
   ...['Vary', 'X-Calendar-Min-Version'],
@@ -18,8 +22,8 @@ export const consistencyHeaders = (peers: NonNullable<Services['peers']>): strin
 ];
 
 /**
- * Waits until the replica has reached the request's token. Throws `ApiError`: 400 for an invalid token, 503 after two seconds, or at once if
- * the client disconnects.
+ * Waits until the replica has reached the request's token. Throws `ApiError`: 400 for an invalid token, 503
+ * after two seconds, or at once if the client disconnects.
  */
 export function waitForToken(peers: NonNullable<Services['peers']>): Middleware {
   return async function waitForTokenMiddleware(ctx, next) {

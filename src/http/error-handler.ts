@@ -24,7 +24,10 @@ export function errorHandler(observe: Observe): Middleware {
 const CLIENT_ABORTS =
   /^(ECONNRESET|ECONNABORTED|EPIPE|HPE_\w+|ERR_STREAM_\w+|ERR_HTTP_REQUEST_TIMEOUT|stream\.not\.readable|request\.aborted)$/;
 
-/** True if the client disconnected or was too slow, which is no failure of the gateway. Calls to the CMS throw other errors. */
+/**
+ * True if the client disconnected or was too slow, which is no failure of the gateway. Calls to the CMS throw
+ * other errors.
+ */
 export function isClientAbort(error: unknown): boolean {
   const { code, type } = error as { code?: unknown; type?: unknown };
   return error instanceof Error && CLIENT_ABORTS.test(String(code ?? type));

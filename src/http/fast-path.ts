@@ -1,4 +1,5 @@
-// Serves response-cache hits before Koa. A miss, and every request that the cache may not answer, goes to the middleware.
+// Serves response-cache hits before Koa. A miss, and every request that the cache may not answer, goes to the
+// middleware.
 
 import type { RequestListener } from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -24,8 +25,8 @@ export interface FastPathOptions {
 }
 
 /**
- * Returns a request listener that answers GET and HEAD from the response cache and passes everything else to `next`. It serves hits under
- * overload too, because they cost no more than a 503.
+ * Returns a request listener that answers GET and HEAD from the response cache and passes everything else to
+ * `next`. It serves hits under overload too, because they cost no more than a 503.
  */
 export function fastPath(options: FastPathOptions, next: RequestListener): RequestListener {
   const { services, cache, rateLimit, clientAddress, unsent, observe } = options;

@@ -43,8 +43,9 @@ export const PRIVATE_HEADERS: Readonly<Record<string, string>> = {
 const MAX_TAGS = 300;
 
 /**
- * Cache tags for purging a CDN by record, names and values in turn: Fastly and Varnish read the first header, Cloudflare the second. Of
- * further records there is one tag for each kind (`many-event`), which has to be purged with each of its records.
+ * Cache tags for purging a CDN by record, names and values in turn: Fastly and Varnish read the first header,
+ * Cloudflare the second. Of further records there is one tag for each kind (`many-event`), which has to be
+ * purged with each of its records.
  */
 export function cacheTagHeaders(tags: readonly string[]): string[] {
   if (tags.length === 0) return [];
@@ -59,7 +60,10 @@ export const staleHeaders = (ageS: number): Record<string, string> => ({
   Warning: '110 - "Response is Stale"',
 });
 
-/** Links to the REST API of the site, as WordPress does in every response. A URL may have characters that a header may not. */
+/**
+ * Links to the REST API of the site, as WordPress does in every response. A URL may have characters that a
+ * header may not.
+ */
 export function apiLink({ site }: Pick<Services, 'site'>): string {
   const url = `${site().url}/wp-json/`;
   return `<${VISIBLE_ASCII.test(url) ? url : new URL(url).href}>; rel="https://api.w.org/"`;

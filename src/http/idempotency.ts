@@ -1,4 +1,5 @@
-// `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry returns the created record instead of creating another.
+// `Idempotency-Key` on creates (draft-ietf-httpapi-idempotency-key-header): a retry returns the created
+// record instead of creating another.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { unavailableError } from '../calendar/cms-errors.ts';
@@ -29,7 +30,10 @@ export interface CreateRequest {
   /** Parameters from query and body. */
   params: unknown;
   request: RequestContext;
-  /** Runs the create and sends `creationKey` to the CMS. Calls `renew` first, which throws 409 if another gateway has taken over. */
+  /**
+   * Runs the create and sends `creationKey` to the CMS. Calls `renew` first, which throws 409 if another
+   * gateway has taken over.
+   */
   create(creationKey: string, renew: () => Promise<void>): Promise<ApiResponse>;
   /** Reads a record that was created before, as the actor may see it now. */
   readForReplay(id: number): Promise<ApiResponse>;
@@ -41,8 +45,8 @@ export type CreateOnce = (request: CreateRequest) => Promise<ApiResponse>;
 const hashOf = (...parts: string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 /**
- * A key belongs to a user and a kind; the store has only its hash. It has the id of the created record but no content: a retry returns what
- * the actor may see of the record then.
+ * A key belongs to a user and a kind; the store has only its hash. It has the id of the created record but no
+ * content: a retry returns what the actor may see of the record then.
  */
 export function createIdempotency(services: Services, keys: IdempotencyStore): CreateOnce {
   const instanceId = randomUUID();
@@ -67,7 +71,8 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
     running.add(creationKey);
     let entry = claimed;
     let isLost = false;
-    // The steps before the create may take so long that another gateway assumes this one has crashed, and takes the key over.
+    // The steps before the create may take so long that another gateway assumes this one has crashed, and
+    // takes the key over.
     async function renew(): Promise<void> {
       const renewed: IdempotencyEntry = { ...entry, startedMs: await nowMs() };
       isLost = !(await keys.compareAndSet(creationKey, entry, renewed));
@@ -160,8 +165,9 @@ export function createIdempotency(services: Services, keys: IdempotencyStore): C
 }
 
 /**
- * True if every retry gets the same error. A temporary error (a failure of the CMS or the gateway, a login, a limit) is not final, unless
- * it may have left a record of this kind, which a retry would create again. A retry reuses other records: venues, organizers, terms.
+ * True if every retry gets the same error. A temporary error (a failure of the CMS or the gateway, a login, a
+ * limit) is not final, unless it may have left a record of this kind, which a retry would create again. A
+ * retry reuses other records: venues, organizers, terms.
  */
 function isFinal({ status, body }: ErrorResponse, kind: Kind): boolean {
   const { created = [], possibly_created = [] } = (body.data ?? {}) as Record<string, { kind: string }[]>;

@@ -9,8 +9,8 @@ import { networkOf } from './client-address.ts';
 import { type Counter, type SharedCounters, wholeSeconds } from './rate-limit.ts';
 
 /**
- * `trusted`: the user has logged in from this address within a day. `isIgnored`: the reason is only that the CMS has ignored too many tokens from
- * this address.
+ * `trusted`: the user has logged in from this address within a day. `isIgnored`: the reason is only that the
+ * CMS has ignored too many tokens from this address.
  */
 export type LoginDecision = { ok: true; trusted: boolean } | { ok: false; retryAfterS: number; isIgnored: boolean };
 
@@ -19,8 +19,9 @@ type LoginKind = Login['kind'];
 
 export interface LoginLimit {
   /**
-   * Whether the CMS may check these credentials now. An attempt by password counts as a failure until its result is reported, or for
-   * 20 s. An attempt by token does not, because running tokens must not block passwords: `auth.ts` limits how many run at a time.
+   * Whether the CMS may check these credentials now. An attempt by password counts as a failure until its
+   * result is reported, or for 20 s. An attempt by token does not, because running tokens must not block
+   * passwords: `auth.ts` limits how many run at a time.
    */
   check(address: string, user: string, kind?: LoginKind): Promise<LoginDecision>;
   /** The CMS ignores this token, as it ignores each that it does not know. Passwords have another counter. */
@@ -34,8 +35,8 @@ export interface LoginLimit {
 type FailureLimits = Pick<Config['limits'], 'failedLoginsPerAddress' | 'failedLoginsPerUser' | 'failedLoginWindowS'>;
 
 /**
- * A home connection or a rented server has whole networks of IPv6 addresses. The limits count a /64 as one address, and count its /56 and its
- * /48 as well.
+ * A home connection or a rented server has whole networks of IPv6 addresses. The limits count a /64 as one
+ * address, and count its /56 and its /48 as well.
  */
 const NETWORK_WIDTHS = [
   { name: 'address', factor: 1 },
@@ -56,9 +57,10 @@ const MAX_TRUSTED = 10_000;
 const MAX_ATTEMPT_MS = 20_000;
 
 /**
- * Slows down password guessing through the gateway. A user who logged in from an address within a day has a counter of their own there:
- * guesses from elsewhere and a neighbour's failures do not lock them out, and their success does not reset the counters of others. All
- * spellings of a user name share a counter, under a keyed hash.
+ * Slows down password guessing through the gateway. A user who logged in from an address within a day has a
+ * counter of their own there: guesses from elsewhere and a neighbour's failures do not lock them out, and
+ * their success does not reset the counters of others. All spellings of a user name share a counter, under a
+ * keyed hash.
  */
 export function createLoginLimit(options: FailureLimits, shared?: SharedCounters): LoginLimit {
   const { failedLoginsPerAddress, failedLoginsPerUser, failedLoginWindowS: duration } = options;
@@ -226,7 +228,10 @@ function digit(letter: string): string {
   return String(code - (/\p{Nd}/u.test(String.fromCodePoint(run)) ? run : run + 6));
 }
 
-/** Removes what WordPress treats as HTML entities: from an ampersand, with at least one character, to the next semicolon. */
+/**
+ * Removes what WordPress treats as HTML entities: from an ampersand, with at least one character, to the next
+ * semicolon.
+ */
 function withoutEntities(text: string): string {
   let result = '';
   for (let from = 0; ; ) {
@@ -239,9 +244,9 @@ function withoutEntities(text: string): string {
 }
 
 /**
- * Returns a key that all spellings of a user name share; undefined for an invalid name. It applies `sanitize_user()` and MySQL's collations
- * (no accents, case or trailing spaces) and then drops everything but letters and digits. Different names with one key share a counter of
- * failed logins, which does no harm.
+ * Returns a key that all spellings of a user name share; undefined for an invalid name. It applies
+ * `sanitize_user()` and MySQL's collations (no accents, case or trailing spaces) and then drops everything
+ * but letters and digits. Different names with one key share a counter of failed logins, which does no harm.
  */
 export function accountKey(user: string): string | undefined {
   if (user.length > MAX_NAME_LENGTH || INVALID_NAME.test(user)) return undefined;

@@ -28,7 +28,10 @@ export interface RateLimit {
 }
 
 const MINUTE_S = 60;
-/** Bytes of a public response that count as one request if the response is built for this request: twice a list of 50 ordinary events. */
+/**
+ * Bytes of a public response that count as one request if the response is built for this request: twice a
+ * list of 50 ordinary events.
+ */
 const BYTES_PER_REQUEST = 512 * 1024;
 /** Beyond this many networks, the least recently used are forgotten. */
 const MAX_NETWORKS = 100_000;
@@ -111,7 +114,8 @@ export function createRateLimit(
 }
 
 /**
- * Rejects requests of a client beyond its limit, and counts what a long response cost. The fast path counts the hits that it serves.
+ * Rejects requests of a client beyond its limit, and counts what a long response cost. The fast path counts
+ * the hits that it serves.
  */
 export function rateLimiting(rateLimit: RateLimit, clientAddress: ClientAddress): Middleware {
   return async function rateLimitMiddleware(ctx, next) {

@@ -29,8 +29,8 @@ const FORM = 'application/x-www-form-urlencoded';
 const [JSON_TEXT, FORM_TEXT] = [new TextDecoder('utf-8', { fatal: true }), new TextDecoder()];
 
 /**
- * Returns a function that reads the parameters in the body of a request: none if the body is not JSON, form or multipart, or is JSON but
- * not an object. It throws 400 `rest_invalid_json` and 413.
+ * Returns a function that reads the parameters in the body of a request: none if the body is not JSON, form
+ * or multipart, or is JSON but not an object. It throws 400 `rest_invalid_json` and 413.
  */
 export function createBodyReader({ bodyBytes, jsonDepth }: Pick<Config['limits'], 'bodyBytes' | 'jsonDepth'>) {
   const parserOf = (limit: number) => {
@@ -94,7 +94,10 @@ function parseJson(text: string): unknown {
 
 const [QUOTE, BACKSLASH, COMMA, LIST, OBJECT] = ['"', '\\', ',', '[', '{'].map((sign) => sign.charCodeAt(0));
 
-/** Counts the separators of values outside strings: many small values take far longer to parse than one of the same length. */
+/**
+ * Counts the separators of values outside strings: many small values take far longer to parse than one of the
+ * same length.
+ */
 function hasTooManyValues(json: string): boolean {
   let values = 1;
   let isText = false;
@@ -133,7 +136,10 @@ async function multipart(ctx: Context, limit: number): Promise<Record<string, un
   return fillValues(parseQuery(names.join('&')), values) as Record<string, unknown>;
 }
 
-/** Replaces each number by the value of that index, so that large values need not be encoded as a query and parsed again. */
+/**
+ * Replaces each number by the value of that index, so that large values need not be encoded as a query and
+ * parsed again.
+ */
 function fillValues(parsed: unknown, values: readonly string[]): unknown {
   if (typeof parsed === 'string') return values[Number(parsed)];
   if (typeof parsed !== 'object' || parsed === null) return parsed;
@@ -162,7 +168,10 @@ function boundaryOf(type: string): string {
   }
 }
 
-/** Copies a value without keys of inherited names. Throws 400 if it is nested deeper than `depth`, and for a lone surrogate, as PHP does. */
+/**
+ * Copies a value without keys of inherited names. Throws 400 if it is nested deeper than `depth`, and for a
+ * lone surrogate, as PHP does.
+ */
 function sanitize<T>(value: T, depth: number): T {
   if (typeof value === 'string') return assertWellFormed(value) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -1,5 +1,5 @@
-// What a request addresses: rejects malformed requests, and finds the page, or the mount, the path below it, the query in
-// PHP's bracket notation, and the effective method.
+// What a request addresses: rejects malformed requests, and finds the page, or the mount, the path below it,
+// the query in PHP's bracket notation, and the effective method.
 
 import type { IncomingMessage } from 'node:http';
 import qs from 'qs';
@@ -20,8 +20,9 @@ export const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
   headers.host === undefined && httpVersion === '1.1';
 
 /**
- * True for an absolute URL in the request line, which only proxies accept, for a request without its Host, and for a header with an
- * underscore: PHP reads `X_Name` as `X-Name`, so that it could replace a header that a proxy sets.
+ * True for an absolute URL in the request line, which only proxies accept, for a request without its Host,
+ * and for a header with an underscore: PHP reads `X_Name` as `X-Name`, so that it could replace a header that
+ * a proxy sets.
  */
 export function isMalformed(req: IncomingMessage): boolean {
   const { url, rawHeaders } = req;
@@ -81,7 +82,10 @@ interface MountedPath {
   path: string;
 }
 
-/** Finds the mount of a path or of a `rest_route`; doubled and trailing slashes and letter case do not matter, as in WordPress. */
+/**
+ * Finds the mount of a path or of a `rest_route`; doubled and trailing slashes and letter case do not matter,
+ * as in WordPress.
+ */
 function createMountFinder({ mounts, publicUrl }: MountOptions) {
   const candidates = mounts.map((mount) => ({
     mount,
@@ -132,8 +136,8 @@ function overrideMethod(ctx: Context): void {
 }
 
 /**
- * Throws 400 for a custom field with a name that every object inherits. The parsers drop such names, as other parameters
- * without effect; of a custom field that would drop a value to write, or a condition of a list.
+ * Throws 400 for a custom field with a name that every object inherits. The parsers drop such names, as other
+ * parameters without effect; of a custom field that would drop a value to write, or a condition of a list.
  */
 export function assertCustomField(name: string): void {
   if (INHERITED_NAMES.has(name)) throw invalidParam('custom_fields', `There is no custom field "${name}".`);
@@ -143,8 +147,8 @@ export function assertCustomField(name: string): void {
 const CUSTOM_FIELDS = /(?:^|\[)custom_fields\]?(?=\[)/;
 
 /**
- * PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited names; the decoder, which sees each
- * key before that, rejects those of custom fields.
+ * PHP's rules: the last of two equal names wins, brackets nest. qs drops `__proto__` and other inherited
+ * names; the decoder, which sees each key before that, rejects those of custom fields.
  */
 const BRACKETS = {
   decoder(text: string, decode: (text: string) => string, _charset: string, type?: 'key' | 'value') {
@@ -163,7 +167,10 @@ const BRACKETS = {
   ignoreQueryPrefix: true,
 } as const;
 
-/** Parses a query or form, with or without its `?`, into strings, lists and objects. Ignores parameters beyond `MAX_PARAMETERS`. */
+/**
+ * Parses a query or form, with or without its `?`, into strings, lists and objects. Ignores parameters beyond
+ * `MAX_PARAMETERS`.
+ */
 export const parseQuery = (querystring: string): Record<string, unknown> =>
   qs.parse(querystring, BRACKETS) as Record<string, unknown>;
 

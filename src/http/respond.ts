@@ -1,5 +1,5 @@
-// Sends every response that the middleware leaves in `ctx.state`, with the methods that the actor may use (`Allow`); the fast path takes the
-// headers of its responses from here.
+// Sends every response that the middleware leaves in `ctx.state`, with the methods that the actor may use
+// (`Allow`); the fast path takes the headers of its responses from here.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -40,8 +40,8 @@ export function respond(services: Services, cache: ResponseCache, unsent: Unsent
     const isFirst = state.cache === 'miss' && acceptEncoding === undefined;
     if (isStale) state.cache = 'stale';
     else if (isNotModified && state.cache === 'hit') state.cache = 'not-modified';
-    // All requests that have arrived are computed before the first response is sent. Computing and sending in turn would evict each other
-    // from the processor's caches, which costs a quarter more.
+    // All requests that have arrived are computed before the first response is sent. Computing and sending in
+    // turn would evict each other from the processor's caches, which costs a quarter more.
     if (isFirst) await nextTurn();
     const pooled = isFirst && !isNotModified ? pooledIdentity(cached) : undefined;
     const representation = isNotModified ? undefined : (pooled ?? (await cache.negotiate(cached, acceptEncoding)));
@@ -90,13 +90,14 @@ export function writePublic(
   res.writeHead(representation ? 200 : 304, headers.concat(requestDependent));
   const body = method === 'HEAD' ? undefined : representation?.bytes;
   res.end(body);
-  // The system takes nearly every response at once. Remembering those too would keep their objects alive through garbage collections.
+  // The system takes nearly every response at once. Remembering those too would keep their objects alive
+  // through garbage collections.
   if (body && res.req.socket.writableLength > 0) unsent.add(res, body);
 }
 
 /**
- * The headers of a public response that depend on the request and the moment, names and values in turn. `isStale`: the replica has not
- * caught up with the CMS for a while.
+ * The headers of a public response that depend on the request and the moment, names and values in turn.
+ * `isStale`: the replica has not caught up with the CMS for a while.
  */
 export function requestHeaders(
   { headers: { origin } }: IncomingMessage,
@@ -132,7 +133,10 @@ function setCorsHeaders(ctx: Context): void {
 
 const ITEM_METHODS = { posts: 'GET, DELETE, POST, PUT, PATCH', terms: 'GET, POST, PUT, PATCH, DELETE' };
 
-/** `GET` for anonymous actors, outside all routes, for records that the replica does not have, and if the CMS does not respond. */
+/**
+ * `GET` for anonymous actors, outside all routes, for records that the replica does not have, and if the CMS
+ * does not respond.
+ */
 export async function allowHeader(state: State, services: Services): Promise<string> {
   return state.actor.account ? methodsOf(state, services).catch(() => 'GET') : 'GET';
 }

@@ -1,5 +1,5 @@
-// The response cache, and the middleware that answers public reads from it or computes them once for all concurrent requests (single-flight).
-// A read with `Cache-Control: no-cache` polls the CMS first.
+// The response cache, and the middleware that answers public reads from it or computes them once for all
+// concurrent requests (single-flight). A read with `Cache-Control: no-cache` polls the CMS first.
 
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,8 +23,8 @@ export interface ResponseCache {
   get(url: string, replicaVersion: number, nowMs: number): CachedResponse | undefined;
   set(url: string, response: CachedResponse): void;
   /**
-   * The representation for this `Accept-Encoding`. A client that accepts the identity encoding gets that until the compressed
-   * representation is ready; for any other client the result is a promise.
+   * The representation for this `Accept-Encoding`. A client that accepts the identity encoding gets that
+   * until the compressed representation is ready; for any other client the result is a promise.
    */
   negotiate(response: CachedResponse, acceptEncoding: string | undefined): Representation | Promise<Representation>;
 }
@@ -40,7 +40,10 @@ const lengthOf = (texts: readonly string[]) => {
   return length;
 };
 
-/** Keeps up to `maxBytes`; the least recently used response leaves first. A body counts twice: once more for its compressed representations. */
+/**
+ * Keeps up to `maxBytes`; the least recently used response leaves first. A body counts twice: once more for
+ * its compressed representations.
+ */
 export function createResponseCache(maxBytes: number): ResponseCache {
   const responses = new LRUCache<string, CachedResponse>({
     maxSize: maxBytes,
@@ -81,8 +84,8 @@ export function createResponseCache(maxBytes: number): ResponseCache {
 }
 
 /**
- * True if the URL alone determines the response: no credentials, no body (this API reads parameters from the body of any method), no
- * method override and no expectation. Only responses to such requests may be public.
+ * True if the URL alone determines the response: no credentials, no body (this API reads parameters from the
+ * body of any method), no method override and no expectation. Only responses to such requests may be public.
  */
 function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
   return (
@@ -96,7 +99,10 @@ function dependsOnUrlAlone({ method, headers }: IncomingMessage): boolean {
   );
 }
 
-/** True if the response may come from the cache: the URL determines it, and the client does not ask for revalidation. */
+/**
+ * True if the response may come from the cache: the URL determines it, and the client does not ask for
+ * revalidation.
+ */
 export const isCacheable = (req: IncomingMessage): boolean => dependsOnUrlAlone(req) && !isNoCache(req);
 
 const isNoCache = ({ headers }: IncomingMessage): boolean => headers['cache-control']?.includes('no-cache') ?? false;
@@ -177,8 +183,9 @@ const SECOND_MS = 1000;
 const MAX_WAIT_MS = 5000;
 
 /**
- * Returns a function that polls, or joins the poll that another client requested within the last second. It resolves after the poll, after
- * five seconds at the latest, and immediately while polls fail: no client may shorten the delays between retries.
+ * Returns a function that polls, or joins the poll that another client requested within the last second. It
+ * resolves after the poll, after five seconds at the latest, and immediately while polls fail: no client may
+ * shorten the delays between retries.
  */
 export function createOnDemandPoll(options: OnDemandPollOptions): () => Promise<void> {
   const { sync, clockMs = () => performance.now(), wait = (ms) => sleep(ms, undefined, { ref: false }) } = options;

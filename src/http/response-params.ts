@@ -31,7 +31,10 @@ function parseResponseParams(query: JsonObject): ResponseParams {
   return { fields, envelope: query._envelope !== undefined, jsonp };
 }
 
-/** Applies the response parameters to the response of the rest of the middleware. `_envelope` and `_jsonp` also wrap API errors. */
+/**
+ * Applies the response parameters to the response of the rest of the middleware. `_envelope` and `_jsonp`
+ * also wrap API errors.
+ */
 export function responseParams(services: Services): Middleware {
   return async function responseParamsMiddleware({ state }, next) {
     const params = parseResponseParams(state.query);

@@ -1,5 +1,5 @@
-// One HTTP server: its timeouts and limits, the errors of requests that Node cannot read, and a graceful shutdown that cuts off no
-// response.
+// One HTTP server: its timeouts and limits, the errors of requests that Node cannot read, and a graceful
+// shutdown that cuts off no response.
 
 import { once } from 'node:events';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
@@ -12,7 +12,10 @@ import { errorResponse } from './error-handler.ts';
 import { COMMON_HEADERS, PRIVATE_HEADERS } from './headers.ts';
 import { nextRequestId } from './state.ts';
 
-/** An `import` of `node:http` reads all of its exports and so loads Node's own `fetch`: 6 MB that a gateway never uses. */
+/**
+ * An `import` of `node:http` reads all of its exports and so loads Node's own `fetch`: 6 MB that a gateway
+ * never uses.
+ */
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 type ServerLimits =
@@ -44,7 +47,10 @@ export interface HttpServer {
 const MAX_CHECK_INTERVAL_MS = 1000;
 /** Node's default. */
 const MIN_BACKLOG = 511;
-/** Shutdown begins after this many event-loop turns without a new connection or request, at the latest after `MAX_ACCEPT_MS`. */
+/**
+ * Shutdown begins after this many event-loop turns without a new connection or request, at the latest after
+ * `MAX_ACCEPT_MS`.
+ */
 const IDLE_TURNS = 10;
 const MAX_ACCEPT_MS = 500;
 
@@ -127,11 +133,12 @@ function cannotListen(error: unknown, { host, port, setting = MAIN_SERVER.settin
 type NewestResponses = ReadonlyMap<Socket, ServerResponse | undefined>;
 
 /**
- * Passes requests to the listener and knows which connections still have a response to send. `server.close()` alone would cut off responses
- * that have ended but not left the socket, and would keep idle keep-alive connections open.
+ * Passes requests to the listener and knows which connections still have a response to send. `server.close()`
+ * alone would cut off responses that have ended but not left the socket, and would keep idle keep-alive
+ * connections open.
  *
- * Pipelined requests take turns: Node alone would pass hundreds on at once, which block the event loop together, and hold all their
- * responses in memory until the client has received the first.
+ * Pipelined requests take turns: Node alone would pass hundreds on at once, which block the event loop
+ * together, and hold all their responses in memory until the client has received the first.
  */
 function trackConnections(
   server: Server,
@@ -169,7 +176,10 @@ function trackConnections(
 
   return {
     responses: connections,
-    /** Waits until the process has accepted and read what had arrived; Node accepts one connection per event-loop turn. */
+    /**
+     * Waits until the process has accepted and read what had arrived; Node accepts one connection per
+     * event-loop turn.
+     */
     async acceptPending() {
       const deadlineMs = performance.now() + MAX_ACCEPT_MS;
       for (let idle = 0; idle < IDLE_TURNS && performance.now() < deadlineMs; idle += 1) {
@@ -195,7 +205,10 @@ const UNREADABLE_STATUS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 };
 
-/** Sends the API's error for a request that Node cannot read, or not in time, after all earlier responses, and closes the connection. */
+/**
+ * Sends the API's error for a request that Node cannot read, or not in time, after all earlier responses, and
+ * closes the connection.
+ */
 function answerUnreadable(server: Server, connections: NewestResponses): void {
   /** Node reports an error again when more bytes arrive. */
   const failed = new WeakSet<Socket>();
@@ -230,12 +243,12 @@ function answerUnreadable(server: Server, connections: NewestResponses): void {
 }
 
 /**
- * Closes connections that stall during a response, and those without a new request for `idleTimeoutMs` after one. Node alone would keep a
- * connection on which a client sends only blank lines: each of them restarts the keep-alive timeout, and no other timeout runs before a
- * request line.
+ * Closes connections that stall during a response, and those without a new request for `idleTimeoutMs` after
+ * one. Node alone would keep a connection on which a client sends only blank lines: each of them restarts the
+ * keep-alive timeout, and no other timeout runs before a request line.
  *
- * `server.timeout` would start a timer for every request; nearly all requests end before the first check, so this sets a socket timeout
- * only for the rest. Node clears it when the next request begins.
+ * `server.timeout` would start a timer for every request; nearly all requests end before the first check, so
+ * this sets a socket timeout only for the rest. Node clears it when the next request begins.
  */
 function closeStalled(
   server: Server,

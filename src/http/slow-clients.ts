@@ -16,7 +16,10 @@ const MIN_BODY_BYTES = 16 * 1024;
 const CHECK_BYTES = 8 * 1024 * 1024;
 const WARN_INTERVAL_MS = 60_000;
 
-/** Remembers large responses until the client has received them, or until the next check. `observe` gets one warning a minute. */
+/**
+ * Remembers large responses until the client has received them, or until the next check. `observe` gets one
+ * warning a minute.
+ */
 export function createUnsentResponses(observe: Observe, maxBytes = MAX_BYTES): UnsentResponses {
   /** The oldest first. */
   const bodies = new Map<ServerResponse, Uint8Array>();

@@ -65,7 +65,10 @@ export const MAX_HEADER_CHARACTERS = {
   forwardedFor: 2000,
 };
 
-/** For a parameter that no route declares. It is only in `Input.sent`, where some use cases read `context`, `_embed` and `password`. */
+/**
+ * For a parameter that no route declares. It is only in `Input.sent`, where some use cases read `context`,
+ * `_embed` and `password`.
+ */
 export const UNDECLARED_LIMIT: Limit = { characters: 65_536 };
 /** Names in a query or body, declared or not. */
 export const MAX_NAMES = 500;

@@ -260,8 +260,8 @@ export function parseBoolean(value: unknown): boolean | undefined {
 }
 
 /**
- * For loose flags (`strict_dates`, `has_events`, a venue's `show_map`): `true`, `1`, `yes`, `y`, `on`, `enable` and `enabled` are
- * true, all else is false.
+ * For loose flags (`strict_dates`, `has_events`, a venue's `show_map`): `true`, `1`, `yes`, `y`, `on`,
+ * `enable` and `enabled` are true, all else is false.
  */
 export function isTruthy(value: unknown): boolean {
   return /^(true|1|yes|y|on|enabled?)$/i.test(String(value));

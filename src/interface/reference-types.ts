@@ -81,7 +81,10 @@ export const clearableImage: ParamType = {
  * @param parameters of the create route of the kind, for an object from which the record would be created
  */
 export function linkedRecords(kind: LinkedKind, parameters: readonly Parameter[]): ParamType {
-  /** As in The Events Calendar, the blank name of a venue passes here and fails when the venue is created; that of an organizer fails here. */
+  /**
+   * As in The Events Calendar, the blank name of a venue passes here and fails when the venue is created;
+   * that of an organizer fails here.
+   */
   async function isCreatable(data: Record<string, unknown>, checks: ReferenceChecks): Promise<boolean> {
     for (const { name, type, required } of parameters) {
       const value = data[name];
@@ -116,7 +119,10 @@ export function linkedRecords(kind: LinkedKind, parameters: readonly Parameter[]
   };
 }
 
-/** The elements of `venue` or `organizer` in an event's body: none if all are empty. An empty one beside others is no record. */
+/**
+ * The elements of `venue` or `organizer` in an event's body: none if all are empty. An empty one beside
+ * others is no record.
+ */
 function parseLinkedItems(value: unknown): unknown[] {
   if (isObject(value) && !isNumbered(value)) return isEmpty(value) ? [] : [value];
   const items = Array.isArray(value) ? value : parseList(value);

@@ -1,5 +1,5 @@
-// Validates a request against the parameters of its endpoint: first the lengths of its values, then the values in the two
-// stages of The Events Calendar; and parses them.
+// Validates a request against the parameters of its endpoint: first the lengths of its values, then the
+// values in the two stages of The Events Calendar; and parses them.
 
 import { Ajv, type ValidateFunction } from 'ajv';
 import { isObject } from '../model/json.ts';

@@ -1,5 +1,5 @@
-// Compiles one field of a mapping to a field accessor. The field may be a date that the CMS stores in several keys, or a
-// custom field, for which the API has no field of its own.
+// Compiles one field of a mapping to a field accessor. The field may be a date that the CMS stores in several
+// keys, or a custom field, for which the API has no field of its own.
 
 import type { CmsRecord } from '../cms/port.ts';
 import type { Field, FieldType } from '../interface/fields.ts';
@@ -157,7 +157,10 @@ function mergeJson({ body, current }: WriteTarget, path: Path, jsonPath: Path, v
 /** Formats of two digits for each letter. A CMS that stores a number drops zeros at the beginning. */
 const TWO_DIGIT_LETTERS = /^[ymdHhis]+$/;
 
-/** The formats of all parts, joined by line feeds, make one date format. A stored text with a line feed does not match. */
+/**
+ * The formats of all parts, joined by line feeds, make one date format. A stored text with a line feed does
+ * not match.
+ */
 const formatOf = (parts: readonly DatePartSpec[]) => parseDateFormat(parts.map((part) => part.format).join('\n'));
 
 /**
@@ -194,7 +197,10 @@ function datePartsAccessor(
   };
 }
 
-/** Whether every part has a text, and these texts together do not make a date. The gateway then reads the date alone. */
+/**
+ * Whether every part has a text, and these texts together do not make a date. The gateway then reads the date
+ * alone.
+ */
 export function hasUnreadableTime(parts: readonly DatePartSpec[], cmsRecord: CmsRecord): boolean {
   const format = formatOf(parts);
   const texts = parts.map(({ at, format }) => readPart(valueAt(cmsRecord, parseWritablePath(at, '')), format));
@@ -206,7 +212,10 @@ function readPart(stored: unknown, format: string): string {
   return TWO_DIGIT_LETTERS.test(format) ? text.padStart(2 * format.length, '0') : text;
 }
 
-/** A value of a site that the API has no field for, which a mapping names under `custom_fields`, as the API presents it. */
+/**
+ * A value of a site that the API has no field for, which a mapping names under `custom_fields`, as the API
+ * presents it.
+ */
 export interface CustomField {
   /** Its name for people. */
   label: string;

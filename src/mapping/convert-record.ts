@@ -100,8 +100,8 @@ export function completeEvent(event: EventRecord, site: Site): void {
 }
 
 /**
- * Leaves out coordinates that do not name a place. Plugins store zeros for a venue without coordinates, which the original
- * does not show either.
+ * Leaves out coordinates that do not name a place. Plugins store zeros for a venue without coordinates, which
+ * the original does not show either.
  */
 function completeVenue(venue: VenueRecord): void {
   const { latitude, longitude } = venue;
@@ -139,7 +139,8 @@ function protectedTitle(rendered: string, cmsRecord: CmsRecord): string {
 }
 
 /**
- * A raw text that equals the rendered one may be a rendered text (the public view of record-form.ts), which contains entities.
+ * A raw text that equals the rendered one may be a rendered text (the public view of record-form.ts), which
+ * contains entities.
  */
 const rawTexts = (raw: string, rendered: unknown): string[] =>
   raw === rendered ? [...new Set([raw, searchableText(raw)])] : [raw];

@@ -1,5 +1,5 @@
-// How a field of a mapping reaches its value in a CMS record: the path, such as `meta.cost` or `venue[0].ID`, and the accessor that reads and
-// writes there. A mapping's fields compile to accessors.
+// How a field of a mapping reaches its value in a CMS record: the path, such as `meta.cost` or `venue[0].ID`,
+// and the accessor that reads and writes there. A mapping's fields compile to accessors.
 
 import type { CmsRecord } from '../cms/port.ts';
 import { isObject } from '../model/json.ts';

@@ -74,7 +74,10 @@ const compare = (a: WallTime, b: WallTime): number => (a < b ? -1 : a > b ? 1 : 
 const isText = (value: unknown, { characters }: Limit): value is string =>
   typeof value === 'string' && value.length <= characters;
 
-/** One in a form that the companion plugin does not send is left out. Of a longer zone or address, that of the series applies. */
+/**
+ * One in a form that the companion plugin does not send is left out. Of a longer zone or address, that of the
+ * series applies.
+ */
 function parseOccurrence(value: unknown): OccurrenceFields[] {
   if (!isObject(value)) return [];
   const { start, end, timezone, all_day: allDay, url } = value;

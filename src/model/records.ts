@@ -29,7 +29,10 @@ export const FIRST_EMBEDDED_ID = 2 ** 52;
  */
 export const TERM_ID_OFFSET = 1_000_000_000_000;
 
-/** Records of a CMS whose ids are texts have ids from here on, which the gateway allocates. No CMS has such numbers of its own. */
+/**
+ * Records of a CMS whose ids are texts have ids from here on, which the gateway allocates. No CMS has such
+ * numbers of its own.
+ */
 export const FIRST_ALLOCATED_ID = 4_000_000_000_000;
 
 /** `YYYY-MM-DD HH:MM:SS` without a zone. The field's description names the zone. */
@@ -214,8 +217,9 @@ export const PLURALS = {
 } as const satisfies Record<Kind, string>;
 
 /**
- * The CMS has one record for a series. Its occurrences have ids from here on, above all ids of posts and terms and below those of embedded
- * records: each is computed from the series and the day, so that it stays the same for ever.
+ * The CMS has one record for a series. Its occurrences have ids from here on, above all ids of posts and
+ * terms and below those of embedded records: each is computed from the series and the day, so that it stays
+ * the same for ever.
  */
 export const FIRST_OCCURRENCE_ID = 2_000_000_000_000_000;
 
@@ -225,7 +229,10 @@ const IDS_PER_SERIES = MAX_DAYS * IDS_PER_DAY;
 const DAY_MS = 86_400_000;
 /** The occurrences of later series would get the ids of embedded records. */
 const SERIES = Math.floor((FIRST_EMBEDDED_ID - FIRST_OCCURRENCE_ID) / IDS_PER_SERIES);
-/** Series with ids of the CMS have numbers below this one. Series whose ids the gateway allocates have numbers from this one on. */
+/**
+ * Series with ids of the CMS have numbers below this one. Series whose ids the gateway allocates have numbers
+ * from this one on.
+ */
 const FIRST_ALLOCATED_SERIES = 200_000_000;
 
 /** The number of the series in the ids of its occurrences. Undefined if its id is too high. */
@@ -236,8 +243,8 @@ function seriesNumber(id: number): number | undefined {
 }
 
 /**
- * 2,000,000,000,000,000 + number of the series × 10,000,000 + day × 100 + place. `day` counts the days from 1970-01-01 to
- * the date of the start on the event's own clock; `place` counts the occurrences of that day,
+ * 2,000,000,000,000,000 + number of the series × 10,000,000 + day × 100 + place. `day` counts the days from
+ * 1970-01-01 to the date of the start on the event's own clock; `place` counts the occurrences of that day,
  * from 0. Undefined if that is outside the ids of the series.
  */
 export function occurrenceId(seriesId: number, start: WallTime, place: number): number | undefined {

@@ -129,7 +129,8 @@ function bufferedStderr(): BufferedStream {
 
   process.on('exit', flush);
   return {
-    // The bytes are written line by line: as one long string, they would leave the processor's caches before they are encoded.
+    // The bytes are written line by line: as one long string, they would leave the processor's caches before
+    // they are encoded.
     write(line) {
       const maxBytes = line.length * MAX_BYTES_PER_CHARACTER;
       if (maxBytes > BUFFER_BYTES - length) flush();
@@ -210,8 +211,9 @@ function fieldsOf(observation: Observation): object {
 const INFO_LEVEL = pino.levels.values.info;
 
 /**
- * The line that pino would write, in a fraction of the time: most lines are of requests, and pino would take a tenth of a cache hit. None of
- * these texts has a character that JSON escapes: the id is checked or made here, the others come from fixed sets.
+ * The line that pino would write, in a fraction of the time: most lines are of requests, and pino would take
+ * a tenth of a cache hit. None of these texts has a character that JSON escapes: the id is checked or made
+ * here, the others come from fixed sets.
  */
 function createRequestLines(): (observation: ObservationOf<'request'>, timestamp: string) => string {
   const partsOf = ({ method, route, status, cache }: ObservationOf<'request'>) => ({

@@ -146,8 +146,9 @@ interface Batch {
 const BATCH_SIZE = 256;
 
 /**
- * The histogram of requests. Looking up labels in prom-client takes a third of the time that a cache hit needs beyond a bare server, so
- * durations with equal labels are observed together, at the latest before a scrape.
+ * The histogram of requests. Looking up labels in prom-client takes a third of the time that a cache hit
+ * needs beyond a bare server, so durations with equal labels are observed together, at the latest before a
+ * scrape.
  */
 function createRequestTimes(registry: Registry): Reader<'request'> {
   const batches = new Set<Batch>();

@@ -40,8 +40,8 @@ export type Observation =
 export type ObservationOf<T extends Observation['type']> = Extract<Observation, { type: T }>;
 
 /**
- * Returns a function that makes a value once for each route, cache outcome and status, and then remembers it. All three come from fixed
- * sets.
+ * Returns a function that makes a value once for each route, cache outcome and status, and then remembers it.
+ * All three come from fixed sets.
  */
 export function perRequestClass<T>(make: (request: ObservationOf<'request'>) => T) {
   const values = new Map<string, Map<CacheOutcome, Map<number, T>>>();
@@ -63,8 +63,9 @@ export function perRequestClass<T>(make: (request: ObservationOf<'request'>) => 
 export type Observe = (observation: Observation) => void;
 
 /**
- * Passes each observation to all observers. Cache hits reach them together, at the end of the turn of the event loop or before the next other
- * observation: between two hits, the code and data of the observers would leave the processor's caches.
+ * Passes each observation to all observers. Cache hits reach them together, at the end of the turn of the
+ * event loop or before the next other observation: between two hits, the code and data of the observers would
+ * leave the processor's caches.
  */
 export function combineObservers(...observers: readonly Observe[]): Observe {
   let hits: ObservationOf<'request'>[] = [];

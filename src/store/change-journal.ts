@@ -41,13 +41,19 @@ export type CancelledEvent = Pick<
 
 export interface ChangeJournal {
   head(): JournalPosition;
-  /** The changes after a position of this replica, or of another one with the same change log. Undefined if they are not known any more. */
+  /**
+   * The changes after a position of this replica, or of another one with the same change log. Undefined if
+   * they are not known any more.
+   */
   since(position: JournalPosition, limit: number): JournalPage | undefined;
   /** Undefined unless the event moved from the public lists to the trash, and the journal remembers that. */
   cancelled(eventId: number): CancelledEvent | undefined;
   /** The changes from now on belong to this offset of the change log. */
   setOffset(offset: string): void;
-  /** From this offset on, the journal has every change of the log: positions of other replicas before it are unknown here. */
+  /**
+   * From this offset on, the journal has every change of the log: positions of other replicas before it are
+   * unknown here.
+   */
   startAt(offset: string): void;
   /**
    * The change log's entry at the present offset has this record. If this replica noted its change before, at an
@@ -96,8 +102,8 @@ export function changeBetween(
 }
 
 /**
- * What a calendar app must know of an event that moves to the trash: times, without which iCalendar has no event. No text, because the CMS
- * shows none any more, and nothing that changed with the move.
+ * What a calendar app must know of an event that moves to the trash: times, without which iCalendar has no
+ * event. No text, because the CMS shows none any more, and nothing that changed with the move.
  */
 export function cancelledBy(before: PostRecord | undefined, after: PostRecord | undefined): CancelledEvent | undefined {
   if (before?.kind !== 'event' || after?.status !== 'trash') return undefined;
@@ -142,8 +148,9 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     db.all<JournalRow>(sql`SELECT ${columns} FROM change_journal WHERE ${condition} ORDER BY number LIMIT ${limit}`);
 
   /**
-   * The openings of this file, oldest first, each with the number that it began after. A file that was restored from a backup, or lost its
-   * latest changes in a crash, uses their numbers again: it does not know the epochs of positions that it never had.
+   * The openings of this file, oldest first, each with the number that it began after. A file that was
+   * restored from a backup, or lost its latest changes in a crash, uses their numbers again: it does not know
+   * the epochs of positions that it never had.
    */
   const epochs = db.transaction(() => {
     const known = db.parse<[epoch: string, after: number][]>(meta('journal_epochs') ?? '[]');
@@ -157,7 +164,8 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     const number = headNumber() + 1;
     const [known] = rowsWhere(sql`kind = ${kind} AND id = ${id}`, 1);
     const [log_ms, log_sequence] = partsOf(offset);
-    // This gateway was in a cluster before and is alone now: the change has no offset, by which a position of another gateway could find it.
+    // This gateway was in a cluster before and is alone now: the change has no offset, by which a position of
+    // another gateway could find it.
     if (offset === NO_LOG && meta('journal_start') !== undefined) setMeta('journal_start', undefined);
     if (known) db.run(sql`DELETE FROM change_journal WHERE number = ${known.number}`);
     const created = change === 'created' ? number : (known?.created ?? 0);
@@ -177,8 +185,8 @@ export function openChangeJournal(db: Database): ChangeJournal & JournalWriter {
     const start = meta('journal_start');
     if (offset === NO_LOG || start === undefined || position.offset === NO_LOG || isBefore(position.offset, start))
       return undefined;
-    // Including the position's own offset, at which this replica may have changes that the other one lacked. A replica that is behind the
-    // other one has noted its own changes at its latest offset.
+    // Including the position's own offset, at which this replica may have changes that the other one lacked.
+    // A replica that is behind the other one has noted its own changes at its latest offset.
     const [ms, sequence] = partsOf(isBefore(offset, position.offset) ? offset : position.offset);
     const [first] = rowsWhere(sql`(log_ms, log_sequence) >= (${ms}, ${sequence})`, 1);
     return first ? first.number - 1 : headNumber();

@@ -99,8 +99,8 @@ export function dataDirError(file: string, error: unknown): Error {
 }
 
 /**
- * Creates a directory and its missing parents. Node's `recursive: true` loops forever on file systems that reject directories with ENOENT,
- * as `/proc` does.
+ * Creates a directory and its missing parents. Node's `recursive: true` loops forever on file systems that
+ * reject directories with ENOENT, as `/proc` does.
  * @param mode of the created directories
  * @throws the file system's error; `ENOTDIR` if the path is a file
  */

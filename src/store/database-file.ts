@@ -124,7 +124,10 @@ export function toReplicaError(error: unknown): unknown {
   return isClosed ? new ReplicaError('closed', 'the replica is being replaced', error) : error;
 }
 
-/** The files that belong to a database: itself, its journal in a bulk load, its write-ahead log, and the index of the log. */
+/**
+ * The files that belong to a database: itself, its journal in a bulk load, its write-ahead log, and the index
+ * of the log.
+ */
 const SUFFIXES = ['', '-journal', '-wal', '-shm'];
 
 /**

@@ -1,4 +1,5 @@
-// Plans the scans of an event list: which indexes to read, the conditions on the rows, and the facts about all events that this takes.
+// Plans the scans of an event list: which indexes to read, the conditions on the rows, and the facts about
+// all events that this takes.
 
 import { fold } from '../text/text.ts';
 import type { Database } from './database.ts';
@@ -21,8 +22,8 @@ import { LISTED, TARGET_KIND } from './schema.ts';
 import { and, containsWords, inList, isVisible, raw, type Sql, type StatusScope, sql, statusScopes } from './sql.ts';
 
 /**
- * One scan of a table or index. `from` gives the name `e` to the scanned row of `event` or `event_link`, and `where` uses it; `select` may ask
- * for every column that both tables have.
+ * One scan of a table or index. `from` gives the name `e` to the scanned row of `event` or `event_link`, and
+ * `where` uses it; `select` may ask for every column that both tables have.
  */
 export interface Scan {
   from: Sql;
@@ -48,8 +49,8 @@ export interface ScanPlan {
 }
 
 /**
- * The number of events of each day (`event_day`) in memory: lists that only dates restrict take their totals from it. A day is a wall
- * number without the time: 20270312.
+ * The number of events of each day (`event_day`) in memory: lists that only dates restrict take their totals
+ * from it. A day is a wall number without the time: 20270312.
  */
 export interface DayCounts {
   /** The listed events in this status, featured or not, that start on one of these days. */

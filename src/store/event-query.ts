@@ -125,7 +125,10 @@ const orderBy = ({ order, descending }: EventFilter): Sql =>
 /** Finding and sorting an event takes at least as long as reading this many rows of an index in order. */
 const ROWS_PER_SORTED_EVENT = 5;
 
-/** A page in the order of a column that only `event` has. Reads the index of that order, or else sorts the whole list. */
+/**
+ * A page in the order of a column that only `event` has. Reads the index of that order, or else sorts the
+ * whole list.
+ */
 function pageByColumn(db: Database, filter: EventFilter, plan: ScanPlan, total: number): number[] {
   const { order, words = [], include, limit, offset } = filter;
   const index = order === 'title' ? 'event_title' : 'event_modified';

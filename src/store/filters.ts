@@ -99,7 +99,10 @@ export interface TermFilter extends PageWindow {
   /** Terms of this event, unless `eventVisibility` hides it, it is protected, or it is in the trash. */
   event?: number | undefined;
   slug?: string | undefined;
-  /** Noticed in this second (UTC) or later: a term that changed in the second of a client's last request is not left out. */
+  /**
+   * Noticed in this second (UTC) or later: a term that changed in the second of a client's last request is
+   * not left out.
+   */
   noticedFrom?: WallTime | undefined;
 }
 

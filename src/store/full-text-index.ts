@@ -28,8 +28,8 @@ const MERGE_PAGES = 24;
 const DEFERRED_CHARACTERS = 100_000;
 
 /**
- * Adding a text takes time for each of its characters, and far more for each different trigram: a text of random letters,
- * such as a picture in a `data:` URL, would block the event loop for seconds.
+ * Adding a text takes time for each of its characters, and far more for each different trigram: a text of
+ * random letters, such as a picture in a `data:` URL, would block the event loop for seconds.
  */
 const MAX_INDEXED = { characters: 100_000, trigrams: 12_000 };
 

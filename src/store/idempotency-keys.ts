@@ -29,7 +29,10 @@ export interface IdempotencyStore {
   /** Replaces `expected` unless another request did before. Resolves with true if it replaced it. */
   compareAndSet(key: string, expected: IdempotencyEntry, entry: IdempotencyEntry): Promise<boolean>;
   set(key: string, entry: IdempotencyEntry): Promise<void>;
-  /** Milliseconds since 1970 by a clock that all gateways share, for `startedMs`; without it, each gateway uses its own. */
+  /**
+   * Milliseconds since 1970 by a clock that all gateways share, for `startedMs`; without it, each gateway
+   * uses its own.
+   */
   nowMs?(): Promise<number>;
   delete(key: string): Promise<void>;
 }

@@ -68,13 +68,16 @@ export interface Replica {
   readonly publicVersion: number;
 
   /**
-   * Applies a change set in one transaction. Returns how many records and images changed: those equal to the stored ones
-   * change nothing, and leave the version alone.
+   * Applies a change set in one transaction. Returns how many records and images changed: those equal to the
+   * stored ones change nothing, and leave the version alone.
    */
   apply(changes: ChangeSet): number;
   /** Inserts or replaces records and images. If a stored post of another kind has the id, it is replaced. */
   upsert(records: readonly CalendarRecord[], images?: readonly ImageRecord[]): number;
-  /** Returns how many were there. The occurrences of a deleted series are deleted with it. Records that link to a deleted one keep the link until they are read again. */
+  /**
+   * Returns how many were there. The occurrences of a deleted series are deleted with it. Records that link
+   * to a deleted one keep the link until they are read again.
+   */
   delete(kind: KindOrImage, ids: readonly number[]): number;
   /** Runs `body` in a transaction, all or nothing. Transactions may be nested. `body` must not wait. */
   transaction<T>(body: () => T): T;
@@ -132,7 +135,10 @@ export interface Replica {
    */
   eventIdsShowing(kind: Exclude<Kind, 'event'> | 'image', id: number): number[];
 
-  /** A rendered record that is valid now. Rendered records are cached in memory. `rendering` names the form (single, or entry of a list) and the base URL. */
+  /**
+   * A rendered record that is valid now. Rendered records are cached in memory. `rendering` names the form
+   * (single, or entry of a list) and the base URL.
+   */
   getRendered(rendering: string, kind: Kind, id: number): RenderedRecord | undefined;
   /**
    * Caches a rendered record. `record` must be what it was rendered from, read at the current version
@@ -178,7 +184,10 @@ export interface Replica {
 }
 
 const DEFAULT_RENDERED_BYTES = 32 * 1024 * 1024;
-/** The totals of lists are cached up to this many characters of their filters: one filter may name thousands of venues. */
+/**
+ * The totals of lists are cached up to this many characters of their filters: one filter may name thousands
+ * of venues.
+ */
 const MAX_TOTALS_CHARACTERS = 2_000_000;
 const NO_JOURNAL = { note() {}, prune() {} };
 /** Texts that a bulk load indexes in one step: about five milliseconds. */

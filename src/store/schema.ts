@@ -6,12 +6,15 @@ import { FIELDS } from '../interface/fields.ts';
 import { KINDS, type Kind } from '../model/records.ts';
 
 /**
- * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`). New and removed fields of
- * records do not need it: `REPLICA_FORMAT` has them.
+ * Must grow with every change of the tables, or of what is stored in them (including the results of `fold`).
+ * New and removed fields of records do not need it: `REPLICA_FORMAT` has them.
  */
 export const SCHEMA_VERSION = 18;
 
-/** Properties that every stored record of the kind has. A letter that changed on the disk may give one another name in valid JSON. */
+/**
+ * Properties that every stored record of the kind has. A letter that changed on the disk may give one another
+ * name in valid JSON.
+ */
 export const RECORD_PROPERTIES = Object.fromEntries(
   KINDS.map((kind) => [kind, ['kind', 'id', ...Object.values(FIELDS[kind]).map(({ key }) => key)]]),
 ) as Record<Kind, string[]>;

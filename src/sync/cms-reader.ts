@@ -235,8 +235,9 @@ async function checkComplete(
 }
 
 /**
- * Checks a record that a caller's request read or wrote. `isWritten`: it is the response to a write, which the CMS has carried out. Throws
- * `CmsUnavailable` `incomplete` if it lacks a field that records of its kind have.
+ * Checks a record that a caller's request read or wrote. `isWritten`: it is the response to a write, which
+ * the CMS has carried out. Throws `CmsUnavailable` `incomplete` if it lacks a field that records of its kind
+ * have.
  */
 export function assertComplete(context: SyncContext, kind: Kind, record: CmsRecord, isWritten: boolean): void {
   const collection = collectionOf(context, kind);

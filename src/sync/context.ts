@@ -1,5 +1,5 @@
-// Owns what every step of the sync gets: the replica, the CMS, the settings, and the memory. The memory holds everything
-// that the sync remembers; a start or a new leader loads it from the replica.
+// Owns what every step of the sync gets: the replica, the CMS, the settings, and the memory. The memory holds
+// everything that the sync remembers; a start or a new leader loads it from the replica.
 
 import type { Cms, Credentials } from '../cms/port.ts';
 import type { LinkField, LinkTables } from '../mapping/link-fields.ts';
@@ -112,7 +112,10 @@ export interface StaleResponse {
  * they are sent.
  */
 export interface KindMemory {
-  /** The newest modification that the poller has read; `''` before the first poll. `watermarkAge` says whether it knows everything before. */
+  /**
+   * The newest modification that the poller has read; `''` before the first poll. `watermarkAge` says whether
+   * it knows everything before.
+   */
   watermarkUtc: string;
   watermarkAge: WatermarkAge | undefined;
   /**
@@ -365,7 +368,10 @@ export function reloadMemory(memory: SyncMemory, replica: Replica): boolean {
   return true;
 }
 
-/** Starts the next full resync immediately. Save the reason together with `resyncState`: a killed process would know the reason alone. */
+/**
+ * Starts the next full resync immediately. Save the reason together with `resyncState`: a killed process
+ * would know the reason alone.
+ */
 export function restartResync({ resync }: SyncMemory): void {
   resync.progress = undefined;
   resync.dueMs = 0;

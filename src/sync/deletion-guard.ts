@@ -9,7 +9,10 @@ import type { Collection, CollectionPart } from './collections.ts';
 import { collectionOf, isComplete, type SuspendedDeletions, type SyncContext, type SyncMemory } from './context.ts';
 import { countRecords } from './replica-records.ts';
 
-/** A mass deletion: within `RECENT_MS`, more than `FEW_DELETIONS` records and more than `MAX_FRACTION` of the collection. */
+/**
+ * A mass deletion: within `RECENT_MS`, more than `FEW_DELETIONS` records and more than `MAX_FRACTION` of the
+ * collection.
+ */
 const FEW_DELETIONS = 10;
 const MAX_FRACTION = 1 / 3;
 const RECENT_MS = 60_000;

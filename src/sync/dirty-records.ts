@@ -65,8 +65,8 @@ export function hasWriteSince({ kinds }: SyncMemory, kind: Kind, readMark: numbe
 }
 
 /**
- * Notes when a record was read. If it `mayChangeAgain` within the second of its `modified`, every poll re-reads it until
- * it was read late enough.
+ * Notes when a record was read. If it `mayChangeAgain` within the second of its `modified`, every poll
+ * re-reads it until it was read late enough.
  */
 export function trackModified(
   memory: SyncMemory,

@@ -1,5 +1,5 @@
-// Fetches records that are known to have changed, from a webhook, a write or another gateway, and those that the CMS changed along with
-// them, one batch at a time.
+// Fetches records that are known to have changed, from a webhook, a write or another gateway, and those that
+// the CMS changed along with them, one batch at a time.
 
 import { MEDIA } from '../cms/port.ts';
 import type { Mapping } from '../mapping/mapping.ts';

@@ -170,8 +170,8 @@ function isStaleConfirmed(
 
 /**
  * Commits a change, and then deletes the embedded venues and organizers that no event has any more. `build`
- * returns the change and the ids of the collection's records in it; it is called again if another change came first. Resolves with the number of changed
- * records.
+ * returns the change and the ids of the collection's records in it; it is called again if another change came
+ * first. Resolves with the number of changed records.
  */
 async function commitAndPruneEmbedded(
   { replica, commit }: SyncContext,

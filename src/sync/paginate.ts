@@ -1,5 +1,5 @@
-// Owns reading a list of the CMS page by page, without losing a record while the list changes: all of it, or what was modified
-// since a time.
+// Owns reading a list of the CMS page by page, without losing a record while the list changes: all of it, or
+// what was modified since a time.
 
 import type { CmsPage, CmsRecord, Detail, ListRequest } from '../cms/port.ts';
 import type { Site } from '../model/records.ts';
@@ -132,9 +132,9 @@ export interface ModifiedSinceOptions {
 }
 
 /**
- * A CMS such as WordPress sets the modification time of a record before it saves it: on a busy site a record may appear after others that
- * were modified later. For this long after the poller first saw a modification, it also lists what was modified shortly
- * before it.
+ * A CMS such as WordPress sets the modification time of a record before it saves it: on a busy site a record
+ * may appear after others that were modified later. For this long after the poller first saw a modification,
+ * it also lists what was modified shortly before it.
  */
 const LATE_COMMIT_MS = 30_000;
 /**

@@ -1,4 +1,5 @@
-// Owns the interface between the core and the optional cluster of gateways (docs/internals/cluster.md). A single gateway has no `Peers`.
+// Owns the interface between the core and the optional cluster of gateways (docs/internals/cluster.md). A
+// single gateway has no `Peers`.
 
 import type { Kind } from '../model/records.ts';
 import type { ChangeSet, Commit } from '../store/change-set.ts';
@@ -22,11 +23,17 @@ export interface Peers {
   writeThrough: WriteThrough;
   /** Names the state that this gateway's responses show now. */
   consistencyToken(): string;
-  /** Resolves with whether this gateway reached the token's state in time and before the abort; undefined if the token is malformed. */
+  /**
+   * Resolves with whether this gateway reached the token's state in time and before the abort; undefined if
+   * the token is malformed.
+   */
   waitFor(token: string, withinMs: number, signal: AbortSignal): Promise<boolean | undefined>;
 }
 
-/** Stores CMS responses to the use cases' calls. Each method resolves once the replicas of all gateways have the change. */
+/**
+ * Stores CMS responses to the use cases' calls. Each method resolves once the replicas of all gateways have
+ * the change.
+ */
 export interface WriteThrough {
   /** Take it before the CMS call whose response is stored: it shows later which changes happened during the call. */
   readMark(): number;
@@ -53,7 +60,10 @@ export interface Leadership {
   followLeader(leader: SyncState): void;
   /** Another gateway changed these records in the replica. */
   peerChanged(records: readonly RecordKey[]): void;
-  /** Another gateway changed the replica's sync state: the site's facts, the link tables, the public view, the known fields. */
+  /**
+   * Another gateway changed the replica's sync state: the site's facts, the link tables, the public view, the
+   * known fields.
+   */
   reloadState(): void;
 }
 

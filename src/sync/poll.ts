@@ -1,5 +1,5 @@
-// Owns the poll: what a poll reads in each collection and in the media library, and the loop that runs one poll at a time,
-// at intervals and on request.
+// Owns the poll: what a poll reads in each collection and in the media library, and the loop that runs one
+// poll at a time, at intervals and on request.
 
 import { isTermKind } from '../model/records.ts';
 import { formatWallTime } from '../time/wall-time.ts';
@@ -22,7 +22,10 @@ import { findDiffering } from './replica-records.ts';
  */
 const TERM_PAGES_PER_POLL = 5;
 
-/** A scheduled record is fetched at every poll for this long after its date. Later, a poll fetches some of these records in turn. */
+/**
+ * A scheduled record is fetched at every poll for this long after its date. Later, a poll fetches some of
+ * these records in turn.
+ */
 const RECENTLY_DUE_MS = 10 * 60_000;
 /** Scheduled records that one poll fetches of those that the CMS should have published long ago. */
 const OVERDUE_PER_POLL = 100;

@@ -10,7 +10,10 @@ import { type Collection, idOf, PUBLIC_SCOPE, stampOf } from './collections.ts';
 import { type PublicViewMode, restartResync, resyncState, STATE_KEYS, type SyncContext } from './context.ts';
 import { markDirty } from './dirty-records.ts';
 
-/** The gateway changes the mode of a site that was public after the site has refused anonymous readers for this long. */
+/**
+ * The gateway changes the mode of a site that was public after the site has refused anonymous readers for
+ * this long.
+ */
 const REFUSAL_GRACE_MS = 10 * 60_000;
 /** Within this many full resyncs each record with a plugin's own status is read again. */
 const RESYNCS_PER_PLUGIN_RECORD = 12;

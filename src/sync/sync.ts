@@ -75,8 +75,8 @@ export interface Sync extends Leadership {
    */
   readPublicView(kind: Kind, record: CmsRecord, call: CallOptions): Promise<CmsRecord | undefined>;
   /**
-   * Throws `CmsUnavailable` `incomplete` if a CMS record lacks fields that records of its kind have. `isWritten`: it is the response to a
-   * write.
+   * Throws `CmsUnavailable` `incomplete` if a CMS record lacks fields that records of its kind have.
+   * `isWritten`: it is the response to a write.
    */
   assertComplete(kind: Kind, record: CmsRecord, isWritten?: boolean): void;
   /** The last known facts of the site; kept in the replica for starts without the CMS. */

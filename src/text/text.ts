@@ -1,4 +1,5 @@
-// Plain texts: trimmed, normalized, decoded and folded for searches in linear time, web and postal addresses, and texts for a terminal.
+// Plain texts: trimmed, normalized, decoded and folded for searches in linear time, web and postal addresses,
+// and texts for a terminal.
 
 /**
  * Removes leading and trailing characters that occur in `characters`, each a single UTF-16 code unit. A regular
@@ -60,8 +61,8 @@ export function foldForSort(text: string): string {
 }
 
 /**
- * A slug as WordPress stores it: percent-encoded, in lower case. Filters of a site may decode it, and Payload does not encode it: slugs with
- * the same key are the same slug.
+ * A slug as WordPress stores it: percent-encoded, in lower case. Filters of a site may decode it, and Payload
+ * does not encode it: slugs with the same key are the same slug.
  */
 export const slugKey = (slug: string): string =>
   encodeURIComponent(slug.toWellFormed().toLowerCase()).toLowerCase().replaceAll('%25', '%');
@@ -100,7 +101,10 @@ export function postalAddress({ address, zip, city, stateprovince, country }: Po
   return joined([address, town, country], ', ');
 }
 
-/** The slug of a text: its letters in any alphabet, without entities, accents or apostrophes, and dashes between words. */
+/**
+ * The slug of a text: its letters in any alphabet, without entities, accents or apostrophes, and dashes
+ * between words.
+ */
 export function slugOf(text: string): string {
   const plain = normalizeUnicode(normalizeUnicode(text, 'NFD').replace(/\p{M}/gu, ''), 'NFC').toLowerCase();
   const words = plain

@@ -226,7 +226,8 @@ function parseWithoutZone(text: string, now: number): number | undefined {
     // PHP resets the time of day after a word, unless a time follows, and keeps it after a number.
     return addWeekdays(isWord && !CLOCK_TIME.test(after) ? startOf(from) : from, amount);
   }
-  // Server logs have a colon between date and time, which locutus accepts only with an offset. It needs minutes after `2027-03-12T10`.
+  // Server logs have a colon between date and time, which locutus accepts only with an offset. It needs
+  // minutes after `2027-03-12T10`.
   return strtotimeUtc(text.replace(LOG_DATE, '$1 $2 $3 ').replace(HOUR_ALONE, '$&:00'), now);
 }
 

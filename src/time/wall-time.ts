@@ -1,5 +1,5 @@
-// Wall times, which have no zone: as texts `YYYY-MM-DD HH:MM:SS` and as wall numbers, arithmetic on them, and texts that PHP reads as
-// one.
+// Wall times, which have no zone: as texts `YYYY-MM-DD HH:MM:SS` and as wall numbers, arithmetic on them, and
+// texts that PHP reads as one.
 
 import { strtotime } from 'locutus/php/datetime/strtotime';
 
@@ -11,7 +11,8 @@ export const earliestMs = -62_167_219_200_000;
 export const latestMs = 253_402_300_799_000;
 
 /**
- * The wall time in an ISO 8601 text, to the second: `2027-01-10T09:00:00.000Z` becomes `2027-01-10 09:00:00`. The text is not checked.
+ * The wall time in an ISO 8601 text, to the second: `2027-01-10T09:00:00.000Z` becomes `2027-01-10 09:00:00`.
+ * The text is not checked.
  */
 export const isoToWall = (text: string): string => text.slice(0, 19).replace('T', ' ');
 

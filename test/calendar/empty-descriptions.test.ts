@@ -1,4 +1,5 @@
-// The description `0`, which PHP takes for empty: of venues and organizers it is none, of events and terms it is refused.
+// The description `0`, which PHP takes for empty: of venues and organizers it is none, of events and terms it
+// is refused.
 
 import { expect } from 'chai';
 import { CREDENTIALS, createFakeCms, type FakeCms } from '../cms/fake-cms.ts';

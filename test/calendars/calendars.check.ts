@@ -1,4 +1,5 @@
-// What calendar programs show of the calendar files is what the API's JSON says: titles, and times in the reader's zone.
+// What calendar programs show of the calendar files is what the API's JSON says: titles, and times in the
+// reader's zone.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// A Payload in memory for `init` and `check`: a few routes. Like the real one (3.90.2) it leaves out what a caller may not see, refuses to
-// filter by fields that a collection does not have, and drops values of such fields.
+// A Payload in memory for `init` and `check`: a few routes. Like the real one (3.90.2) it leaves out what a
+// caller may not see, refuses to filter by fields that a collection does not have, and drops values of such
+// fields.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
-// A WordPress in memory for `init` and `check`: a few routes, and like the real one it drops meta that is not registered.
+// A WordPress in memory for `init` and `check`: a few routes, and like the real one it drops meta that is not
+// registered.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { startStubCms } from '../faults/stub-cms.ts';

@@ -1,5 +1,5 @@
-// Each problem of a Payload site that the commands report in words of its own: its advice, and that the site is usable after the operator
-// has followed it.
+// Each problem of a Payload site that the commands report in words of its own: its advice, and that the site
+// is usable after the operator has followed it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';

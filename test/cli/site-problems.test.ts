@@ -1,4 +1,5 @@
-// Each problem of a site that the commands report: its advice, and that the site is usable after the operator has followed it.
+// Each problem of a site that the commands report: its advice, and that the site is usable after the operator
+// has followed it.
 
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -230,7 +231,10 @@ describe('the advice for a site that cannot be used', () => {
     const type = { type: 'event', base: 'events', label: 'Events', records };
     site = await startFakeSite({ types: [type], logins: [login], isPrivate });
   };
-  /** What `init` and `serve` do first. Resolves with the error's location, reason and advice; undefined if the site is usable. */
+  /**
+   * What `init` and `serve` do first. Resolves with the error's location, reason and advice; undefined if the
+   * site is usable.
+   */
   async function tryOut({ url, login, limits }: Given): Promise<{ message: string; advice: string } | undefined> {
     const [user = '', password = ''] = login?.split(':') ?? [];
     const account = login === undefined ? undefined : basicAuth(user, password);

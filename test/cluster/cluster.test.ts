@@ -44,7 +44,10 @@ describe('cluster', function () {
     return read;
   }
 
-  /** On a busy machine a lease may expire: the token of a write then ends with `+`, because the write is in no change log. */
+  /**
+   * On a busy machine a lease may expire: the token of a write then ends with `+`, because the write is in no
+   * change log.
+   */
   async function writePublished(gateway: TestGateway, path: string, json: object): Promise<TestResponse> {
     let written = await gateway.request(path, { json });
     for (let more = 0; written.version.endsWith('+') && more < 5; more += 1) {

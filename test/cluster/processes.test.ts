@@ -150,7 +150,8 @@ describe('cluster of processes', function () {
     };
     let tries = 0;
     const wrong = () => ({ authorization: `Basic ${Buffer.from(`editor:wrong ${++tries}`).toString('base64')}` });
-    // Ten for one user. A gateway that waits too long for Redis counts alone for a moment; two that always did would allow twenty.
+    // Ten for one user. A gateway that waits too long for Redis counts alone for a moment; two that always
+    // did would allow twenty.
     const statuses: number[] = [];
     while (statuses.length < 20 && statuses.slice(-2).join() !== '429,429')
       statuses.push(await statusOf(statuses.length % 2 === 0 ? a : b, wrong()));

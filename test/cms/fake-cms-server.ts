@@ -1,4 +1,5 @@
-// The fake CMS behind a port, with the REST API of WordPress: for tests of HTTP, and for gateways in processes of their own.
+// The fake CMS behind a port, with the REST API of WordPress: for tests of HTTP, and for gateways in
+// processes of their own.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CmsRecord, type ListRequest, plainCollection } from '../../src/cms/port.ts';

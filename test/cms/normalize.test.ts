@@ -1,4 +1,5 @@
-// Normalized CMS records: ids of terms that serve as venues, and statuses of a plugin. What a mapping says for WordPress alone.
+// Normalized CMS records: ids of terms that serve as venues, and statuses of a plugin. What a mapping says
+// for WordPress alone.
 
 import { expect } from 'chai';
 import type { RestCall } from '../../src/cms/client.ts';

@@ -1,4 +1,5 @@
-// The example plugin for Payload: which changes it reports, and that the gateway accepts its webhooks. test:payload runs it in a real Payload.
+// The example plugin for Payload: which changes it reports, and that the gateway accepts its webhooks.
+// test:payload runs it in a real Payload.
 
 import { EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:http';

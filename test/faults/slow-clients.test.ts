@@ -1,4 +1,5 @@
-// Clients that read their responses slowly, on real sockets: the gateway closes the slowest before the responses take too much memory.
+// Clients that read their responses slowly, on real sockets: the gateway closes the slowest before the
+// responses take too much memory.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

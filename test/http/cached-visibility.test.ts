@@ -1,4 +1,5 @@
-// No actor gets what another one may see, whatever the caches hold and in whatever order requests come: the whole gateway over sockets.
+// No actor gets what another one may see, whatever the caches hold and in whatever order requests come: the
+// whole gateway over sockets.
 
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,4 +1,5 @@
-// Slow clients: which of their unsent responses the gateway counts, and whose connections it closes. test/faults/ has real clients.
+// Slow clients: which of their unsent responses the gateway counts, and whose connections it closes.
+// test/faults/ has real clients.
 
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';

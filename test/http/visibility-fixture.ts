@@ -14,7 +14,10 @@ const CONTRIBUTOR: readonly Action[] = ['edit', 'readOwn'];
 const AUTHOR: readonly Action[] = [...CONTRIBUTOR, 'publish', 'editPublished'];
 const EDITOR: readonly Action[] = [...AUTHOR, 'editOthers', 'readOthers', 'editPrivate', 'readPrivate'];
 
-/** What each account may do in a collection. `blogger` edits posts and no events; `curator` edits venues and nothing else. */
+/**
+ * What each account may do in a collection. `blogger` edits posts and no events; `curator` edits venues and
+ * nothing else.
+ */
 const RIGHTS: Rights = {
   subscriber: () => [],
   contributor: () => CONTRIBUTOR,
@@ -179,7 +182,10 @@ export function wordsFor(observed: Seen): Set<string> {
   return new Set([...words, ...[...observed.locked].flatMap((id) => [wordOf(id, 'title'), wordOf(id, 'slug')])]);
 }
 
-/** Ids of all pages of a list. Checks the total, the caching headers, and that the list shows nothing that single reads hide. */
+/**
+ * Ids of all pages of a list. Checks the total, the caching headers, and that the list shows nothing that
+ * single reads hide.
+ */
 export async function readList(gateway: SocketGateway, observed: Seen, path: string): Promise<number[]> {
   const { account, headers } = observed;
   const ids: number[] = [];

@@ -1,4 +1,5 @@
-// Lists, searches, filters, counts and links show an actor no more than single reads do: the whole gateway over sockets.
+// Lists, searches, filters, counts and links show an actor no more than single reads do: the whole gateway
+// over sockets.
 
 import { expect } from 'chai';
 import { authorization, PASSWORD } from '../faults/fake-wordpress.ts';
@@ -21,7 +22,8 @@ type Json = Record<string, unknown>;
 
 for (const { title, service, part } of [
   { title: '', service: { user: 'admin', password: PASSWORD }, part: 1 / 2 },
-  // Without a service account the gateway fetches private records with each actor's own credentials, which takes longer.
+  // Without a service account the gateway fetches private records with each actor's own credentials, which
+  // takes longer.
   { title: ' without a service account', service: undefined, part: 1 / 8 },
 ])
   describe(`visibility in lists, searches, filters, counts and links${title}`, () => {

@@ -1,5 +1,5 @@
-// docs/api.md: sends its requests to a gateway, and compares its tables with the parameters, the fields and the error codes. docs/extensions.md:
-// names what is added.
+// docs/api.md: sends its requests to a gateway, and compares its tables with the parameters, the fields and
+// the error codes. docs/extensions.md: names what is added.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

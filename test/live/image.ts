@@ -1,5 +1,6 @@
-// `npm run test:image [-- STORAGE]`: builds deploy/Dockerfile and runs the image in front of a fake WordPress, with docker, or without it with
-// buildah (as root, a chroot instead of a container). STORAGE: a folder of images for buildah, where node:24-slim may be put beforehand.
+// `npm run test:image [-- STORAGE]`: builds deploy/Dockerfile and runs the image in front of a fake
+// WordPress, with docker, or without it with buildah (as root, a chroot instead of a container). STORAGE: a
+// folder of images for buildah, where node:24-slim may be put beforehand.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// Field types of Advanced Custom Fields 6.8.0 and Pods 3.3.9 as their REST APIs showed them, with the mapping lines that `init`
-// proposes for them. `npm run test:plugins` compares this with the plugins themselves.
+// Field types of Advanced Custom Fields 6.8.0 and Pods 3.3.9 as their REST APIs showed them, with the mapping
+// lines that `init` proposes for them. `npm run test:plugins` compares this with the plugins themselves.
 
 import type { FieldSpec } from '../../src/mapping/mapping-file.ts';
 

@@ -1,4 +1,5 @@
-// Validators and generators accept the complete OpenAPI document; what they generate compiles and works against a gateway.
+// Validators and generators accept the complete OpenAPI document; what they generate compiles and works
+// against a gateway.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

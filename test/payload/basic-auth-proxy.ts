@@ -1,5 +1,5 @@
-// A proxy for the conformance runner, which knows HTTP Basic and WordPress's way to upload: the password is sent on as an API key of Payload, and
-// `/media` takes a file as the whole body.
+// A proxy for the conformance runner, which knows HTTP Basic and WordPress's way to upload: the password is
+// sent on as an API key of Payload, and `/media` takes a file as the whole body.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

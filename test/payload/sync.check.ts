@@ -1,5 +1,5 @@
-// A real Payload behind the gateway: changes become visible by polling and by webhook, drafts stay private, and neither an outage of the
-// site nor a crash of the gateway loses anything.
+// A real Payload behind the gateway: changes become visible by polling and by webhook, drafts stay private,
+// and neither an outage of the site nor a crash of the gateway loses anything.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -34,7 +34,10 @@ export interface Loaded {
   stored: string[];
 }
 
-/** Loads the companion plugin into a stub of WordPress, after another plugin. `rows`: the first value of each meta key in the database. */
+/**
+ * Loads the companion plugin into a stub of WordPress, after another plugin. `rows`: the first value of each
+ * meta key in the database.
+ */
 export function load(code: string, plugin: string, rows: Record<string, string> = {}, copies = 1): Loaded {
   const result = "array('registered' => $registered, 'supports' => $supports, 'stored' => $stored)";
   return evaluate(code, plugin, result, { rows, copies }) as Loaded;

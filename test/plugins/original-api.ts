@@ -1,4 +1,5 @@
-// Compares the gateway with the original API (`tribe/events/v1`) on the same site: the same ids and values, except for known differences.
+// Compares the gateway with the original API (`tribe/events/v1`) on the same site: the same ids and values,
+// except for known differences.
 
 import { cpuMs, median, processTree } from '../../bench/processes.ts';
 import type { Json } from '../live/json-client.ts';
@@ -245,7 +246,10 @@ export interface CpuTime {
 
 const MEASURED_REQUESTS = 15;
 
-/** Sends the same requests to both, anonymously and one at a time. Of CPU time a busy machine changes less than of response times. */
+/**
+ * Sends the same requests to both, anonymously and one at a time. Of CPU time a busy machine changes less
+ * than of response times.
+ */
 export async function compareCpuTime(site: PluginSite): Promise<CpuTime[]> {
   const list = (index: number) => `events?start_date=2019-01-01&end_date=2040-01-01&per_page=${20 + index}`;
   const { total } = (await site.request(list(0))).body;

@@ -5,9 +5,10 @@
 // - `SLUG.ts` exports `plugin: PluginTest`. SLUG is the plugin's folder. A check fails by throwing, and judges by the plugin: its tables
 //   and meta rows (`site.rows`, `site.php`), its REST API (`site.wordpress`), its rendered pages (`site.page`).
 //
-// For each site the runner activates the plugin, fills the site, runs `init`, installs the companion plugin, runs `check` (with `--write`
-// if the mapping is writable) and `serve`. It adds the checks that hold for every plugin: `init` recognizes the mapping, `check` finds
-// no failure. The checks of `webhook` run last, with a gateway that does not poll.
+// For each site the runner activates the plugin, fills the site, runs `init`, installs the companion plugin,
+// runs `check` (with `--write` if the mapping is writable) and `serve`. It adds the checks that hold for
+// every plugin: `init` recognizes the mapping, `check` finds no failure. The checks of `webhook` run last,
+// with a gateway that does not poll.
 
 import type { CliResult } from '../live/cli-process.ts';
 import type { Json, JsonRequest, JsonResponse } from '../live/json-client.ts';
@@ -18,7 +19,10 @@ export const COLUMNS = ['recognised', 'read', 'written', 'shown', 'webhook', 'se
 export type Column = (typeof COLUMNS)[number];
 
 export interface PluginTest {
-  /** The mapping that `init` must recognize; undefined if it must refuse the site: then all other columns are reasons. */
+  /**
+   * The mapping that `init` must recognize; undefined if it must refuse the site: then all other columns are
+   * reasons.
+   */
   mapping: string | undefined;
   /** One site for each. Default: one with a block theme. */
   sites?: readonly SiteOptions[];
@@ -55,7 +59,10 @@ export interface PluginSite {
   check: CliResult | undefined;
   /** It does not run if `init` refused the site. */
   gateway: GatewayProcess;
-  /** Calls the gateway below its mount: reads anonymously, and writes as the administrator, unless `as` says otherwise. */
+  /**
+   * Calls the gateway below its mount: reads anonymously, and writes as the administrator, unless `as` says
+   * otherwise.
+   */
   request<T = Json>(path: string, options?: PluginRequest): Promise<JsonResponse<T>>;
   /** Calls the site below `/wp-json/`, as the administrator unless `as` says otherwise. */
   wordpress<T = Json>(path: string, options?: PluginRequest): Promise<JsonResponse<T>>;

@@ -1,4 +1,5 @@
-// A replica whose file is damaged while the gateway runs: it is quarantined, and a new initial sync begins without a restart.
+// A replica whose file is damaged while the gateway runs: it is quarantined, and a new initial sync begins
+// without a restart.
 
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

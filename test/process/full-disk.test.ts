@@ -1,4 +1,5 @@
-// A gateway on a full disk: reads continue, writes are rejected before any CMS call, and it recovers when there is space again.
+// A gateway on a full disk: reads continue, writes are rejected before any CMS call, and it recovers when
+// there is space again.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +16,10 @@ import { MOUNT, sendRequest } from '../start-gateway.ts';
 import { event } from '../store/sample-records.ts';
 import { until } from '../until.ts';
 
-/** The limit of the file size, in blocks of 512 bytes: to SQLite the same as a full disk. The process ignores the signal of the limit. */
+/**
+ * The limit of the file size, in blocks of 512 bytes: to SQLite the same as a full disk. The process ignores
+ * the signal of the limit.
+ */
 const LIMITED = `trap '' XFSZ; ulimit -f 6000; exec "$0" "$@"`;
 const NEXT_YEAR = new Date().getUTCFullYear() + 1;
 

@@ -1,4 +1,5 @@
-// Sites that require a login, redirect, or are blocked by a firewall: error messages, and access with a service account.
+// Sites that require a login, redirect, or are blocked by a firewall: error messages, and access with a
+// service account.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -59,7 +59,10 @@ export const bound = fc.record({
   wall,
 });
 
-/** An arbitrary for each condition of a filter, which is each field but those that every filter has: a forgotten one does not compile. */
+/**
+ * An arbitrary for each condition of a filter, which is each field but those that every filter has: a
+ * forgotten one does not compile.
+ */
 type Arbitraries<Filter, Fixed extends keyof Filter> = Record<
   Exclude<keyof Filter, keyof PageWindow | Fixed>,
   fc.Arbitrary<unknown>

@@ -1,4 +1,5 @@
-// After the gateway's wall clock was set back or forward, polls, the full resync and mass deletions wait as long as before.
+// After the gateway's wall clock was set back or forward, polls, the full resync and mass deletions wait as
+// long as before.
 
 import { expect } from 'chai';
 import { openReplica } from '../../src/store/replica.ts';

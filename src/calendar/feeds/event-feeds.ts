@@ -76,8 +76,9 @@ export function createEventFeeds(services: Services, events: Pick<Events, 'find'
   }
 
   /**
-   * Writes each event of a list, a few in each turn of the event loop. If the replica changes meanwhile, finds the list again and writes
-   * all its events in one turn: an event may no longer be one that the actor may see.
+   * Writes each event of a list, a few in each turn of the event loop. If the replica changes meanwhile,
+   * finds the list again and writes all its events in one turn: an event may no longer be one that the actor
+   * may see.
    */
   async function writeList<T>(
     input: Input,

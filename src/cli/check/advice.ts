@@ -1,5 +1,6 @@
-// The rows of advice that the checks of every CMS give. Each CMS has a table of its own in `wordpress/advice.ts` and `payload/advice.ts`:
-// these rows, in the CMS's words where those differ, and further rows for its own checks.
+// The rows of advice that the checks of every CMS give. Each CMS has a table of its own in
+// `wordpress/advice.ts` and `payload/advice.ts`: these rows, in the CMS's words where those differ, and
+// further rows for its own checks.
 
 import type { CmsRejected } from '../../errors.ts';
 import { listKeys } from './key-list.ts';

@@ -40,7 +40,10 @@ export interface CheckContext {
   connection: SiteConnection;
   site: Site;
   webhooks: WebhookListener | undefined;
-  /** Kinds whose list failed or is missing, which the check of lists adds: other checks of them would fail for the same reason. */
+  /**
+   * Kinds whose list failed or is missing, which the check of lists adds: other checks of them would fail for
+   * the same reason.
+   */
   unlisted: Set<Kind>;
   /** The service account, read once. Throws `CmsRejected`. */
   account(): Promise<Account>;

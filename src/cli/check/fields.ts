@@ -1,4 +1,5 @@
-// Checks of the mapping's fields: the records have each path, and its values are readable. The CMS may tell more of each.
+// Checks of the mapping's fields: the records have each path, and its values are readable. The CMS may tell
+// more of each.
 
 import type { CmsRecord } from '../../cms/port.ts';
 import { FIELDS, type Field } from '../../interface/fields.ts';

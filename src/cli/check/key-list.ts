@@ -1,4 +1,5 @@
-// The names of fields that a site has, as an advice lists them: the operator sees which one is meant by a misspelt name.
+// The names of fields that a site has, as an advice lists them: the operator sees which one is meant by a
+// misspelt name.
 
 const MAX_SHOWN = 20;
 const MAX_CHARACTERS = 100;
@@ -8,7 +9,10 @@ const PLAIN_NAME = /^[\p{L}\p{N}_.:@$/-]+$/u;
 /** What JSON does not escape although a terminal shows nothing of it, or turns the text around. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** `a, b, "c\nd"`, each cut after a hundred characters. Of more than twenty those that are most similar to `name`, and how many more there are. */
+/**
+ * `a, b, "c\nd"`, each cut after a hundred characters. Of more than twenty those that are most similar to
+ * `name`, and how many more there are.
+ */
 export function listKeys(keys: readonly string[], name = ''): string {
   const short = keys.map((key) => (key.length > MAX_CHARACTERS ? `${key.slice(0, MAX_CHARACTERS)}…` : key));
   const shown = keys.length <= MAX_SHOWN ? short : mostSimilar(short, name).slice(0, MAX_SHOWN);

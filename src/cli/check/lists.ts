@@ -1,5 +1,5 @@
-// Checks of the site's lists: each collection exists, its pages give each record once, and as many as its total says; series have
-// their occurrences.
+// Checks of the site's lists: each collection exists, its pages give each record once, and as many as its
+// total says; series have their occurrences.
 
 import type { CmsRecord, ListRequest } from '../../cms/port.ts';
 import { CmsRejected } from '../../errors.ts';

@@ -101,7 +101,8 @@ export const ACCOUNT_CHECKS: readonly Check[] = [
         if (!permissions) continue;
         const missing = (actions: readonly Action[]) =>
           actions.map((action) => permissions[action]).filter((permission) => !granted.has(permission));
-        // An account with the general permissions to which the CMS does not show those of the collection does not have the latter.
+        // An account with the general permissions to which the CMS does not show those of the collection does
+        // not have the latter.
         const isHidden = info.permissions === undefined && missing(READ_ACTIONS).length === 0;
         const missingToRead = isHidden ? [`the capabilities of ${name}`] : missing(READ_ACTIONS);
         const missingToWrite = readOnly ? [] : missing(WRITE_ACTIONS);

@@ -33,8 +33,8 @@ const TEXT = 'Check 12';
 export const isNumber = (written: unknown): boolean => NUMBERS.includes(written as string);
 
 /**
- * What to write in one call: the fields of `TOGETHER`, then every other field alone. Of the alternatives of a step, the first that the
- * site does not refuse counts.
+ * What to write in one call: the fields of `TOGETHER`, then every other field alone. Of the alternatives of a
+ * step, the first that the site does not refuse counts.
  */
 export function trialSteps(records: SampledRecords, timezone: string, kind: KindMapping<Kind>): Values[][] {
   const writable = kind.writable as ReadonlySet<string>;

@@ -115,7 +115,10 @@ async function tryKind(trial: WriteTrial, kind: KindMapping<Kind>): Promise<Find
   return findings;
 }
 
-/** The permission to delete terms, if the account lacks it: on some sites a contributor may create terms, and on none delete them. */
+/**
+ * The permission to delete terms, if the account lacks it: on some sites a contributor may create terms, and
+ * on none delete them.
+ */
 async function missingToDelete(
   { account, collectionInfo }: WriteTrial,
   kind: KindMapping<Kind>,

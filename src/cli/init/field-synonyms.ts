@@ -74,7 +74,10 @@ export function fieldWords(kind: Kind, field: string): RegExp {
 /** The same as whole words, for `nameScore`. */
 export const kindWords = (kind: Kind): RegExp => anyOf(KIND_WORDS[kind].source);
 
-/** How well a path's name matches: the more of it is the word, the better; 0 for not at all. A field's own name matches best. */
+/**
+ * How well a path's name matches: the more of it is the word, the better; 0 for not at all. A field's own
+ * name matches best.
+ */
 export function nameScore(path: string, words: RegExp, field?: string): number {
   const name = normalizedName(path);
   if (name === field) return 10;

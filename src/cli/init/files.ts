@@ -131,7 +131,8 @@ export function writeFiles(folder: string, files: readonly OutputFile[], force: 
     makeDirectory(resolve(folder));
     return files.map(({ name, text, isSecret }) => {
       const file = join(resolve(folder), name);
-      // An existing file would keep its mode, and another process may have it open: replaces a secret one with a new file.
+      // An existing file would keep its mode, and another process may have it open: replaces a secret one
+      // with a new file.
       if (isSecret) rmSync(file, { force: true });
       writeFileSync(file, text, isSecret ? { mode: SECRET_MODE, flag: 'wx' } : {});
       return file;

@@ -30,7 +30,8 @@ const terminal: Terminal = {
 };
 
 /**
- * Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the site does not answer, or if a file exists.
+ * Resolves with the exit code: 0 written, 1 nothing written. Throws `ConfigError` if the site does not
+ * answer, or if a file exists.
  */
 export async function init(options: InitOptions, { print, ask }: Terminal = terminal): Promise<number> {
   const printAll = (lines: readonly string[]) => {
@@ -101,7 +102,10 @@ async function resolveAccount(
   return { user, password: secret, isFromEnvironment: password !== undefined && isPasswordFromEnvironment };
 }
 
-/** Proposes a mapping, and asks what the samples leave open. Resolves with undefined if no type has a start of events. */
+/**
+ * Proposes a mapping, and asks what the samples leave open. Resolves with undefined if no type has a start of
+ * events.
+ */
 async function decideMapping(
   site: ProbedSite,
   options: InitOptions,

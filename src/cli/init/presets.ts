@@ -1,4 +1,5 @@
-// Recognizes the site of a bundled mapping by its collections, its fields and its plugin, and fits the mapping to the site.
+// Recognizes the site of a bundled mapping by its collections, its fields and its plugin, and fits the
+// mapping to the site.
 
 import type { Query } from '../../cms/port.ts';
 import { settingsOf } from '../../cms/wordpress/record-form.ts';
@@ -137,8 +138,8 @@ const isFilled = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : typeof value === 'string' && value !== '';
 
 /**
- * The key by which an event plugin hides events, as a path, if the site does not show it. Only the companion plugin opens it: without it
- * the gateway lists the hidden events.
+ * The key by which an event plugin hides events, as a path, if the site does not show it. Only the companion
+ * plugin opens it: without it the gateway lists the hidden events.
  */
 export function hiddenFlagPath(mapping: MappingFile, site: ProbedSite): string | undefined {
   const type = postTypeOf(site, mapping.event);
@@ -148,11 +149,15 @@ export function hiddenFlagPath(mapping: MappingFile, site: ProbedSite): string |
   return type && path.startsWith('meta.') && !hasPath(type, path) ? path : undefined;
 }
 
-/** Removes the kinds and fields that the site does not have, which `dropped` names; a cost in a number field gets its codec. */
+/**
+ * Removes the kinds and fields that the site does not have, which `dropped` names; a cost in a number field
+ * gets its codec.
+ */
 export function prunePreset(preset: MappingFile, site: ProbedSite): { mapping: MappingFile; dropped: string[] } {
   const mapping = structuredClone(preset);
   const dropped: string[] = [];
-  // If the site needs the companion plugin anyway, that opens the other keys too; its hooks open fields that are no keys.
+  // If the site needs the companion plugin anyway, that opens the other keys too; its hooks open fields that
+  // are no keys.
   const opensKeys = hiddenFlagPath(preset, site) !== undefined;
   const opensAll = preset.wordpress?.hooks !== undefined;
   for (const kind of KINDS) {

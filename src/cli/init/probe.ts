@@ -59,7 +59,10 @@ const MAX_TYPE_LOOKUPS = 60;
 /** Types of WordPress itself that cannot be events. */
 const NOT_CONTENT = /^(attachment|nav_menu_item|wp_.*|revision|oembed_cache|user_request|customize_changeset)$/;
 
-/** The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even be part of a URL. */
+/**
+ * The collections that a mapping can name (`posts` and `terms` in mapping.schema.json). Others may not even
+ * be part of a URL.
+ */
 const COLLECTION = /^[\w-]+(\/[\w-]+)*$/;
 
 /** Top-level properties that every post has. Any other may be a field of a plugin. */
@@ -216,7 +219,10 @@ function stringList(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** Formats of Pods with a decimal comma. Pods reads what it is sent in the field's format: it takes `12.5` for `125`. */
+/**
+ * Formats of Pods with a decimal comma. Pods reads what it is sent in the field's format: it takes `12.5` for
+ * `125`.
+ */
 const COMMA_FORMATS = new Set(['9.999,99', '9 999,99', '9999,99']);
 
 interface PostType {
@@ -224,7 +230,10 @@ interface PostType {
   fields: { path: string; type: string | undefined; decimal?: ',' }[];
 }
 
-/** Gives the number fields of the types the type `number`. Changes nothing if the account may not see the types of fields. */
+/**
+ * Gives the number fields of the types the type `number`. Changes nothing if the account may not see the
+ * types of fields.
+ */
 export async function addPodsNumbers({ call }: WordPressConnection, types: readonly PostType[]): Promise<void> {
   const query = { include_fields: 1 };
   const response = await orIfRefused(call('GET', 'pods/v1/pods', { query }), undefined);

@@ -78,8 +78,8 @@ export function proposeDates(
 }
 
 /**
- * The date that the operator named, in the format of its values: `meta.start`, or `meta.day,meta.time` for a date and a time of day.
- * Returns undefined for one field that shows no values that are dates.
+ * The date that the operator named, in the format of its values: `meta.start`, or `meta.day,meta.time` for a
+ * date and a time of day. Returns undefined for one field that shows no values that are dates.
  */
 export function namedDate(
   named: string,

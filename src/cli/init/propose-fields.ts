@@ -18,7 +18,10 @@ export interface ProposedField {
   reason: string;
 }
 
-/** Returns at most one site field for each field of the kind. Adds the paths that it uses to `used`, and uses none that is there. */
+/**
+ * Returns at most one site field for each field of the kind. Adds the paths that it uses to `used`, and uses
+ * none that is there.
+ */
 export function proposeFields(kind: Kind, siteFields: readonly SourceField[], used: Set<string>): ProposedField[] {
   const mappable = Object.entries(FIELDS[kind]).filter(([, { key, type }]) => !isCoreField(key) && TYPES.has(type));
   const pairs = mappable.flatMap(([field, { type }]) =>
@@ -80,8 +83,9 @@ function sourceFor(field: string, fieldType: Field['type'], siteField: SourceFie
 }
 
 /**
- * How the mapping reads a field that the operator named: by its values. A text holds every form, so a key without values
- * is a text: WordPress shows nothing of `yes` in a key of booleans, and stores a list in a key of lists.
+ * How the mapping reads a field that the operator named: by its values. A text holds every form, so a key
+ * without values is a text: WordPress shows nothing of `yes` in a key of booleans, and stores a list in a key
+ * of lists.
  * @param isLinked whether the kind that the field refers to has records of its own
  */
 export function namedSource(

@@ -1,4 +1,5 @@
-// Proposes a mapping for a site, with a reason for each field: a bundled mapping that fits, or one generated from the records.
+// Proposes a mapping for a site, with a reason for each field: a bundled mapping that fits, or one generated
+// from the records.
 
 import { ConfigError } from '../../errors.ts';
 import type { MappingFile } from '../../mapping/mapping-file.ts';
@@ -68,7 +69,10 @@ export function assertCollections(
   }
 }
 
-/** Returns undefined if a type looks like events (or the operator named it) and has no start: only the operator knows the field. */
+/**
+ * Returns undefined if a type looks like events (or the operator named it) and has no start: only the
+ * operator knows the field.
+ */
 export function propose(site: ProbedSite, decisions: Decisions = {}): Proposal | undefined {
   const eventTypes = findEventTypes(site);
   const presets = matchPresets(site);
@@ -233,7 +237,10 @@ export const decidedFields = (mapping: MappingFile, decisions: Decisions, source
     source === undefined ? [] : [{ kind, field, source, reason }],
   );
 
-/** `source` is undefined for a field to leave out. @throws ConfigError if the mapping has no such kind: the field would be lost */
+/**
+ * `source` is undefined for a field to leave out. @throws ConfigError if the mapping has no such kind: the
+ * field would be lost
+ */
 function decisionsOf(mapping: MappingFile, { fields = {} }: Decisions, sourceOf: SourceOf) {
   return Object.entries(fields).map(([name, path]) => {
     const [kind, field] = name.split('.') as [Kind, string];

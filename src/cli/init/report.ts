@@ -129,7 +129,10 @@ function eventLines(event: JsonObject): string[] {
     .map(([name, value]) => `${name.padEnd(11)} ${String(value)}`);
 }
 
-/** For types that look like events, or that the operator named, and have no start: their fields, and how to name the right one. */
+/**
+ * For types that look like events, or that the operator named, and have no start: their fields, and how to
+ * name the right one.
+ */
 export function missingDatesLines(site: ProbedSite, bases: readonly string[]): string[] {
   return bases.flatMap((base) => {
     const type = site.types.find((each) => each.base === base);

@@ -12,8 +12,8 @@ const COLLECTIONS = /^const COLLECTIONS = .*$/m;
 const URL_EXAMPLE = "'http://GATEWAY:3001/-/changes'";
 
 /**
- * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It holds no secret: the site has that in
- * its environment.
+ * The plugin for a Payload site: one TypeScript file that reports changes in the mapping's collections. It
+ * holds no secret: the site has that in its environment.
  */
 function payloadPlugin({ kinds, source }: Mapping, { webhookUrl }: PluginOptions): string {
   const slugs = new Set([...KINDS.flatMap((kind) => kinds[kind]?.collection ?? []), source.payload?.media ?? 'media']);

@@ -27,8 +27,9 @@ export interface Accounts extends Pick<Cms, 'readLogin' | 'account' | 'accountEx
    */
   assertMay(action: Action, spec: CollectionSpec, options: CallOptions): Promise<void>;
   /**
-   * The call as a visitor, for what the gateway shows to everybody: terms and images. With the caller's credentials only on a site
-   * that shows visitors nothing at all, so that its whole calendar is read with an account.
+   * The call as a visitor, for what the gateway shows to everybody: terms and images. With the caller's
+   * credentials only on a site that shows visitors nothing at all, so that its whole calendar is read with an
+   * account.
    */
   asVisitor(options: CallOptions): Promise<CallOptions>;
 }

@@ -12,7 +12,10 @@ export interface Features {
 
 export const NO_FEATURES: Features = { drafts: false, trash: false };
 
-/** Reads them once per collection and process, because a site restarts to switch them. Payload refuses (`QueryError`) to filter by the field of a feature that it lacks. */
+/**
+ * Reads them once per collection and process, because a site restarts to switch them. Payload refuses
+ * (`QueryError`) to filter by the field of a feature that it lacks.
+ */
 export function createFeatures(call: RestCall, slugOf: (spec: CollectionSpec) => string) {
   const known = new Map<string, Features>();
   return async (spec: CollectionSpec, options: CallOptions): Promise<Features> => {
@@ -30,8 +33,9 @@ export function createFeatures(call: RestCall, slugOf: (spec: CollectionSpec) =>
 }
 
 /**
- * Whether Payload accepts the condition. It refuses (`QueryError`) paths that the collection does not have or does not show to the
- * caller; a virtual field, and the field of another collection behind a relation, are accepted (observed on 3.90.2).
+ * Whether Payload accepts the condition. It refuses (`QueryError`) paths that the collection does not have or
+ * does not show to the caller; a virtual field, and the field of another collection behind a relation, are
+ * accepted (observed on 3.90.2).
  */
 export async function canBeQueried(
   call: RestCall,

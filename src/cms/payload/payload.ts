@@ -29,7 +29,10 @@ export interface PayloadOptions {
   nowMs?: (() => number) | undefined;
 }
 
-/** The `Authorization` header of an account of the collection `users` with an API key. @throws ConfigError if no header can have the key */
+/**
+ * The `Authorization` header of an account of the collection `users` with an API key. @throws ConfigError if
+ * no header can have the key
+ */
 export function apiKeyLogin(users: string, key: string): string {
   // No header can have other characters, so that Payload has no such key.
   if (!/^[\x20-\x7e]+$/.test(users + key))

@@ -28,7 +28,10 @@ const REFERENCES: Readonly<Record<string, IdSpace>> = {
 /** Payload's word for each status that it has. */
 const PAYLOAD_STATUSES: Readonly<Record<string, string>> = { publish: 'published', draft: 'draft' };
 
-/** Payload stores every unpublished record as a draft. A field of the site may tell these statuses apart from drafts. */
+/**
+ * Payload stores every unpublished record as a draft. A field of the site may tell these statuses apart from
+ * drafts.
+ */
 export const STATUSES_BY_FIELD: readonly string[] = ['pending', 'private'];
 const CORE_STATUS = 'status';
 

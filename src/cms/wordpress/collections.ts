@@ -143,8 +143,8 @@ const comparableSlug = (slug: unknown): string =>
     .join('-');
 
 /**
- * WordPress cleans a wanted slug before it searches: `a!b` would find `ab`. `%` and `-` become empty and would find every draft, because
- * drafts have no slug.
+ * WordPress cleans a wanted slug before it searches: `a!b` would find `ab`. `%` and `-` become empty and
+ * would find every draft, because drafts have no slug.
  */
 function hasSlug(wanted: string | undefined): (record: CmsRecord) => boolean {
   if (wanted === undefined) return () => true;

@@ -102,8 +102,8 @@ function writtenBy({ status, code, data }: WordPressError, inserted: CmsRejected
 }
 
 /**
- * The parameters that WordPress names as invalid. A message may begin with a more exact location than its key: `meta.start is
- * not ...`, `acf[price] is not ...`, `price is a required property of acf`.
+ * The parameters that WordPress names as invalid. A message may begin with a more exact location than its
+ * key: `meta.start is not ...`, `acf[price] is not ...`, `price is a required property of acf`.
  */
 function invalidFields({ params, details }: CmsRecord): string[] {
   return Object.entries(isObject(params) ? params : {}).flatMap(([key, message]) => {

@@ -1,5 +1,5 @@
-// Adds to an update what Advanced Custom Fields demands in every request that has any of its fields: the fields that a field
-// group calls required. The gateway sends only what changes.
+// Adds to an update what Advanced Custom Fields demands in every request that has any of its fields: the
+// fields that a field group calls required. The gateway sends only what changes.
 
 import { CmsRejected } from '../../errors.ts';
 import { isObject } from '../../model/json.ts';
@@ -13,8 +13,9 @@ import { requiredKeys } from './site-info.ts';
 const HOLDER = 'acf';
 
 /**
- * The plugin looks up a field by the key that this property gives for its name, instead of by the name. It stores no value
- * whose key no field has, but accepts it as present (`update_fields` of version 6.8.0, and of Secure Custom Fields).
+ * The plugin looks up a field by the key that this property gives for its name, instead of by the name. It
+ * stores no value whose key no field has, but accepts it as present (`update_fields` of version 6.8.0, and of
+ * Secure Custom Fields).
  */
 const KEY_MAP = '_acf_field_key_map';
 const NO_FIELD = '(none)';
@@ -22,13 +23,14 @@ const NO_FIELD = '(none)';
 type Update = (collection: string, id: number, body: CmsRecord, options: CallOptions) => Promise<CmsResponse>;
 
 /**
- * Creates the function that sends updates. If the site refuses an update of `acf`, it reads which fields are required, and
- * sends the update again with the stored values of those that it lacks. The refusal came before anything was written. From
- * then on it completes the updates of that collection at once.
+ * Creates the function that sends updates. If the site refuses an update of `acf`, it reads which fields are
+ * required, and sends the update again with the stored values of those that it lacks. The refusal came before
+ * anything was written. From then on it completes the updates of that collection at once.
  *
- * The added values are marked so that the plugin does not store them: an editor's change between the read and the update
- * stays. A version of the plugin that ignored the mark would store a value that was read one call earlier. Required fields
- * inside a group cannot be marked: those of a group that the update changes are stored as read.
+ * The added values are marked so that the plugin does not store them: an editor's change between the read and
+ * the update stays. A version of the plugin that ignored the mark would store a value that was read one call
+ * earlier. Required fields inside a group cannot be marked: those of a group that the update changes are
+ * stored as read.
  */
 export function createUpdate(call: RestCall): Update {
   /** Schema of `acf` by collection. */

@@ -226,8 +226,9 @@ const NAMED_OF_TERMS = ['manage_terms', 'delete_terms'];
 const NOBODY = 'do_not_allow';
 
 /**
- * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. With the general names in the place
- * of missing ones, permission to edit posts would pass for permission to edit events, and the other way round.
+ * The capabilities of a post type or taxonomy, from its own names for WordPress's general ones. With the
+ * general names in the place of missing ones, permission to edit posts would pass for permission to edit
+ * events, and the other way round.
  * @throws CmsUnavailable if names are missing or malformed
  */
 function actionPermissions(names: unknown): ActionPermissions {

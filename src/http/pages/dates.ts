@@ -92,7 +92,10 @@ export function createDates(locale: string) {
     return (isThisYear ? formats.shortDay : formats.shortDayAndYear).formatRange(msOf(first), msOf(last));
   }
 
-  /** A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break, and a word joiner follows the dash. */
+  /**
+   * A range of times that stays on one line, `7:30 – 9:00 PM`: its spaces do not break, and a word joiner
+   * follows the dash.
+   */
   const unbroken = (range: string) => range.replace(/[\u2009 ]/g, '\u202f').replaceAll('–', '–\u2060');
 
   const startTime = ({ start_date: start }: ShownTimes) => clockOf(start).format(msOf(start));

@@ -23,7 +23,10 @@ function htmlOf(value: HtmlValue): string {
 export const html = (strings: TemplateStringsArray, ...values: HtmlValue[]): Html =>
   new Html(strings.map((string, i) => string + htmlOf(values[i])).join(''));
 
-/** Longer titles and names are cut. Templates repeat them, so that a long one would multiply; ordinary ones are shorter. */
+/**
+ * Longer titles and names are cut. Templates repeat them, so that a long one would multiply; ordinary ones
+ * are shorter.
+ */
 const MAX_CHARACTERS = 500;
 
 const withoutTags = (cmsHtml: string): string => replaceTags(removeScripts(cmsHtml.slice(0, MAX_CHARACTERS)), () => '');

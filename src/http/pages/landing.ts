@@ -68,8 +68,9 @@ export const imageOriginsOf = ({ imageOrigins, logo }: Config['pages'], site: Si
   new Set([site.url, logo, ...imageOrigins].flatMap((url) => webAddress(url) ?? []).map((url) => new URL(url).origin));
 
 /**
- * Returns a function that renders the page for a query string. It throws LandingError: 404 for an event that the public does not see,
- * 503 until the initial sync is complete. It calls `charge` for each read of the API that the page takes; a page that is kept takes none.
+ * Returns a function that renders the page for a query string. It throws LandingError: 404 for an event that
+ * the public does not see, 503 until the initial sync is complete. It calls `charge` for each read of the API
+ * that the page takes; a page that is kept takes none.
  */
 export function createLanding(options: LandingOptions): (querystring: string, charge: () => void) => Promise<Asset> {
   const { config, brand, site, today, publicVersion, publicUrl, mount } = options;
@@ -220,7 +221,10 @@ function listRange({ day, month }: LandingQuery, today: string): DayRange {
   return { first: `${month}-01`, last: addDays(`${shiftMonth(month, 1)}-01`, -1) };
 }
 
-/** The CSS class with the colour of an event: that of its first category, which has one if it is among the options of the filter. */
+/**
+ * The CSS class with the colour of an event: that of its first category, which has one if it is among the
+ * options of the filter.
+ */
 function colorsOf({ categories }: FilterOptions): (event: PublicEvent) => string {
   const places = new Map(categories.map(({ id }, place) => [id, place % COLORS]));
   return ({ categories: [first] }) => `k${places.get(String(first?.id)) ?? ''}`;

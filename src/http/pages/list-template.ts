@@ -26,7 +26,8 @@ export function eventList(view: ListView): Html {
   });
   const heading = (day: string) =>
     day === 'running' ? (range.first === today ? 'Now' : 'Already running') : dates.relativeDay(day, today);
-  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page does not show it.
+  // The API lists an event that ended in the night to the first day, because it overlaps that day. The page
+  // does not show it.
   days.delete('over');
   if (days.size === 0) return html`<p class="empty">No events${query.filters.search !== undefined && ' found'}.</p>`;
   return html`${[...days].map(

@@ -1,4 +1,5 @@
-// The landing page and the documentation page, with all of their assets: browsers load nothing from hosts that the operator does not know.
+// The landing page and the documentation page, with all of their assets: browsers load nothing from hosts
+// that the operator does not know.
 
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
@@ -123,8 +124,8 @@ function documentationHandlers(options: PagesOptions, assets: Assets): [string, 
 }
 
 /**
- * Allows scripts and styles of this origin, none inline (Swagger UI sets styles through the DOM, which needs no permission), and pictures
- * of the given origins.
+ * Allows scripts and styles of this origin, none inline (Swagger UI sets styles through the DOM, which needs
+ * no permission), and pictures of the given origins.
  */
 function setPageHeaders(ctx: Context, imageOrigins: ReadonlySet<string>): void {
   const policy = {

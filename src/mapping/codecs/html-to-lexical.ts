@@ -42,7 +42,10 @@ const SEPARATING = new Set(
 const LINK_SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 /** Payload nests what it reads by recursion. A deeper list goes on with the items of its parent. */
 const MAX_LIST_DEPTH = 10;
-/** The parser compares each closing tag with all open elements. Beyond this many, all are closed, and what follows is outside of them. */
+/**
+ * The parser compares each closing tag with all open elements. Beyond this many, all are closed, and what
+ * follows is outside of them.
+ */
 const MAX_OPEN_ELEMENTS = 2500;
 /** How often the open elements are counted. Each part ends before a `<`, where texts end too. */
 const PART_CHARACTERS = 1000;

@@ -39,7 +39,10 @@ const toParagraphs = (text: string): string =>
     .map((paragraph) => `<p>${paragraph.split(/\r?\n/).join('<br />\n')}</p>`)
     .join('\n');
 
-/** What separates the texts before and after a tag. After a break, HTML may have a line end too: U+2028 takes it along. */
+/**
+ * What separates the texts before and after a tag. After a break, HTML may have a line end too: U+2028 takes
+ * it along.
+ */
 function separatorOf(tag: string): string {
   if (LINE_BREAK.test(tag)) return '\u2028';
   if (LINE_TAG.test(tag)) return '\n\n';

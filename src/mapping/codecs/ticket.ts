@@ -17,7 +17,10 @@ const FREE = 'Free';
 
 const isZero = (text: string): boolean => text.trim() !== '' && Number(text) === 0;
 
-/** A free event reads as `Free`, or as its price if that is zero. Another price is left over from when it was not free. */
+/**
+ * A free event reads as `Free`, or as its price if that is zero. Another price is left over from when it was
+ * not free.
+ */
 export const ticket: CodecDefinition<TicketOptions> = {
   name: 'ticket',
   fits: ['text'],

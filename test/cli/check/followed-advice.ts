@@ -1,4 +1,5 @@
-// What the tests of the advice of `check` share: a run on files, webhooks of the site, and the judgement whether an advice helps.
+// What the tests of the advice of `check` share: a run on files, webhooks of the site, and the judgement
+// whether an advice helps.
 
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

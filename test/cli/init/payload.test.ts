@@ -1,4 +1,5 @@
-// `init` in front of a Payload site: what it recognizes, proposes and writes. The responses have the form of Payload 3.90.2.
+// `init` in front of a Payload site: what it recognizes, proposes and writes. The responses have the form of
+// Payload 3.90.2.
 
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// A gateway in front of a Payload site whose lists repeat records, or have records that cannot be served, or occurrences of series.
+// A gateway in front of a Payload site whose lists repeat records, or have records that cannot be served, or
+// occurrences of series.
 
 import { expect } from 'chai';
 import { createPayload } from '../../../src/cms/payload/payload.ts';

@@ -1,4 +1,5 @@
-// `npm run test:sites [MAPPING ...]`: each bundled mapping in front of a real WordPress with the post types and data of its plugin.
+// `npm run test:sites [MAPPING ...]`: each bundled mapping in front of a real WordPress with the post types
+// and data of its plugin.
 
 import { basename } from 'node:path';
 import { mappingNames } from '../../../src/mapping/load.ts';

@@ -61,7 +61,8 @@ export async function testPluginCoexistence(site: TestSite, { check }: Results):
   const rows = async () => (await readStoredPost(site, id)).rows.filter(([key]) => opened.has(key));
 
   await check('a save by an editor changes no row, and adds none for unset keys', async () => {
-    // WordPress adds the rows of keys that The Events Calendar registers: with a block theme also without the companion plugin.
+    // WordPress adds the rows of keys that The Events Calendar registers: with a block theme also without the
+    // companion plugin.
     if (name === 'tribe-events-native') {
       await withoutCompanionPlugin(site, () => saveAsEditor(site, id));
       if (site.hasClassicTheme) await saveAsEditor(site, id);

@@ -1,5 +1,5 @@
-// Quirks of single plugins that test/plugins does not check with the plugin itself: the site really has the quirk, and the gateway
-// handles it.
+// Quirks of single plugins that test/plugins does not check with the plugin itself: the site really has the
+// quirk, and the gateway handles it.
 
 import { expect } from 'chai';
 import { storedMetaValues, withoutCompanionPlugin } from './plugin-coexistence.ts';

@@ -61,7 +61,10 @@ function sitePlugins(plugin: string): Record<string, string> {
   return Object.fromEntries(files.map((name, index) => [`${index + 1}-${name}.php`, source(name)]));
 }
 
-/** Starts the site of a plugin (by default the mapping's name; several files of `sandbox/sites/` with a `+`), with some events if it is read-only. */
+/**
+ * Starts the site of a plugin (by default the mapping's name; several files of `sandbox/sites/` with a `+`),
+ * with some events if it is read-only.
+ */
 export async function startTestSite(name: string, plugin = name): Promise<TestSite> {
   const mapping = loadMapping(name);
   const dir = mkdtempSync(join(tmpdir(), 'calendar-site-'));

@@ -1,4 +1,5 @@
-// `npm run transcripts [MAPPING ...]`: sets up the gateway for each site as an operator would, and writes the terminal output to docs/.
+// `npm run transcripts [MAPPING ...]`: sets up the gateway for each site as an operator would, and writes the
+// terminal output to docs/.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// A gateway without a service account: the replica has public records only, and actors read others with their own credentials.
+// A gateway without a service account: the replica has public records only, and actors read others with their
+// own credentials.
 
 import { expect } from 'chai';
 import { plainCollection } from '../../../src/cms/port.ts';

@@ -1,4 +1,5 @@
-// What `check` advises for Payload: one row for each problem. test/cli/check/payload-advice.test.ts follows each and shows that the finding is gone.
+// What `check` advises for Payload: one row for each problem. test/cli/check/payload-advice.test.ts follows
+// each and shows that the finding is gone.
 
 import { programName } from '../../program-name.ts';
 import { adviseFrom, COMMON_ROWS, type OwnRows, type Rows } from '../advice.ts';

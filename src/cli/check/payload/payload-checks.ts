@@ -1,5 +1,5 @@
-// What `check` does for Payload only: drafts, the trash, images, ids, and whether a collection has a field. Payload has no route for its
-// schema, but it refuses to filter by fields that it does not have.
+// What `check` does for Payload only: drafts, the trash, images, ids, and whether a collection has a field.
+// Payload has no route for its schema, but it refuses to filter by fields that it does not have.
 
 import { canBeQueried, createFeatures } from '../../../cms/payload/features.ts';
 import { apiKeyLogin } from '../../../cms/payload/payload.ts';

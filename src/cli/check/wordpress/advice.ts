@@ -1,4 +1,5 @@
-// What `check` advises for WordPress: one row for each problem. test/cli/check/advice.test.ts follows each and shows that the finding is gone.
+// What `check` advises for WordPress: one row for each problem. test/cli/check/advice.test.ts follows each
+// and shows that the finding is gone.
 
 import { programName } from '../../program-name.ts';
 import { loginAdvice } from '../../site-problems.ts';

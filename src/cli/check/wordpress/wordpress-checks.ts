@@ -1,4 +1,5 @@
-// What `check` does for WordPress only: the companion plugin, its schema, its capabilities, its plugins and their hidden past events.
+// What `check` does for WordPress only: the companion plugin, its schema, its capabilities, its plugins and
+// their hidden past events.
 
 import { objectOrEmpty } from '../../../cms/wordpress/rest-api.ts';
 import { GENERAL_PERMISSIONS } from '../../../cms/wordpress/site-info.ts';

@@ -14,8 +14,8 @@ import { findEventTypes, type Proposal } from '../propose.ts';
 import type { PayloadSite } from './probe.ts';
 
 /**
- * The mapping that the operator named, or one whose collections and fields the site all has. Undefined if there is none, or if the
- * operator named collections or fields.
+ * The mapping that the operator named, or one whose collections and fields the site all has. Undefined if
+ * there is none, or if the operator named collections or fields.
  * @throws ConfigError if the operator named a mapping for another CMS
  */
 export function proposeBundled(site: PayloadSite, decisions: Decisions): Proposal | undefined {

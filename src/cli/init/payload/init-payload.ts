@@ -21,7 +21,8 @@ const NAME_FIELDS =
   'Name the collection and its fields: --event-type SLUG --field event.start_date=PATH --field event.end_date=PATH.';
 
 /**
- * Resolves with the exit code (0 written, 1 nothing written), or with undefined if the address is not that of a Payload site.
+ * Resolves with the exit code (0 written, 1 nothing written), or with undefined if the address is not that of
+ * a Payload site.
  * @throws ConfigError if the account is unknown, or if a file exists
  */
 export async function initPayload(

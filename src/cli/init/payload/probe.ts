@@ -1,7 +1,8 @@
 // Recognizes a Payload site, and reads what it shows: its collections, their fields, and a few records of each.
 //
-// Payload 3 has no route for its schema. `GET /api/access` lists the collections that a caller may read; for a caller with limited rights,
-// such as a visitor, also their fields (observed on 3.90.2). The records show the rest.
+// Payload 3 has no route for its schema. `GET /api/access` lists the collections that a caller may read; for
+// a caller with limited rights, such as a visitor, also their fields (observed on 3.90.2). The records show
+// the rest.
 
 import { type CmsClient, createCmsClient } from '../../../cms/client.ts';
 import { CmsUnavailable } from '../../../errors.ts';
@@ -85,7 +86,8 @@ async function readAccess(
       ? (json.collections as JsonObject)
       : undefined;
   } catch (error) {
-    // A page, or another program's answer. That the site does not answer at all, init says for every CMS in the same words.
+    // A page, or another program's answer. That the site does not answer at all, init says for every CMS in
+    // the same words.
     if (error instanceof CmsUnavailable) return undefined;
     throw error;
   }

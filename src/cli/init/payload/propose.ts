@@ -165,7 +165,10 @@ const sourceIn =
 
 interface Linked {
   type: ProbedType;
-  /** The field of the event that refers to it. Undefined if the operator named the collection and no field looks like it. */
+  /**
+   * The field of the event that refers to it. Undefined if the operator named the collection and no field
+   * looks like it.
+   */
   link: SourceField | undefined;
 }
 
@@ -217,7 +220,10 @@ const isStatus = ({ path, values }: SourceField): boolean =>
 /** The gateway puts the API's status there, so the compiler refuses it. */
 const isAtStatus = ({ path }: SourceField): boolean => /^status(\.|$)/.test(path);
 
-/** Payload has one word for what is unpublished. A field of a collection with drafts may tell pending and private records apart. */
+/**
+ * Payload has one word for what is unpublished. A field of a collection with drafts may tell pending and
+ * private records apart.
+ */
 function statusField(kind: Kind, { base, fields }: ProbedType, site: PayloadSite, used: Set<string>): ProposedField[] {
   if (!isPostKind(kind) || !site.withDrafts.has(base)) return [];
   const field = fields.find((each) => !used.has(each.path) && isStatus(each) && !isAtStatus(each));
