@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { NODE_FLAGS } from '../src/node-flags.ts';
 import { openReplica } from '../src/store/replica.ts';
+import { REPLICA_FORMAT } from '../src/store/schema.ts';
 import { scriptOptions } from '../test/script-options.ts';
 import { startGateway } from '../test/start-gateway.ts';
 import type { EditPoll, ProcessFigures } from './replica/gateway.ts';
@@ -120,12 +121,12 @@ async function timeFirstList(): Promise<number> {
   }
 }
 
-/** The identity that the gateway gave the replica, which stores it after the version of its tables. */
+/** The identity that the gateway gave the replica, which stores it after the replica's format. */
 function identityOf(file: string): string {
   const db = new DatabaseSync(file, { readOnly: true });
   try {
     const row = db.prepare("SELECT value FROM meta WHERE key = 'identity'").get();
-    return String(row?.value).replace(/^\d+ /, '');
+    return String(row?.value).slice(`${REPLICA_FORMAT} `.length);
   } finally {
     db.close();
   }
