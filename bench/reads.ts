@@ -1,4 +1,4 @@
-// Benchmark of public reads: the gateway, the same aged, and the baseline servers send the same responses, in
+// Benchmark of public reads: a fresh gateway, an aged one and the baseline servers send the same responses, in
 // turns, on one core.
 
 import { writeFileSync } from 'node:fs';
@@ -18,8 +18,8 @@ const CONNECTIONS = 50;
 const MISS_REQUESTS = 4000;
 const MISS_SETTLE = 500;
 /**
- * Before each measurement the server gets the same load for this time: what it did before has left its caches
- * and its garbage by then.
+ * Before each measurement the server gets the same load for this time. It evicts what the previous row left in
+ * the processor's caches and on the heap.
  */
 const SETTLE_MS = 100;
 /** The gateways and raw node:http are measured in every turn; the other baselines in every second one. */
@@ -156,8 +156,8 @@ export async function benchReads(
   ];
 
   const gateways = aged ? [gateway, aged] : [gateway];
-  /** In every turn and each row. */
-  const isAlways = (server: Server) => server.name === 'raw' || gateways.some(({ name }) => name === server.name);
+  /** Whether the server is measured in every turn and each row. */
+  const isAlways = (server: Server) => server.name === 'raw' || gateways.includes(server);
   const measured = new Map<string, Map<number, Measurement>>();
   for (let start = 0; start < Math.min(STARTS, repeats); start += 1) {
     const baselines = await startBaselines(dir, file);

@@ -1,5 +1,5 @@
-// The replica's tables. A file with another version is quarantined, never migrated: every replica can be
-// built again from the CMS.
+// The replica's format: its tables, and the properties of the records in them. A file of another format is
+// quarantined, never migrated: every replica can be built again from the CMS.
 
 import { createHash } from 'node:crypto';
 import { FIELDS } from '../interface/fields.ts';
@@ -12,8 +12,8 @@ import { KINDS, type Kind } from '../model/records.ts';
 export const SCHEMA_VERSION = 18;
 
 /**
- * Properties that every stored record of the kind has. A letter that changed on the disk may give one another
- * name in valid JSON.
+ * Properties that every stored record of the kind has. Reads check them: a damaged disk can change a letter of
+ * a name, and the record is still valid JSON.
  */
 export const RECORD_PROPERTIES = Object.fromEntries(
   KINDS.map((kind) => [kind, ['kind', 'id', ...Object.values(FIELDS[kind]).map(({ key }) => key)]]),

@@ -40,7 +40,7 @@ export async function runInitialSync(context: SyncContext): Promise<void> {
     memory.media.progress = { done, total: done + missing };
     observe({ type: 'sync-progress', collection: 'image', ...memory.media.progress });
   });
-  // Unless the site changed meanwhile: then the records of before must be read again at once.
+  // A change of the site's address or time zone has set it to 0: what was copied before is outdated.
   memory.resync.dueMs ??= nowMs() + resyncIntervalMs;
   await poll(context);
   await replica.endBulkLoad();

@@ -73,17 +73,23 @@ describe('initial sync and ingest', () => {
       for (const id of omitted) expect(warnings.split(`"${id},0"`), `record ${id}`).to.have.length(2);
     });
 
-    it('continues after a restart where it stopped', async () => {
+    /** A site whose CMS became unavailable after three pages of events, and then available again. */
+    async function interruptedSite(): Promise<TestSite> {
       site = filledSite();
-      let events = 0;
+      let pages = 0;
       site.cms.beforeRequest = ({ base, order }) => {
-        if (base === 'events' && order === 'id' && ++events > 3) unavailable();
+        if (base === 'events' && order === 'id' && ++pages > 3) unavailable();
       };
       site.sync.start();
       await until(() => site.sync.status().state === 'unreachable', 'the replica is unreachable');
+      site.cms.beforeRequest = undefined;
+      return site;
+    }
+
+    it('continues after a restart where it stopped', async () => {
+      site = await interruptedSite();
       expect(site.sync.status()).to.include({ complete: false });
       expect(site.sync.status().percent).to.be.within(1, 99);
-      site.cms.beforeRequest = undefined;
       site.cms.requests = [];
       await site.restart();
       await site.sync.whenComplete();
@@ -92,14 +98,7 @@ describe('initial sync and ingest', () => {
     });
 
     it('reads again at once what it copied before the site changed its time zone', async () => {
-      site = filledSite();
-      let events = 0;
-      site.cms.beforeRequest = ({ base, order }) => {
-        if (base === 'events' && order === 'id' && ++events > 3) unavailable();
-      };
-      site.sync.start();
-      await until(() => site.sync.status().state === 'unreachable', 'the replica is unreachable');
-      site.cms.beforeRequest = undefined;
+      site = await interruptedSite();
       site.cms.siteFacts = { ...site.cms.siteFacts, timezone: 'Asia/Tokyo' };
       await site.restart();
       await site.sync.whenComplete();
